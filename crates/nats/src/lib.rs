@@ -22,7 +22,7 @@
 //!
 //! #[node]
 //! async fn title(url: String, _: &Pages, cx: &Context) -> Result<PagesUpdate, NodeError> {
-//!     cx.emit(&url).await?; // arrives where the run is
+//!     cx.emit(&url).await?; // arrives at the run
 //!     Ok(PagesUpdate::default().titles(vec![format!("the title of {url}")]))
 //! }
 //!
@@ -56,18 +56,20 @@
 //! # What happens
 //!
 //! A worker offers each free slot to the drivers that have work, in turn. A driver answers an offer with a
-//! task, so no more tasks are under way than the workers ask for. The snapshot of the state goes once to
-//! each worker in a superstep; a state above the server's message limit goes through its object store.
+//! task, so no more tasks are in flight than the workers have slots. The snapshot of the state goes once to
+//! each worker in a superstep; a state above the server's message limit goes through its object store, in a bucket
+//! of the queue.
 //!
-//! A worker that dies gives its tasks back: the driver pings, and learns within a second that nobody
-//! listens any more, or after [`lost_after`](Queue::lost_after) that nobody answers. A task may then run
-//! twice; the reply of the worker that has it counts, and others are dropped. What the first worker has stored with
-//! [`Context::once`](langgraph::Context::once) the second one has. A worker with another
+//! The tasks of a worker that dies go to others: the driver pings, and learns within a second that its
+//! process is gone, or after [`lost_after`](Queue::lost_after) that it does not answer. A task may then run
+//! twice; the reply of the worker that has it counts, and others are dropped. What the first worker has stored
+//! with [`Context::once`](langgraph::Context::once) is given to the second. A worker with another
 //! [fingerprint](langgraph::graph::Topology::fingerprint) gets no task; the driver names it in a
-//! [warning](tracing) and in [`Queue::refused`], and in the error of tasks that nobody takes for as long
-//! as [`patience`](Queue::patience) allows. A worker whose driver dies drops its tasks.
+//! [warning](tracing) and in [`Queue::refused`], and in the error of tasks that no worker takes for as long
+//! as [`patience`](Queue::patience) allows. A worker whose driver dies drops its tasks
+//! after 15 seconds without a ping; its free slots go to other drivers at once.
 //!
-//! Everyone who may write to the subjects of the queue may send tasks and replies: give it to an account
+//! A client that may write to the subjects of the queue may send tasks and replies: give the queue an account
 //! of its own, and use TLS (`tls://`) between machines.
 
 mod driver;
@@ -75,6 +77,7 @@ mod error;
 pub mod link;
 mod metrics;
 mod nats;
+mod objects;
 mod options;
 mod protocol;
 mod queue;

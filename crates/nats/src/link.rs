@@ -1,4 +1,4 @@
-//! What a queue needs of a network. [`Nats`](crate::Nats) is one; a test brings a simulated one.
+//! The network of a queue. [`Nats`](crate::Nats) is one; tests have a simulated one.
 
 use std::fmt;
 use std::future::Future;
@@ -16,18 +16,18 @@ pub struct Packet {
     pub subject: String,
     /// Where answers go.
     pub reply: Option<String>,
-    /// What it says; `None` if the network says that nobody listens to the subject of a message whose
-    /// answers were to come here.
+    /// What it says; `None` if the network reports that a message whose answers were to come here has no
+    /// receiver.
     pub payload: Option<Bytes>,
 }
 
 /// The future of a [`Link`]'s methods.
 pub type LinkFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, QueueError>> + Send + 'a>>;
 
-/// A network with subjects: everyone who listens to a subject gets what is sent to it. Messages may be
-/// lost or come late; those from one sender to one listener stay in order.
+/// A network with subjects: each listener of a subject receives what is sent to it. Messages may be lost or
+/// late; those from one sender to one listener stay in order.
 pub trait Link: Send + Sync + fmt::Debug + 'static {
-    /// Sends a message.
+    /// Sends a message. If its subject has no listener, `reply` receives a packet without a payload.
     fn send(&self, subject: String, reply: Option<String>, payload: Bytes) -> LinkFuture<'_, ()>;
 
     /// Listens to a subject. One that ends in `.>` also has all subjects below it.
@@ -36,12 +36,12 @@ pub trait Link: Send + Sync + fmt::Debug + 'static {
     /// Returns the most bytes that a message may have.
     fn limit(&self) -> usize;
 
-    /// Stores a value that no message can hold.
-    fn put(&self, name: String, value: Bytes) -> LinkFuture<'_, ()>;
+    /// Stores a value that no message can hold, in a bucket of the queue.
+    fn put<'a>(&'a self, queue: &'a str, name: String, value: Bytes) -> LinkFuture<'a, ()>;
 
     /// Returns a stored value.
-    fn get(&self, name: String) -> LinkFuture<'_, Bytes>;
+    fn get<'a>(&'a self, queue: &'a str, name: String) -> LinkFuture<'a, Bytes>;
 
-    /// Removes a stored value.
-    fn delete(&self, name: String) -> LinkFuture<'_, ()>;
+    /// Deletes a stored value.
+    fn delete<'a>(&'a self, queue: &'a str, name: String) -> LinkFuture<'a, ()>;
 }

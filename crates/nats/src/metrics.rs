@@ -12,11 +12,11 @@ pub struct Metrics {
     pub begun: u64,
     /// Messages with a task; more than `done` if workers died.
     pub sent: u64,
-    /// Tasks whose reply has come.
+    /// Tasks whose reply was received.
     pub done: u64,
-    /// Tasks that were taken back from a worker that was lost.
-    pub taken_back: u64,
-    /// Replies of workers that do not have the task any more; they were dropped.
+    /// Tasks that were reassigned, because their worker was lost.
+    pub reassigned: u64,
+    /// Replies of workers that no longer had the task; they were dropped.
     pub duplicates: u64,
     /// Snapshots that were sent, or stored for a worker.
     pub snapshots: u64,
@@ -43,7 +43,7 @@ pub(crate) struct Counters {
     pub(crate) begun: AtomicU64,
     pub(crate) sent: AtomicU64,
     pub(crate) done: AtomicU64,
-    pub(crate) taken_back: AtomicU64,
+    pub(crate) reassigned: AtomicU64,
     pub(crate) duplicates: AtomicU64,
     pub(crate) snapshots: AtomicU64,
     pub(crate) lost: AtomicU64,
@@ -62,7 +62,7 @@ impl Counters {
             begun: load(&self.begun),
             sent: load(&self.sent),
             done: load(&self.done),
-            taken_back: load(&self.taken_back),
+            reassigned: load(&self.reassigned),
             duplicates: load(&self.duplicates),
             snapshots: load(&self.snapshots),
             lost: load(&self.lost),

@@ -1,5 +1,6 @@
-//! NATS as a link.
+//! NATS as the network of a queue.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -9,15 +10,15 @@ use async_nats::{Client, StatusCode, jetstream};
 use bytes::Bytes;
 use futures_util::StreamExt as _;
 use tokio::io::AsyncReadExt as _;
-use tokio::sync::{OnceCell, mpsc};
+use tokio::sync::{Mutex as AsyncMutex, mpsc};
 
 use crate::link::{Link, LinkFuture, Packet};
 use crate::{Queue, QueueError};
 
-/// The bucket of values that no message can hold.
-const BUCKET: &str = "langgraph-tasks";
+/// What a killed program leaves in a bucket is deleted after this time.
+const MAX_AGE: Duration = Duration::from_secs(24 * 3_600);
 
-/// For how long the server's limit is known. After a reconnect the server may be another one; asking the client
+/// How long the server's limit is kept. After a reconnect the server may be another one; asking the client
 /// copies all that it knows of the server.
 const LIMIT: Duration = Duration::from_secs(1);
 
@@ -28,7 +29,8 @@ const BUFFER: usize = 1_024;
 #[derive(Clone)]
 pub struct Nats {
     client: Client,
-    store: Arc<OnceCell<ObjectStore>>,
+    /// The buckets that are open, by queue.
+    stores: Arc<AsyncMutex<HashMap<String, ObjectStore>>>,
     /// The server's limit, and when it was asked for.
     limit: Arc<Mutex<Option<(Instant, usize)>>>,
 }
@@ -55,7 +57,7 @@ impl Nats {
     pub fn over(client: Client) -> Self {
         Self {
             client,
-            store: Arc::default(),
+            stores: Arc::default(),
             limit: Arc::default(),
         }
     }
@@ -65,24 +67,41 @@ impl Nats {
         Queue::over(self, name)
     }
 
-    async fn store(&self) -> Result<&ObjectStore, QueueError> {
-        self.store
-            .get_or_try_init(|| async {
-                let stream = jetstream::new(self.client.clone());
-                if let Ok(store) = stream.get_object_store(BUCKET).await {
-                    return Ok(store);
-                }
-                let config = Config {
-                    bucket: BUCKET.to_owned(),
-                    // What a killed program leaves goes away.
-                    max_age: std::time::Duration::from_secs(24 * 3_600),
-                    ..Config::default()
-                };
-                let store = stream.create_object_store(config).await;
-                store.map_err(|error| QueueError::link("the object store cannot be opened", error))
-            })
-            .await
+    async fn store(&self, queue: &str) -> Result<ObjectStore, QueueError> {
+        let mut stores = self.stores.lock().await;
+        if let Some(store) = stores.get(queue) {
+            return Ok(store.clone());
+        }
+        let bucket = bucket(queue);
+        let stream = jetstream::new(self.client.clone());
+        let store = if let Ok(store) = stream.get_object_store(&bucket).await {
+            store
+        } else {
+            let config = Config {
+                bucket,
+                max_age: MAX_AGE,
+                ..Config::default()
+            };
+            let created = stream.create_object_store(config).await;
+            created.map_err(|error| QueueError::link("failed to open the object store", error))?
+        };
+        stores.insert(queue.to_owned(), store.clone());
+        Ok(store)
     }
+}
+
+/// Returns the name of a queue's bucket. It may have letters, digits, `_` and `-`: other characters, and `_`
+/// itself, are written as `_` and their code.
+fn bucket(queue: &str) -> String {
+    let mut name = "langgraph-".to_owned();
+    for c in queue.chars() {
+        if c.is_ascii_alphanumeric() || c == '-' {
+            name.push(c);
+        } else {
+            name.extend(["_", &format!("{:x}", u32::from(c)), "_"]);
+        }
+    }
+    name
 }
 
 impl fmt::Debug for Nats {
@@ -103,31 +122,31 @@ impl Link for Nats {
                 }
                 None => self.client.publish(subject, payload).await,
             };
-            sent.map_err(|error| QueueError::link("a message cannot be sent", error))
+            sent.map_err(|error| QueueError::link("failed to send a message", error))
         })
     }
 
     fn listen(&self, subject: String) -> LinkFuture<'_, mpsc::Receiver<Packet>> {
         Box::pin(async move {
-            let failed = |error| QueueError::link("a subject cannot be listened to", error);
+            let failed = |error| QueueError::link("failed to subscribe", error);
             let mut messages = self.client.subscribe(subject).await.map_err(failed)?;
             let (packets, received) = mpsc::channel(BUFFER);
             tokio::spawn(async move {
                 while let Some(message) = messages.next().await {
-                    let nobody = message.status == Some(StatusCode::NO_RESPONDERS);
+                    let has_no_receiver = message.status == Some(StatusCode::NO_RESPONDERS);
                     let packet = Packet {
                         subject: message.subject.to_string(),
                         reply: message.reply.map(|reply| reply.to_string()),
-                        payload: (!nobody).then_some(message.payload),
+                        payload: (!has_no_receiver).then_some(message.payload),
                     };
                     if packets.send(packet).await.is_err() {
                         return;
                     }
                 }
             });
-            // The server knows of it before anyone hears where to send.
+            // The server has the subscription before any message names it.
             let flushed = self.client.flush().await;
-            flushed.map_err(|error| QueueError::link("a subject cannot be listened to", error))?;
+            flushed.map_err(|error| QueueError::link("failed to subscribe", error))?;
             Ok(received)
         })
     }
@@ -144,10 +163,10 @@ impl Link for Nats {
         }
     }
 
-    fn put(&self, name: String, value: Bytes) -> LinkFuture<'_, ()> {
+    fn put<'a>(&'a self, queue: &'a str, name: String, value: Bytes) -> LinkFuture<'a, ()> {
         Box::pin(async move {
             let bytes = value.len();
-            let Ok(store) = self.store().await else {
+            let Ok(store) = self.store(queue).await else {
                 return Err(QueueError::TooLarge {
                     what: format!("`{name}`"),
                     bytes,
@@ -155,18 +174,17 @@ impl Link for Nats {
                 });
             };
             let stored = store.put(&*name, &mut &*value).await;
-            stored
-                .map_err(|error| QueueError::link(format!("`{name}` cannot be stored"), error))?;
+            stored.map_err(|error| QueueError::link(format!("failed to store `{name}`"), error))?;
             Ok(())
         })
     }
 
-    fn get(&self, name: String) -> LinkFuture<'_, Bytes> {
+    fn get<'a>(&'a self, queue: &'a str, name: String) -> LinkFuture<'a, Bytes> {
         Box::pin(async move {
             let failed = |error: Box<dyn std::error::Error + Send + Sync>| {
-                QueueError::link(format!("`{name}` cannot be fetched"), error)
+                QueueError::link(format!("failed to fetch `{name}`"), error)
             };
-            let store = self.store().await?;
+            let store = self.store(queue).await?;
             let mut object = store
                 .get(&*name)
                 .await
@@ -178,10 +196,27 @@ impl Link for Nats {
         })
     }
 
-    fn delete(&self, name: String) -> LinkFuture<'_, ()> {
+    fn delete<'a>(&'a self, queue: &'a str, name: String) -> LinkFuture<'a, ()> {
         Box::pin(async move {
-            let deleted = self.store().await?.delete(&*name).await;
-            deleted.map_err(|error| QueueError::link(format!("`{name}` cannot be removed"), error))
+            let deleted = self.store(queue).await?.delete(&*name).await;
+            deleted.map_err(|error| QueueError::link(format!("failed to delete `{name}`"), error))
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::bucket;
+
+    #[test]
+    fn each_queue_has_its_own_bucket() {
+        let names = ["a-b", "a_b", "a b", "a.b", "a_2e_b", "ä"].map(bucket);
+        let valid = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+        assert!(
+            names.iter().all(|name| name.chars().all(valid)),
+            "{names:?}"
+        );
+        let different: std::collections::BTreeSet<_> = names.iter().collect();
+        assert_eq!(different.len(), names.len(), "{names:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! What can be set on a queue.
+//! The options of a queue.
 
 use std::time::Duration;
 

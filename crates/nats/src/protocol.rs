@@ -7,27 +7,26 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 
 use crate::QueueError;
-use crate::link::Link;
 
-/// Messages take a few bytes beside what they carry.
-pub(crate) const ROOM: usize = 1_024;
+/// The bytes of a message besides its tasks, at most.
+pub(crate) const MESSAGE_OVERHEAD: usize = 1_024;
 
-/// What everyone on a queue hears.
+/// A message to all drivers and workers of a queue.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ToAll {
-    /// A driver has tasks that wait.
+    /// A driver has pending tasks.
     Work {
         driver: String,
         fingerprint: String,
         /// The number of the announcement.
         epoch: u64,
     },
-    /// A worker is new.
+    /// A worker has started.
     Hello { worker: String },
 }
 
-/// What a worker hears.
+/// A message to a worker.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ToWorker {
@@ -56,14 +55,14 @@ pub(crate) enum ToWorker {
     },
 }
 
-/// What a driver hears.
+/// A message to a driver.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ToDriver {
     /// A worker has a free slot.
     Offer {
         worker: String,
-        /// Who that is, for people.
+        /// The worker's name, for people.
         name: String,
         fingerprint: String,
         offer: u64,
@@ -88,7 +87,7 @@ pub(crate) enum ToDriver {
     },
 }
 
-/// A task on its way to a worker.
+/// A task, as it is sent to a worker.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct TaskSent {
     pub(crate) task: u64,
@@ -111,29 +110,29 @@ pub(crate) struct TaskDone {
     pub(crate) next: Option<u64>,
 }
 
-/// What a message takes besides the bodies, for each task.
-const BESIDE: usize = 160;
+/// The bytes of a task in a message besides its body, at most.
+const TASK_OVERHEAD: usize = 160;
 
 impl TaskSent {
     /// Returns the most bytes that it takes in a message.
     pub(crate) fn bytes(&self) -> usize {
-        BESIDE + self.order.bytes()
+        TASK_OVERHEAD + self.order.bytes()
     }
 }
 
 impl TaskDone {
     /// Returns the most bytes that it takes in a message.
     pub(crate) fn bytes(&self) -> usize {
-        BESIDE + self.reply.bytes()
+        TASK_OVERHEAD + self.reply.bytes()
     }
 }
 
-/// A value as JSON in a message, or its name in the object store. It is written once, and read by the task
-/// that needs it.
+/// A value as JSON in a message, or the name of its object. It is written once, and read by the task that
+/// needs it.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Body {
-    Here(Box<RawValue>),
+    Inline(Box<RawValue>),
     Stored(String),
 }
 
@@ -141,40 +140,13 @@ impl Body {
     /// Returns the value if it has at most that many bytes.
     pub(crate) fn small(value: &impl Serialize, limit: usize) -> Result<Option<Self>, QueueError> {
         let text = raw(value)?;
-        Ok((text.get().len() <= limit).then_some(Self::Here(text)))
-    }
-
-    /// Stores the value if it does not fit into a message.
-    pub(crate) async fn new(
-        link: &dyn Link,
-        value: &impl Serialize,
-        name: &str,
-    ) -> Result<Self, QueueError> {
-        let text = raw(value)?;
-        if text.get().len() + 2 * ROOM <= link.limit() {
-            return Ok(Self::Here(text));
-        }
-        let bytes = Bytes::copy_from_slice(text.get().as_bytes());
-        link.put(name.to_owned(), bytes).await?;
-        Ok(Self::Stored(name.to_owned()))
+        Ok((text.get().len() <= limit).then_some(Self::Inline(text)))
     }
 
     fn bytes(&self) -> usize {
         match self {
-            Self::Here(text) => text.get().len(),
+            Self::Inline(text) => text.get().len(),
             Self::Stored(name) => name.len(),
-        }
-    }
-
-    /// Returns the value, and removes it from the store.
-    pub(crate) async fn open<T: DeserializeOwned>(self, link: &dyn Link) -> Result<T, QueueError> {
-        match self {
-            Self::Here(text) => decode(text.get().as_bytes()),
-            Self::Stored(name) => {
-                let value = decode(&link.get(name.clone()).await?)?;
-                link.delete(name).await?;
-                Ok(value)
-            }
         }
     }
 }
@@ -192,19 +164,19 @@ pub(crate) enum SnapshotAnswer {
 /// The answer to a report that has to be stored.
 pub(crate) type ReportAnswer = Result<(), String>;
 
-fn raw(value: &impl Serialize) -> Result<Box<RawValue>, QueueError> {
-    to_raw_value(value).map_err(|error| QueueError::link("a message cannot be written", error))
+pub(crate) fn raw(value: &impl Serialize) -> Result<Box<RawValue>, QueueError> {
+    to_raw_value(value).map_err(|error| QueueError::link("failed to encode a message", error))
 }
 
 pub(crate) fn encode(value: &impl Serialize) -> Result<Bytes, QueueError> {
     let bytes = serde_json::to_vec(value);
-    let bytes = bytes.map_err(|error| QueueError::link("a message cannot be written", error))?;
+    let bytes = bytes.map_err(|error| QueueError::link("failed to encode a message", error))?;
     Ok(bytes.into())
 }
 
 pub(crate) fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, QueueError> {
     serde_json::from_slice(bytes)
-        .map_err(|error| QueueError::link("a message cannot be read", error))
+        .map_err(|error| QueueError::link("failed to decode a message", error))
 }
 
 /// The subjects of a queue.
@@ -224,6 +196,11 @@ impl Subjects {
         format!("{}.all", self.queue)
     }
 
+    /// Where the network reports that a driver did not receive a worker's message.
+    pub(crate) fn undelivered(&self, worker: &str, driver: &str) -> String {
+        format!("{}.undelivered.{worker}.{driver}", self.queue)
+    }
+
     pub(crate) fn worker(&self, worker: &str) -> String {
         format!("{}.worker.{worker}", self.queue)
     }
@@ -232,8 +209,8 @@ impl Subjects {
         format!("{}.driver.{driver}", self.queue)
     }
 
-    /// Where a driver hears that a worker is gone.
-    pub(crate) fn pinged(&self, driver: &str, worker: &str) -> String {
+    /// Where the network reports that a worker did not receive a driver's message.
+    pub(crate) fn undelivered_to_worker(&self, driver: &str, worker: &str) -> String {
         format!("{}.{worker}", self.driver(driver))
     }
 }

@@ -12,48 +12,52 @@ use crate::QueueError;
 use crate::driver::{Command, Driver, FromDriver, Submitted, Written, mailbox};
 use crate::link::Link;
 use crate::metrics::{Counters, Metrics, WorkerInfo};
+use crate::objects::Objects;
 use crate::options::Options;
 use crate::protocol::{Body, Subjects};
 
-/// A queue of tasks: an [`Executor`] for the graphs of a driver, and where a
-/// [`Worker`](crate::Worker) works.
+/// A queue of tasks: the [`Executor`] of a driver's graphs, and the source of a
+/// [`Worker`](crate::Worker)'s tasks.
 ///
 /// Clones are the same queue.
 #[derive(Clone, Debug)]
 pub struct Queue {
     pub(crate) link: Arc<dyn Link>,
+    pub(crate) objects: Objects,
     pub(crate) subjects: Subjects,
     name: String,
-    options: Options,
-    counters: Arc<Counters>,
-    /// The driver, once a task was begun.
+    pub(crate) options: Options,
+    pub(crate) counters: Arc<Counters>,
+    /// The channel to the driver, once a task has begun.
     driver: Arc<Mutex<Option<mpsc::UnboundedSender<Command>>>>,
     next: Arc<AtomicU64>,
     /// The text of the last fingerprint.
     fingerprint: Arc<Mutex<(u64, Arc<str>)>>,
 }
 
-/// Orders up to this length wait as they travel.
-const SMALL: usize = 4_096;
+/// Orders of up to this many bytes are written before a worker takes them.
+const SMALL_ORDER: usize = 4_096;
 
 impl Queue {
     /// Creates the queue of that name over a network.
     pub fn over(link: impl Link, name: &str) -> Self {
+        let link: Arc<dyn Link> = Arc::new(link);
         Self {
-            link: Arc::new(link),
+            objects: Objects::new(Arc::clone(&link), name),
+            link,
             subjects: Subjects::new(name),
             name: name.to_owned(),
             options: Options::default(),
             counters: Arc::default(),
             driver: Arc::default(),
             next: Arc::default(),
-            fingerprint: Arc::new(Mutex::new((0, written(0)))),
+            fingerprint: Arc::new(Mutex::new((0, fingerprint_text(0)))),
         }
     }
 
     /// Sets how long a task waits for a worker, one minute unless set; `None` for ever. The time counts
-    /// only while no task of the same graph is under way. A task that nobody takes fails with
-    /// [`QueueError::Nobody`].
+    /// only while no task of the same graph is in flight. A task that no worker takes fails with
+    /// [`QueueError::NoWorker`].
     #[must_use]
     pub fn patience(mut self, limit: impl Into<Option<Duration>>) -> Self {
         self.options.patience = limit.into();
@@ -86,7 +90,7 @@ impl Queue {
         self.counters.now()
     }
 
-    /// Returns the workers that have offered themselves to this driver, by name.
+    /// Returns the workers that have offered slots to this driver, by name.
     pub fn workers(&self) -> Vec<WorkerInfo> {
         let mut workers: Vec<_> = self.counters.workers().values().cloned().collect();
         workers.sort_by(|a, b| a.name.cmp(&b.name));
@@ -98,16 +102,14 @@ impl Queue {
         self.counters.refused()
     }
 
-    /// Returns the way to the driver, which it starts if needed.
+    /// Returns the channel to the driver, which it starts if needed.
     fn driver(&self) -> mpsc::UnboundedSender<Command> {
         let mut driver = self.driver.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = driver.as_ref().filter(|known| !known.is_closed()) {
             return known.clone();
         }
-        let (link, subjects) = (Arc::clone(&self.link), self.subjects.clone());
-        let counters = Arc::clone(&self.counters);
-        let (commands, started) = Driver::start(link, subjects, self.options, counters);
-        tokio::spawn(started);
+        let (commands, run) = Driver::start(self);
+        tokio::spawn(run);
         driver.insert(commands).clone()
     }
 
@@ -117,7 +119,7 @@ impl Queue {
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         if last.0 != number {
-            *last = (number, written(number));
+            *last = (number, fingerprint_text(number));
         }
         Arc::clone(&last.1)
     }
@@ -129,8 +131,8 @@ impl Queue {
         let driver = self.driver();
         let task = self.next.fetch_add(1, Ordering::Relaxed);
         let (future, mut from_driver) = mailbox();
-        // Tasks that wait are in memory. A large one is written only when a worker waits for it.
-        let written = match Body::small(&call.order(), SMALL.min(self.link.limit() / 2))? {
+        // Pending tasks are in memory. A large one is written only when it is assigned.
+        let written = match Body::small(&call.order(), SMALL_ORDER.min(self.link.limit() / 2))? {
             Some(order) => Some(Written {
                 order,
                 state: call.snapshot()?,
@@ -147,18 +149,18 @@ impl Queue {
         driver
             .send(Command::Submit(submitted))
             .map_err(|_| ended())?;
-        let mut guard = Guard {
+        let mut guard = ForgetOnDrop {
             task,
             driver: &driver,
             ended: false,
         };
         while let Some(message) = from_driver.recv().await {
             match message {
-                FromDriver::Wanted => {
+                FromDriver::Assigned => {
                     let order = call.order();
-                    let name = format!("order-{}", order.identity);
+                    let name = Objects::order(&order.identity);
                     let written = Written {
-                        order: Body::new(&*self.link, &order, &name).await?,
+                        order: self.objects.write(&order, name).await?,
                         state: call.snapshot()?,
                     };
                     let command = Command::Send { task, written };
@@ -175,10 +177,10 @@ impl Queue {
                 }
                 FromDriver::Done(reply) => {
                     guard.ended = true;
-                    return Ok(reply.open(&*self.link).await?);
+                    return Ok(self.objects.read(reply).await?);
                 }
-                FromDriver::Nobody { patience, refused } => {
-                    return Err(QueueError::Nobody {
+                FromDriver::NoWorker { patience, refused } => {
+                    return Err(QueueError::NoWorker {
                         queue: self.name.clone(),
                         node: call.node().to_owned(),
                         patience,
@@ -192,19 +194,19 @@ impl Queue {
     }
 }
 
-fn written(fingerprint: u64) -> Arc<str> {
+fn fingerprint_text(fingerprint: u64) -> Arc<str> {
     format!("{fingerprint:016x}").into()
 }
 
-/// Takes the task back when its future is dropped.
-struct Guard<'a> {
+/// Removes the task from the driver when its future is dropped.
+struct ForgetOnDrop<'a> {
     task: u64,
     driver: &'a mpsc::UnboundedSender<Command>,
-    /// True once the driver has taken the task off its list.
+    /// True once the driver has removed the task.
     ended: bool,
 }
 
-impl Drop for Guard<'_> {
+impl Drop for ForgetOnDrop<'_> {
     fn drop(&mut self) {
         if !self.ended {
             // A driver that has ended has no tasks.

@@ -26,7 +26,7 @@ impl<S> Default for Snapshots<S> {
 }
 
 impl<S> Snapshots<S> {
-    /// Returns the place of a snapshot.
+    /// Returns the cell of a snapshot.
     pub(crate) fn cell(&self, id: &str) -> Cell<S> {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(at) = kept.iter().position(|(known, _)| known == id)

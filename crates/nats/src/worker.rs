@@ -1,8 +1,10 @@
 //! Workers.
 
-mod home;
+mod offers;
+mod reporter;
 mod requests;
-mod serving;
+mod run_task;
+mod worker_loop;
 
 use std::num::NonZero;
 
@@ -12,10 +14,10 @@ use langgraph::{CompiledStateGraph, State};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use self::serving::Serving;
+use self::worker_loop::WorkerLoop;
 use crate::{Queue, QueueError};
 
-/// Runs tasks of a graph whose runs are elsewhere.
+/// Runs tasks of a graph whose runs are in other processes.
 ///
 /// A task sees the resources of this worker's graph, and has its policies here: retries, time limits and
 /// caches.
@@ -58,14 +60,15 @@ impl<S: State> Worker<S> {
     }
 
     /// Sets a token that ends the work: after [`drain`](CancelToken::drain) the worker finishes its tasks
-    /// and takes no others; after [`cancel`](CancelToken::cancel) it gives them back.
+    /// and takes no others; after [`cancel`](CancelToken::cancel) it drops them, and they
+    /// run on other workers.
     #[must_use]
     pub fn stop(mut self, token: CancelToken) -> Self {
         self.stop = token;
         self
     }
 
-    /// Works, until the [token](Self::stop) ends it or the connection has ended.
+    /// Serves, until the [token](Self::stop) ends it or the connection has ended.
     ///
     /// # Errors
     ///
@@ -73,8 +76,8 @@ impl<S: State> Worker<S> {
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future drops the tasks; their drivers take them back.
+    /// Dropping the future drops the tasks; their drivers give them to other workers.
     pub async fn serve(self, queue: &Queue) -> Result<(), QueueError> {
-        Serving::new(self, queue).run().await
+        WorkerLoop::new(self, queue).run().await
     }
 }

@@ -1,5 +1,5 @@
-//! A hundred machines, with messages that are lost and late, and machines that crash, are cut off and
-//! come back. Everything is drawn from one seed, in a time that does not pass.
+//! A hundred machines, with messages that are lost and late, and machines that crash, are cut off and come
+//! back. Each run is drawn from one seed, on a paused clock.
 //!
 //! `SEEDS=1000 cargo test -p langgraph-nats --test simulation --release` takes longer; `SEED=17` shows
 //! one again.
@@ -17,7 +17,7 @@ use langgraph::checkpoint::MemorySaver;
 use langgraph::prelude::*;
 use langgraph_agent::{EffectExt as _, OnUnknown, UnknownOutcome};
 use langgraph_nats::{Metrics, Queue, Worker};
-use support::{Net, Weather};
+use support::{Conditions, Net};
 use tokio::task::JoinHandle;
 
 const MACHINES: usize = 100;
@@ -87,12 +87,12 @@ fn simulate(seed: u64) -> Ended {
     fastrand::seed(seed);
     runtime.block_on(async {
         let mut random = fastrand::Rng::with_seed(seed);
-        let weather = Weather {
+        let conditions = Conditions {
             loss: random.f64() * 0.05,
             delay: Duration::from_millis(random.u64(0..80)),
-            ..Weather::FINE
+            ..Conditions::FINE
         };
-        let net = Net::new(random.u64(..), weather);
+        let net = Net::new(random.u64(..), conditions);
         let world = Arc::new(World::default());
         let start = |net: &Net| -> (usize, JoinHandle<()>) {
             let machine = net.machine();
@@ -108,10 +108,10 @@ fn simulate(seed: u64) -> Ended {
         };
         let queue = Queue::over(net.machine(), "orders");
         let mut machines: Vec<_> = (0..MACHINES).map(|_| start(&net)).collect();
-        let home = graph(&world)
+        let driver = graph(&world)
             .checkpointer(Arc::new(MemorySaver::new()))
             .executor(queue.clone());
-        let run = home
+        let run = driver
             .run(OrdersUpdate::default().items((0..ITEMS).collect()))
             .thread("t");
         let run = tokio::spawn(async move { run.await });
@@ -181,25 +181,25 @@ fn simulate(seed: u64) -> Ended {
 }
 
 #[test]
-fn m7_each_effect_happens_once_or_is_reported_as_unknown_over_many_seeds() {
+fn each_effect_happens_once_or_is_reported_as_unknown_over_many_seeds() {
     if let Ok(seed) = std::env::var("SEED") {
         simulate(seed.parse().unwrap());
         return;
     }
     let seeds = std::env::var("SEEDS").map_or(12, |seeds| seeds.parse().unwrap());
-    let (mut lost, mut taken_back, mut duplicates, mut unknown) = (0, 0, 0, 0);
+    let (mut lost, mut reassigned, mut duplicates, mut unknown) = (0, 0, 0, 0);
     let mut messages = 0;
     for seed in 0..seeds {
         let ended = simulate(seed);
         lost += ended.metrics.lost;
-        taken_back += ended.metrics.taken_back;
+        reassigned += ended.metrics.reassigned;
         duplicates += ended.metrics.duplicates;
         unknown += ended.unknown;
         messages += ended.messages;
     }
     println!(
-        "{seeds} seeds, {messages} messages: {lost} workers lost, {taken_back} tasks taken back, {duplicates} second replies, {unknown} effects unknown"
+        "{seeds} seeds, {messages} messages: {lost} workers lost, {reassigned} tasks reassigned, {duplicates} second replies, {unknown} effects unknown"
     );
-    // The weather was bad enough to show something.
-    assert!(lost > 0 && taken_back > 0);
+    // The conditions were bad enough to show something.
+    assert!(lost > 0 && reassigned > 0);
 }

@@ -1,4 +1,4 @@
-//! What the futures of tasks and their driver tell each other.
+//! The messages between the futures of tasks and their driver.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,10 +7,10 @@ use super::mailbox::Sender;
 use crate::protocol::{Body, ReportAnswer};
 use langgraph::executor::{SnapshotText, TaskReport};
 
-/// What the future of a task tells the driver.
+/// A message of a task's future to the driver.
 pub(crate) enum Command {
     Submit(Submitted),
-    /// The task that a worker waits for.
+    /// The task that has been assigned to a worker.
     Send {
         task: u64,
         written: Written,
@@ -24,7 +24,7 @@ pub(crate) enum Command {
     Forget(u64),
 }
 
-/// A task as it travels, and its snapshot.
+/// A task as it is sent, and its snapshot.
 pub(crate) struct Written {
     pub(crate) order: Body,
     pub(crate) state: Arc<SnapshotText>,
@@ -35,14 +35,14 @@ pub(crate) struct Submitted {
     pub(crate) task: u64,
     pub(crate) fingerprint: Arc<str>,
     pub(crate) future: Sender,
-    /// A small one is written before a worker waits for it.
+    /// A small task is written before it is assigned.
     pub(crate) written: Option<Written>,
 }
 
-/// What the driver tells the future of a task.
+/// A message of the driver to a task's future.
 pub(crate) enum FromDriver {
-    /// A worker waits for the task.
-    Wanted,
+    /// The task has been assigned to a worker, and is to be written.
+    Assigned,
     Report {
         report: Box<TaskReport>,
         /// Where the answer goes.
@@ -50,7 +50,7 @@ pub(crate) enum FromDriver {
     },
     Done(Body),
     /// No worker has taken it in time.
-    Nobody {
+    NoWorker {
         patience: Duration,
         refused: Vec<String>,
     },

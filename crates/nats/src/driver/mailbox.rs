@@ -1,4 +1,5 @@
-//! What a driver tells the future of one task: a few messages at most, so that a queue takes little room.
+//! The channel from a driver to the future of one task. It holds a few messages at most, and takes less
+//! memory than a channel of tokio.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,46 +9,46 @@ use tokio::sync::Notify;
 use super::FromDriver;
 
 #[derive(Default)]
-struct Shared {
-    letters: Mutex<Letters>,
+struct Channel {
+    messages: Mutex<Messages>,
     arrived: Notify,
 }
 
 #[derive(Default)]
-struct Letters {
+struct Messages {
     waiting: VecDeque<FromDriver>,
     is_over: bool,
 }
 
-impl Shared {
-    fn letters(&self) -> MutexGuard<'_, Letters> {
-        self.letters.lock().unwrap_or_else(PoisonError::into_inner)
+impl Channel {
+    fn messages(&self) -> MutexGuard<'_, Messages> {
+        self.messages.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// The driver's end.
-pub(crate) struct Sender(Arc<Shared>);
+pub(crate) struct Sender(Arc<Channel>);
 
 /// The end of the task's future.
-pub(crate) struct Mailbox(Arc<Shared>);
+pub(crate) struct Mailbox(Arc<Channel>);
 
 /// Creates a mailbox.
 pub(crate) fn mailbox() -> (Sender, Mailbox) {
-    let shared = Arc::<Shared>::default();
-    (Sender(Arc::clone(&shared)), Mailbox(shared))
+    let channel = Arc::<Channel>::default();
+    (Sender(Arc::clone(&channel)), Mailbox(channel))
 }
 
 impl Sender {
-    /// Sends a message. If the future was dropped, nobody gets it.
-    pub(crate) fn send(&self, letter: FromDriver) {
-        self.0.letters().waiting.push_back(letter);
+    /// Sends a message. It is lost if the future was dropped.
+    pub(crate) fn send(&self, message: FromDriver) {
+        self.0.messages().waiting.push_back(message);
         self.0.arrived.notify_one();
     }
 }
 
 impl Drop for Sender {
     fn drop(&mut self) {
-        self.0.letters().is_over = true;
+        self.0.messages().is_over = true;
         self.0.arrived.notify_one();
     }
 }
@@ -57,11 +58,11 @@ impl Mailbox {
     pub(crate) async fn recv(&mut self) -> Option<FromDriver> {
         loop {
             {
-                let mut letters = self.0.letters();
-                if let Some(letter) = letters.waiting.pop_front() {
-                    return Some(letter);
+                let mut messages = self.0.messages();
+                if let Some(message) = messages.waiting.pop_front() {
+                    return Some(message);
                 }
-                if letters.is_over {
+                if messages.is_over {
                     return None;
                 }
             }

@@ -1,10 +1,10 @@
-//! Tasks on their way to workers: those that are ready at the same time share a message.
+//! Tasks to be sent to workers: those that are ready at the same time share a message.
 
 use std::collections::BTreeMap;
 
-use crate::protocol::{ROOM, TaskSent};
+use crate::protocol::{MESSAGE_OVERHEAD, TaskSent};
 
-/// Tasks that leave with the next message to their worker.
+/// The tasks of the next message to each worker.
 #[derive(Default)]
 pub(super) struct Outbox(BTreeMap<String, Vec<TaskSent>>);
 
@@ -19,23 +19,23 @@ impl Outbox {
         }
     }
 
-    /// Takes back a task that has not left.
+    /// Removes a task that has not been sent.
     pub(super) fn remove(&mut self, worker: &str, number: u64) -> Option<TaskSent> {
         let tasks = self.0.get_mut(worker)?;
-        let place = tasks.iter().position(|task| task.task == number)?;
-        Some(tasks.remove(place))
+        let index = tasks.iter().position(|task| task.task == number)?;
+        Some(tasks.remove(index))
     }
 
-    /// Takes all out, in messages that each fit into a number of bytes.
+    /// Removes all tasks, in messages of at most `limit` bytes.
     pub(super) fn take(&mut self, limit: usize) -> Vec<(String, Vec<TaskSent>)> {
         let mut messages = Vec::with_capacity(self.0.len());
         for (worker, tasks) in std::mem::take(&mut self.0) {
-            let (mut message, mut bytes) = (Vec::with_capacity(tasks.len()), ROOM);
+            let (mut message, mut bytes) = (Vec::with_capacity(tasks.len()), MESSAGE_OVERHEAD);
             for task in tasks {
                 bytes += task.bytes();
                 if bytes > limit && !message.is_empty() {
                     messages.push((worker.clone(), std::mem::take(&mut message)));
-                    bytes = ROOM + task.bytes();
+                    bytes = MESSAGE_OVERHEAD + task.bytes();
                 }
                 message.push(task);
             }

@@ -10,28 +10,29 @@ use super::mailbox::Sender;
 use super::{Driver, FromDriver, Submitted, TICK, Written};
 use crate::QueueError;
 use crate::metrics::Counters;
+use crate::objects::Objects;
 use crate::protocol::{Body, ReportAnswer, TaskDone, TaskSent, ToAll, ToWorker, encode};
 
 pub(super) struct Task {
     fingerprint: Arc<str>,
     future: Sender,
-    pub(super) phase: Phase,
+    pub(super) phase: TaskPhase,
     since: Instant,
     written: Option<Written>,
     /// The id of its snapshot.
     state: Option<String>,
 }
 
-pub(super) enum Phase {
+pub(super) enum TaskPhase {
     Pending,
     /// It answers an offer as soon as it is written.
-    Wanted {
+    Assigned {
         worker: String,
         offer: u64,
     },
-    /// The worker had been sent so many pings before.
     Running {
         worker: String,
+        /// How many pings the worker had been sent before.
         pings: u64,
     },
 }
@@ -39,7 +40,7 @@ pub(super) enum Phase {
 /// The tasks of one version of a graph.
 pub(super) struct Version {
     pub(super) pending: VecDeque<u64>,
-    /// When one of its tasks was last under way.
+    /// When one of its tasks was last in flight.
     pub(super) progress: Instant,
     pub(super) running: usize,
     /// The number of announcements.
@@ -77,7 +78,7 @@ impl Driver {
             Task {
                 fingerprint: Arc::clone(&fingerprint),
                 future,
-                phase: Phase::Pending,
+                phase: TaskPhase::Pending,
                 since: now,
                 written,
                 state: None,
@@ -90,7 +91,7 @@ impl Driver {
         }
     }
 
-    /// Tells all workers that tasks wait.
+    /// Announces to all workers that tasks are pending.
     async fn announce(&mut self, fingerprint: &str) -> Result<(), QueueError> {
         let Some(version) = self.versions.get_mut(fingerprint) else {
             return Ok(());
@@ -108,11 +109,11 @@ impl Driver {
     }
 
     pub(super) async fn announce_all(&mut self) -> Result<(), QueueError> {
-        let waits = |(_, version): &(&Arc<str>, &Version)| !version.pending.is_empty();
+        let is_pending = |(_, version): &(&Arc<str>, &Version)| !version.pending.is_empty();
         let waiting: Vec<_> = self
             .versions
             .iter()
-            .filter(waits)
+            .filter(is_pending)
             .map(|(name, _)| name.clone())
             .collect();
         for fingerprint in waiting {
@@ -121,12 +122,12 @@ impl Driver {
         Ok(())
     }
 
-    /// Sends a task to the worker that waits for it.
+    /// Sends a task to its worker.
     pub(super) fn dispatch(&mut self, number: u64, written: Written) {
         let Some(task) = self.tasks.get_mut(&number) else {
             return;
         };
-        let Phase::Wanted { worker, offer } = &mut task.phase else {
+        let TaskPhase::Assigned { worker, offer } = &mut task.phase else {
             return;
         };
         let Some(known) = self.workers.get_mut(worker) else {
@@ -142,7 +143,7 @@ impl Driver {
         if task.state.as_ref() != Some(&id) {
             self.states.hold(state);
             if let Some(previous) = task.state.replace(id.clone()) {
-                self.states.release(&previous, &self.link);
+                self.states.release(&previous, &self.objects);
             }
         }
         Counters::count(&self.counters.sent);
@@ -154,25 +155,25 @@ impl Driver {
             order,
         };
         self.outbox.add(&worker, sent);
-        task.phase = Phase::Running {
+        task.phase = TaskPhase::Running {
             worker,
             pings: known.pings,
         };
     }
 
-    /// Takes a task off the list.
+    /// Removes a task.
     fn remove(&mut self, number: u64) -> Option<Task> {
         let task = self.tasks.remove(&number)?;
         self.unassign(number, &task.phase, &task.fingerprint);
         if let Some(state) = &task.state {
-            self.states.release(state, &self.link);
+            self.states.release(state, &self.objects);
         }
         Some(task)
     }
 
     /// Takes a task from its worker.
-    fn unassign(&mut self, number: u64, phase: &Phase, fingerprint: &str) {
-        let (Phase::Wanted { worker, .. } | Phase::Running { worker, .. }) = phase else {
+    fn unassign(&mut self, number: u64, phase: &TaskPhase, fingerprint: &str) {
+        let (TaskPhase::Assigned { worker, .. } | TaskPhase::Running { worker, .. }) = phase else {
             return;
         };
         if let Some(version) = self.versions.get_mut(fingerprint) {
@@ -192,11 +193,11 @@ impl Driver {
             return Ok(());
         };
         match task.phase {
-            Phase::Pending => Ok(()),
-            Phase::Wanted { worker, offer } => {
+            TaskPhase::Pending => Ok(()),
+            TaskPhase::Assigned { worker, offer } => {
                 self.decline(&worker, offer, &task.fingerprint).await
             }
-            Phase::Running { worker, .. } => match self.outbox.remove(&worker, number) {
+            TaskPhase::Running { worker, .. } => match self.outbox.remove(&worker, number) {
                 Some(unsent) => self.decline(&worker, unsent.offer, &task.fingerprint).await,
                 None => self.cancel(&worker, number).await,
             },
@@ -205,7 +206,7 @@ impl Driver {
 
     pub(super) async fn cancel(&self, worker: &str, task: u64) -> Result<(), QueueError> {
         let driver = self.id.clone();
-        self.tell(worker, &ToWorker::Cancel { task, driver }).await
+        self.send(worker, &ToWorker::Cancel { task, driver }).await
     }
 
     pub(super) async fn decline(
@@ -220,13 +221,18 @@ impl Driver {
             epoch: self.versions.get(wanted).map_or(0, |version| version.epoch),
             wanted: None,
         };
-        self.tell(worker, &decline).await
+        self.send(worker, &decline).await
     }
 
-    /// Takes the reply of a task, and the offer that comes with it.
+    /// Handles the reply of a task, and the offer that comes with it. The reply of a worker that no longer
+    /// has the task is dropped.
     pub(super) async fn done(&mut self, worker: &str, done: TaskDone) -> Result<(), QueueError> {
         let TaskDone { task, reply, next } = done;
-        // A worker that was given up may have failed because it was.
+        if let Body::Stored(name) = &reply
+            && *name != Objects::reply(&self.id, worker, task)
+        {
+            return Err(QueueError::link("invalid reply", "it is another object"));
+        }
         if self.has(worker, task)
             && let Some(task) = self.remove(task)
         {
@@ -235,12 +241,12 @@ impl Driver {
             let fingerprint = task.fingerprint;
             task.future.send(FromDriver::Done(reply));
             if let Some(offer) = next {
-                return self.take(worker, offer, &fingerprint).await;
+                return self.assign(worker, offer, &fingerprint).await;
             }
         } else {
             Counters::count(&self.counters.duplicates);
-            if let (Body::Stored(name), link) = (reply, Arc::clone(&self.link)) {
-                tokio::spawn(async move { link.delete(name).await });
+            if let Body::Stored(name) = reply {
+                self.objects.discard(name);
             }
             if let Some(offer) = next {
                 return self.decline(worker, offer, "").await;
@@ -252,11 +258,11 @@ impl Driver {
     /// Returns true if that worker has the task now.
     fn has(&self, worker: &str, task: u64) -> bool {
         let phase = self.tasks.get(&task).map(|task| &task.phase);
-        matches!(phase, Some(Phase::Running { worker: at, .. }) if at == worker)
+        matches!(phase, Some(TaskPhase::Running { worker: at, .. }) if at == worker)
     }
 
-    /// Takes an offer for the next task that waits, or declines it.
-    pub(super) async fn take(
+    /// Assigns the next pending task to an offer, or declines the offer.
+    pub(super) async fn assign(
         &mut self,
         worker: &str,
         offer: u64,
@@ -271,11 +277,11 @@ impl Driver {
                 };
                 let written = task.written.take();
                 if written.is_none() {
-                    task.future.send(FromDriver::Wanted);
+                    task.future.send(FromDriver::Assigned);
                 }
                 version.running += 1;
                 version.progress = Instant::now();
-                task.phase = Phase::Wanted {
+                task.phase = TaskPhase::Assigned {
                     worker: worker.to_owned(),
                     offer,
                 };
@@ -288,16 +294,16 @@ impl Driver {
         self.decline(worker, offer, fingerprint).await
     }
 
-    /// Puts a task in front of those that wait.
-    pub(super) fn take_back(&mut self, number: u64) {
+    /// Makes a task the first of those that are pending.
+    pub(super) fn requeue(&mut self, number: u64) {
         let Some(task) = self.tasks.get_mut(&number) else {
             return;
         };
-        let phase = std::mem::replace(&mut task.phase, Phase::Pending);
+        let phase = std::mem::replace(&mut task.phase, TaskPhase::Pending);
         task.since = Instant::now();
         let fingerprint = Arc::clone(&task.fingerprint);
         self.unassign(number, &phase, &fingerprint);
-        Counters::count(&self.counters.taken_back);
+        Counters::count(&self.counters.reassigned);
         if let Some(version) = self.versions.get_mut(&fingerprint) {
             version.pending.push_front(number);
         }
@@ -310,7 +316,7 @@ impl Driver {
         report: TaskReport,
         answer: Option<String>,
     ) -> Result<(), QueueError> {
-        self.hear(worker);
+        self.record_contact(worker);
         let task = self.tasks.get(&number);
         let own = task.filter(|_| self.has(worker, number));
         match (own, answer) {
@@ -330,8 +336,8 @@ impl Driver {
         }
     }
 
-    /// Announces what has waited since the last announcement for long.
-    pub(super) async fn announce_all_late(&mut self) -> Result<(), QueueError> {
+    /// Announces again what is still pending one tick after its last announcement.
+    pub(super) async fn announce_late(&mut self) -> Result<(), QueueError> {
         let late = |version: &Version| {
             let long = version.announced.is_none_or(|at| at.elapsed() >= TICK);
             long && !version.pending.is_empty()
@@ -344,8 +350,8 @@ impl Driver {
         Ok(())
     }
 
-    /// Fails the tasks that nobody has taken in time.
-    pub(super) fn give_up(&mut self) {
+    /// Fails the tasks that no worker has taken in time.
+    pub(super) fn fail_overdue(&mut self) {
         let Some(patience) = self.options.patience else {
             return;
         };
@@ -361,7 +367,7 @@ impl Driver {
                     return true;
                 }
                 let refused = self.counters.refused();
-                task.future.send(FromDriver::Nobody { patience, refused });
+                task.future.send(FromDriver::NoWorker { patience, refused });
                 false
             });
         }

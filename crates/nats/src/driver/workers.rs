@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 
 use tokio::time::Instant;
 
-use super::tasks::Phase;
+use super::tasks::TaskPhase;
 use super::{Driver, TICK};
 use crate::QueueError;
 use crate::metrics::{Counters, WorkerInfo};
 use crate::protocol::{ToWorker, encode};
 
-pub(super) struct Known {
-    heard: Instant,
+pub(super) struct WorkerState {
+    last_contact: Instant,
     /// When it got the first of its tasks.
     pub(super) busy_since: Instant,
     pub(super) pings: u64,
@@ -19,9 +19,9 @@ pub(super) struct Known {
 }
 
 impl Driver {
-    pub(super) fn hear(&mut self, worker: &str) {
+    pub(super) fn record_contact(&mut self, worker: &str) {
         if let Some(known) = self.workers.get_mut(worker) {
-            known.heard = Instant::now();
+            known.last_contact = Instant::now();
         }
     }
 
@@ -56,15 +56,18 @@ impl Driver {
                 epoch: u64::MAX,
                 wanted,
             };
-            return self.tell(&worker, &decline).await;
+            return self.send(&worker, &decline).await;
         }
-        let known = self.workers.entry(worker.clone()).or_insert_with(|| Known {
-            heard: now,
-            busy_since: now,
-            pings: 0,
-            tasks: BTreeSet::new(),
-        });
-        known.heard = now;
+        let known = self
+            .workers
+            .entry(worker.clone())
+            .or_insert_with(|| WorkerState {
+                last_contact: now,
+                busy_since: now,
+                pings: 0,
+                tasks: BTreeSet::new(),
+            });
+        known.last_contact = now;
         let info = || WorkerInfo {
             name,
             ..WorkerInfo::default()
@@ -74,7 +77,7 @@ impl Driver {
             .entry(worker.clone())
             .or_insert_with(info)
             .lost = false;
-        self.take(&worker, offer, fingerprint).await
+        self.assign(&worker, offer, fingerprint).await
     }
 
     pub(super) async fn pong(
@@ -83,29 +86,29 @@ impl Driver {
         number: u64,
         tasks: Vec<u64>,
     ) -> Result<(), QueueError> {
-        self.hear(worker);
+        self.record_contact(worker);
         let tasks: BTreeSet<u64> = tasks.into_iter().collect();
         let Some(known) = self.workers.get(worker) else {
             return Ok(());
         };
-        let strangers: Vec<_> = tasks.difference(&known.tasks).copied().collect();
-        // What was sent before the ping, and neither runs nor has a reply, was lost on the way.
+        let unknown: Vec<_> = tasks.difference(&known.tasks).copied().collect();
+        // A task that was sent before the ping, and neither runs nor has a reply, was lost in transit.
         let lost = known.tasks.iter().filter(|task| {
             let phase = self.tasks.get(task).map(|task| &task.phase);
-            let before = matches!(phase, Some(Phase::Running { pings, .. }) if *pings < number);
+            let before = matches!(phase, Some(TaskPhase::Running { pings, .. }) if *pings < number);
             before && !tasks.contains(task)
         });
         let lost: Vec<_> = lost.copied().collect();
         for task in lost {
-            self.take_back(task);
+            self.requeue(task);
         }
-        for task in strangers {
+        for task in unknown {
             self.cancel(worker, task).await?;
         }
-        self.announce_all_late().await
+        self.announce_late().await
     }
 
-    pub(super) fn lose(&mut self, worker: &str, why: &str) {
+    pub(super) fn worker_lost(&mut self, worker: &str, why: &str) {
         let Some(known) = self.workers.remove(worker) else {
             return;
         };
@@ -114,41 +117,43 @@ impl Driver {
             info.running = 0;
         });
         let tasks = self.tasks.iter().filter(|(_, task)| {
-            matches!(&task.phase, Phase::Wanted { worker: at, .. } | Phase::Running { worker: at, .. } if at == worker)
+            matches!(&task.phase, TaskPhase::Assigned { worker: at, .. } | TaskPhase::Running { worker: at, .. } if at == worker)
         });
         let tasks: Vec<u64> = tasks.map(|(number, _)| *number).collect();
         if tasks.is_empty() {
             return;
         }
         Counters::count(&self.counters.lost);
-        let silent = known.heard.elapsed();
+        let silent = known.last_contact.elapsed();
         tracing::warn!(
             worker,
             why,
             ?silent,
             tasks = tasks.len(),
-            "a worker is lost, and its tasks are taken back"
+            "a worker is lost; its tasks are reassigned"
         );
         for task in tasks {
-            self.take_back(task);
+            self.requeue(task);
         }
     }
 
     pub(super) async fn tick(&mut self) -> Result<(), QueueError> {
         let silent = self.workers.iter().filter(|(_, known)| {
-            let since = known.heard.max(known.busy_since);
+            let since = known.last_contact.max(known.busy_since);
             !known.tasks.is_empty() && since.elapsed() > self.options.lost_after
         });
         let silent: Vec<_> = silent.map(|(worker, _)| worker.clone()).collect();
         for worker in silent {
-            self.lose(&worker, "it does not answer");
+            self.worker_lost(&worker, "it does not answer");
         }
-        let idle = |known: &Known| known.tasks.is_empty() && known.heard.elapsed() > 100 * TICK;
+        let idle = |known: &WorkerState| {
+            known.tasks.is_empty() && known.last_contact.elapsed() > 100 * TICK
+        };
         let wanted: BTreeSet<String> = self
             .tasks
             .values()
             .filter_map(|task| match &task.phase {
-                Phase::Wanted { worker, .. } => Some(worker.clone()),
+                TaskPhase::Assigned { worker, .. } => Some(worker.clone()),
                 _ => None,
             })
             .collect();
@@ -166,15 +171,15 @@ impl Driver {
                 driver: self.id.clone(),
                 number,
             };
-            let reply = self.subjects.pinged(&self.id, &worker);
+            let reply = self.subjects.undelivered_to_worker(&self.id, &worker);
             let subject = self.subjects.worker(&worker);
             self.link.send(subject, Some(reply), encode(&ping)?).await?;
         }
-        self.give_up();
+        self.fail_overdue();
         self.versions.retain(|_, version| {
             let used = version.running > 0 || !version.pending.is_empty();
             used || version.progress.elapsed() < 100 * TICK
         });
-        self.announce_all_late().await
+        self.announce_late().await
     }
 }

@@ -14,20 +14,23 @@ use tokio::time::Instant;
 
 /// How a network behaves.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Weather {
+pub(crate) struct Conditions {
     /// The share of messages that are lost.
     pub(crate) loss: f64,
     /// The longest delay of a message.
     pub(crate) delay: Duration,
     /// The most bytes of a message.
     pub(crate) limit: usize,
+    /// How long it takes to store a value.
+    pub(crate) storing: Duration,
 }
 
-impl Weather {
+impl Conditions {
     pub(crate) const FINE: Self = Self {
         loss: 0.0,
         delay: Duration::ZERO,
         limit: 1 << 20,
+        storing: Duration::ZERO,
     };
 }
 
@@ -37,7 +40,7 @@ pub(crate) struct Net(Arc<Mutex<State>>);
 
 #[derive(Debug)]
 struct State {
-    weather: Weather,
+    conditions: Conditions,
     random: fastrand::Rng,
     listeners: Vec<Listener>,
     stored: BTreeMap<String, Bytes>,
@@ -59,9 +62,9 @@ struct Listener {
 }
 
 impl Net {
-    pub(crate) fn new(seed: u64, weather: Weather) -> Self {
+    pub(crate) fn new(seed: u64, conditions: Conditions) -> Self {
         Self(Arc::new(Mutex::new(State {
-            weather,
+            conditions,
             random: fastrand::Rng::with_seed(seed),
             listeners: Vec::new(),
             stored: BTreeMap::new(),
@@ -97,7 +100,7 @@ impl Net {
         }
     }
 
-    /// A machine crashes: nobody listens there any more.
+    /// A machine crashes: its listeners are gone.
     pub(crate) fn crash(&self, machine: usize) {
         let mut state = self.lock();
         state
@@ -109,6 +112,11 @@ impl Net {
     /// Returns how many messages were sent.
     pub(crate) fn sent(&self) -> u64 {
         self.lock().sent
+    }
+
+    /// Returns the names of the values in the store.
+    pub(crate) fn names(&self) -> Vec<String> {
+        self.lock().stored.keys().cloned().collect()
     }
 
     /// Returns how many values are in the store, and the most bytes that one had.
@@ -136,7 +144,7 @@ impl State {
     fn deliver(&mut self, from: usize, packet: &Packet) -> bool {
         self.listeners
             .retain(|listener| !listener.packets.is_closed());
-        let mut heard = false;
+        let mut has_receiver = false;
         let lost_sender = self.cut_off.contains(&from);
         for index in 0..self.listeners.len() {
             let Some(listener) = self.listeners.get(index) else {
@@ -145,20 +153,20 @@ impl State {
             if !covers(&listener.subject, &packet.subject) {
                 continue;
             }
-            heard = true;
+            has_receiver = true;
             let to = listener.machine;
-            let lost = self.random.f64() < self.weather.loss;
+            let lost = self.random.f64() < self.conditions.loss;
             if lost || lost_sender || self.cut_off.contains(&to) {
                 continue;
             }
-            let most = u64::try_from(self.weather.delay.as_micros()).unwrap_or(0);
+            let most = u64::try_from(self.conditions.delay.as_micros()).unwrap_or(0);
             let delay = Duration::from_micros(self.random.u64(0..=most));
             let key = (from, format!("{to} {}", listener.subject));
             let at = self.last.entry(key).or_insert_with(Instant::now);
             *at = (*at).max(Instant::now() + delay);
             let _ = listener.packets.send((*at, packet.clone()));
         }
-        heard
+        has_receiver
     }
 }
 
@@ -167,7 +175,7 @@ impl Link for Machine {
         Box::pin(async move {
             let mut state = self.net.lock();
             assert!(
-                payload.len() <= state.weather.limit,
+                payload.len() <= state.conditions.limit,
                 "{} bytes to {subject}",
                 payload.len()
             );
@@ -180,12 +188,12 @@ impl Link for Machine {
             if !state.deliver(self.number, &packet)
                 && let Some(reply) = reply
             {
-                let nobody = Packet {
+                let undelivered = Packet {
                     subject: reply,
                     reply: None,
                     payload: None,
                 };
-                state.deliver(self.number, &nobody);
+                state.deliver(self.number, &undelivered);
             }
             Ok(())
         })
@@ -215,21 +223,28 @@ impl Link for Machine {
     }
 
     fn limit(&self) -> usize {
-        self.net.lock().weather.limit
+        self.net.lock().conditions.limit
     }
 
-    fn put(&self, name: String, value: Bytes) -> LinkFuture<'_, ()> {
+    fn put<'a>(&'a self, queue: &'a str, name: String, value: Bytes) -> LinkFuture<'a, ()> {
         Box::pin(async move {
+            let storing = self.net.lock().conditions.storing;
+            tokio::time::sleep(storing).await;
             let mut state = self.net.lock();
             state.largest = state.largest.max(value.len());
-            state.stored.insert(name, value);
+            state.stored.insert(format!("{queue}/{name}"), value);
             Ok(())
         })
     }
 
-    fn get(&self, name: String) -> LinkFuture<'_, Bytes> {
+    fn get<'a>(&'a self, queue: &'a str, name: String) -> LinkFuture<'a, Bytes> {
         Box::pin(async move {
-            let value = self.net.lock().stored.get(&name).cloned();
+            let value = self
+                .net
+                .lock()
+                .stored
+                .get(&format!("{queue}/{name}"))
+                .cloned();
             value.ok_or_else(|| QueueError::Link {
                 what: format!("`{name}` cannot be fetched"),
                 source: "there is no such value".into(),
@@ -237,9 +252,9 @@ impl Link for Machine {
         })
     }
 
-    fn delete(&self, name: String) -> LinkFuture<'_, ()> {
+    fn delete<'a>(&'a self, queue: &'a str, name: String) -> LinkFuture<'a, ()> {
         Box::pin(async move {
-            self.net.lock().stored.remove(&name);
+            self.net.lock().stored.remove(&format!("{queue}/{name}"));
             Ok(())
         })
     }

@@ -1,4 +1,4 @@
-//! The way home of a task.
+//! Sends the reports of a task to its driver.
 
 use std::sync::Arc;
 
@@ -9,8 +9,8 @@ use super::requests::Requests;
 use crate::link::Link;
 use crate::protocol::{ReportAnswer, ToDriver, decode, encode};
 
-/// The driver of a task.
-pub(super) struct Home {
+/// Sends the reports of one task.
+pub(super) struct DriverReporter {
     pub(super) link: Arc<dyn Link>,
     pub(super) requests: Arc<Requests>,
     /// The subject of the driver.
@@ -19,25 +19,25 @@ pub(super) struct Home {
     pub(super) task: u64,
 }
 
-impl Home {
+impl DriverReporter {
     async fn send(&self, report: TaskReport) -> Result<(), NodeError> {
-        let stored = matches!(report, TaskReport::Once(_));
+        let needs_answer = matches!(report, TaskReport::Once(_));
         let (worker, task) = (self.worker.clone(), self.task);
         let message = encode(&ToDriver::Report {
             worker,
             task,
             report,
         })?;
-        if !stored {
+        if !needs_answer {
             return Ok(self.link.send(self.driver.clone(), None, message).await?);
         }
-        // It is done once only if the driver has stored it.
-        let answer = self.requests.ask(&self.driver, message).await?;
+        // A result of `once` counts only when the driver has stored it.
+        let answer = self.requests.request(&self.driver, message).await?;
         decode::<ReportAnswer>(&answer)?.map_err(NodeError::msg)
     }
 }
 
-impl Reporter for Home {
+impl Reporter for DriverReporter {
     fn report(&self, report: TaskReport) -> Reported<'_> {
         Box::pin(self.send(report))
     }

@@ -1,4 +1,4 @@
-//! What a task does elsewhere is what it would have done at home. The network is in this process.
+//! A task on a worker does what it would have done in the driver's process. The network is in this process.
 
 #![allow(clippy::unwrap_used)] // in what the tests share
 
@@ -9,13 +9,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::time::Duration;
 
+use bytes::Bytes;
 use langgraph::checkpoint::MemorySaver;
 use langgraph::message::MessageChunk;
 use langgraph::policy::RetryPolicy;
 use langgraph::prelude::*;
 use langgraph::run::CancelToken;
+use langgraph_nats::link::Link as _;
 use langgraph_nats::{Queue, Worker};
-use support::{Machine, Net, Weather};
+use support::{Conditions, Machine, Net};
 use tokio::task::JoinHandle;
 
 #[derive(State, Clone, Debug, Default, PartialEq)]
@@ -38,7 +40,7 @@ fn input(items: impl IntoIterator<Item = u64>) -> SumUpdate {
     SumUpdate::default().items(items.into_iter().collect())
 }
 
-/// A worker process in this one: it stops when it is dropped.
+/// A worker; it stops when it is dropped.
 struct Process {
     work: JoinHandle<()>,
     machine: Machine,
@@ -73,10 +75,10 @@ fn queue(net: &Net) -> Queue {
 }
 
 #[tokio::test(start_paused = true)]
-async fn m3_a_map_over_four_workers_gives_each_result_once_and_in_order() {
+async fn a_map_over_four_workers_gives_each_result_once_and_in_order() {
     #[node]
     async fn twice(item: u64, state: &Sum) -> SumUpdate {
-        assert_eq!(state.items.len(), 500); // the snapshot is here
+        assert_eq!(state.items.len(), 500); // the worker has the snapshot
         done(item * 2)
     }
     let graph = || {
@@ -87,7 +89,7 @@ async fn m3_a_map_over_four_workers_gives_each_result_once_and_in_order() {
         };
         graph.compile().unwrap()
     };
-    let net = Net::new(1, Weather::FINE);
+    let net = Net::new(1, Conditions::FINE);
     let workers: Vec<_> = (0..4).map(|_| Process::start(&net, &graph(), 4)).collect();
     let queue = queue(&net);
     let state = graph()
@@ -112,16 +114,16 @@ async fn m3_a_map_over_four_workers_gives_each_result_once_and_in_order() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn m3_nodes_that_stay_at_home_stay_there() {
+async fn nodes_that_are_not_anywhere_run_in_the_driver() {
     struct Where(&'static str);
     #[node]
     async fn here(_: &Sum, cx: &Context) -> Result<SumUpdate, NodeError> {
-        assert_eq!(cx.resource::<Where>()?.0, "home");
+        assert_eq!(cx.resource::<Where>()?.0, "driver");
         Ok(done(1))
     }
     #[node]
     async fn there(_: &Sum, cx: &Context) -> Result<SumUpdate, NodeError> {
-        assert_eq!(cx.resource::<Where>()?.0, "away");
+        assert_eq!(cx.resource::<Where>()?.0, "worker");
         assert_eq!((cx.thread_id(), cx.node(), cx.step()), (None, "there", 2));
         assert_eq!(cx.metadata("who"), Some(&"me".into()));
         Ok(done(2))
@@ -134,15 +136,15 @@ async fn m3_nodes_that_stay_at_home_stay_there() {
         };
         graph.compile().unwrap().resource(Arc::new(Where(place)))
     };
-    let net = Net::new(1, Weather::FINE);
-    let _worker = Process::start(&net, &graph("away"), 1);
-    let graph = graph("home").executor(queue(&net));
+    let net = Net::new(1, Conditions::FINE);
+    let _worker = Process::start(&net, &graph("worker"), 1);
+    let graph = graph("driver").executor(queue(&net));
     let outcome = graph.run(()).metadata("who", "me").await.unwrap();
     assert_eq!(outcome.state().done, [1, 2]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn m3_events_errors_panics_retries_and_time_limits_are_those_of_home() {
+async fn events_errors_panics_retries_and_time_limits_are_those_of_one_process() {
     #[node]
     async fn work(item: u64, _: &Sum, cx: &Context) -> Result<SumUpdate, NodeError> {
         match item {
@@ -169,11 +171,11 @@ async fn m3_events_errors_panics_retries_and_time_limits_are_those_of_home() {
         };
         graph.compile().unwrap()
     };
-    let net = Net::new(1, Weather::FINE);
+    let net = Net::new(1, Conditions::FINE);
     let _worker = Process::start(&net, &graph(), 2);
-    let away = graph().executor(queue(&net));
+    let spread = graph().executor(queue(&net));
     let mut events = Vec::new();
-    let mut stream = away
+    let mut stream = spread
         .run(input([0, 1, 2]))
         .stream(StreamMode::Custom | StreamMode::Messages);
     while let Some(event) = stream.next().await {
@@ -188,16 +190,16 @@ async fn m3_events_errors_panics_retries_and_time_limits_are_those_of_home() {
     );
     assert!(custom && chunk, "{events:?}");
     for item in [3, 4, 5] {
-        let at_home = graph().invoke(input([item])).await.unwrap_err();
-        let away = away.invoke(input([item])).await.unwrap_err();
-        assert_eq!(away.to_string(), at_home.to_string());
-        assert_eq!(away.is_retryable(), at_home.is_retryable(), "{away}");
-        assert_eq!(away.kind(), at_home.kind());
+        let local = graph().invoke(input([item])).await.unwrap_err();
+        let remote = spread.invoke(input([item])).await.unwrap_err();
+        assert_eq!(remote.to_string(), local.to_string());
+        assert_eq!(remote.is_retryable(), local.is_retryable(), "{remote}");
+        assert_eq!(remote.kind(), local.kind());
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn m3_interrupts_and_once_work_over_a_killed_worker() {
+async fn interrupts_and_once_work_over_a_killed_worker() {
     static CHARGED: AtomicU32 = AtomicU32::new(0);
     static ASKED: AtomicU32 = AtomicU32::new(0);
     #[node]
@@ -226,12 +228,12 @@ async fn m3_interrupts_and_once_work_over_a_killed_worker() {
         };
         graph.compile().unwrap()
     };
-    let net = Net::new(1, Weather::FINE);
+    let net = Net::new(1, Conditions::FINE);
     let first = Process::start(&net, &graph(), 1);
     let queue = queue(&net);
     let saver = Arc::new(MemorySaver::new());
-    let home = graph().executor(queue.clone()).checkpointer(saver);
-    let thread = home.thread("t");
+    let driver = graph().executor(queue.clone()).checkpointer(saver);
+    let thread = driver.thread("t");
     let run = tokio::spawn({
         let thread = thread.clone();
         async move { thread.run(input([7])).await }
@@ -244,7 +246,7 @@ async fn m3_interrupts_and_once_work_over_a_killed_worker() {
     let outcome = run.await.unwrap().unwrap();
     assert_eq!(outcome.interrupts()[0].payload, 7);
     let metrics = queue.metrics();
-    assert_eq!((metrics.lost, metrics.taken_back), (1, 1));
+    assert_eq!((metrics.lost, metrics.reassigned), (1, 1));
 
     let refused = thread.answer(99).await.unwrap_err();
     assert!(refused.refused_answer().is_some(), "{refused}");
@@ -253,7 +255,7 @@ async fn m3_interrupts_and_once_work_over_a_killed_worker() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn m3_a_cancelled_run_stops_its_tasks_elsewhere() {
+async fn a_cancelled_run_and_a_dead_driver_stop_their_tasks() {
     static RUNNING: AtomicUsize = AtomicUsize::new(0);
     struct Alive;
     impl Drop for Alive {
@@ -275,12 +277,12 @@ async fn m3_a_cancelled_run_stops_its_tasks_elsewhere() {
         };
         graph.compile().unwrap()
     };
-    let net = Net::new(1, Weather::FINE);
+    let net = Net::new(1, Conditions::FINE);
     let _worker = Process::start(&net, &graph(), 3);
     let token = CancelToken::new();
-    let home = graph().executor(queue(&net));
+    let driver = graph().executor(queue(&net));
     let run = tokio::spawn({
-        let run = home.run(input(0..3)).cancel(token.clone());
+        let run = driver.run(input(0..3)).cancel(token.clone());
         async move { run.await }
     });
     while RUNNING.load(Ordering::SeqCst) < 3 {
@@ -290,10 +292,10 @@ async fn m3_a_cancelled_run_stops_its_tasks_elsewhere() {
     assert!(matches!(run.await.unwrap(), Err(AgentError::Cancelled)));
     tokio::time::sleep(Duration::from_secs(1)).await;
     assert_eq!(RUNNING.load(Ordering::SeqCst), 0);
-    // A driver that dies says nothing: its tasks are dropped when it pings no more.
+    // The tasks of a dead driver are dropped when its pings have stopped.
     let dead = net.machine();
-    let home = graph().executor(Queue::over(dead.clone(), "test"));
-    let run = tokio::spawn(async move { home.invoke(input(0..2)).await });
+    let driver = graph().executor(Queue::over(dead.clone(), "test"));
+    let run = tokio::spawn(async move { driver.invoke(input(0..2)).await });
     while RUNNING.load(Ordering::SeqCst) < 2 {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
@@ -304,7 +306,7 @@ async fn m3_a_cancelled_run_stops_its_tasks_elsewhere() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn m3_a_worker_of_another_graph_is_refused_and_named() {
+async fn a_worker_of_another_graph_is_refused_and_named() {
     let graph = |nodes: &[&'static str]| {
         let mut graph = StateGraph::<Sum>::new();
         for node in nodes {
@@ -313,7 +315,7 @@ async fn m3_a_worker_of_another_graph_is_refused_and_named() {
         graph.add_sequence(nodes);
         graph.compile().unwrap()
     };
-    let net = Net::new(1, Weather::FINE);
+    let net = Net::new(1, Conditions::FINE);
     let old = graph(&["a", "b"]);
     let _worker = Process::start(&net, &old, 1);
     let queue = queue(&net).patience(Duration::from_secs(3));
@@ -336,23 +338,11 @@ async fn m3_a_worker_of_another_graph_is_refused_and_named() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn m3_what_no_message_can_hold_goes_through_the_store() {
-    let work = |state: &Sum| SumUpdate::default().note(state.note.repeat(2));
-    let graph = || {
-        let mut graph = StateGraph::<Sum>::new();
-        graph
-            .add_node("work", work.anywhere())
-            .add_sequence(&["work"]);
-        graph.compile().unwrap()
-    };
-    let weather = Weather {
-        limit: 16 * 1_024,
-        ..Weather::FINE
-    };
-    let net = Net::new(1, weather);
-    let _worker = Process::start(&net, &graph(), 1);
+async fn values_above_the_message_limit_go_through_the_object_store() {
+    let net = Net::new(1, SMALL_MESSAGES);
+    let _worker = Process::start(&net, &doubled_note(), 1);
     let note = "\"".repeat(20_000);
-    let state = graph()
+    let state = doubled_note()
         .executor(queue(&net))
         .invoke(SumUpdate::default().note(note.clone()))
         .await
@@ -366,8 +356,77 @@ async fn m3_what_no_message_can_hold_goes_through_the_store() {
     );
 }
 
+/// A graph whose one node doubles a text, on a network with small messages.
+fn doubled_note() -> CompiledStateGraph<Sum> {
+    let work = |state: &Sum| SumUpdate::default().note(state.note.repeat(2));
+    let mut graph = StateGraph::<Sum>::new();
+    graph
+        .add_node("work", work.anywhere())
+        .add_sequence(&["work"]);
+    graph.compile().unwrap()
+}
+
+const SMALL_MESSAGES: Conditions = Conditions {
+    limit: 16 * 1_024,
+    storing: Duration::from_millis(200),
+    ..Conditions::FINE
+};
+
 #[tokio::test(start_paused = true)]
-async fn m3_two_drivers_share_the_workers() {
+async fn large_replies_to_two_drivers_are_not_mixed_up() {
+    let net = Net::new(1, SMALL_MESSAGES);
+    let _worker = Process::start(&net, &doubled_note(), 2);
+    let runs = ["a", "b"].map(|letter| {
+        let graph = doubled_note().executor(queue(&net));
+        let note = letter.repeat(20_000);
+        tokio::spawn(async move {
+            let input = SumUpdate::default().note(note.clone());
+            (graph.invoke(input).await, note.repeat(2))
+        })
+    });
+    for run in runs {
+        let (state, expected) = run.await.unwrap();
+        assert!(state.unwrap().note == expected, "the other driver's reply");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_message_can_delete_no_object_but_a_dropped_reply() {
+    let net = Net::new(1, SMALL_MESSAGES);
+    let attacker = net.machine();
+    let mut all = attacker
+        .listen("langgraph.test.all".to_owned())
+        .await
+        .unwrap();
+    attacker
+        .put("test", "state-1".to_owned(), Bytes::from_static(b"x"))
+        .await
+        .unwrap();
+    let graph = doubled_note().executor(queue(&net));
+    let note = "\"".repeat(20_000);
+    let run = tokio::spawn(async move { graph.invoke(SumUpdate::default().note(note)).await });
+    let announced = all.recv().await.unwrap().payload.unwrap();
+    let announced: serde_json::Value = serde_json::from_slice(&announced).unwrap();
+    let driver = announced["work"]["driver"].as_str().unwrap().to_owned();
+    let worker = Process::start(&net, &doubled_note(), 1);
+    for _ in 0..6 {
+        tokio::time::sleep(Duration::from_millis(70)).await;
+        for name in net.names() {
+            let name = name.rsplit('/').next().unwrap_or_default();
+            let forged = serde_json::json!({"done": {"worker": "w", "tasks": [
+                {"task": 999_999, "reply": {"stored": name}}]}});
+            let subject = format!("langgraph.test.driver.{driver}");
+            let payload = serde_json::to_vec(&forged).unwrap().into();
+            attacker.send(subject, None, payload).await.unwrap();
+        }
+    }
+    assert_eq!(run.await.unwrap().unwrap().note.len(), 40_000);
+    drop(worker);
+    assert!(net.names().contains(&"test/state-1".to_owned()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn two_drivers_share_the_workers() {
     #[node]
     async fn slow(item: u64, _: &Sum) -> SumUpdate {
         tokio::time::sleep(Duration::from_millis(100)).await;
@@ -381,16 +440,16 @@ async fn m3_two_drivers_share_the_workers() {
         };
         graph.compile().unwrap()
     };
-    let net = Net::new(1, Weather::FINE);
+    let net = Net::new(1, Conditions::FINE);
     let _workers = [
         Process::start(&net, &graph(), 2),
         Process::start(&net, &graph(), 2),
     ];
     let begun = tokio::time::Instant::now();
     let runs = [0, 1].map(|_| {
-        let home = graph().executor(queue(&net));
+        let driver = graph().executor(queue(&net));
         tokio::spawn(async move {
-            home.invoke(input(0..100)).await.unwrap();
+            driver.invoke(input(0..100)).await.unwrap();
             tokio::time::Instant::now()
         })
     });
@@ -403,4 +462,81 @@ async fn m3_two_drivers_share_the_workers() {
         ends.iter().all(|end| (4..7).contains(&end.as_secs())),
         "{ends:?}"
     );
+}
+
+/// A graph whose items each take 100 ms.
+fn slow_items() -> CompiledStateGraph<Sum> {
+    #[node]
+    async fn slow(item: u64, _: &Sum) -> SumUpdate {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        done(item)
+    }
+    let graph = graph! {
+        type State = Sum;
+        let slow = worker(slow).anywhere();
+        START => for item in items { slow(item) } => END;
+    };
+    graph.compile().unwrap()
+}
+
+/// Runs a map of 200 items of 100 ms on four slots, which takes 5 s, while a second driver is lost after
+/// one second.
+async fn time_beside_a_lost_driver(lose: impl FnOnce(&Net, usize)) -> Duration {
+    let net = Net::new(1, Conditions::FINE);
+    let _workers = [0, 1].map(|_| Process::start(&net, &slow_items(), 2));
+    let lost = net.machine();
+    let graph = slow_items().executor(Queue::over(lost.clone(), "test"));
+    let lost_run = tokio::spawn(async move { graph.invoke(input(0..1_000)).await });
+    let begun = tokio::time::Instant::now();
+    let graph = slow_items().executor(queue(&net));
+    let run = tokio::spawn(async move { graph.invoke(input(0..200)).await });
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    lose(&net, lost.number);
+    run.await.unwrap().unwrap();
+    lost_run.abort();
+    begun.elapsed()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_dead_driver_takes_no_slots_from_others() {
+    let took = time_beside_a_lost_driver(Net::crash).await;
+    assert!(took < Duration::from_secs(7), "{took:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_unreachable_driver_holds_slots_for_one_offer_only() {
+    let took = time_beside_a_lost_driver(|net, driver| net.cut_off(driver, true)).await;
+    assert!(took < Duration::from_secs(9), "{took:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_map_begins_and_sends_no_more_tasks_than_its_limits() {
+    let net = Net::new(1, Conditions::FINE);
+    let queue = queue(&net).at_once(16);
+    let graph = slow_items().executor(queue.clone());
+    let run = tokio::spawn(async move { graph.invoke(input(0..400)).await });
+    // Without a worker, no more tasks begin than `at_once`.
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    let metrics = queue.metrics();
+    assert_eq!((metrics.begun, metrics.sent), (16, 0));
+    // No more are sent than the workers have slots.
+    let _workers = [0, 1].map(|_| Process::start(&net, &slow_items(), 3));
+    while !run.is_finished() {
+        tokio::time::sleep(Duration::from_millis(7)).await;
+        let metrics = queue.metrics();
+        assert!(metrics.begun - metrics.done <= 16, "{metrics:?}");
+        assert!(metrics.sent - metrics.done <= 6, "{metrics:?}");
+    }
+    assert_eq!(run.await.unwrap().unwrap().done.len(), 400);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_large_state_is_stored_before_any_worker_fetches_it() {
+    let net = Net::new(1, SMALL_MESSAGES);
+    let _workers = [0, 1, 2].map(|_| Process::start(&net, &slow_items(), 4));
+    let input = input(0..60).note("x".repeat(100_000));
+    let state = slow_items().executor(queue(&net)).invoke(input).await;
+    assert_eq!(state.unwrap().done.len(), 60);
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    assert_eq!(net.stored().0, 0);
 }
