@@ -27,7 +27,7 @@ async fn agent(id: &str, handler: impl AgentHandler) -> String {
 }
 
 #[tokio::test]
-async fn m2_every_row_holds_over_a2a() {
+async fn every_row_holds_over_a2a() {
     let log = Arc::default();
     let agents = A2aClient::new()
         .agent("worker", agent("worker", rows::worker(&log)).await)

@@ -12,7 +12,7 @@ mod listed;
 use listed::Running;
 
 #[test]
-fn m2_a_graph_asks_a_graph_at_two_terminals() {
+fn a_graph_asks_a_graph_at_two_terminals() {
     let agent = listed::program("langgraph-a2a", "a2a_agent");
     let mut agent = Running::start(&mut agent.command(&["127.0.0.1:0"]));
     let url = agent.line();

@@ -40,7 +40,7 @@ async fn client() -> Client {
 }
 
 #[tokio::test]
-async fn l7_a_client_drives_the_server() {
+async fn a_client_drives_the_server() {
     let client = client().await;
     let thread = client
         .create_thread(json!({"metadata": {"a": 1}}))
@@ -97,7 +97,7 @@ async fn l7_a_client_drives_the_server() {
 }
 
 #[tokio::test]
-async fn l7_a_remote_graph_is_a_node_that_passes_questions_on() {
+async fn a_remote_graph_is_a_node_that_passes_questions_on() {
     let server = RemoteGraph::new(client().await);
     let node = |agent: &str| {
         RemoteNode::new(agent.to_owned(), server.clone()).bind(

@@ -62,14 +62,14 @@ fn the_guide_to_production_shows_the_desk_that_it_uses() {
 }
 
 #[test]
-fn i2_every_listed_command_runs() {
+fn every_listed_command_runs() {
     for listed in listed::of_package("langgraph-mcp") {
         listed.run(&[]);
     }
 }
 
 #[test]
-fn i2_react_mcp_asks_a_process() {
+fn react_mcp_asks_a_process() {
     for (question, expression, answer) in [
         ("What is 12 squared?", "12 ^ 2", "144"),
         ("What is 37 * 21?", "37 * 21", "777"),
@@ -87,7 +87,7 @@ fn i2_react_mcp_asks_a_process() {
 }
 
 #[test]
-fn i2_react_mcp_gitlab_reads_the_oldest_issue() {
+fn react_mcp_gitlab_reads_the_oldest_issue() {
     let bugs = printed("react_mcp_gitlab", "Which bugs are open in group/app?");
     assert_eq!(
         bugs.last().unwrap(),
@@ -137,7 +137,7 @@ fn a_graph_behind_a_server_asks_the_user_of_its_client() {
 }
 
 #[test]
-fn i2_react_exa_finds_a_page() {
+fn react_exa_finds_a_page() {
     let lines = printed("react_exa", "how are joins drawn in a decision");
     assert!(lines[0].starts_with("calls web_search_exa("), "{lines:?}");
     assert!(

@@ -193,7 +193,7 @@ fn lets_it_in(address: &str) {
 }
 
 #[tokio::test]
-async fn k7_a_person_signs_in_as_gitlab_wants_it() {
+async fn a_person_signs_in_as_gitlab_wants_it() {
     let (upstream, _) = support::start().await;
     let upstream = upstream
         .trim_start_matches("http://")
@@ -227,7 +227,7 @@ async fn k7_a_person_signs_in_as_gitlab_wants_it() {
 }
 
 #[tokio::test]
-async fn k7_a_registered_client_does_not_register_again_and_nobody_waits_for_ever() {
+async fn a_registered_client_does_not_register_again_and_nobody_waits_for_ever() {
     let (origin, seen) = gitlab(String::new()).await;
     let sign_in = || SignIn::new(format!("{origin}/mcp")).scope("mcp");
     let known = sign_in().client_id("known-1");
@@ -241,7 +241,7 @@ async fn k7_a_registered_client_does_not_register_again_and_nobody_waits_for_eve
 }
 
 #[tokio::test]
-async fn k7_a_server_that_nobody_answers_at_is_an_error() {
+async fn a_server_that_nobody_answers_at_is_an_error() {
     let error = SignIn::new("http://127.0.0.1:9/mcp").run(|_| ()).await;
     assert!(matches!(error, Err(McpError::SignIn { .. })));
 }

@@ -14,7 +14,7 @@ mod listed;
 use listed::Running;
 
 #[test]
-fn m1_the_scenario_runs_as_processes() {
+fn the_scenario_runs_as_processes() {
     let printed = listed::program("langgraph-relay", "scenario").run(&[]);
     let lines: Vec<&str> = printed.lines().collect();
     assert_eq!(
@@ -43,7 +43,7 @@ fn start(example: &str, address: &str) -> Running {
 }
 
 #[test]
-fn m1_the_three_programs_talk_as_at_three_terminals() {
+fn the_three_programs_talk_as_at_three_terminals() {
     let mut agora = start("agora", "127.0.0.1:0");
     let address = agora.line();
     let mut assistant = start("assistant", &address);

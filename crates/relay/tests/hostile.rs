@@ -173,7 +173,7 @@ async fn flood(to: SocketAddr, number: usize) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn m1_memory_is_flat_and_everyone_else_is_served() {
+async fn memory_is_flat_and_everyone_else_is_served() {
     let registrations = std::env::var("RELAY_HOSTILE");
     let registrations: usize = registrations.map_or(1_000, |count| count.parse().unwrap());
     let agora = agora();

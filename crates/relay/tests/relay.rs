@@ -114,7 +114,7 @@ fn asking(agent: &str, transport: impl Transport, limit: Duration) -> CompiledSt
 }
 
 #[tokio::test]
-async fn m1_every_row_holds_over_the_relay() {
+async fn every_row_holds_over_the_relay() {
     let (relay, address) = start(quick()).await;
     let log = Arc::default();
     let _worker = agent(address, "worker", rows::worker(&log)).await;
@@ -166,7 +166,7 @@ impl AgentHandler for Slow {
 }
 
 #[tokio::test]
-async fn m1_a_request_survives_broken_connections_and_runs_once() {
+async fn a_request_survives_broken_connections_and_runs_once() {
     let (_relay, address) = start(RelayOptions::default()).await;
     let (to_agent, cut_agent) = cut(address).await;
     let (to_caller, cut_caller) = cut(address).await;
@@ -209,7 +209,7 @@ impl Drop for Guard {
 }
 
 #[tokio::test]
-async fn m1_a_requester_that_gives_up_or_vanishes_stops_the_work() {
+async fn a_requester_that_gives_up_or_vanishes_stops_the_work() {
     let (_relay, address) = start(quick()).await;
     let stopped = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&stopped);
@@ -246,7 +246,7 @@ async fn eventually(holds: impl Fn() -> bool) {
 }
 
 #[tokio::test]
-async fn m1_an_agent_needs_its_own_token() {
+async fn an_agent_needs_its_own_token() {
     let (_relay, address) = start(quick().token("mail", "secret")).await;
     for (id, token) in [("mail", "wrong!"), ("mail", ""), ("other", "secret")] {
         let client = RelayClient::builder(url(address), id).token(token);
@@ -269,7 +269,7 @@ async fn m1_an_agent_needs_its_own_token() {
 }
 
 #[tokio::test]
-async fn m1_hostile_clients_harm_nobody_else() {
+async fn hostile_clients_harm_nobody_else() {
     let options = quick().max_frame(16 * 1024).queue(64, 256 * 1024);
     let (relay, address) = start(options.max_agents(200).max_connections(300)).await;
     let _worker = agent(address, "worker", worker()).await;
@@ -451,7 +451,7 @@ async fn an_agent_in_another_language_sends_a_request_in_chunks() {
 }
 
 #[tokio::test]
-async fn m1_parts_of_two_runs_of_one_request_do_not_meet() {
+async fn parts_of_two_runs_of_one_request_do_not_meet() {
     let (_relay, address) = start(RelayOptions::default()).await;
     let (mut agent, _) = connect_async(url(address)).await.unwrap();
     let say = |frame: Value| Message::text(frame.to_string());

@@ -344,7 +344,7 @@ fn weather(seed: u64) -> (usize, BTreeMap<String, usize>) {
 }
 
 #[test]
-fn m7_every_request_ends_and_no_reply_goes_astray() {
+fn every_request_ends_and_no_reply_goes_astray() {
     let seeds: u64 = std::env::var("RELAY_SEEDS").map_or(50, |seeds| seeds.parse().unwrap());
     let first: u64 = std::env::var("RELAY_SEED").map_or(0, |seed| seed.parse().unwrap());
     let began = std::time::Instant::now();

@@ -16,7 +16,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
 
 #[tokio::test]
-async fn m1_agents_talk_over_tls_and_refuse_a_relay_that_they_do_not_trust() {
+async fn agents_talk_over_tls_and_refuse_a_relay_that_they_do_not_trust() {
     let made = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
     let certificate = made.cert.pem();
     let key = made.signing_key.serialize_pem();

@@ -308,7 +308,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn h3_however_streams_are_interleaved_each_is_whole(
+        fn however_streams_are_interleaved_each_is_whole(
             lengths in proptest::collection::vec(0_usize..8, 1..6),
             seed: u64,
         ) {
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn h3_disorder_is_refused_and_changes_nothing() {
+    fn disorder_is_refused_and_changes_nothing() {
         let mut streams = StreamAssembler::new();
         let id = || StreamId::new("s");
         let not_started = |name| Err(StreamError::NotStarted(id(), name));
@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn h3_what_is_not_finished_is_named() {
+    fn what_is_not_finished_is_named() {
         let mut streams = StreamAssembler::new();
         streams.push(start("b")).unwrap();
         streams.push(start("a")).unwrap();
@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn h3_two_senders_may_use_one_stream_id() {
+    fn two_senders_may_use_one_stream_id() {
         let mut streams = StreamAssembler::new();
         let other = |mut envelope: AgentEnvelope| {
             envelope.from = "other".into();
@@ -398,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn h3_what_is_held_is_bounded() {
+    fn what_is_held_is_bounded() {
         let mut streams = StreamAssembler::with_limits(StreamLimits {
             streams: 2,
             bytes: 1_000,

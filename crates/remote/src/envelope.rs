@@ -385,7 +385,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn h2_an_envelope_keeps_who_whom_and_which_request() {
+    fn an_envelope_keeps_who_whom_and_which_request() {
         let envelope = AgentEnvelope::new("a", "b", EnvelopeBody::Complete(json!(1)))
             .with_request_id("r")
             .with_timeout(Duration::from_micros(1_500));
@@ -403,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn h2_every_body_survives_json() {
+    fn every_body_survives_json() {
         let stream_id = StreamId::new("s");
         for body in [
             EnvelopeBody::Complete(json!({"action": "list"})),
@@ -429,7 +429,7 @@ mod tests {
     }
 
     #[test]
-    fn h5_a_reply_goes_to_the_source_under_the_same_request() {
+    fn a_reply_goes_to_the_source_under_the_same_request() {
         let request = AgentEnvelope::request("a", "b", "hi")
             .unwrap()
             .with_timeout(Duration::from_secs(1));

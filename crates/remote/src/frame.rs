@@ -444,7 +444,7 @@ mod tests {
     }
 
     #[test]
-    fn h14_every_frame_survives_its_text_and_the_relay() {
+    fn every_frame_survives_its_text_and_the_relay() {
         for (part, body) in bodies() {
             let mut envelope = AgentEnvelope::new("a", "b", body)
                 .with_request_id("r")
@@ -473,7 +473,7 @@ mod tests {
     }
 
     #[test]
-    fn h14_what_is_no_frame_says_why() {
+    fn what_is_no_frame_says_why() {
         for (text, expected) in [
             ("{", "not a frame"),
             ("{}", "unknown frame type ``"),

@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn h1_ids_compare_hash_display_and_survive_json() {
+    fn ids_compare_hash_display_and_survive_json() {
         let a = AgentId::new("a");
         assert_eq!(a, AgentId::from("a".to_owned()));
         assert!(a < AgentId::new("b"));
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn h1_generated_ids_are_unique_and_in_order() {
+    fn generated_ids_are_unique_and_in_order() {
         let ids: Vec<RequestId> = (0..10_000).map(|_| RequestId::generate()).collect();
         assert!(ids.is_sorted());
         assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), ids.len());

@@ -447,7 +447,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn h3_interleaved_streams_of_one_reply_are_both_in_it() {
+    async fn interleaved_streams_of_one_reply_are_both_in_it() {
         let reply = ReplyStream::produce(&request(), |replies| async move {
             let one = replies.start(Value::Null).await;
             let two = replies.start(Value::Null).await;

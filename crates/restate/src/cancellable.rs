@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn m4_an_acknowledgement_that_comes_between_two_polls_is_not_lost() {
+    async fn an_acknowledgement_that_comes_between_two_polls_is_not_lost() {
         let input = Input::default();
         let work = Work::default();
         let (here, arriving) = (work.clone(), Arc::clone(&input));
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn m4_a_cancellation_reaches_work_that_is_under_way() {
+    async fn a_cancellation_reaches_work_that_is_under_way() {
         let work = Work::default();
         let (cancel, cancelled) = oneshot::channel::<()>();
         let here = work.clone();

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::mail::*;
 
 #[tokio::test]
-async fn h11_the_user_talks_to_the_boundary_only() {
+async fn the_user_talks_to_the_boundary_only() {
     let mut graph = assistant();
     graph.resource(shared(local("mail", mail_agent())));
     let boundary = InvokeBoundary::new(
@@ -37,7 +37,7 @@ async fn h11_the_user_talks_to_the_boundary_only() {
 }
 
 #[tokio::test]
-async fn h12_the_assistant_and_the_mail_agent_are_two_graphs() {
+async fn the_assistant_and_the_mail_agent_are_two_graphs() {
     let tap = Tap::new(local("mail", mail_agent()));
     let graph = assistant().compile().unwrap();
     let mut requests = Vec::new();

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use crate::mail::*;
 
 #[test]
-fn h2_the_four_bodies_are_built_and_matched() {
+fn the_four_bodies_are_built_and_matched() {
     let stream_id = StreamId::new("s");
     let start = EnvelopeBody::StreamStart {
         stream_id: stream_id.clone(),
@@ -61,7 +61,7 @@ fn h2_the_four_bodies_are_built_and_matched() {
 }
 
 #[test]
-fn h6_the_graph_lists_a_remote_node_with_its_agent() {
+fn the_graph_lists_a_remote_node_with_its_agent() {
     let mut graph = assistant();
     let judge = RemoteNode::new("judge-7", LocalNetwork::new());
     graph.add_node("judge", judge.bind(question, answer).retry(2).defer());
@@ -90,7 +90,7 @@ impl Transport for Elsewhere {
 }
 
 #[tokio::test]
-async fn h7_a_remote_node_runs_through_its_transport() {
+async fn a_remote_node_runs_through_its_transport() {
     // The agent is in the process too, on the network of the graph: a run with a transport of its
     // own asks there, and nobody else.
     let local_runs = Arc::new(AtomicUsize::new(0));
@@ -126,7 +126,7 @@ async fn h7_a_remote_node_runs_through_its_transport() {
 }
 
 #[tokio::test]
-async fn h7_a_remote_node_is_a_value_of_graph() {
+async fn a_remote_node_is_a_value_of_graph() {
     let network = local("mail", mail_agent());
     let graph = graph! {
         type State = Assistant;
@@ -150,7 +150,7 @@ async fn h7_a_remote_node_is_a_value_of_graph() {
 }
 
 #[tokio::test]
-async fn h7_without_a_binding_the_agent_is_sent_the_state_and_answers_with_an_update() {
+async fn without_a_binding_the_agent_is_sent_the_state_and_answers_with_an_update() {
     let network = local("judge", |request: AgentEnvelope| async move {
         let state: Value = request.payload().unwrap();
         assert_eq!(state["user_message"], "hi");
@@ -167,7 +167,7 @@ async fn h7_without_a_binding_the_agent_is_sent_the_state_and_answers_with_an_up
 }
 
 #[tokio::test]
-async fn h8_without_a_request_nobody_is_asked_and_the_graph_goes_on() {
+async fn without_a_request_nobody_is_asked_and_the_graph_goes_on() {
     let tap = Tap::new(local("mail", mail_agent()));
     let graph = assistant().compile().unwrap();
     let run = graph.run(says("good morning"));
@@ -188,7 +188,7 @@ async fn h8_without_a_request_nobody_is_asked_and_the_graph_goes_on() {
 }
 
 #[tokio::test]
-async fn h5_the_caller_is_who_it_says_it_is() {
+async fn the_caller_is_who_it_says_it_is() {
     let tap = Tap::new(local("mail", mail_agent()));
     let ask = |node: RemoteNode| {
         let mut graph = StateGraph::<Assistant>::new();

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use crate::mail::*;
 
 #[tokio::test]
-async fn h9_without_a_transport_the_error_names_node_and_agent() {
+async fn without_a_transport_the_error_names_node_and_agent() {
     let graph = assistant().compile().unwrap();
     let error = graph.invoke(says("inbox")).await;
     let error = error.unwrap_err();
@@ -29,7 +29,7 @@ async fn h9_without_a_transport_the_error_names_node_and_agent() {
 }
 
 #[tokio::test]
-async fn h9_every_failure_names_node_and_agent() {
+async fn every_failure_names_node_and_agent() {
     let network = LocalNetwork::new();
     network
         .register("rude", |_: AgentEnvelope| async {
@@ -74,7 +74,7 @@ fn a_message_that_json_would_change_is_not_sent() {
 }
 
 #[tokio::test]
-async fn h9_a_failure_inside_a_subgraph_has_the_path_to_it() {
+async fn a_failure_inside_a_subgraph_has_the_path_to_it() {
     let mut outer = StateGraph::<Assistant>::new();
     outer
         .add_node("inner", asking(RemoteNode::by_resource("judge")))
@@ -88,7 +88,7 @@ async fn h9_a_failure_inside_a_subgraph_has_the_path_to_it() {
 }
 
 #[test]
-fn h9_a_reply_that_never_comes_is_given_up_in_time() {
+fn a_reply_that_never_comes_is_given_up_in_time() {
     ends_paused(|| async {
         let (agent, dropped) = silent();
         let limit = Duration::from_secs(30);
@@ -119,7 +119,7 @@ impl Transport for Dribble {
 }
 
 #[test]
-fn h9_the_time_is_for_the_whole_reply() {
+fn the_time_is_for_the_whole_reply() {
     ends_paused(|| async {
         let limit = Duration::from_millis(4_500);
         let graph = asking(RemoteNode::new("judge", Dribble).timeout(limit));
@@ -131,7 +131,7 @@ fn h9_the_time_is_for_the_whole_reply() {
 }
 
 #[tokio::test]
-async fn h9_a_failed_call_is_tried_again() {
+async fn a_failed_call_is_tried_again() {
     let calls = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&calls);
     let network = local("judge", move |_: AgentEnvelope| {
@@ -160,7 +160,7 @@ async fn h9_a_failed_call_is_tried_again() {
 }
 
 #[tokio::test]
-async fn h9_the_reply_to_another_request_is_refused() {
+async fn the_reply_to_another_request_is_refused() {
     struct Mixed;
     #[async_trait]
     impl Transport for Mixed {

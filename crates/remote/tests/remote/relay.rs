@@ -75,7 +75,7 @@ fn back(envelope: AgentEnvelope) -> String {
 }
 
 #[tokio::test]
-async fn h4_replies_in_reverse_order_reach_whoever_asked() {
+async fn replies_in_reverse_order_reach_whoever_asked() {
     let (wire, mut sent) = Wire::new("assistant");
     let graph = asking(RemoteNode::new("mail", wire.clone()).calling_as("assistant"));
     let runs = (0..20).map(|number| {
@@ -106,7 +106,7 @@ async fn h4_replies_in_reverse_order_reach_whoever_asked() {
 }
 
 #[tokio::test]
-async fn h4_what_is_no_reply_to_an_open_request_is_refused() {
+async fn what_is_no_reply_to_an_open_request_is_refused() {
     let table = Correlator::new();
     let request = AgentEnvelope::request("me", "mail", "list").unwrap();
     let id = request.request_id.clone().unwrap();
@@ -143,7 +143,7 @@ async fn h4_what_is_no_reply_to_an_open_request_is_refused() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn h4_an_answer_after_the_timeout_is_refused_and_the_agent_is_told() {
+async fn an_answer_after_the_timeout_is_refused_and_the_agent_is_told() {
     let (wire, mut sent) = Wire::new("assistant");
     let node = RemoteNode::new("mail", wire.clone()).timeout(Duration::from_secs(3));
     let error = asking(node).invoke(update()).await.unwrap_err();
@@ -164,7 +164,7 @@ async fn h4_an_answer_after_the_timeout_is_refused_and_the_agent_is_told() {
 }
 
 #[tokio::test]
-async fn h4_a_requester_that_goes_away_is_forgotten() {
+async fn a_requester_that_goes_away_is_forgotten() {
     let table = Correlator::new();
     let told: Arc<Mutex<Vec<RequestId>>> = Arc::default();
     let note = Arc::clone(&told);
@@ -205,7 +205,7 @@ async fn h4_a_requester_that_goes_away_is_forgotten() {
 }
 
 #[tokio::test]
-async fn h4_a_slow_reader_fails_alone_and_a_lost_connection_fails_all() {
+async fn a_slow_reader_fails_alone_and_a_lost_connection_fails_all() {
     let table = Correlator::with_buffer(2);
     let ask = || {
         let request = AgentEnvelope::request("me", "mail", "list").unwrap();
@@ -292,7 +292,7 @@ impl AgentHandler for Stutter {
 }
 
 #[tokio::test(start_paused = true)]
-async fn h3_h4_many_interleaved_streams_on_one_connection_all_arrive() {
+async fn many_interleaved_streams_on_one_connection_all_arrive() {
     for seed in 0..5 {
         let (wire, sent) = Wire::new("assistant");
         let network = local("stutter", Stutter);

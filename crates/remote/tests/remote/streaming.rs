@@ -35,7 +35,7 @@ fn word_by_word(permission: Arc<Notify>) -> impl AgentHandler {
 }
 
 #[tokio::test(start_paused = true)]
-async fn h10_chunks_appear_as_they_come_and_the_state_gets_the_whole() {
+async fn chunks_appear_as_they_come_and_the_state_gets_the_whole() {
     let permission = Arc::new(Notify::new());
     let network = local("judge", word_by_word(Arc::clone(&permission)));
     let graph = asking(RemoteNode::new("judge", network));
@@ -59,7 +59,7 @@ async fn h10_chunks_appear_as_they_come_and_the_state_gets_the_whole() {
 }
 
 #[tokio::test]
-async fn h10_without_a_watcher_the_whole_reply_is_in_the_state() {
+async fn without_a_watcher_the_whole_reply_is_in_the_state() {
     let permission = Arc::new(Notify::new());
     let network = local("judge", word_by_word(Arc::clone(&permission)));
     let graph = asking(RemoteNode::new("judge", network));
@@ -72,7 +72,7 @@ async fn h10_without_a_watcher_the_whole_reply_is_in_the_state() {
 }
 
 #[tokio::test]
-async fn h10_a_served_graph_streams_what_its_models_write_and_answers_with_its_state() {
+async fn a_served_graph_streams_what_its_models_write_and_answers_with_its_state() {
     let mut poet = StateGraph::<String>::new();
     poet.add_node("write", async |_: &String, cx: &Context| {
         for line in ["roses ", "are ", "red"] {
@@ -110,7 +110,7 @@ async fn h10_a_served_graph_streams_what_its_models_write_and_answers_with_its_s
 }
 
 #[tokio::test]
-async fn h10_chunks_that_are_no_text_are_custom_events() {
+async fn chunks_that_are_no_text_are_custom_events() {
     struct Counting;
     impl AgentHandler for Counting {
         fn handle(&self, request: AgentEnvelope) -> ReplyStream {
@@ -161,7 +161,7 @@ impl AgentHandler for Broken {
 }
 
 #[tokio::test]
-async fn h10_a_stream_that_breaks_off_is_an_error() {
+async fn a_stream_that_breaks_off_is_an_error() {
     let stream_id = || "s".into();
     let start = EnvelopeBody::StreamStart {
         stream_id: stream_id(),

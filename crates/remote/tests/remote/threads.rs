@@ -43,7 +43,7 @@ fn weather(delay: Duration) -> impl AgentHandler {
 }
 
 #[tokio::test(start_paused = true)]
-async fn h13_remote_nodes_run_side_by_side() {
+async fn remote_nodes_run_side_by_side() {
     let network = local("weather", weather(Duration::from_secs(1)));
     network.register("mail", move |request: AgentEnvelope| async move {
         tokio::time::sleep(Duration::from_secs(1)).await;
@@ -61,7 +61,7 @@ async fn h13_remote_nodes_run_side_by_side() {
 }
 
 #[tokio::test]
-async fn h13_a_resumed_run_does_not_ask_again() {
+async fn a_resumed_run_does_not_ask_again() {
     let network = local("mail", mail_agent());
     network.register("weather", weather(Duration::ZERO));
     let tap = Tap::new(network);
@@ -93,7 +93,7 @@ async fn h13_a_resumed_run_does_not_ask_again() {
 }
 
 #[tokio::test]
-async fn h13_after_a_failure_answered_requests_are_not_sent_again() {
+async fn after_a_failure_answered_requests_are_not_sent_again() {
     let network = local("mail", mail_agent());
     let tap = Tap::new(network.clone());
     let graph = fan_out(tap.clone())

@@ -297,7 +297,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn m4_a_second_attempt_knows_what_the_first_has_done() {
+    fn a_second_attempt_knows_what_the_first_has_done() {
         let order = json!({
             "node": "pay", "identity": "t", "run": "r", "step": 1, "remaining": 9,
             "once": [{"key": "a", "value": "1"}, {"key": "b", "value": "2"}],

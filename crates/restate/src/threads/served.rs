@@ -397,7 +397,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn m4_an_input_is_taken_once_however_often_its_invocation_is_tried() {
+    async fn an_input_is_taken_once_however_often_its_invocation_is_tried() {
         let served = served().unwrap();
         let input = Begin::Input(json!(5));
         let steps = begun(&served, &input, "first").await;
@@ -417,7 +417,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn m4_an_answer_is_given_once_however_often_its_invocation_is_tried() {
+    async fn an_answer_is_given_once_however_often_its_invocation_is_tried() {
         let served = served().unwrap();
         begun(&served, &Begin::Input(json!(5)), "first").await;
         let accepted = served.accept("t", &Given::Answer(json!(7))).await.unwrap();
