@@ -1,6 +1,8 @@
-//! Errors of runs, nodes and threads.
+//! Errors of runs, nodes, reducers and threads.
 
-pub use langgraph_error::{
-    AgentError, ErrorKind, Failure, InvalidUpdate, NoRuntime, NodeError, NodeTimeout, Panicked,
-    Pause, SubgraphError, TaskFailure, TimeoutKind, Transient, WrittenBy, is_transient,
+pub use langgraph_core::error::{
+    AgentError, CheckpointError, ErrorKind, Failure, FormatError, Interrupted, InvalidUpdate,
+    NoRuntime, NodeError, NodeTimeout, Panicked, Pause, ReducerError, SubgraphError, TaskFailure,
+    TimeoutKind, Transient, WrittenBy, is_transient,
 };
+pub(crate) use langgraph_core::error::{catch, caught, contained};

@@ -5,7 +5,7 @@
 //! remove:
 //!
 //! ```
-//! use langgraph_values::message::{Message, add_messages};
+//! use langgraph::message::{Message, add_messages};
 //!
 //! let history = vec![
 //!     Message::user("What is 2 + 3?").with_id("1"),
@@ -32,7 +32,7 @@
 //! A model requests tools in one message, and each call gets an answer in a message of its own:
 //!
 //! ```
-//! use langgraph_values::message::{Message, MessageKind, ToolCall};
+//! use langgraph::message::{Message, MessageKind, ToolCall};
 //! use serde_json::json;
 //!
 //! let history = [
@@ -54,7 +54,7 @@
 //!
 //! A streaming model sends [`MessageChunk`]s; a [`MessageAccumulator`] folds them into the message.
 
-pub use langgraph_values::message::{
+pub use langgraph_core::message::{
     Content, ContentPart, FinishReason, Media, Message, MessageAccumulator, MessageChunk,
     MessageKind, Role, ToolCall, ToolCallChunk, ToolResult, ToolStatus, Usage, add_messages,
     close_tool_calls,

@@ -71,10 +71,13 @@ fn variants(source: &str, name: &str) -> Vec<String> {
 fn every_error_of_a_run_is_in_the_table() {
     let table = read("docs/errors.md");
     for (path, name) in [
-        ("crates/error/src/agent_error.rs", "AgentError"),
-        ("crates/error/src/invalid_update.rs", "InvalidUpdate"),
-        ("crates/checkpoint/src/error.rs", "CheckpointError"),
-        ("crates/checkpoint/src/subgraph_error.rs", "SubgraphError"),
+        ("crates/core/src/error/agent_error.rs", "AgentError"),
+        ("crates/core/src/error/invalid_update.rs", "InvalidUpdate"),
+        (
+            "crates/core/src/error/checkpoint_error.rs",
+            "CheckpointError",
+        ),
+        ("crates/core/src/error/subgraph_error.rs", "SubgraphError"),
         ("crates/store/src/error.rs", "StoreError"),
         ("crates/remote/src/error.rs", "RemoteError"),
         ("crates/agent/src/model/error.rs", "ModelErrorKind"),
@@ -423,11 +426,12 @@ fn i3_the_readme_says_what_a_build_costs_and_counts_the_crates_rightly() {
         assert!(build_cost(&readme, name).is_some(), "no row {name}");
     }
     let runtime = crates_of("langgraph");
-    let said = build_cost(&readme, "and what it brings along");
+    let said = build_cost(&readme, "and what it pulls in");
     assert_eq!(said, Some(runtime.to_string()));
     let agent = crates_of("langgraph-agent");
-    let words =
-        format!("brings {runtime} crates along, itself included; with `langgraph-agent`, {agent}.");
+    let words = format!(
+        "pulls in {runtime} crates in total, itself included; with `langgraph-agent`, {agent}."
+    );
     assert!(readme.contains(&words), "README.md lacks: {words}");
 }
 

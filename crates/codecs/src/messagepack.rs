@@ -1,7 +1,7 @@
 //! `MessagePack`.
 
 use langgraph::checkpoint::{Format, FormatError, ReadValue};
-use langgraph_strict_serde::Limits;
+use langgraph_core::checkpoint::Limits;
 
 const LIMITS: Limits = Limits::new("MessagePack")
     .null_is_none()

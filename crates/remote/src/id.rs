@@ -21,7 +21,7 @@ macro_rules! id {
 
             /// Generates a unique id: a UUID that sorts after earlier ones.
             pub fn generate() -> Self {
-                Self(langgraph_values::new_id().to_string().into())
+                Self(langgraph_core::new_id().to_string().into())
             }
 
             /// Returns the id as text.

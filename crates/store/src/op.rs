@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use langgraph_strict_serde::Limits;
+use langgraph_core::checkpoint::Limits;
 use serde::Serialize;
 use serde_json::Value;
 

@@ -25,7 +25,7 @@ pub use self::writes::{
 pub use crate::graph::Pick;
 pub use crate::node::{Checked, KnowsAnswer, Returns, ReturnsNoAnswer};
 pub use crate::state::StoredField;
-pub use langgraph_values::derive::{
+pub use langgraph_core::state::derive::{
     ByFunction, ByValue, IntoReducer, ReadField, closure_reducer, give_ids, merge_field,
     read_fields, reducer, reducers, see_messages, the_messages, written_messages,
 };

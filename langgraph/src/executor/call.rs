@@ -57,7 +57,7 @@ impl TaskCall<'_> {
     pub fn snapshot(&self) -> Result<Arc<SnapshotText>, NodeError> {
         let encode = || {
             let text = (self.encode)().map_err(|error| error.to_string())?;
-            let id = langgraph_values::new_id().to_string();
+            let id = langgraph_core::new_id().to_string();
             Ok(Arc::new(SnapshotText { id, text }))
         };
         self.slot

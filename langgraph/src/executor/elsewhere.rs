@@ -88,7 +88,7 @@ impl<S: State> Shared<S> {
         let cx = call.cx;
         let encode = || self.text(call.state);
         // Not that of the context, which would keep it until the superstep ends.
-        let new = || langgraph_values::new_id().to_string();
+        let new = || langgraph_core::new_id().to_string();
         let task = TaskCall {
             cx,
             item: call.item.map(ErasedItem::to_text).transpose()?,

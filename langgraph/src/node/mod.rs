@@ -25,7 +25,8 @@ mod stored;
 mod subgraph;
 mod worker;
 
-pub use crate::error::{NodeError, Panicked};
+pub use crate::error::{Interrupted, NodeError, Panicked};
+pub(crate) use crate::error::{catch, caught, contained};
 pub use crate::state::write::Write;
 pub use agent::{Agent, AgentGraph};
 #[doc(hidden)]
@@ -36,9 +37,7 @@ pub use context::{Context, ContextOptions, DetachedContext};
 pub use each_item::EachItem;
 pub use future::{NodeFuture, NodeMeta, NodeRun, OwnedFuture};
 pub use input::IntoInput;
-pub use langgraph_checkpoint::UnfilledJoin;
-pub use langgraph_checkpoint::{Answer, Interrupt, Interrupted, OnceRecord};
-pub(crate) use langgraph_error::{catch, caught, contained};
+pub use langgraph_core::checkpoint::{Answer, Interrupt, OnceRecord, UnfilledJoin};
 pub use node::Node;
 pub use once::OnceKey;
 pub use output::{IntoOutput, Output};

@@ -91,6 +91,6 @@ impl Shared {
     /// Created at first use: most runs never need it.
     pub(crate) fn run_id(&self) -> &str {
         self.run_id
-            .get_or_init(|| langgraph_values::new_id().to_string())
+            .get_or_init(|| langgraph_core::new_id().to_string())
     }
 }

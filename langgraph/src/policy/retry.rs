@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use langgraph_checkpoint::random_fraction;
+use langgraph_core::checkpoint::random_fraction;
 
 use crate::error::Transient;
 use crate::node::NodeError;

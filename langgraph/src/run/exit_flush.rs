@@ -9,7 +9,7 @@ use crate::state::State;
 use crate::superstep::Engine;
 use crate::superstep::log::Log;
 use crate::thread::load::{Read, load};
-use langgraph_checkpoint::{joined, last_by_edge};
+use langgraph_core::checkpoint::{joined, last_by_edge};
 
 /// Stores the end of a run: one checkpoint, with a snapshot of its state.
 pub(crate) async fn save<S: State>(

@@ -39,7 +39,7 @@ impl<S: State> Run<S> {
     fn in_span(mut self, emitter: Option<Emitter>) -> Driven<S> {
         let id = match &emitter {
             Some(emitter) => emitter.start.run_id.clone(),
-            None => langgraph_values::new_id().to_string(),
+            None => langgraph_core::new_id().to_string(),
         };
         let graph = &self.graph.topology().name;
         let span = Span::run(&id, graph, self.options.thread.as_deref());

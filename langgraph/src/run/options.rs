@@ -17,7 +17,7 @@ use crate::graph::{Breakpoints, CompiledStateGraph};
 use crate::node::{Command, IntoOutput, NodeError, Output, Resources};
 use crate::state::State;
 use crate::thread::{OnConflict, OnOpenQuestion};
-use langgraph_checkpoint::ResumeValue;
+use langgraph_core::checkpoint::ResumeValue;
 
 /// A run that has not started. Set its options, then await it, or [`stream`](Self::stream) it.
 ///

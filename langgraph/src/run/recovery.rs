@@ -14,7 +14,7 @@ use crate::error::NoRuntime;
 use crate::state::State;
 use crate::stream::Event;
 use crate::thread::Threads;
-use langgraph_checkpoint::Lease;
+use langgraph_core::checkpoint::Lease;
 
 /// How far the clocks of hosts may be apart.
 const SKEW: Duration = Duration::from_secs(60);

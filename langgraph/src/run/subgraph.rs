@@ -17,7 +17,7 @@ use crate::superstep::enter;
 use crate::superstep::log::{Log, Snapshots};
 use crate::superstep::{Changes, End, Engine};
 use crate::thread::resume::{resume, start};
-use langgraph_checkpoint::answer_key;
+use langgraph_core::checkpoint::answer_key;
 
 /// A run of a graph inside a task. It holds its input only if it has a log: the future of a plain run
 /// stays small.

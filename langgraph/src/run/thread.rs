@@ -9,7 +9,7 @@ use crate::node::IntoInput;
 use crate::state::State;
 use crate::thread::Thread;
 use crate::thread::resume_values::resume_value;
-use langgraph_checkpoint::ResumeValue;
+use langgraph_core::checkpoint::ResumeValue;
 
 /// Runs on a thread: from its head, or from the checkpoint of [`at`](Self::at).
 ///

@@ -18,7 +18,7 @@ use crate::stream::Emitter;
 use crate::superstep::Engine;
 use crate::superstep::log::Log;
 use crate::thread::lease::{claim, hold};
-use langgraph_checkpoint::Lease;
+use langgraph_core::checkpoint::Lease;
 
 /// How long a call waits for the thread before it looks again for an active run.
 const PATIENCE: Duration = Duration::from_millis(250);

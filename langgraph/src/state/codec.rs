@@ -9,8 +9,9 @@ use serde_json::Value;
 
 use super::State;
 use super::decoded::{Decoded, Updates};
-use langgraph_checkpoint::{
-    AnyValue, Encoded, FormatError, Formats, LentUpdate, OutputWire, WriteWire, WritesWire,
+use crate::error::FormatError;
+use langgraph_core::checkpoint::{
+    AnyValue, Encoded, Formats, LentUpdate, OutputWire, WriteWire, WritesWire,
 };
 
 /// Converts an update of an older version of the state type to the current form.

@@ -1,6 +1,7 @@
 //! Outputs that were read.
 
-use langgraph_checkpoint::{FormatError, OutputWire, UpdateIndex, WriteWire};
+use crate::error::FormatError;
+use langgraph_core::checkpoint::{OutputWire, UpdateIndex, WriteWire};
 
 use super::State;
 

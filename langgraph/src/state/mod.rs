@@ -15,13 +15,14 @@ pub(crate) mod plain;
 mod stored_field;
 pub(crate) mod write;
 
+pub use crate::error::ReducerError;
+#[doc(inline)]
+pub use langgraph_core::state::{
+    Add, AddMessages, AddMessagesStrict, And, Append, Field, FieldSet, KeepFirst, Max, MergeMap,
+    Min, Or, Reducer, ReducerFn, Replace, Union, add_messages_strict,
+};
 #[doc(inline)]
 pub use langgraph_macros::State;
-#[doc(inline)]
-pub use langgraph_values::{
-    Add, AddMessages, AddMessagesStrict, And, Append, Field, FieldSet, KeepFirst, Max, MergeMap,
-    Min, Or, Reducer, ReducerError, ReducerFn, Replace, Union, add_messages_strict,
-};
 
 pub use codec::{Migrate, StateCodec, StateVersion};
 pub use has_messages::HasMessages;

@@ -24,7 +24,7 @@ struct Progress {
 impl RunStart {
     pub(crate) fn new() -> Self {
         Self {
-            run_id: langgraph_values::new_id().to_string(),
+            run_id: langgraph_core::new_id().to_string(),
             progress: Mutex::default(),
         }
     }

@@ -4,7 +4,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use langgraph_checkpoint::{Lease, shut_out};
+use langgraph_core::checkpoint::{Lease, shut_out};
 use tokio::runtime::Handle;
 
 use crate::checkpoint::{Checkpointer, Ending};

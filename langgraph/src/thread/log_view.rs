@@ -15,7 +15,7 @@ use crate::error::AgentError;
 use crate::graph::{CompiledStateGraph, NodeName};
 use crate::state::State;
 use crate::superstep::log::Coder;
-use langgraph_checkpoint::{joined, last_by_edge};
+use langgraph_core::checkpoint::{joined, last_by_edge};
 
 /// The log of a graph, with everything needed to read it.
 pub(super) struct LogView<S: State> {

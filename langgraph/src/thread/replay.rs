@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use langgraph_values::message::Reading;
+use langgraph_core::message::Reading;
 
 use super::load::Loaded;
 use super::task_state::{TaskState, task_states};

@@ -12,7 +12,7 @@ use crate::node::{Answer, Jump, Output, Write, Writes};
 use crate::state::State;
 use crate::superstep::log::{Log, Origin};
 use crate::superstep::{Engine, Frontier, Task};
-use langgraph_checkpoint::{ResumeValue, assign};
+use langgraph_core::checkpoint::{ResumeValue, assign};
 
 /// Starts a run with an input. On a thread, the run is a child of its head (or of `at`), whose
 /// pending tasks are dropped.

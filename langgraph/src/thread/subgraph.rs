@@ -16,7 +16,7 @@ mod resolve;
 mod write;
 
 use crate::error::SubgraphError;
-pub use langgraph_checkpoint::SubgraphPath;
+pub use langgraph_core::checkpoint::SubgraphPath;
 
 /// The subgraphs of a thread.
 impl<S: State> Thread<S> {

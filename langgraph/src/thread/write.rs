@@ -17,7 +17,7 @@ use crate::node::{NodeError, Output, Resources};
 use crate::state::State;
 use crate::superstep::log::{Log, Origin, Snapshots};
 use crate::superstep::{Changes, Engine, Finished, Task, TaskResult, Writer, ask_on_view, enter};
-use langgraph_checkpoint::{joined, last_by_edge};
+use langgraph_core::checkpoint::{joined, last_by_edge};
 
 impl<S: State> ThreadUpdate<S> {
     /// Applies the change, and returns the new checkpoint.

@@ -7,7 +7,7 @@ use langgraph::checkpoint::{
     CheckpointError, CheckpointId, Formats, Source, Stored, TaskArgument, TaskOutcome, TaskSpec,
 };
 use langgraph::graph::START;
-use langgraph_checkpoint::{TaskFold, fold_tasks};
+use langgraph_core::checkpoint::{TaskFold, fold_tasks};
 use serde_json::{Value, json};
 
 use super::Options;

@@ -6,7 +6,7 @@ use langgraph::checkpoint::{
     CheckpointError, Encoded, Format as _, Formats, Json, Payload, Stored, TaskOutcome, TaskRecord,
 };
 use langgraph::graph::START;
-use langgraph_checkpoint::{AnyValue, TaskFold, fold_tasks};
+use langgraph_core::checkpoint::{AnyValue, TaskFold, fold_tasks};
 use serde_json::Value;
 
 use super::log::{Log, Logs};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use langgraph::checkpoint::{CheckpointError, CheckpointId, Formats, Payload};
 use langgraph::message::{Message, ToolResult};
-use langgraph_checkpoint::{AnyValue, TaskFold, fold_tasks};
+use langgraph_core::checkpoint::{AnyValue, TaskFold, fold_tasks};
 use serde_json::Value;
 
 use super::Options;

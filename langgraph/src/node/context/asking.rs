@@ -55,7 +55,7 @@ impl Context {
 
     /// Returns a text that no other task has, and that the task keeps when it runs again.
     pub(crate) fn task_identity(&self) -> String {
-        let new = || langgraph_values::new_id().to_string();
+        let new = || langgraph_core::new_id().to_string();
         let memory = || self.memory.get_or_init(Box::default);
         let own = || memory().identity.get_or_init(new).clone();
         self.place().map_or_else(own, Place::identity)

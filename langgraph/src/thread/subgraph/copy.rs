@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use langgraph_checkpoint::copy_of_branch;
+use langgraph_core::checkpoint::copy_of_branch;
 
 use super::SubgraphPath;
 use super::resolve::{OuterTask, Resolved};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use langgraph_checkpoint::ask_again;
+use langgraph_core::checkpoint::ask_again;
 
 use super::SubgraphPath;
 use crate::checkpoint::{CheckpointId, Checkpointer, Head, ThreadKey};

@@ -1,0 +1,86 @@
+//! Makes a task run again that waits for answers.
+
+use super::{
+    AskedQuestions, Batch, Checkpointer, Stored, TaskOutcome, TaskRecord, ThreadKey, fold_tasks,
+    load_chain,
+};
+use crate::checkpoint_id::CheckpointId;
+use crate::error::CheckpointError;
+use crate::head::Head;
+use crate::interrupt::Questions;
+
+/// The number of attempts to store a record while other runs write first.
+const ATTEMPTS: usize = 3;
+
+/// Lets a task run again without the subgraph's interrupts: all of them, or those with these ids.
+/// Returns the ids of the removed interrupts.
+///
+/// # Errors
+///
+/// [`CheckpointError::Conflict`] if another run has continued from the checkpoint; and if the
+/// storage fails.
+pub async fn ask_again(
+    saver: &dyn Checkpointer,
+    key: &ThreadKey,
+    known: Head,
+    (checkpoint, task): (CheckpointId, usize),
+    gone: Option<Vec<String>>,
+) -> Result<Vec<String>, CheckpointError> {
+    let mut attempt = 0;
+    loop {
+        let chain = load_chain(saver, key, None).await?;
+        let Some((head, stored)) =
+            chain.and_then(|mut chain| Some((chain.head, chain.records.pop()?)))
+        else {
+            return Ok(Vec::new());
+        };
+        // Another run has continued in the meantime.
+        if stored.checkpoint.id != checkpoint {
+            return Err(CheckpointError::Conflict {
+                thread: key.thread.clone(),
+                known: Some(known),
+                head: Some(head),
+            });
+        }
+        let Some(asked) = open(&stored, task) else {
+            // It runs again anyway.
+            return Ok(Vec::new());
+        };
+        let (dropped, inner) = asked.inner.into_iter().partition(|question| match &gone {
+            None => true,
+            Some(gone) => gone.contains(&question.id),
+        });
+        let dropped: Vec<_> = dropped;
+        let questions = Questions {
+            own: asked.own,
+            inner,
+            again: true,
+        };
+        let outcome = TaskOutcome::Asked(AskedQuestions(questions));
+        let record = TaskRecord::ended(checkpoint, task, outcome);
+        let batch = Batch {
+            head: Some(head),
+            tasks: vec![record],
+            ..Batch::default()
+        };
+        attempt += 1;
+        match saver.put(key, batch).await {
+            Ok(()) => return Ok(dropped.into_iter().map(|question| question.id).collect()),
+            Err(CheckpointError::Conflict { .. }) if attempt < ATTEMPTS => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Returns a task's interrupts without an answer, if the task ended with them.
+fn open(stored: &Stored, task: usize) -> Option<Questions> {
+    let folded = fold_tasks(stored).into_iter().nth(task)?;
+    let Some(TaskOutcome::Asked(AskedQuestions(questions))) = folded.outcome else {
+        return None;
+    };
+    let mut open = questions.clone();
+    let answered = |key: &str| folded.answers.iter().any(|answer| answer.key == *key);
+    open.own = open.own.filter(|own| !answered(&own.key));
+    open.inner.retain(|question| !answered(&question.id));
+    Some(open)
+}

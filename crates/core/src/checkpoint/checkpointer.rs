@@ -1,0 +1,209 @@
+//! The saver trait.
+
+use async_trait::async_trait;
+
+use super::{
+    Administration, Batch, Chain, Formats, Leases, ListOptions, StatePart, ThreadKey,
+    ThreadPosition,
+};
+use crate::checkpoint_id::CheckpointId;
+use crate::error::CheckpointError;
+use crate::head::Head;
+
+/// Receives the ancestors of a checkpoint, part by part.
+pub type VisitStatePart<'a> = dyn FnMut(StatePart) + Send + 'a;
+
+/// Stores the logs of threads.
+///
+/// A record is stored when [`put`](Self::put) returns. The runtime does not run a task again whose
+/// record is stored.
+///
+/// Runs need the five required methods and no more. Two further traits add to them:
+/// [`Leases`], for runs that wait for a thread, and [`Administration`], for listing, copying, pruning
+/// and deleting threads. A call that needs one of them fails when the saver has none:
+/// [`CheckpointError::NoLeases`], [`CheckpointError::NoAdministration`]. For a graph to take a saver,
+/// it implements `Attach` too.
+///
+/// # Examples
+///
+/// Implementations are `async fn`s under `#[async_trait]`. A saver that
+/// counts what another one stores:
+///
+/// ```
+/// use std::sync::Arc;
+/// use std::sync::atomic::{AtomicU64, Ordering};
+///
+/// use langgraph::async_trait;
+/// use langgraph::checkpoint::{
+///     Administration, Attach, Attached, Batch, Chain, CheckpointError, CheckpointId, Checkpointer,
+///     Formats, Head, Leases, ListOptions, MemorySaver, VisitStatePart, ThreadPosition, ThreadKey,
+/// };
+/// use langgraph::prelude::*;
+///
+/// struct Counting {
+///     saver: MemorySaver,
+///     puts: AtomicU64,
+/// }
+///
+/// #[async_trait]
+/// impl Checkpointer for Counting {
+///     fn formats(&self) -> Option<&Formats> {
+///         self.saver.formats()
+///     }
+///
+///     async fn put(&self, key: &ThreadKey, batch: Batch) -> Result<(), CheckpointError> {
+///         self.puts.fetch_add(1, Ordering::Relaxed);
+///         self.saver.put(key, batch).await
+///     }
+///
+///     async fn load(
+///         &self,
+///         key: &ThreadKey,
+///         id: Option<CheckpointId>,
+///     ) -> Result<Option<Chain>, CheckpointError> {
+///         self.saver.load(key, id).await
+///     }
+///
+///     // The default calls `load`, which is slower.
+///     async fn load_state(
+///         &self,
+///         key: &ThreadKey,
+///         id: Option<CheckpointId>,
+///         visit: &mut VisitStatePart<'_>,
+///     ) -> Result<Option<ThreadPosition>, CheckpointError> {
+///         self.saver.load_state(key, id, visit).await
+///     }
+///
+///     async fn head(&self, key: &ThreadKey) -> Result<Option<Head>, CheckpointError> {
+///         self.saver.head(key).await
+///     }
+///
+///     async fn list(
+///         &self,
+///         key: &ThreadKey,
+///         options: ListOptions,
+///     ) -> Result<Vec<CheckpointId>, CheckpointError> {
+///         self.saver.list(key, options).await
+///     }
+///
+///     fn leases(&self) -> Option<&dyn Leases> {
+///         self.saver.leases()
+///     }
+///
+///     fn administration(&self) -> Option<&dyn Administration> {
+///         self.saver.administration()
+///     }
+/// }
+///
+/// impl<S: State> Attach<S> for Counting {
+///     fn attach(self: Arc<Self>) -> Attached<S> {
+///         Attached::values(self)
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let mut graph = StateGraph::<i64>::new();
+/// graph.add_node("increment", |n: &i64| n + 1).add_sequence(&["increment"]);
+/// let saver = Arc::new(Counting { saver: MemorySaver::new(), puts: AtomicU64::new(0) });
+/// let graph = graph.compile()?.checkpointer(Arc::clone(&saver));
+///
+/// graph.run(1).thread("t").await?;
+/// // The input, what follows START, and the superstep.
+/// assert_eq!(saver.puts.load(Ordering::Relaxed), 3);
+/// assert_eq!(graph.threads().list(Default::default()).await?.len(), 1);
+/// # Ok(())
+/// # }
+/// ```
+#[async_trait]
+pub trait Checkpointer: Send + Sync + 'static {
+    /// Returns the formats in which this saver stores values as bytes; `None` if it stores values
+    /// as they are.
+    fn formats(&self) -> Option<&Formats>;
+
+    /// Stores a batch atomically. An empty batch only raises the version of the log, so that a
+    /// writer with the old version is refused.
+    ///
+    /// # Errors
+    ///
+    /// [`CheckpointError::Conflict`] if the head of the log is not the one that the batch names.
+    /// [`CheckpointError::BaseGone`] if a new checkpoint is based on one that is not stored; see
+    /// [`Batch::bases`].
+    async fn put(&self, key: &ThreadKey, batch: Batch) -> Result<(), CheckpointError>;
+
+    /// Loads the records from which the state of a checkpoint is folded; without `id`, of the head.
+    /// These are its ancestors from the nearest snapshot on, oldest first, and the checkpoint
+    /// itself last. The list is empty if there is no such checkpoint; the result is `None` if there
+    /// is no such log.
+    async fn load(
+        &self,
+        key: &ThreadKey,
+        id: Option<CheckpointId>,
+    ) -> Result<Option<Chain>, CheckpointError>;
+
+    /// Returns the head of the log.
+    async fn head(&self, key: &ThreadKey) -> Result<Option<Head>, CheckpointError>;
+
+    /// Returns the ids of a log's checkpoints, newest first.
+    async fn list(
+        &self,
+        key: &ThreadKey,
+        options: ListOptions,
+    ) -> Result<Vec<CheckpointId>, CheckpointError>;
+
+    /// As [`load`](Self::load), for callers that need only the state. It passes the writes of each
+    /// ancestor to `see`, oldest first, while it reads them, and returns the records of the
+    /// checkpoint itself. The result is `None` if there is no such log.
+    ///
+    /// The default loads everything. On an error, the caller ignores what `see` has received.
+    async fn load_state(
+        &self,
+        key: &ThreadKey,
+        id: Option<CheckpointId>,
+        visit: &mut VisitStatePart<'_>,
+    ) -> Result<Option<ThreadPosition>, CheckpointError> {
+        let chain = self.load(key, id).await?;
+        Ok(chain.map(|chain| chain.visit_parts(visit)))
+    }
+
+    /// Returns true if runs only rehearse what is stored: a task's work that runs once is refused
+    /// unless its result is stored.
+    fn is_rehearsal(&self) -> bool {
+        false
+    }
+
+    /// Returns the leases of this saver. A saver that implements [`Leases`] returns `Some(self)`.
+    fn leases(&self) -> Option<&dyn Leases> {
+        None
+    }
+
+    /// Returns the administration of this saver. A saver that implements [`Administration`] returns
+    /// `Some(self)`.
+    fn administration(&self) -> Option<&dyn Administration> {
+        None
+    }
+}
+
+impl dyn Checkpointer {
+    /// Returns the leases of this saver; `call` is the operation that needs them.
+    ///
+    /// # Errors
+    ///
+    /// [`CheckpointError::NoLeases`], which names `call`.
+    pub fn leases_for(&self, call: &'static str) -> Result<&dyn Leases, CheckpointError> {
+        self.leases().ok_or(CheckpointError::NoLeases(call))
+    }
+
+    /// Returns the administration of this saver; `call` is the operation that needs it.
+    ///
+    /// # Errors
+    ///
+    /// [`CheckpointError::NoAdministration`], which names `call`.
+    pub fn administration_for(
+        &self,
+        call: &'static str,
+    ) -> Result<&dyn Administration, CheckpointError> {
+        let missing = CheckpointError::NoAdministration(call);
+        self.administration().ok_or(missing)
+    }
+}

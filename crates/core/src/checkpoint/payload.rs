@@ -1,0 +1,112 @@
+//! Payloads: values of the graph's own types.
+
+use std::any::Any;
+use std::fmt;
+use std::sync::Arc;
+
+use super::{Encoded, Formats};
+use crate::error::FormatError;
+
+/// A value of the graph's own types: a plain value, or bytes.
+///
+/// A saver without [formats](super::Checkpointer::formats) receives and returns values; one with
+/// formats only sees bytes.
+#[derive(Clone)]
+#[non_exhaustive]
+pub enum Payload {
+    /// The value itself.
+    Value(PayloadValue),
+    /// The value as bytes.
+    Bytes(Encoded),
+}
+
+/// A value in memory that may be encoded later.
+#[derive(Clone)]
+pub struct PayloadValue(Arc<dyn StoredValue>);
+
+/// A value that a [`Payload`] holds.
+pub trait StoredValue: Any + Send + Sync {
+    /// Encodes the value.
+    ///
+    /// # Errors
+    ///
+    /// If the value's type, or the format, does not allow it.
+    fn encode(&self, formats: &Formats) -> Result<Encoded, FormatError>;
+
+    /// The state type of its graph, for errors.
+    fn state(&self) -> &'static str;
+}
+
+impl Payload {
+    /// Holds a value.
+    pub fn of(value: impl StoredValue) -> Self {
+        Self::Value(PayloadValue(Arc::new(value)))
+    }
+
+    /// Returns the value, if it is a `T` in memory.
+    pub fn get<T: 'static>(&self) -> Option<&T> {
+        match self {
+            Self::Value(PayloadValue(value)) => {
+                let value: &dyn Any = &**value;
+                value.downcast_ref()
+            }
+            Self::Bytes(_) => None,
+        }
+    }
+
+    /// Returns the state type of the graph that made the value, for errors.
+    pub fn state(&self) -> &'static str {
+        match self {
+            Self::Value(PayloadValue(value)) => value.state(),
+            Self::Bytes(_) => "bytes",
+        }
+    }
+
+    /// Encodes the payload, unless it is bytes already.
+    ///
+    /// # Errors
+    ///
+    /// If the value's type, or the format, does not allow it.
+    pub fn encode(self, formats: &Formats) -> Result<Encoded, FormatError> {
+        match self {
+            Self::Value(PayloadValue(value)) => value.encode(formats),
+            Self::Bytes(encoded) => Ok(encoded),
+        }
+    }
+
+    /// Returns the size in bytes; `None` for a value in memory.
+    pub fn size(&self) -> Option<usize> {
+        match self {
+            Self::Value(_) => None,
+            Self::Bytes(encoded) => Some(encoded.bytes.len()),
+        }
+    }
+}
+
+impl From<Encoded> for Payload {
+    fn from(encoded: Encoded) -> Self {
+        Self::Bytes(encoded)
+    }
+}
+
+impl fmt::Debug for Payload {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Value(_) => f.write_str("Value"),
+            Self::Bytes(encoded) => {
+                write!(
+                    f,
+                    "Bytes({}, {} bytes)",
+                    encoded.format,
+                    encoded.bytes.len()
+                )
+            }
+        }
+    }
+}
+
+impl fmt::Debug for PayloadValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("PayloadValue")
+    }
+}

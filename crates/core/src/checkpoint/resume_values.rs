@@ -1,0 +1,79 @@
+//! Answers from outside, and their interrupts.
+
+use langgraph_topology::NodeName;
+use serde_json::Value;
+
+use crate::error::CheckpointError;
+use crate::interrupt::{Answer, Interrupt};
+
+/// An answer from outside: the key or the id of an interrupt (`None`: the only one), and the value.
+#[derive(Clone, Debug)]
+pub struct ResumeValue {
+    /// The key or the id of the interrupt.
+    pub key: Option<String>,
+    /// The answer.
+    pub value: Value,
+}
+
+/// Returns the key under which a task finds the answer: the key of its own interrupt, or the id of
+/// a subgraph's interrupt.
+pub fn answer_key(interrupt: &Interrupt, namespace: &[NodeName]) -> String {
+    if interrupt.namespace == namespace {
+        interrupt.key.clone()
+    } else {
+        interrupt.id.clone()
+    }
+}
+
+/// Finds the interrupt for each answer.
+pub fn assign(
+    thread: &str,
+    open: &[(usize, Interrupt)],
+    given: Vec<ResumeValue>,
+) -> Result<Vec<(usize, Answer)>, CheckpointError> {
+    let list = |questions: &[&(usize, Interrupt)]| {
+        let ids: Vec<_> = questions
+            .iter()
+            .map(|(_, i)| format!("`{}` (`{}` of `{}`)", i.id, i.key, i.node))
+            .collect();
+        if ids.is_empty() {
+            "nothing".to_owned()
+        } else {
+            ids.join(", ")
+        }
+    };
+    let mut answers = Vec::with_capacity(given.len());
+    for ResumeValue { key, value } in given {
+        let fits: Vec<_> = open
+            .iter()
+            .filter(|(_, i)| key.as_ref().is_none_or(|key| i.id == *key || i.key == *key))
+            .collect();
+        let name = key.unwrap_or_default();
+        match fits.as_slice() {
+            [(task, interrupt)] => answers.push((
+                *task,
+                Answer {
+                    key: answer_key(interrupt, &[]),
+                    value,
+                },
+            )),
+            [] => {
+                let open = list(&open.iter().collect::<Vec<_>>());
+                return Err(CheckpointError::NothingToResume {
+                    thread: thread.to_owned(),
+                    key: name,
+                    open,
+                });
+            }
+            several => {
+                let open = list(several);
+                return Err(CheckpointError::AmbiguousResume {
+                    thread: thread.to_owned(),
+                    key: name,
+                    open,
+                });
+            }
+        }
+    }
+    Ok(answers)
+}

@@ -1,0 +1,77 @@
+//! Folds the records of a checkpoint into the states of its tasks.
+
+use super::OnceRecord;
+use super::{Payload, Stored, TaskOutcome, TaskRecord};
+use crate::interrupt::{Answer, Questions};
+use langgraph_topology::START;
+
+/// The state of a task after its records. Its payloads are not decoded.
+#[derive(Clone, Debug, Default)]
+pub struct TaskFold<'a> {
+    /// Its last outcome; never [`TaskOutcome::Ran`].
+    pub outcome: Option<&'a TaskOutcome>,
+    /// The node's result, if its routers have interrupted since.
+    pub ran: Option<&'a Payload>,
+    /// The error of START's routers; the input that START has taken is kept.
+    pub routing_error: Option<&'a str>,
+    /// Its last interrupts, answered or not.
+    pub asked: Option<&'a Questions>,
+    /// The answers to interrupts that have not come up again since.
+    pub answers: Vec<&'a Answer>,
+    /// The results of its work that runs once.
+    pub once: Vec<&'a OnceRecord>,
+}
+
+impl<'a> TaskFold<'a> {
+    fn add(&mut self, record: &'a TaskRecord, is_start: bool) {
+        match &record.outcome {
+            Some(outcome @ TaskOutcome::Finished(_)) => {
+                self.outcome = Some(outcome);
+                self.routing_error = None;
+                self.ran = None;
+            }
+            Some(TaskOutcome::Ran(done)) => self.ran = Some(done),
+            Some(outcome @ TaskOutcome::Asked(asked)) => {
+                // START's input exists before its routers run.
+                self.ran = self.written();
+                self.routing_error = None;
+                let Questions { own, inner, .. } = &asked.0;
+                // An interrupt that comes up again has lost its answer.
+                self.answers.retain(|Answer { key, .. }| {
+                    own.iter().all(|own| own.key != *key) && inner.iter().all(|i| i.id != *key)
+                });
+                self.asked = Some(&asked.0);
+                self.outcome = Some(outcome);
+            }
+            Some(TaskOutcome::Failed(error)) if is_start => self.routing_error = Some(error),
+            Some(outcome @ TaskOutcome::Failed(_)) => self.outcome = Some(outcome),
+            None => {}
+        }
+        self.once.extend(&record.once);
+        for answer in &record.answers {
+            self.answers.retain(|old| old.key != answer.key);
+            self.answers.push(answer);
+        }
+    }
+
+    /// Returns the writes of the task, if it has any.
+    pub fn written(&self) -> Option<&'a Payload> {
+        match self.outcome {
+            Some(TaskOutcome::Finished(done)) => Some(done),
+            _ => self.ran,
+        }
+    }
+}
+
+/// Returns the states of a checkpoint's tasks: its own, then those that joined in. A record of a task
+/// that it does not have is damage, and ignored here.
+pub fn fold_tasks(stored: &Stored) -> Vec<TaskFold<'_>> {
+    let mut tasks = vec![TaskFold::default(); stored.task_count()];
+    for record in &stored.tasks {
+        let spec = stored.checkpoint.tasks.get(record.task);
+        if let Some(task) = tasks.get_mut(record.task) {
+            task.add(record, spec.is_some_and(|spec| &*spec.node == START));
+        }
+    }
+    tasks
+}

@@ -1,0 +1,61 @@
+//! The id of a checkpoint.
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::{Duration, SystemTime};
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+/// Identifies a checkpoint; the ids of a thread increase with time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct CheckpointId(Uuid);
+
+impl CheckpointId {
+    /// Creates an id after `previous`, even if the clock has gone back since.
+    pub fn after(previous: Option<Self>) -> Self {
+        let id = crate::id::new_id();
+        match previous {
+            Some(Self(previous)) if id <= previous => {
+                Self(Uuid::from_u128(previous.as_u128().wrapping_add(1)))
+            }
+            _ => Self(id),
+        }
+    }
+}
+
+impl CheckpointId {
+    /// Returns the time of creation, to the millisecond.
+    pub fn created_at(self) -> SystemTime {
+        let (seconds, nanoseconds) = self
+            .0
+            .get_timestamp()
+            .map_or((0, 0), |timestamp| timestamp.to_unix());
+        SystemTime::UNIX_EPOCH + Duration::new(seconds, nanoseconds)
+    }
+
+    /// Returns the stored form, which sorts like the ids.
+    pub const fn to_bytes(self) -> [u8; 16] {
+        self.0.into_bytes()
+    }
+
+    /// Reads the stored form.
+    pub const fn from_bytes(bytes: [u8; 16]) -> Self {
+        Self(Uuid::from_bytes(bytes))
+    }
+}
+
+impl fmt::Display for CheckpointId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl FromStr for CheckpointId {
+    type Err = uuid::Error;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        text.parse().map(Self)
+    }
+}

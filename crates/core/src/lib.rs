@@ -1,0 +1,19 @@
+//! What savers, codecs, stores and models of [`langgraph`](https://docs.rs/langgraph) are made of:
+//! values, messages, errors, and the interface of savers.
+//!
+//! A program uses the crate `langgraph`, which shows all of this: [`checkpoint`] as
+//! `langgraph::checkpoint`, [`error`] as `langgraph::error`, [`message`] as `langgraph::message`,
+//! [`state`] in `langgraph::state`. A crate that stores threads or speaks to models needs no more
+//! than this one: it does not compile the runtime.
+
+pub mod checkpoint;
+mod checkpoint_id;
+pub mod error;
+mod head;
+mod id;
+mod interrupt;
+pub mod message;
+pub mod state;
+mod strict;
+
+pub use id::new_id;
