@@ -1,19 +1,30 @@
 //! The connection to a server.
 
 use std::fmt;
+use std::time::Duration;
 
 use reqwest::header::{HeaderMap, HeaderValue};
-use reqwest::{Method, Response, Url};
+use reqwest::redirect::Policy;
+use reqwest::{Method, RequestBuilder, Response, Url};
 use serde_json::Value;
 
 use crate::ClientError;
 
+/// The most redirects of one call.
+const REDIRECTS: usize = 5;
+
 /// A client of a server. Cheap to clone.
+///
+/// A call fails after one minute, and a stream comes again after 45 seconds without a byte; see
+/// [`timeout`](Self::timeout) and [`idle_timeout`](Self::idle_timeout). It follows no redirect to another
+/// host, so the key stays with the server that it is for.
 #[derive(Clone)]
 pub struct Client {
     http: reqwest::Client,
     url: String,
     key: Option<HeaderValue>,
+    timeout: Duration,
+    idle_timeout: Duration,
 }
 
 impl Client {
@@ -27,10 +38,27 @@ impl Client {
         if !matches!(parsed.scheme(), "http" | "https") {
             return Err(ClientError::Address(url.to_owned()));
         }
+        let origin = parsed.origin();
+        let redirects = Policy::custom(move |attempt| {
+            if attempt.url().origin() != origin {
+                attempt.error("a redirect to another host")
+            } else if attempt.previous().len() > REDIRECTS {
+                attempt.error("too many redirects")
+            } else {
+                attempt.follow()
+            }
+        });
+        let http = reqwest::Client::builder()
+            .redirect(redirects)
+            .connect_timeout(Duration::from_secs(10))
+            .tcp_keepalive(Duration::from_secs(15))
+            .build()?;
         Ok(Self {
-            http: reqwest::Client::new(),
+            http,
             url: url.trim_end_matches('/').to_owned(),
             key: None,
+            timeout: Duration::from_secs(60),
+            idle_timeout: Duration::from_secs(45),
         })
     }
 
@@ -44,34 +72,63 @@ impl Client {
         self
     }
 
-    /// Sends a request; returns the answer if it is one of success.
-    pub(crate) async fn send(
+    /// Limits the time of a call, and the time until a stream begins; one minute unless set. Calls that wait
+    /// for the end of a run have no limit.
+    #[must_use]
+    pub fn timeout(mut self, limit: Duration) -> Self {
+        self.timeout = limit;
+        self
+    }
+
+    /// Sets after how long without a byte a stream counts as broken; 45 seconds unless set. Servers send a
+    /// heartbeat every 15 seconds.
+    #[must_use]
+    pub fn idle_timeout(mut self, limit: Duration) -> Self {
+        self.idle_timeout = limit;
+        self
+    }
+
+    pub(crate) fn idle(&self) -> Duration {
+        self.idle_timeout
+    }
+
+    /// Returns the path of an address at this server; `None` for one at another server.
+    pub(crate) fn path_of(&self, location: &str) -> Option<String> {
+        let path = location.strip_prefix(&self.url).unwrap_or(location);
+        path.starts_with('/').then(|| path.to_owned())
+    }
+
+    fn request(
+        &self,
+        method: Method,
+        path: &str,
+        headers: HeaderMap,
+        body: Option<&Value>,
+    ) -> RequestBuilder {
+        let mut request = self.http.request(method, format!("{}{path}", self.url));
+        request = request.headers(headers);
+        if let Some(key) = &self.key {
+            request = request.header("x-api-key", key.clone());
+        }
+        match body {
+            Some(body) => request.json(body),
+            None => request,
+        }
+    }
+
+    /// Begins a stream; returns its answer if the status is one of success.
+    pub(crate) async fn open(
         &self,
         method: Method,
         path: &str,
         headers: HeaderMap,
         body: Option<&Value>,
     ) -> Result<Response, ClientError> {
-        let mut request = self.http.request(method, format!("{}{path}", self.url));
-        request = request.headers(headers);
-        if let Some(key) = &self.key {
-            request = request.header("x-api-key", key.clone());
+        let sent = self.request(method, path, headers, body).send();
+        match tokio::time::timeout(self.timeout, sent).await {
+            Ok(answer) => accepted(answer?).await,
+            Err(_) => Err(ClientError::timed_out(self.timeout)),
         }
-        if let Some(body) = body {
-            request = request.json(body);
-        }
-        let answer = request.send().await?;
-        let status = answer.status();
-        if status.is_success() {
-            return Ok(answer);
-        }
-        let text = answer.text().await.unwrap_or_default();
-        let detail = serde_json::from_str::<Value>(&text).ok();
-        let detail = detail.and_then(|detail| Some(detail["detail"].as_str()?.to_owned()));
-        Err(ClientError::Refused {
-            status: status.as_u16(),
-            detail: detail.unwrap_or(text),
-        })
     }
 
     /// Sends a request, and returns the JSON of the answer; null without one.
@@ -81,13 +138,42 @@ impl Client {
         path: &str,
         body: Option<&Value>,
     ) -> Result<Value, ClientError> {
-        let answer = self.send(method, path, HeaderMap::new(), body).await?;
-        let bytes = answer.bytes().await?;
-        if bytes.is_empty() {
+        let answer = self.call_and_wait(method, path, body);
+        match tokio::time::timeout(self.timeout, answer).await {
+            Ok(answer) => answer,
+            Err(_) => Err(ClientError::timed_out(self.timeout)),
+        }
+    }
+
+    /// As [`call`](Self::call), for calls that wait for the end of a run.
+    pub(crate) async fn call_and_wait(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<&Value>,
+    ) -> Result<Value, ClientError> {
+        let sent = self.request(method, path, HeaderMap::new(), body).send();
+        let bytes = accepted(sent.await?).await?.bytes().await?;
+        if bytes.trim_ascii().is_empty() {
             return Ok(Value::Null);
         }
         serde_json::from_slice(&bytes).map_err(|error| ClientError::Unreadable(Box::new(error)))
     }
+}
+
+/// Returns an answer whose status is one of success.
+async fn accepted(answer: Response) -> Result<Response, ClientError> {
+    let status = answer.status();
+    if status.is_success() {
+        return Ok(answer);
+    }
+    let text = answer.text().await.unwrap_or_default();
+    let detail = serde_json::from_str::<Value>(&text).ok();
+    let detail = detail.and_then(|detail| Some(detail["detail"].as_str()?.to_owned()));
+    Err(ClientError::Refused {
+        status: status.as_u16(),
+        detail: detail.unwrap_or(text),
+    })
 }
 
 /// Shows no key.

@@ -1,14 +1,18 @@
 //! Errors of a client.
 
 use std::error::Error;
+use std::time::Duration;
 
 /// Why a call failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClientError {
-    /// The address is no URL.
-    #[error("`{0}` is no address of a server; it looks like `http://127.0.0.1:2024`")]
+    /// The address is not a URL.
+    #[error("invalid server address `{0}`; expected one such as `http://127.0.0.1:2024`")]
     Address(String),
+    /// An id cannot be part of a path.
+    #[error("invalid id `{0}`: it is empty, or names a folder")]
+    Id(String),
     /// The server cannot be reached, or the connection broke.
     #[error("no connection to the server: {0}")]
     Connection(#[source] Box<dyn Error + Send + Sync>),
@@ -17,12 +21,18 @@ pub enum ClientError {
     Refused {
         /// The HTTP status.
         status: u16,
-        /// What the server says.
+        /// The server's message.
         detail: String,
     },
     /// The answer is not what the interface says.
-    #[error("the answer of the server cannot be read: {0}")]
+    #[error("failed to read the server's answer: {0}")]
     Unreadable(#[source] Box<dyn Error + Send + Sync>),
+}
+
+impl ClientError {
+    pub(crate) fn timed_out(limit: Duration) -> Self {
+        Self::Connection(format!("no answer within {limit:?}").into())
+    }
 }
 
 impl From<reqwest::Error> for ClientError {

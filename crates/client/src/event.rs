@@ -8,7 +8,7 @@ use serde_json::Value;
 pub struct ServerEvent {
     /// Its name: a stream mode, with `|node:task` for each subgraph around it.
     pub event: String,
-    /// What it says.
+    /// Its content.
     pub data: Value,
     /// Its id, if the run is resumable.
     pub id: Option<String>,
@@ -21,7 +21,7 @@ const LARGEST: usize = 64 << 20;
 #[derive(Debug, Default)]
 pub(crate) struct Reader {
     bytes: Vec<u8>,
-    /// How many of them were searched for an end in vain.
+    /// How many of them hold no end of an event.
     searched: usize,
 }
 
@@ -33,7 +33,12 @@ impl Reader {
         self.bytes.len() <= LARGEST
     }
 
-    /// Returns the next whole event. Comments are passed over.
+    /// Returns true if an event has begun and not ended.
+    pub(crate) fn has_part(&self) -> bool {
+        !self.bytes.trim_ascii().is_empty()
+    }
+
+    /// Returns the next whole event. Comments are skipped.
     pub(crate) fn next(&mut self) -> Option<Result<ServerEvent, serde_json::Error>> {
         loop {
             let (end, length) = self.end()?;

@@ -1,21 +1,25 @@
-//! A graph behind a server, as a node.
+//! Graphs of a server, as nodes.
 
 use async_trait::async_trait;
 use langgraph_remote::{
     AgentEnvelope, ConversationId, EnvelopeBody, ErrorCode, OpenInterrupt, RemoteError, Replies,
-    ReplyStream, StreamContent, Transport,
+    ReplyStream, StreamContent, StreamId, Transport,
 };
 use serde_json::{Value, json};
+use tokio::sync::oneshot;
 use uuid::Uuid;
 
-use crate::{Client, ClientError, NewRun};
+use crate::{Client, ClientError, NewRun, RunStream};
 
-/// Graphs behind a server, as agents: a [`Transport`] for the remote nodes of `langgraph-remote`.
+/// The graphs of a server, as agents: a [`Transport`] for the remote nodes of `langgraph-remote`.
 ///
 /// The name of the agent is the name of the graph, or the id of an assistant. The request of the node is the
 /// input of a run, and the reply its values at the end, both as they are on the wire. Tokens appear
-/// in the events of the run around it. If the remote graph asks something, the node interrupts its
-/// own run, and the answer goes back.
+/// in the events of the node's run. If the remote graph is interrupted, the node interrupts its own run, and
+/// sends the answer back.
+///
+/// A broken connection resumes without a gap. A reply is complete only if its run has ended as `success`: one
+/// that was cancelled or ran out of time fails the node. A node that is dropped cancels its run.
 ///
 /// Each request has a thread of its own on the server, or that of its
 /// [conversation](langgraph_remote::RemoteNode::conversing).
@@ -54,52 +58,24 @@ impl RemoteGraph {
     }
 
     async fn answer(self, request: AgentEnvelope, replies: Replies) -> Result<(), RemoteError> {
-        let thread = match &request.conversation {
-            Some(id) => id.as_str().parse().unwrap_or_else(|_| {
-                let name = format!("{}/{}", request.from.as_str(), id.as_str());
-                Uuid::new_v5(&CONVERSATIONS, name.as_bytes())
-            }),
-            None => Uuid::new_v4(),
-        };
-        let thread = thread.to_string();
-        let run = NewRun::new(request.to.as_str());
-        let run = match &request.body {
-            EnvelopeBody::Resume(answers) => run.resume(json!(answers)),
-            _ => run.input(request.payload::<Value>()?),
-        };
-        let modes = ["values", "updates", "messages-tuple"];
-        let run = run.stream_mode(&modes).resumable().create_thread();
-        // A node that no longer waits has its run cancelled.
-        let run = run.with("on_disconnect", "cancel");
-        let mut events = match self.client.stream(Some(&thread), &run).await {
+        let thread = thread_of(&request);
+        let run = new_run(&request)?;
+        let mut events = match RemoteRun::start(self.client, &thread, run).await {
             Ok(events) => events,
             Err(error) => return refuse(&replies, &error).await,
         };
         let mut values = Value::Null;
         let mut open = Vec::new();
         let mut stream = None;
-        while let Some(event) = events.next().await {
+        while let Some(event) = events.stream.next().await {
             let event = match event {
                 Ok(event) => event,
                 Err(error) => return refuse(&replies, &error).await,
             };
             match &*event.event {
                 "values" => values = event.data,
-                "updates" => open.extend(questions(&event.data)),
-                "messages" if event.data[0]["type"] == "AIMessageChunk" => {
-                    let chunk = &event.data[0];
-                    let text = chunk["content"].as_str().unwrap_or_default();
-                    if text.is_empty() {
-                        continue;
-                    }
-                    let id = match stream.take() {
-                        Some(id) => id,
-                        None => replies.start(StreamContent::Messages.metadata()).await,
-                    };
-                    let chunk = json!({"id": chunk["id"], "text": text});
-                    replies.chunk(&id, &chunk).await?;
-                    stream = Some(id);
-                }
+                "updates" => open.extend(interrupts(&event.data)),
+                "messages" => pass_chunk_on(&replies, &mut stream, &event.data[0]).await?,
                 "error" => {
                     let message = event.data["message"].as_str().unwrap_or_default();
                     replies.error(ErrorCode::Failed, message).await;
@@ -108,23 +84,129 @@ impl RemoteGraph {
                 _ => {}
             }
         }
-        if !open.is_empty() {
-            let conversation = ConversationId::new(thread);
-            replies.interrupt(conversation, open).await;
-            return Ok(());
+        match events.stream.status() {
+            _ if !open.is_empty() => {
+                let conversation = ConversationId::new(thread);
+                replies.interrupt(conversation, open).await;
+            }
+            Some("success") | None => {
+                replies.send(EnvelopeBody::Complete(values)).await;
+                if let Some(stream) = stream {
+                    replies.end(stream).await;
+                }
+            }
+            // Interrupted by a cancellation, by another run of the thread or before a node; or out of time.
+            Some(status) => {
+                let message = format!("the run ended as `{status}`, before it was complete");
+                replies.error(ErrorCode::Failed, message).await;
+            }
         }
-        replies.send(EnvelopeBody::Complete(values)).await;
-        if let Some(stream) = stream {
-            replies.end(stream).await;
-        }
+        events.has_ended();
         Ok(())
     }
 }
 
-/// Returns the questions that an event asks.
-fn questions(data: &Value) -> impl Iterator<Item = OpenInterrupt> + '_ {
-    let asked = data["__interrupt__"].as_array().into_iter().flatten();
-    asked.map(|interrupt| {
+/// Returns the id of a request's thread: one of its own, or that of its conversation.
+fn thread_of(request: &AgentEnvelope) -> String {
+    let thread = match &request.conversation {
+        Some(id) => id.as_str().parse().unwrap_or_else(|_| {
+            let name = format!("{}/{}", request.from.as_str(), id.as_str());
+            Uuid::new_v5(&CONVERSATIONS, name.as_bytes())
+        }),
+        None => Uuid::new_v4(),
+    };
+    thread.to_string()
+}
+
+/// Returns the run that answers a request.
+fn new_run(request: &AgentEnvelope) -> Result<NewRun, RemoteError> {
+    let run = NewRun::new(request.to.as_str());
+    let run = match &request.body {
+        EnvelopeBody::Resume(answers) => run.resume(json!(answers)),
+        _ => run.input(request.payload::<Value>()?),
+    };
+    let modes = ["values", "updates", "messages-tuple"];
+    let run = run.stream_mode(&modes).resumable().create_thread();
+    // A broken connection resumes; a node that is dropped cancels the run itself.
+    Ok(run.with("on_disconnect", "continue"))
+}
+
+/// A run on a thread of the server, which is cancelled if this is dropped before its end.
+struct RemoteRun {
+    stream: RunStream,
+    cancel: CancelOnDrop,
+}
+
+struct CancelOnDrop {
+    client: Client,
+    thread: String,
+    run: Option<String>,
+}
+
+impl RemoteRun {
+    async fn start(client: Client, thread: &str, run: NewRun) -> Result<Self, ClientError> {
+        let (sender, started) = oneshot::channel();
+        let thread = thread.to_owned();
+        // The start is not dropped halfway: its answer has the id that a cancellation needs.
+        tokio::spawn(async move {
+            let stream = client.stream(Some(&thread), &run).await;
+            let started = stream.map(|stream| Self {
+                cancel: CancelOnDrop {
+                    run: stream.run_id().map(str::to_owned),
+                    client,
+                    thread,
+                },
+                stream,
+            });
+            let _ = sender.send(started);
+        });
+        let ended = |_| ClientError::Connection("the start of the run was dropped".into());
+        started.await.map_err(ended)?
+    }
+
+    fn has_ended(mut self) {
+        self.cancel.run = None;
+    }
+}
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        let Some(run) = self.run.take() else { return };
+        let (client, thread) = (self.client.clone(), std::mem::take(&mut self.thread));
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(async move {
+                if let Err(error) = client.cancel(&thread, &run).await {
+                    tracing::warn!(%error, run, "failed to cancel a remote run");
+                }
+            });
+        }
+    }
+}
+
+/// Sends a token of a model as a chunk of the reply's stream, which it starts if needed.
+async fn pass_chunk_on(
+    replies: &Replies,
+    stream: &mut Option<StreamId>,
+    chunk: &Value,
+) -> Result<(), RemoteError> {
+    let text = chunk["content"].as_str().unwrap_or_default();
+    if chunk["type"] != "AIMessageChunk" || text.is_empty() {
+        return Ok(());
+    }
+    let id = match stream.take() {
+        Some(id) => id,
+        None => replies.start(StreamContent::Messages.metadata()).await,
+    };
+    let chunk = json!({"id": chunk["id"], "text": text});
+    replies.chunk(&id, &chunk).await?;
+    *stream = Some(id);
+    Ok(())
+}
+
+/// Returns the interrupts of an event.
+fn interrupts(data: &Value) -> impl Iterator<Item = OpenInterrupt> + '_ {
+    let interrupts = data["__interrupt__"].as_array().into_iter().flatten();
+    interrupts.map(|interrupt| {
         let id = interrupt["id"].as_str().unwrap_or_default();
         OpenInterrupt::new(id, id, interrupt["value"].clone())
     })
@@ -132,7 +214,8 @@ fn questions(data: &Value) -> impl Iterator<Item = OpenInterrupt> + '_ {
 
 async fn refuse(replies: &Replies, error: &ClientError) -> Result<(), RemoteError> {
     let code = match error {
-        ClientError::Refused {
+        ClientError::Id(_)
+        | ClientError::Refused {
             status: 400..500, ..
         } => ErrorCode::BadRequest,
         _ => ErrorCode::Failed,

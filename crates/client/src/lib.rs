@@ -1,7 +1,7 @@
 //! A client for LangGraph's server interface: of this project's server, and of others that speak it.
 //!
-//! [`Client`] has the routes for assistants, threads, runs, crons and the store. A [`RunStream`] comes again by
-//! itself when the connection breaks. [`RemoteGraph`] makes a graph behind such a server a node of
+//! [`Client`] has the routes for assistants, threads, runs, crons and the store. A [`RunStream`] resumes
+//! when its connection breaks. [`RemoteGraph`] makes a graph behind such a server a node of
 //! another one.
 //!
 //! # Examples

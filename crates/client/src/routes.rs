@@ -1,5 +1,6 @@
 //! The routes of the interface. Bodies and answers are JSON, as the interface has them.
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -7,12 +8,31 @@ use crate::{Client, ClientError, NewRun, RunStream};
 
 type Answer = Result<Value, ClientError>;
 
-/// Returns the path of a run, with or without a thread.
-pub(crate) fn runs(thread: Option<&str>) -> String {
-    thread.map_or_else(
-        || "/runs".to_owned(),
-        |thread| format!("/threads/{thread}/runs"),
-    )
+/// All that is escaped in a segment of a path: everything but letters, digits and `-._~`.
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~');
+
+/// Returns an id as a segment of a path, so that it reaches no other route.
+///
+/// # Errors
+///
+/// [`ClientError::Id`] if no path can have it as a segment.
+pub(crate) fn segment(id: &str) -> Result<String, ClientError> {
+    match id {
+        "" | "." | ".." => Err(ClientError::Id(id.to_owned())),
+        _ => Ok(utf8_percent_encode(id, ESCAPED).to_string()),
+    }
+}
+
+/// Returns the path of runs, with or without a thread.
+pub(crate) fn runs(thread: Option<&str>) -> Result<String, ClientError> {
+    Ok(match thread {
+        Some(thread) => format!("/threads/{}/runs", segment(thread)?),
+        None => "/runs".to_owned(),
+    })
 }
 
 macro_rules! routes {
@@ -21,7 +41,7 @@ macro_rules! routes {
         ///
         /// # Errors
         ///
-        /// All of them: [`ClientError::Refused`] with the status of the server, and
+        /// All of them: [`ClientError::Refused`] with the status of the server, [`ClientError::Id`], and
         /// [`ClientError::Connection`].
         impl Client {$(
             $(#[$doc])*
@@ -30,6 +50,7 @@ macro_rules! routes {
             ///
             /// Those of every call.
             pub async fn $name(&self, $($part: &str,)* $($body: Value)?) -> Answer {
+                $(let $part = segment($part)?;)*
                 let path = format!($path);
                 #[allow(unused_mut, unused_assignments)]
                 let mut body: Option<Value> = None;
@@ -77,10 +98,6 @@ routes! {
     runs(thread): GET "/threads/{thread}/runs";
     /// Returns a run.
     run(thread, run): GET "/threads/{thread}/runs/{run}";
-    /// Waits for a run, and returns the values at its end.
-    join(thread, run): GET "/threads/{thread}/runs/{run}/join";
-    /// Cancels a run, and waits for its end.
-    cancel(thread, run): POST "/threads/{thread}/runs/{run}/cancel?wait=1";
     /// Deletes a run that has ended.
     delete_run(thread, run): DELETE "/threads/{thread}/runs/{run}";
     /// Creates a cron whose runs have no thread.
@@ -108,19 +125,20 @@ impl Client {
     ///
     /// Those of every call.
     pub async fn start(&self, thread: Option<&str>, run: &NewRun) -> Answer {
-        self.call(Method::POST, &runs(thread), Some(&run.json()))
+        self.call(Method::POST, &runs(thread)?, Some(&run.json()))
             .await
     }
 
     /// Runs, and returns the values at the end. A run that failed has them under `__error__`, and
-    /// one that asks something has `__interrupt__`.
+    /// one that is interrupted has `__interrupt__`.
     ///
     /// # Errors
     ///
     /// Those of every call.
     pub async fn wait(&self, thread: Option<&str>, run: &NewRun) -> Answer {
-        let path = format!("{}/wait", runs(thread));
-        self.call(Method::POST, &path, Some(&run.json())).await
+        let path = format!("{}/wait", runs(thread)?);
+        self.call_and_wait(Method::POST, &path, Some(&run.json()))
+            .await
     }
 
     /// Runs, and streams the events.
@@ -136,7 +154,27 @@ impl Client {
         RunStream::start(self.clone(), thread, run).await
     }
 
-    /// Streams a run that is there, from the event behind `last`; `-1` for all that are stored.
+    /// Waits for the end of a run, and returns the values.
+    ///
+    /// # Errors
+    ///
+    /// Those of every call.
+    pub async fn join(&self, thread: &str, run: &str) -> Answer {
+        let path = format!("{}/{}/join", runs(Some(thread))?, segment(run)?);
+        self.call_and_wait(Method::GET, &path, None).await
+    }
+
+    /// Cancels a run, and waits for its end.
+    ///
+    /// # Errors
+    ///
+    /// Those of every call.
+    pub async fn cancel(&self, thread: &str, run: &str) -> Answer {
+        let path = format!("{}/{}/cancel?wait=1", runs(Some(thread))?, segment(run)?);
+        self.call_and_wait(Method::POST, &path, None).await
+    }
+
+    /// Streams an existing run, after the event `last`; `-1` for all that are stored.
     ///
     /// # Errors
     ///
@@ -147,8 +185,7 @@ impl Client {
         run: &str,
         last: Option<&str>,
     ) -> Result<RunStream, ClientError> {
-        let path = format!("/threads/{thread}/runs/{run}/stream");
-        RunStream::join(self.clone(), path, last.map(str::to_owned)).await
+        RunStream::join(self.clone(), thread, run, last.map(str::to_owned)).await
     }
 
     /// Returns an item of the store.

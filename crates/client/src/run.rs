@@ -38,20 +38,20 @@ impl NewRun {
         self.with("input", input)
     }
 
-    /// Answers the questions of the thread: one value, or a map from ids to values.
+    /// Answers the interrupts of the thread: one value, or a map from ids to values.
     #[must_use]
     pub fn resume(self, answer: impl Into<Value>) -> Self {
         let answer: Value = answer.into();
         self.with("command", json!({"resume": answer}))
     }
 
-    /// Sets what the stream tells.
+    /// Sets what the stream contains.
     #[must_use]
     pub fn stream_mode(self, modes: &[&str]) -> Self {
         self.with("stream_mode", json!(modes))
     }
 
-    /// Has the events stored, so that a stream can come again without missing one.
+    /// Stores the events, so that a stream can resume without missing one.
     #[must_use]
     pub fn resumable(self) -> Self {
         self.with("stream_resumable", true)

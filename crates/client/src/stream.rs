@@ -6,24 +6,27 @@ use reqwest::header::{ACCEPT, CONTENT_LOCATION, HeaderMap, HeaderValue, LOCATION
 use reqwest::{Method, Response};
 
 use crate::event::Reader;
-use crate::routes::runs;
+use crate::routes::{runs, segment};
 use crate::{Client, ClientError, NewRun, ServerEvent};
 
-/// How often a stream comes again in vain before it gives up.
+/// How many times in a row a stream is resumed in vain before it fails.
 const ATTEMPTS: u32 = 5;
 
 /// The events of a run, one after the other.
 ///
-/// If the connection breaks, the stream comes again where it stopped, when events have ids: with
-/// [`NewRun::resumable`].
+/// If the connection breaks, is silent, or ends while the run goes on, the stream resumes after its last
+/// event, when events have ids: with [`NewRun::resumable`]. Otherwise it fails: the stream of a run on a
+/// thread ends without an error only after the run has ended, and [`status`](Self::status) says how.
 #[derive(Debug)]
 pub struct RunStream {
     client: Client,
     answer: Response,
     reader: Reader,
-    /// Where the stream comes again.
-    place: Option<String>,
-    run: Option<String>,
+    /// The path at which the stream resumes.
+    resume_path: Option<String>,
+    /// The path of the run.
+    run_path: Option<String>,
+    status: Option<String>,
     last: Option<String>,
     failures: u32,
     has_ended: bool,
@@ -35,45 +38,48 @@ impl RunStream {
         thread: Option<&str>,
         run: &NewRun,
     ) -> Result<Self, ClientError> {
-        let path = format!("{}/stream", runs(thread));
+        let path = format!("{}/stream", runs(thread)?);
         let body = run.json();
-        let sent = client.send(Method::POST, &path, accept(None), Some(&body));
+        let sent = client.open(Method::POST, &path, accept(None), Some(&body));
         let answer = sent.await?;
         Ok(Self::of(client, answer))
     }
 
     pub(crate) async fn join(
         client: Client,
-        path: String,
+        thread: &str,
+        run: &str,
         last: Option<String>,
     ) -> Result<Self, ClientError> {
+        let run_path = format!("{}/{}", runs(Some(thread))?, segment(run)?);
+        let path = format!("{run_path}/stream");
         let headers = accept(last.as_deref());
-        let answer = client.send(Method::GET, &path, headers, None).await?;
+        let answer = client.open(Method::GET, &path, headers, None).await?;
         let mut stream = Self::of(client, answer);
-        stream.place = Some(path);
+        stream.resume_path = Some(path);
+        stream.run_path = Some(run_path);
         stream.last = last;
         Ok(stream)
     }
 
     fn of(client: Client, answer: Response) -> Self {
-        let header = |name| Some(answer.headers().get(name)?.to_str().ok()?.to_owned());
-        let run = header(CONTENT_LOCATION);
-        let run = run.and_then(|place| Some(place.rsplit_once('/')?.1.to_owned()));
+        let path = |name| client.path_of(answer.headers().get(name)?.to_str().ok()?);
         Self {
-            place: header(LOCATION),
-            run,
+            resume_path: path(LOCATION),
+            run_path: path(CONTENT_LOCATION),
             client,
             answer,
             reader: Reader::default(),
+            status: None,
             last: None,
             failures: 0,
             has_ended: false,
         }
     }
 
-    /// Returns the id of the run, if the server has told it.
+    /// Returns the id of the run, if the server has sent it.
     pub fn run_id(&self) -> Option<&str> {
-        self.run.as_deref()
+        Some(self.run_path.as_ref()?.rsplit_once('/')?.1)
     }
 
     /// Returns the id of the last event.
@@ -81,11 +87,16 @@ impl RunStream {
         self.last.as_deref()
     }
 
+    /// Returns the status of a run on a thread, such as `success`, once the stream has ended.
+    pub fn status(&self) -> Option<&str> {
+        self.status.as_deref()
+    }
+
     /// Returns the next event; `None` at the end of the run.
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe, except while the stream comes again: then it may have to do so once more.
+    /// Cancel safe, except while the stream resumes: then it may have to do so once more.
     pub async fn next(&mut self) -> Option<Result<ServerEvent, ClientError>> {
         loop {
             if let Some(event) = self.reader.next() {
@@ -101,34 +112,82 @@ impl RunStream {
             if self.has_ended {
                 return None;
             }
-            match self.answer.chunk().await {
-                Ok(Some(bytes)) if self.reader.push(&bytes) => {}
-                Ok(Some(_)) => {
-                    self.has_ended = true;
-                    let error = "an event of the stream is too large";
-                    return Some(Err(ClientError::Unreadable(error.into())));
-                }
-                Ok(None) => self.has_ended = true,
-                Err(error) => {
-                    if let Err(error) = self.again(error.into()).await {
-                        self.has_ended = true;
-                        return Some(Err(error));
-                    }
-                }
+            if let Err(error) = self.read().await {
+                self.has_ended = true;
+                return Some(Err(error));
             }
         }
     }
 
-    /// Comes again behind the last event, or fails with what broke the connection.
-    async fn again(&mut self, mut broken: ClientError) -> Result<(), ClientError> {
-        let (Some(place), Some(last)) = (self.place.clone(), self.last.clone()) else {
+    /// Reads more bytes, or learns that the run has ended.
+    async fn read(&mut self) -> Result<(), ClientError> {
+        let idle = self.client.idle();
+        let broken = match tokio::time::timeout(idle, self.answer.chunk()).await {
+            Ok(Ok(Some(bytes))) => {
+                if self.reader.push(&bytes) {
+                    return Ok(());
+                }
+                let error = "an event of the stream is too large";
+                return Err(ClientError::Unreadable(error.into()));
+            }
+            Ok(Ok(None)) if self.reader.has_part() => {
+                ClientError::Connection("the stream ended within an event".into())
+            }
+            Ok(Ok(None)) => match self.run_has_ended().await {
+                Ok(true) => {
+                    self.has_ended = true;
+                    return Ok(());
+                }
+                Ok(false) => ClientError::Connection("the stream ended before its run".into()),
+                Err(error) => error,
+            },
+            Ok(Err(error)) => error.into(),
+            Err(_) => ClientError::Connection(format!("the stream was silent for {idle:?}").into()),
+        };
+        self.resume(broken).await
+    }
+
+    /// Asks the server whether the run has ended. The stream of a run without a thread counts as ended: such
+    /// a run cannot be looked up.
+    async fn run_has_ended(&mut self) -> Result<bool, ClientError> {
+        let Some(path) = self.run_path.as_ref() else {
+            return Ok(true);
+        };
+        if !path.starts_with("/threads/") {
+            return Ok(true);
+        }
+        // A server may end the stream a moment before it stores the run's status.
+        for is_last in [false, true] {
+            let run = match self.client.call(Method::GET, path, None).await {
+                Ok(run) => run,
+                // The run was deleted since, or may not be read.
+                Err(ClientError::Refused {
+                    status: 400..500, ..
+                }) => return Ok(true),
+                Err(error) => return Err(error),
+            };
+            let status = run["status"].as_str().unwrap_or_default();
+            if !matches!(status, "pending" | "running") {
+                self.status = Some(status.to_owned());
+                return Ok(true);
+            }
+            if !is_last {
+                tokio::time::sleep(pause(0)).await;
+            }
+        }
+        Ok(false)
+    }
+
+    /// Resumes after the last event, or fails with what broke the connection.
+    async fn resume(&mut self, mut broken: ClientError) -> Result<(), ClientError> {
+        let (Some(path), Some(last)) = (self.resume_path.clone(), self.last.clone()) else {
             return Err(broken);
         };
         while self.failures < ATTEMPTS {
-            tokio::time::sleep(Duration::from_millis(100 << self.failures)).await;
+            tokio::time::sleep(pause(self.failures)).await;
             self.failures += 1;
             let headers = accept(Some(&last));
-            match self.client.send(Method::GET, &place, headers, None).await {
+            match self.client.open(Method::GET, &path, headers, None).await {
                 Ok(answer) => {
                     self.answer = answer;
                     self.reader = Reader::default();
@@ -144,6 +203,11 @@ impl RunStream {
         }
         Err(broken)
     }
+}
+
+/// Returns the pause before an attempt.
+fn pause(attempt: u32) -> Duration {
+    Duration::from_millis(100 << attempt)
 }
 
 fn accept(last: Option<&str>) -> HeaderMap {

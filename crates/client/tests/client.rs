@@ -90,14 +90,14 @@ async fn a_client_drives_the_server() {
         matches!(gone, ClientError::Refused { status: 404, .. }),
         "{gone}"
     );
-    let stranger = client.clone().api_key("other");
-    let refused = stranger.thread(thread).await.unwrap_err();
+    let unauthorized = client.clone().api_key("other");
+    let refused = unauthorized.thread(thread).await.unwrap_err();
     assert!(matches!(refused, ClientError::Refused { status: 401, .. }));
     assert!(!format!("{client:?}").contains("key\""));
 }
 
 #[tokio::test]
-async fn a_remote_graph_is_a_node_that_passes_questions_on() {
+async fn a_remote_graph_is_a_node_that_passes_interrupts_on() {
     let server = RemoteGraph::new(client().await);
     let node = |agent: &str| {
         RemoteNode::new(agent.to_owned(), server.clone()).bind(
