@@ -13,10 +13,10 @@ use serde_json::Value;
 
 use crate::wire::EXTENSION;
 
-/// The media types that an agent takes and gives.
+/// The media types of requests and replies.
 const MODES: [&str; 2] = ["text/plain", "application/json"];
 
-/// What an agent says of itself.
+/// The description of an agent.
 pub(crate) struct About {
     pub(crate) id: AgentId,
     pub(crate) name: Option<String>,
@@ -41,7 +41,7 @@ impl About {
     }
 }
 
-/// Makes the card from what the agent says, the documentation of its graph and the schemas.
+/// Makes the card from the description, the documentation of the graph and the schemas.
 pub(crate) fn card(
     about: &About,
     topology: Option<&Topology>,
@@ -93,7 +93,7 @@ pub(crate) fn card(
     }
 }
 
-/// Says what both ends of this crate agree on, and what a request and a reply look like.
+/// Describes the extension of this crate, and the schemas of requests and replies.
 fn extension(about: &About) -> AgentExtension {
     let schema = |name: &str, schema: &Option<Value>| {
         let schema = schema.clone()?;
@@ -111,13 +111,13 @@ fn extension(about: &About) -> AgentExtension {
     }
 }
 
-/// What is said of the agent; without it, what its request's type says; then what its nodes do.
+/// Returns the description of the agent, or else of its request's type; then those of its nodes.
 fn description(about: &About, topology: Option<&Topology>) -> String {
     let of_schema = || {
         let schema = about.input_schema.as_ref()?;
         Some(schema.get("description")?.as_str()?.to_owned())
     };
-    let said = about.description.clone().or_else(of_schema);
+    let own = about.description.clone().or_else(of_schema);
     let nodes = topology.into_iter().flat_map(|topology| &topology.nodes);
     let nodes = nodes.filter_map(|node| {
         let docs = node.docs.as_deref()?.trim();
@@ -126,7 +126,7 @@ fn description(about: &About, topology: Option<&Topology>) -> String {
         (!first.is_empty()).then(|| format!("- {}: {first}", node.name))
     });
     let nodes: Vec<String> = nodes.collect();
-    let parts = [said.unwrap_or_default(), nodes.join("\n")];
+    let parts = [own.unwrap_or_default(), nodes.join("\n")];
     let parts = parts.into_iter().filter(|part| !part.is_empty());
     parts.collect::<Vec<_>>().join("\n\n")
 }

@@ -19,17 +19,19 @@ use futures_util::stream::BoxStream;
 use langgraph_remote::{
     AgentEnvelope, AgentHandler, AgentId, ConversationId, EnvelopeBody, ErrorCode, TraceContext,
 };
-use serde_json::{Map, Value};
 
+use crate::message::{Purpose, purpose};
 use crate::push::Push;
-use crate::task::{Entry, rests};
-use crate::tasks::{Listing, TaskLimits, Tasks};
+use crate::task::{Entry, Refusal, rests};
+use crate::tasks::{Listing, Page, TaskLimits, Tasks};
 use crate::wire;
 
-/// The caller without a token.
-const ANYONE: &str = "anyone";
+/// The id of every caller of a server without tokens.
+pub(crate) const ANONYMOUS: &str = "anyone";
 const PAGE: usize = 50;
 const LONGEST_PAGE: usize = 100;
+/// The most bytes of the tasks of a page, except for its first one.
+const PAGE_BYTES: usize = 4 << 20;
 
 pub(crate) type Tokens = HashMap<String, AgentId>;
 
@@ -43,17 +45,11 @@ pub(crate) struct Handler {
     pub(crate) push: Push,
 }
 
-/// What a message asks for.
-enum Asked {
-    New(EnvelopeBody),
-    Answers(Map<String, Value>),
-}
-
 impl Handler {
-    /// Returns who calls: whose token it is.
+    /// Returns the caller: the owner of the token.
     pub(crate) fn caller(&self, authorization: Option<&str>) -> Option<AgentId> {
         let Some(tokens) = &self.tokens else {
-            return Some(ANYONE.into());
+            return Some(ANONYMOUS.into());
         };
         let (scheme, token) = authorization?.split_once(' ')?;
         // Compared with each of them, in a time that does not depend on where they differ.
@@ -92,7 +88,7 @@ impl Handler {
             return Ok(entry);
         }
         let entry = self.entry(&message, &owner)?;
-        let asked = asked(&message, &entry)?;
+        let purpose = purpose(&message, &entry)?;
         let id = message.message_id.clone();
         let forgotten = self
             .tasks
@@ -103,7 +99,7 @@ impl Handler {
         if let Some(webhook) = configuration.and_then(|all| all.task_push_notification_config)
             && let Err(error) = self.push.add(&entry, webhook).await
         {
-            // It would wait for its work for ever.
+            // Its work never begins.
             entry.fail(&ErrorCode::BadRequest, &error.message);
             return Err(error);
         }
@@ -117,13 +113,21 @@ impl Handler {
             .with_timeout(limit);
         envelope.trace = trace(params);
         envelope.allowance = wire::read(message.metadata.as_ref(), "allowance");
-        envelope.body = match asked {
-            Asked::New(body) => body,
-            Asked::Answers(answers) => EnvelopeBody::Resume(answers.into_iter().collect()),
+        envelope.body = match purpose {
+            Purpose::Request(body) => body,
+            Purpose::Answers(answers) => EnvelopeBody::Resume(answers.into_iter().collect()),
         };
-        if !entry.begin(message) {
-            let message = format!("task {} is at work", entry.id);
-            return Err(A2AError::unsupported_operation(message));
+        match entry.begin(message) {
+            Ok(()) => {}
+            Err(Refusal::Busy) => {
+                let message = format!("task {} is running", entry.id);
+                return Err(A2AError::unsupported_operation(message));
+            }
+            Err(Refusal::TooLarge) => {
+                let message = format!("the messages of task {} are too large", entry.id);
+                entry.fail(&ErrorCode::BadRequest, &message);
+                return Err(A2AError::invalid_params(message));
+            }
         }
         let work = work(Arc::clone(&entry), self.agent.handle(envelope), limit);
         entry.working(tokio::spawn(work).abort_handle());
@@ -139,7 +143,7 @@ impl Handler {
         let Some(id) = &message.task_id else {
             return Ok(new(message.context_id.clone()));
         };
-        // Answers name what they answer. If the task is no longer kept, the thread knows it.
+        // Answers name their interrupts. If the task is no longer kept, the thread still has them.
         let answers = wire::read_answers(message).is_some() && message.context_id.is_some();
         let Some(entry) = self.tasks.get(id, owner) else {
             if answers {
@@ -162,45 +166,26 @@ impl Handler {
                 "task {id} has ended; send the message without a task"
             ))),
             _ => Err(A2AError::unsupported_operation(format!(
-                "task {id} is at work, and asks nothing"
+                "task {id} is running, and waits for no answer"
             ))),
         }
     }
 }
 
-/// Reads what a message asks for.
-fn asked(message: &Message, entry: &Entry) -> Result<Asked, A2AError> {
-    if let Some(answers) = wire::read_answers(message) {
-        return Ok(Asked::Answers(answers));
-    }
-    let payload = wire::payload(&message.parts, "\n");
-    if entry.state() != TaskState::InputRequired {
-        return Ok(Asked::New(EnvelopeBody::Complete(payload)));
-    }
-    let open = entry.interrupts();
-    if let [only] = open.as_slice() {
-        return Ok(Asked::Answers(Map::from_iter([(only.id.clone(), payload)])));
-    }
-    // Several questions are answered by an object: by id, or by key.
-    let mut given = match payload {
-        Value::Object(given) => given,
-        _ => Map::new(),
-    };
-    let mut answers = Map::new();
-    for interrupt in &open {
-        let answer = given
-            .remove(&interrupt.id)
-            .or_else(|| given.remove(&interrupt.key));
-        if let Some(answer) = answer {
-            answers.insert(interrupt.id.clone(), answer);
+/// Cuts a page before it becomes too large. Returns its tasks, and the number of the last one if more follow.
+fn bounded(page: Page) -> (Vec<Arc<Entry>>, Option<u64>) {
+    let mut bytes = 0;
+    let mut tasks: Vec<Arc<Entry>> = Vec::new();
+    let mut last = None;
+    for (number, entry) in page.tasks {
+        bytes += entry.bytes();
+        if bytes > PAGE_BYTES && !tasks.is_empty() {
+            return (tasks, last);
         }
+        tasks.push(entry);
+        last = Some(number);
     }
-    if answers.is_empty() || !given.is_empty() {
-        let keys: Vec<String> = open.iter().map(|open| format!("`{}`", open.key)).collect();
-        let message = format!("the answer must be an object with {}", keys.join(", "));
-        return Err(A2AError::invalid_params(message));
-    }
-    Ok(Asked::Answers(answers))
+    (tasks, page.more)
 }
 
 /// Reads a reply into its task.
@@ -219,7 +204,7 @@ async fn work(entry: Arc<Entry>, mut reply: langgraph_remote::ReplyStream, limit
         }
     };
     if tokio::time::timeout(limit, read).await.is_err() {
-        let message = format!("no whole reply within {limit:?}");
+        let message = format!("no complete reply within {limit:?}");
         entry.fail(&ErrorCode::TimedOut, &message);
     }
     drop(ends);
@@ -306,7 +291,7 @@ impl RequestHandler for Handler {
             None | Some("") => u64::MAX,
             Some(token) => token
                 .parse()
-                .map_err(|_| A2AError::invalid_params("the page token is not one of this agent"))?,
+                .map_err(|_| A2AError::invalid_params("invalid page token"))?,
         };
         let page = self.tasks.list(&Listing {
             owner: &owner,
@@ -316,16 +301,15 @@ impl RequestHandler for Handler {
             size,
         });
         let artifacts = request.include_artifacts == Some(true);
-        let tasks = page.tasks.iter();
         let count = |count: usize| i32::try_from(count).unwrap_or(i32::MAX);
+        let total_size = count(page.total);
+        let (tasks, next) = bounded(page);
         Ok(ListTasksResponse {
             page_size: count(size),
-            total_size: count(page.total),
-            next_page_token: page
-                .more
-                .map(|number| number.to_string())
-                .unwrap_or_default(),
+            total_size,
+            next_page_token: next.map(|number| number.to_string()).unwrap_or_default(),
             tasks: tasks
+                .iter()
                 .map(|entry| entry.snapshot(request.history_length, artifacts))
                 .collect(),
         })

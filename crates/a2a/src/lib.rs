@@ -7,7 +7,7 @@
 //!
 //! The types of the protocol and its bindings are those of the official crates (`a2a-lf`,
 //! `a2a-server-lf`, `a2a-client-lf`). Tasks are this crate's own: their events are kept until they
-//! are read, so a slow reader loses none and holds nobody up.
+//! are read, so a slow reader loses none and delays no other.
 //!
 //! Between two programs with this crate, requests and replies are exact: numbers of 64 bits,
 //! several interrupts at once, streams of several kinds. The card names this as an extension, which
@@ -15,11 +15,17 @@
 //!
 //! The feature `rustls` adds `https://`.
 
+mod artifacts;
 mod card;
 mod client;
+mod exchange;
+mod failure;
 mod handler;
+mod hosts;
+mod message;
 mod push;
 mod reading;
+mod request;
 mod server;
 mod task;
 mod tasks;

@@ -1,5 +1,6 @@
-//! Webhooks that hear of a task.
+//! The webhooks of tasks.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,20 +10,22 @@ use tokio::sync::Mutex;
 
 use crate::task::Entry;
 
-/// How often a webhook is called for one event, and how long it may take.
+/// How many times a webhook is called for one event, and how long a call may take.
 const ATTEMPTS: u32 = 3;
 const ATTEMPT: Duration = Duration::from_secs(10);
 
-/// The webhooks of tasks. Each task with one has a follower, so that a slow webhook holds nobody
-/// up. Addresses of the own network are refused unless they are allowed.
+/// The webhooks of tasks. Each task with one has a follower, so that a slow webhook delays nothing else.
+/// Addresses of the own network are refused unless they are allowed.
 #[derive(Clone)]
 pub(crate) struct Push {
-    shared: Arc<Shared>,
+    shared: Arc<PushState>,
 }
 
-struct Shared {
+struct PushState {
     webhooks: InMemoryPushConfigStore,
     sender: HttpPushSender,
+    /// True if addresses of the own network are allowed.
+    own_network: bool,
     /// The tasks that have a follower.
     followed: Mutex<std::collections::HashSet<String>>,
 }
@@ -35,9 +38,10 @@ impl Push {
             validate_urls: !own_network,
         }));
         Self {
-            shared: Arc::new(Shared {
+            shared: Arc::new(PushState {
                 webhooks: InMemoryPushConfigStore::new(),
                 sender,
+                own_network,
                 followed: Mutex::default(),
             }),
         }
@@ -50,7 +54,11 @@ impl Push {
     ) -> Result<TaskPushNotificationConfig, A2AError> {
         let secure = webhook.url.starts_with("https://") && cfg!(feature = "rustls");
         if !secure && !webhook.url.starts_with("http://") {
-            let message = format!("the webhook `{}` cannot be reached", webhook.url);
+            let message = format!("unsupported webhook `{}`; expected `http://`", webhook.url);
+            return Err(A2AError::invalid_params(message));
+        }
+        if !self.shared.own_network && is_of_own_network(&webhook.url).await {
+            let message = format!("refused webhook `{}`: its address is private", webhook.url);
             return Err(A2AError::invalid_params(message));
         }
         webhook.task_id.clone_from(&entry.id);
@@ -91,7 +99,7 @@ impl Push {
 }
 
 /// Sends the events of a task to its webhooks, until it has ended.
-async fn follow(shared: Arc<Shared>, entry: Arc<Entry>) {
+async fn follow(shared: Arc<PushState>, entry: Arc<Entry>) {
     let mut position = 0;
     while let Some(event) = entry.event(position).await {
         position += 1;
@@ -102,7 +110,7 @@ async fn follow(shared: Arc<Shared>, entry: Arc<Entry>) {
                     Ok(()) => break,
                     Err(error) => {
                         let task = entry.id.as_str();
-                        tracing::warn!(target: "langgraph", task, attempt, %error, "webhook");
+                        tracing::warn!(target: "langgraph", task, attempt, %error, "failed to call a webhook");
                         tokio::time::sleep(Duration::from_millis(200) * attempt).await;
                     }
                 }
@@ -110,4 +118,74 @@ async fn follow(shared: Arc<Shared>, entry: Arc<Entry>) {
         }
     }
     shared.followed.lock().await.remove(&entry.id);
+}
+
+/// Returns true if the host of a URL is this machine or in a private network. A name that is not known yet is
+/// checked when the webhook is called.
+async fn is_of_own_network(url: &str) -> bool {
+    let Ok(url) = reqwest::Url::parse(url) else {
+        return true;
+    };
+    let Some(host) = url.host_str() else {
+        return true;
+    };
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    let port = url.port_or_known_default().unwrap_or(80);
+    match tokio::net::lookup_host((host, port)).await {
+        Ok(mut found) => found.any(|address| is_private(address.ip())),
+        Err(_) => false,
+    }
+}
+
+fn is_private(ip: IpAddr) -> bool {
+    match ip.to_canonical() {
+        IpAddr::V4(ip) => {
+            let [first, second, ..] = ip.octets();
+            ip.is_loopback()
+                || ip.is_private()
+                || ip.is_link_local()
+                || ip.is_unspecified()
+                || ip.is_broadcast()
+                || ip.is_multicast()
+                || (first == 100 && (64..128).contains(&second))
+                || first == 0
+        }
+        IpAddr::V6(ip) => {
+            ip.is_loopback()
+                || ip.is_unspecified()
+                || ip.is_multicast()
+                || ip.is_unique_local()
+                || ip.is_unicast_link_local()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn addresses_of_the_own_network_are_known() {
+        for url in [
+            "http://127.0.0.1/",
+            "http://localhost:8080/",
+            "http://[::1]/",
+            "http://[::ffff:10.0.0.1]/",
+            "http://10.1.2.3/",
+            "http://192.168.0.1/x",
+            "http://172.16.0.1/",
+            "http://169.254.169.254/latest",
+            "http://100.64.0.1/",
+            "http://0.0.0.0/",
+            "http://2130706433/",
+            "http://[fd00::1]/",
+            "http://[fe80::1]/",
+            "nonsense",
+        ] {
+            assert!(is_of_own_network(url).await, "{url}");
+        }
+        for url in ["http://93.184.216.34/", "http://[2606:4700::1111]/"] {
+            assert!(!is_of_own_network(url).await, "{url}");
+        }
+    }
 }

@@ -1,4 +1,4 @@
-//! What an A2A agent sends, as the parts of a reply.
+//! The events of an A2A task, as the parts of a reply.
 
 use std::collections::HashMap;
 
@@ -20,17 +20,17 @@ pub(crate) struct Reading {
     pub(crate) over: bool,
     /// What the agent has spent.
     pub(crate) spent: Option<Amounts>,
-    artifacts: Vec<Seen>,
-    places: HashMap<String, usize>,
+    artifacts: Vec<ReadArtifact>,
+    indexes: HashMap<String, usize>,
 }
 
-/// What is known of an artifact.
+/// What has been read of an artifact.
 #[derive(Debug, Default)]
-struct Seen {
+struct ReadArtifact {
     id: String,
     parts: usize,
     open: bool,
-    /// The payloads of another agent's parts.
+    /// The payloads of the parts of an agent without this crate.
     values: Vec<Value>,
 }
 
@@ -86,7 +86,7 @@ impl Reading {
         self.context.get_or_insert_with(|| context.to_owned());
     }
 
-    /// Takes the task as it is now: what is new in it, and how it stands.
+    /// Takes the task as it is now: what is new in it, and its status.
     fn snapshot(&mut self, task: &Task, bodies: &mut Vec<EnvelopeBody>) {
         self.at(&task.id, &task.context_id);
         for artifact in task.artifacts.iter().flatten() {
@@ -100,19 +100,19 @@ impl Reading {
         self.status(&task.status, bodies);
     }
 
-    fn seen(&mut self, id: &str) -> &mut Seen {
-        let place = *self.places.entry(id.to_owned()).or_insert_with(|| {
-            self.artifacts.push(Seen {
+    fn seen(&mut self, id: &str) -> &mut ReadArtifact {
+        let index = *self.indexes.entry(id.to_owned()).or_insert_with(|| {
+            self.artifacts.push(ReadArtifact {
                 id: id.to_owned(),
-                ..Seen::default()
+                ..ReadArtifact::default()
             });
             self.artifacts.len() - 1
         });
         #[allow(
             clippy::indexing_slicing,
-            reason = "places of artifacts that are there"
+            reason = "the index of an artifact that was added"
         )]
-        &mut self.artifacts[place]
+        &mut self.artifacts[index]
     }
 
     fn parts(
@@ -186,19 +186,19 @@ impl Reading {
             _ => return,
         };
         self.over = true;
-        let said = message.and_then(|message| wire::field(message.metadata.as_ref(), "code"));
-        let said = said.and_then(|code| Some(code.as_str()?.to_owned()));
+        let own_code = message.and_then(|message| wire::field(message.metadata.as_ref(), "code"));
+        let own_code = own_code.and_then(|code| Some(code.as_str()?.to_owned()));
         let text = message.map(|message| match wire::payload(&message.parts, "\n") {
             Value::String(text) => text,
             other => other.to_string(),
         });
         bodies.push(EnvelopeBody::Error {
-            code: said.map_or(code, ErrorCode::from),
-            message: text.unwrap_or_else(|| "the agent does not say why".to_owned()),
+            code: own_code.map_or(code, ErrorCode::from),
+            message: text.unwrap_or_else(|| "the agent has given no reason".to_owned()),
         });
     }
 
-    /// The reply of another agent: all that it has written, or what it says at the end.
+    /// Returns the reply of an agent without this crate: all that it has written, or its last message.
     fn reply(&mut self, status: &TaskStatus) -> Value {
         let seen = self.artifacts.iter_mut();
         let mut values: Vec<Value> = seen

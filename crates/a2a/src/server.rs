@@ -1,4 +1,4 @@
-//! An agent behind A2A.
+//! A server for one agent.
 
 use std::fmt;
 use std::io;
@@ -17,6 +17,7 @@ use tokio::net::TcpListener;
 
 use crate::card::{About, card};
 use crate::handler::{Handler, Tokens, UNAUTHORIZED};
+use crate::hosts::Hosts;
 use crate::push::Push;
 use crate::tasks::{TaskLimits, Tasks};
 
@@ -31,6 +32,9 @@ use crate::tasks::{TaskLimits, Tasks};
 ///
 /// A task goes on when its client leaves; `SubscribeToTask` follows it again. Tasks are kept in
 /// memory. Only the caller that began a task sees it.
+///
+/// A server without tokens on a loopback address answers only requests for this machine (`Host`), so that no
+/// web page reaches it under a name of its own.
 ///
 /// # Examples
 ///
@@ -72,6 +76,7 @@ impl A2aServer {
             tokens: None,
             limits: TaskLimits {
                 running: 256,
+                running_of_caller: 256,
                 kept: 4_096,
                 bytes: 64 << 20,
             },
@@ -131,10 +136,12 @@ impl A2aServer {
         self
     }
 
-    /// Limits the tasks at work, and the tasks that are kept; the defaults are 256 and 4,096. Those
-    /// at work are always kept. All of them take at most 64 MiB, each at most 16.
-    pub fn tasks(mut self, at_work: usize, kept: usize) -> Self {
-        self.limits.running = at_work;
+    /// Limits the running tasks, and the tasks that are kept; the defaults are 256 and 4,096. With tokens, one
+    /// caller has at most a quarter of the running ones. The messages and replies of all tasks together take
+    /// about 64 MiB: those that ended first are forgotten, and running ones are always kept. Each task takes
+    /// at most 16 MiB, and ends with an error above it.
+    pub fn tasks(mut self, running: usize, kept: usize) -> Self {
+        self.limits.running = running;
         self.limits.kept = kept;
         self
     }
@@ -145,8 +152,8 @@ impl A2aServer {
         self
     }
 
-    /// Allows webhooks in the server's own network. Without this, addresses that are private or of
-    /// this machine are refused.
+    /// Allows webhooks in the server's own network. Without this, a webhook whose address is private or of
+    /// this machine is refused, when it is registered and each time it is called.
     pub fn webhooks_of_own_network(mut self) -> Self {
         self.own_network = true;
         self
@@ -168,26 +175,48 @@ impl A2aServer {
             self.tokens.is_some(),
             &url,
         );
+        let has_tokens = self.tokens.is_some();
+        let hosts = Hosts::new(listener.local_addr()?, self.url.as_deref(), has_tokens);
         let card = Arc::new(StaticAgentCard::new(card));
         let handler = Arc::new(Handler {
             id: self.about.id,
             agent: self.agent,
             tokens: self.tokens,
             tasks: Tasks::default(),
-            limits: self.limits,
+            limits: TaskLimits {
+                running_of_caller: if has_tokens {
+                    self.limits.running.div_ceil(4)
+                } else {
+                    self.limits.running
+                },
+                ..self.limits
+            },
             longest: self.longest,
             push: Push::new(self.own_network),
         });
         let methods = a2a_server::jsonrpc::jsonrpc_router(Arc::clone(&handler))
             .merge(a2a_server::rest::rest_router(Arc::clone(&handler)))
             .layer(middleware::from_fn_with_state(handler, authorize));
-        let router = a2a_server::agent_card::agent_card_router(card).merge(methods);
+        let router = a2a_server::agent_card::agent_card_router(card)
+            .merge(methods)
+            .layer(middleware::from_fn_with_state(Arc::new(hosts), local));
         // An event of a stream does not wait until the one before it is acknowledged.
         let listener = listener.tap_io(|connection| {
             let _ = connection.set_nodelay(true);
         });
         axum::serve(listener, router).await
     }
+}
+
+/// Refuses requests for other hosts.
+async fn local(State(hosts): State<Arc<Hosts>>, request: Request, next: Next) -> Response {
+    let host = request.headers().get(header::HOST);
+    let host = host.and_then(|value| value.to_str().ok());
+    if hosts.allow(host.or(request.uri().host())) {
+        return next.run(request).await;
+    }
+    let message = "the `Host` of the request is not this server; set its address with `url`";
+    (StatusCode::FORBIDDEN, message).into_response()
 }
 
 /// Refuses callers without a token, before anything of the request is read.

@@ -1,4 +1,4 @@
-//! One task: what was asked, what came of it, and who follows it.
+//! One task: its messages, its events, and its followers.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,24 +15,25 @@ use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
-use crate::totals::Totals;
+use crate::artifacts::{artifact, artifact_bytes, chunk_part, fold, message_bytes};
+use crate::totals::Counted;
 use crate::wire;
 
-/// The approximate bytes of one task's events.
-const TASK_BYTES: usize = 16 << 20;
+/// The approximate bytes of one task: its messages and its events.
+pub(crate) const TASK_BYTES: usize = 16 << 20;
 
-/// A task. Its events are kept in one list: a follower has a position in it, so that nobody misses
-/// an event and nobody has to wait for a slow one.
+/// A task. Its events are kept in one list, and each follower has a position in it: none misses an event, and
+/// none waits for a slow one.
 pub(crate) struct Entry {
     pub(crate) id: String,
     pub(crate) context: String,
     pub(crate) owner: AgentId,
-    inner: Mutex<Inner>,
+    inner: Mutex<TaskData>,
     /// The number of events.
     changed: watch::Sender<usize>,
 }
 
-struct Inner {
+struct TaskData {
     status: TaskStatus,
     history: Vec<Message>,
     events: Vec<StreamResponse>,
@@ -42,16 +43,17 @@ struct Inner {
     interrupts: Vec<OpenInterrupt>,
     work: Option<AbortHandle>,
     bytes: usize,
-    /// What it counts for, as long as it is kept.
-    totals: Option<Arc<Totals>>,
-    /// What the present run has spent, and whether an event has said so.
+    /// The sums that include it, as long as it is kept.
+    totals: Option<Counted>,
+    /// What the present run has spent.
     spent: Option<Amounts>,
-    told: bool,
+    /// True once an event has reported the present amount.
+    is_spent_reported: bool,
 }
 
 #[cfg(test)]
 thread_local! {
-    /// How often a task of this thread was looked at.
+    /// How many times a task was locked by this thread.
     static LOOKS: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
@@ -60,7 +62,14 @@ pub(crate) fn looks() -> usize {
     LOOKS.with(std::cell::Cell::get)
 }
 
-/// True if nothing more comes until somebody sends another message, or ever.
+/// Why a message does not continue a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    Busy,
+    TooLarge,
+}
+
+/// Returns true if the task has ended, or waits for another message.
 pub(crate) fn rests(state: &TaskState) -> bool {
     state.is_terminal() || *state == TaskState::InputRequired
 }
@@ -71,7 +80,7 @@ impl Entry {
             id,
             context,
             owner,
-            inner: Mutex::new(Inner {
+            inner: Mutex::new(TaskData {
                 status: status(TaskState::Submitted, None),
                 history: Vec::new(),
                 events: Vec::new(),
@@ -82,13 +91,13 @@ impl Entry {
                 bytes: 0,
                 totals: None,
                 spent: None,
-                told: true,
+                is_spent_reported: true,
             }),
             changed: watch::Sender::new(0),
         })
     }
 
-    fn inner(&self) -> MutexGuard<'_, Inner> {
+    fn inner(&self) -> MutexGuard<'_, TaskData> {
         #[cfg(test)]
         LOOKS.with(|looks| looks.set(looks.get() + 1));
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
@@ -102,15 +111,15 @@ impl Entry {
         self.inner().status.clone()
     }
 
-    /// Counts for the totals from now on.
-    pub(crate) fn enter(&self, totals: &Arc<Totals>) {
+    /// Adds the task to sums, which then follow it.
+    pub(crate) fn enter(&self, totals: Counted) {
         let mut inner = self.inner();
         totals.work(false, !rests(&inner.status.state));
         totals.grow(inner.bytes);
-        inner.totals = Some(Arc::clone(totals));
+        inner.totals = Some(totals);
     }
 
-    /// Counts for nothing from now on.
+    /// Removes the task from its sums.
     pub(crate) fn leave(&self) {
         let mut inner = self.inner();
         if let Some(totals) = inner.totals.take() {
@@ -119,27 +128,37 @@ impl Entry {
         }
     }
 
+    /// Returns the approximate bytes of the task.
+    pub(crate) fn bytes(&self) -> usize {
+        self.inner().bytes
+    }
+
     pub(crate) fn interrupts(&self) -> Vec<OpenInterrupt> {
         self.inner().interrupts.clone()
     }
 
-    /// A message of the client starts the work, or continues it. Returns false if another message
-    /// was faster.
-    pub(crate) fn begin(&self, message: Message) -> bool {
+    /// Starts or continues the work with a message of the client. Returns an error if another message was
+    /// faster, or if the messages of the task become too large.
+    pub(crate) fn begin(&self, message: Message) -> Result<(), Refusal> {
         let mut inner = self.inner();
         let state = &inner.status.state;
         if !matches!(state, TaskState::Submitted | TaskState::InputRequired) {
-            return false;
+            return Err(Refusal::Busy);
         }
+        let bytes = message_bytes(&message);
+        if inner.bytes.saturating_add(bytes) > TASK_BYTES {
+            return Err(Refusal::TooLarge);
+        }
+        inner.grow(bytes);
         inner.history.push(message);
         inner.interrupts.clear();
         inner.answered = false;
-        // A question cuts the streams of its run off.
+        // An interrupt ends the streams of its run.
         inner.streams.clear();
         // The client charges each message on its own.
         inner.spent = None;
-        self.tell(&mut inner, status(TaskState::Working, None));
-        true
+        self.set_status(&mut inner, status(TaskState::Working, None));
+        Ok(())
     }
 
     pub(crate) fn working(&self, work: AbortHandle) {
@@ -158,7 +177,7 @@ impl Entry {
         if let Some(work) = inner.work.take() {
             work.abort();
         }
-        self.tell(&mut inner, status(TaskState::Canceled, None));
+        self.set_status(&mut inner, status(TaskState::Canceled, None));
         true
     }
 
@@ -170,7 +189,7 @@ impl Entry {
         }
         if part.spent.is_some() {
             inner.spent = part.spent;
-            inner.told = false;
+            inner.is_spent_reported = false;
         }
         match part.body {
             EnvelopeBody::Complete(reply) => {
@@ -178,7 +197,7 @@ impl Entry {
                 let mut artifact = artifact(wire::REPLY, vec![wire::part(&reply)]);
                 artifact.name = Some(wire::REPLY.to_owned());
                 artifact.metadata = Some(wire::metadata(json!({ "reply": true })));
-                self.artifact(&mut inner, artifact, false, true);
+                self.add_artifact(&mut inner, artifact, false, true);
             }
             EnvelopeBody::StreamStart {
                 stream_id,
@@ -203,18 +222,18 @@ impl Entry {
                 let parts = interrupts.iter().map(wire::interrupt).collect();
                 inner.interrupts = interrupts;
                 let question = Message::new(Role::Agent, parts);
-                self.tell(&mut inner, status(TaskState::InputRequired, Some(question)));
+                self.set_status(&mut inner, status(TaskState::InputRequired, Some(question)));
             }
             _ => {}
         }
     }
 
     /// Adds a chunk of a stream, or its end.
-    fn chunk(&self, inner: &mut Inner, id: &str, chunk: Option<&Value>) {
+    fn chunk(&self, inner: &mut TaskData, id: &str, chunk: Option<&Value>) {
         let Some((metadata, started)) = inner.streams.get_mut(id) else {
             let text = format!("stream `{id}`: expected its start");
             let error = wire::error(&ErrorCode::Failed, &text);
-            return self.tell(inner, status(TaskState::Failed, Some(error)));
+            return self.set_status(inner, status(TaskState::Failed, Some(error)));
         };
         let append = std::mem::replace(started, true);
         let content = StreamContent::of(metadata);
@@ -226,7 +245,7 @@ impl Entry {
         if chunk.is_none() {
             inner.streams.remove(id);
         }
-        self.artifact(inner, artifact, append, chunk.is_none());
+        self.add_artifact(inner, artifact, append, chunk.is_none());
     }
 
     /// The reply has ended.
@@ -236,10 +255,10 @@ impl Entry {
             return;
         }
         if inner.answered && inner.streams.is_empty() {
-            self.tell(&mut inner, status(TaskState::Completed, None));
+            self.set_status(&mut inner, status(TaskState::Completed, None));
         } else {
             drop(inner);
-            self.fail(&ErrorCode::Failed, "the reply ended before it was whole");
+            self.fail(&ErrorCode::Failed, "the reply ended before it was complete");
         }
     }
 
@@ -253,22 +272,18 @@ impl Entry {
             ErrorCode::BadRequest => TaskState::Rejected,
             _ => TaskState::Failed,
         };
-        self.tell(&mut inner, status(state, Some(wire::error(code, text))));
+        self.set_status(&mut inner, status(state, Some(wire::error(code, text))));
     }
 
-    fn artifact(&self, inner: &mut Inner, artifact: Artifact, append: bool, last: bool) {
-        let weight = weight(&artifact);
-        inner.bytes += weight;
-        if let Some(totals) = &inner.totals {
-            totals.grow(weight);
-        }
+    fn add_artifact(&self, inner: &mut TaskData, artifact: Artifact, append: bool, last: bool) {
+        inner.grow(artifact_bytes(&artifact));
         if inner.bytes > TASK_BYTES {
             if let Some(work) = inner.work.take() {
                 work.abort();
             }
-            let text = format!("the reply has more than {TASK_BYTES} bytes");
+            let text = format!("the task has more than {TASK_BYTES} bytes");
             let error = wire::error(&ErrorCode::Failed, &text);
-            return self.tell(inner, status(TaskState::Failed, Some(error)));
+            return self.set_status(inner, status(TaskState::Failed, Some(error)));
         }
         let update = TaskArtifactUpdateEvent {
             task_id: self.id.clone(),
@@ -282,10 +297,12 @@ impl Entry {
         self.changed.send_replace(inner.events.len());
     }
 
-    fn tell(&self, inner: &mut Inner, mut status: TaskStatus) {
+    fn set_status(&self, inner: &mut TaskData, mut status: TaskStatus) {
         if let Some(message) = &mut status.message {
             message.task_id = Some(self.id.clone());
             message.context_id = Some(self.context.clone());
+            // The history and the event have it.
+            inner.grow(2 * message_bytes(message));
             inner.history.push(message.clone());
         }
         if rests(&status.state) {
@@ -401,11 +418,18 @@ impl Entry {
     }
 }
 
-impl Inner {
-    /// Returns what an event says of the cost, if it is news.
+impl TaskData {
+    fn grow(&mut self, bytes: usize) {
+        self.bytes = self.bytes.saturating_add(bytes);
+        if let Some(totals) = &self.totals {
+            totals.grow(bytes);
+        }
+    }
+
+    /// Returns what an event reports of the cost, if that has changed.
     fn bill(&mut self) -> Option<HashMap<String, Value>> {
-        let told = std::mem::replace(&mut self.told, true);
-        self.spent.filter(|_| !told).map(spent)
+        let is_reported = std::mem::replace(&mut self.is_spent_reported, true);
+        self.spent.filter(|_| !is_reported).map(spent)
     }
 }
 
@@ -419,59 +443,4 @@ fn status(state: TaskState, message: Option<Message>) -> TaskStatus {
         message,
         timestamp: Some(std::time::SystemTime::now().into()),
     }
-}
-
-fn artifact(id: &str, parts: Vec<Part>) -> Artifact {
-    Artifact {
-        artifact_id: id.to_owned(),
-        name: None,
-        description: None,
-        parts,
-        metadata: None,
-        extensions: None,
-    }
-}
-
-/// Writes a chunk: that of a message as its text, beside the whole of it for those who know it.
-fn chunk_part(content: Option<StreamContent>, chunk: &Value) -> Part {
-    if content != Some(StreamContent::Messages) {
-        return wire::part(chunk);
-    }
-    let text = chunk.get("text").and_then(Value::as_str);
-    let mut part = Part::text(text.unwrap_or_default());
-    part.metadata = Some(wire::metadata(json!({ "chunk": chunk.to_string() })));
-    part
-}
-
-fn weight(artifact: &Artifact) -> usize {
-    let parts = artifact.parts.iter().map(|part| match &part.content {
-        a2a::PartContent::Text(text) => text.len(),
-        a2a::PartContent::Data(data) => data.to_string().len(),
-        _ => 0,
-    });
-    parts.sum::<usize>() + 256
-}
-
-/// Puts the updates of artifacts together.
-fn fold(events: &[StreamResponse]) -> Vec<Artifact> {
-    let mut places: HashMap<&str, usize> = HashMap::new();
-    let mut artifacts: Vec<Artifact> = Vec::new();
-    for event in events {
-        let StreamResponse::ArtifactUpdate(update) = event else {
-            continue;
-        };
-        let id = update.artifact.artifact_id.as_str();
-        let known = places.get(id).and_then(|place| artifacts.get_mut(*place));
-        match known {
-            Some(artifact) if update.append == Some(true) => {
-                artifact.parts.extend(update.artifact.parts.iter().cloned());
-            }
-            Some(artifact) => *artifact = update.artifact.clone(),
-            None => {
-                places.insert(id, artifacts.len());
-                artifacts.push(update.artifact.clone());
-            }
-        }
-    }
-    artifacts
 }

@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use langgraph_remote::AgentId;
 
 use crate::task::Entry;
-use crate::totals::Totals;
+use crate::totals::{Counted, Totals};
 
-/// The tasks that are kept: those at work, those that wait for an answer, and the last that ended. No request
-/// looks at more of them than it asks for.
+/// The tasks that are kept: those that run, those that wait for an answer, and the last that ended. No request
+/// reads more of them than it asks for.
 #[derive(Default)]
 pub(crate) struct Tasks {
     table: Mutex<Table>,
@@ -20,10 +20,12 @@ pub(crate) struct Tasks {
 struct Table {
     by_id: HashMap<String, Numbered>,
     by_owner: HashMap<AgentId, InOrder>,
+    /// The sums of each caller with tasks.
+    of_owner: HashMap<AgentId, Arc<Totals>>,
     by_context: HashMap<(AgentId, String), InOrder>,
     /// The number of the next task.
     next: u64,
-    /// The tasks to forget, the first ones first. One that is at work goes to the end.
+    /// The tasks to forget, the first ones first. One that runs goes to the end.
     expiry: VecDeque<String>,
     /// Which task a message began: a repeated message begins no other.
     by_message: HashMap<(AgentId, String), String>,
@@ -34,29 +36,31 @@ struct Table {
 type Numbered = (u64, Arc<Entry>);
 type InOrder = BTreeMap<u64, Arc<Entry>>;
 
-/// The limits of a server's table.
+/// The limits of a server's tasks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TaskLimits {
     pub(crate) running: usize,
+    /// The running tasks of one caller.
+    pub(crate) running_of_caller: usize,
     pub(crate) kept: usize,
     pub(crate) bytes: usize,
 }
 
-/// What a client wants to see of its tasks.
+/// The tasks that a client asks for.
 pub(crate) struct Listing<'a> {
     pub(crate) owner: &'a AgentId,
     pub(crate) context: Option<&'a str>,
-    /// Which of them; without it, all.
+    /// A filter.
     pub(crate) matches: Option<&'a dyn Fn(&Entry) -> bool>,
     /// Only those that began before the one of this number.
     pub(crate) before: u64,
     pub(crate) size: usize,
 }
 
-/// Some tasks, the latest first.
+/// Some tasks with their numbers, the latest first.
 #[derive(Default)]
 pub(crate) struct Page {
-    pub(crate) tasks: Vec<Arc<Entry>>,
+    pub(crate) tasks: Vec<(u64, Arc<Entry>)>,
     /// How many there are on all pages.
     pub(crate) total: usize,
     /// The number of the last one, if more follow.
@@ -81,8 +85,8 @@ impl Tasks {
         table.by_id.get(id).map(|(_, entry)| entry.clone())
     }
 
-    /// Adds a task, or the message that continues one. Returns an error if too many are at work, and
-    /// otherwise the ids of those that are no longer kept.
+    /// Adds a task, or the message that continues one. Returns an error if too many run, of this
+    /// caller or of all, and otherwise the ids of those that are no longer kept.
     pub(crate) fn add(
         &self,
         entry: &Arc<Entry>,
@@ -90,14 +94,18 @@ impl Tasks {
         limits: TaskLimits,
     ) -> Result<Vec<String>, ()> {
         let mut table = self.table();
-        if self.totals.running() >= limits.running {
+        let of_owner = table.of_owner.get(&entry.owner);
+        if self.totals.running() >= limits.running
+            || of_owner.is_some_and(|totals| totals.running() >= limits.running_of_caller)
+        {
             return Err(());
         }
         let key = (entry.owner.clone(), message.to_owned());
         table.by_message.insert(key.clone(), entry.id.clone());
         table.messages.push_back(key);
         if !table.by_id.contains_key(&entry.id) {
-            entry.enter(&self.totals);
+            let of_owner = table.of_owner.entry(entry.owner.clone()).or_default();
+            entry.enter(Counted([Arc::clone(&self.totals), Arc::clone(of_owner)]));
             table.insert(entry);
         }
         Ok(table.forget(limits, &self.totals))
@@ -125,7 +133,10 @@ impl Tasks {
         let last = page.last().map(|(number, _)| **number);
         Page {
             more: last.filter(|_| found.next().is_some()),
-            tasks: page.into_iter().map(|(_, entry)| entry.clone()).collect(),
+            tasks: page
+                .into_iter()
+                .map(|(number, entry)| (*number, Arc::clone(entry)))
+                .collect(),
             total,
         }
     }
@@ -139,7 +150,7 @@ impl Table {
             .insert(entry.id.clone(), (number, Arc::clone(entry)));
         let of_owner = self.by_owner.entry(entry.owner.clone()).or_default();
         of_owner.insert(number, Arc::clone(entry));
-        let of_context = self.by_context.entry(place(entry)).or_default();
+        let of_context = self.by_context.entry(context_key(entry)).or_default();
         of_context.insert(number, Arc::clone(entry));
         self.expiry.push_back(entry.id.clone());
     }
@@ -150,7 +161,10 @@ impl Table {
         };
         entry.leave();
         take(&mut self.by_owner, &entry.owner, number);
-        take(&mut self.by_context, &place(&entry), number);
+        if !self.by_owner.contains_key(&entry.owner) {
+            self.of_owner.remove(&entry.owner);
+        }
+        take(&mut self.by_context, &context_key(&entry), number);
     }
 
     /// Forgets the oldest tasks that rest, as long as there are too many.
@@ -179,7 +193,7 @@ impl Table {
     }
 }
 
-fn place(entry: &Entry) -> (AgentId, String) {
+fn context_key(entry: &Entry) -> (AgentId, String) {
     (entry.owner.clone(), entry.context.clone())
 }
 
@@ -200,19 +214,20 @@ mod tests {
     use langgraph_remote::{AgentEnvelope, EnvelopeBody, ErrorCode};
 
     use super::*;
-    use crate::task::looks;
+    use crate::task::{Refusal, TASK_BYTES, looks};
 
     const LIMITS: TaskLimits = TaskLimits {
         running: 64,
+        running_of_caller: 64,
         kept: 2_000,
-        bytes: 1 << 20,
+        bytes: 4 << 20,
     };
 
     fn entry(id: &str, context: &str) -> Arc<Entry> {
         Entry::new(id.to_owned(), context.to_owned(), "ada".into())
     }
 
-    /// Adds a task that is at work.
+    /// Adds a task that runs.
     fn begin(
         tasks: &Tasks,
         id: &str,
@@ -221,7 +236,8 @@ mod tests {
     ) -> (Arc<Entry>, Vec<String>) {
         let entry = entry(id, context);
         let forgotten = tasks.add(&entry, &format!("m-{id}"), limits).unwrap();
-        assert!(entry.begin(Message::new(Role::User, vec![Part::text("hi")])));
+        let message = Message::new(Role::User, vec![Part::text("hi")]);
+        assert_eq!(entry.begin(message), Ok(()));
         (entry, forgotten)
     }
 
@@ -269,12 +285,12 @@ mod tests {
         assert_eq!((page.tasks.len(), page.total, page.more), (2, 2, None));
         let page = tasks.list(&listing(&owner, None));
         assert_eq!((page.tasks.len(), page.total), (2, 2_000));
-        assert_eq!(page.tasks[0].id, "t-4999");
+        assert_eq!(page.tasks[0].1.id, "t-4999");
         let second = Listing {
             before: page.more.unwrap(),
             ..listing(&owner, None)
         };
-        assert_eq!(tasks.list(&second).tasks[0].id, "t-4997");
+        assert_eq!(tasks.list(&second).tasks[0].1.id, "t-4997");
         assert_eq!(looks() - before, 0, "a list without a filter reads no task");
     }
 
@@ -283,8 +299,9 @@ mod tests {
         let tasks = Tasks::default();
         let limits = TaskLimits {
             running: 2,
+            running_of_caller: 2,
             kept: 2,
-            bytes: 1_000,
+            bytes: 4_000,
         };
         let (one, _) = begin(&tasks, "one", "c", limits);
         let (two, _) = begin(&tasks, "two", "c", limits);
@@ -294,7 +311,7 @@ mod tests {
         // A third task: the first one is forgotten, and so are its bytes.
         let (three, forgotten) = begin(&tasks, "three", "d", limits);
         assert_eq!(forgotten, ["one"]);
-        assert_eq!((tasks.totals.bytes(), tasks.totals.running()), (0, 2));
+        assert_eq!(tasks.totals.running(), 2);
         assert!(tasks.get("one", &"ada".into()).is_none());
         two.fail(&ErrorCode::Failed, "no");
         three.cancel();
@@ -302,9 +319,58 @@ mod tests {
         // One large reply is forgotten as soon as another message arrives.
         let (large, forgotten) = begin(&tasks, "large", "d", limits);
         assert_eq!(forgotten, ["two"]);
-        reply(&large, &"x".repeat(2_000));
+        reply(&large, &"x".repeat(4_000));
         let (_, forgotten) = begin(&tasks, "last", "d", limits);
         assert_eq!(forgotten, ["three", "large"]);
-        assert_eq!(tasks.totals.bytes(), 0);
+        let bytes = tasks.totals.bytes();
+        assert!((1..1_000).contains(&bytes), "{bytes}");
+    }
+
+    #[test]
+    fn messages_count_as_bytes_of_their_tasks() {
+        let tasks = Tasks::default();
+        for number in 0..100 {
+            let id = format!("t-{number}");
+            let entry = entry(&id, "c");
+            tasks.add(&entry, &id, LIMITS).unwrap();
+            let message = Message::new(Role::User, vec![Part::text("x".repeat(100_000))]);
+            assert_eq!(entry.begin(message), Ok(()));
+            reply(&entry, "ok");
+            let bytes = tasks.totals.bytes();
+            assert!(bytes <= LIMITS.bytes + 200_000, "{bytes}");
+        }
+        assert!(tasks.totals.bytes() > LIMITS.bytes / 2);
+        // One task that is asked again and again has a limit of its own.
+        let entry = entry("asks", "c");
+        tasks.add(&entry, "asks", LIMITS).unwrap();
+        let mut refused = None;
+        for _ in 0..200 {
+            let message = Message::new(Role::User, vec![Part::text("x".repeat(100_000))]);
+            if let Err(refusal) = entry.begin(message) {
+                refused = Some(refusal);
+                break;
+            }
+            let asked = EnvelopeBody::Interrupt(vec![]);
+            entry.add(AgentEnvelope::new("agent", "ada", asked));
+        }
+        assert_eq!(refused, Some(Refusal::TooLarge));
+        assert!(entry.bytes() <= TASK_BYTES);
+    }
+
+    #[test]
+    fn one_caller_leaves_room_for_the_others() {
+        let tasks = Tasks::default();
+        let limits = TaskLimits {
+            running: 8,
+            running_of_caller: 2,
+            ..LIMITS
+        };
+        let (one, _) = begin(&tasks, "one", "c", limits);
+        begin(&tasks, "two", "c", limits);
+        assert!(tasks.add(&entry("three", "c"), "m-three", limits).is_err());
+        let other = Entry::new("four".to_owned(), "c".to_owned(), "ben".into());
+        assert!(tasks.add(&other, "m-four", limits).is_ok());
+        reply(&one, "ok");
+        assert!(tasks.add(&entry("three", "c"), "m-three", limits).is_ok());
     }
 }

@@ -1,8 +1,9 @@
-//! What all tasks of a server amount to.
+//! Sums over the tasks of a server and of each caller.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The tasks at work, and the bytes of all that are kept. Each task counts itself.
+/// The running tasks, and the bytes of all that are kept.
 #[derive(Debug, Default)]
 pub(crate) struct Totals {
     running: AtomicUsize,
@@ -17,21 +18,33 @@ impl Totals {
     pub(crate) fn bytes(&self) -> usize {
         self.bytes.load(Ordering::Relaxed)
     }
+}
 
-    /// A task begins or ends to be at work.
+/// The sums that include a task: those of its server and of its caller.
+#[derive(Debug)]
+pub(crate) struct Counted(pub(crate) [Arc<Totals>; 2]);
+
+impl Counted {
+    /// Counts a task that begins or ends to run.
     pub(crate) fn work(&self, before: bool, after: bool) {
-        match (before, after) {
-            (false, true) => self.running.fetch_add(1, Ordering::Relaxed),
-            (true, false) => self.running.fetch_sub(1, Ordering::Relaxed),
-            _ => 0,
-        };
+        for totals in &self.0 {
+            match (before, after) {
+                (false, true) => totals.running.fetch_add(1, Ordering::Relaxed),
+                (true, false) => totals.running.fetch_sub(1, Ordering::Relaxed),
+                _ => 0,
+            };
+        }
     }
 
     pub(crate) fn grow(&self, bytes: usize) {
-        self.bytes.fetch_add(bytes, Ordering::Relaxed);
+        for totals in &self.0 {
+            totals.bytes.fetch_add(bytes, Ordering::Relaxed);
+        }
     }
 
     pub(crate) fn shrink(&self, bytes: usize) {
-        self.bytes.fetch_sub(bytes, Ordering::Relaxed);
+        for totals in &self.0 {
+            totals.bytes.fetch_sub(bytes, Ordering::Relaxed);
+        }
     }
 }

@@ -7,7 +7,7 @@ use langgraph_remote::{ErrorCode, OpenInterrupt};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-/// The extension that both ends of this crate speak: exact numbers, numbered interrupts, time
+/// The extension between two programs with this crate: exact numbers, numbered interrupts, time
 /// limits, budgets, and the kinds of errors. Other agents ignore it.
 pub(crate) const EXTENSION: &str = "urn:langgraph-rust:remote:1";
 /// The name of the artifact that is the reply.
@@ -134,8 +134,8 @@ pub(crate) fn interrupt(interrupt: &OpenInterrupt) -> Part {
     part
 }
 
-/// Reads the interrupts of a message that asks for input. The question of another agent is one
-/// interrupt, which bears the id of the task.
+/// Reads the interrupts of a message that requires input. An agent without this crate has one interrupt, whose
+/// id is that of the task.
 pub(crate) fn read_interrupts(message: Option<&Message>, task: &str) -> Vec<OpenInterrupt> {
     let Some(message) = message else {
         return vec![OpenInterrupt::new(task, "input", Value::Null)];
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn the_question_of_another_agent_is_one_interrupt() {
+    fn the_message_of_an_agent_without_this_crate_is_one_interrupt() {
         let question = Message::new(
             a2a::Role::Agent,
             vec![Part::text("Which"), Part::text("one?")],
