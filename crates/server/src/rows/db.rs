@@ -304,7 +304,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn l0_words_and_parameters_are_those_of_sqlite() {
+    fn l3_words_and_parameters_are_those_of_sqlite() {
         let sql = "SELECT $1, '{' FROM x WHERE t < {NOW} - $2 {SKIP} AND e IN {EACH}";
         assert_eq!(
             in_sqlite(sql),
