@@ -1,4 +1,4 @@
-//! A connection to a server.
+//! The client of a server.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,8 +12,8 @@ use rmcp::model::{
 };
 use rmcp::service::{ClientInitializeError, ClientLifecycleMode, ClientServiceExt as _};
 
+use crate::calls::{Calls, ClientService};
 use crate::connection::{Connection, in_time};
-use crate::handler::{Calls, Handler};
 use crate::options::Options;
 use crate::prompt::{self, Prompt};
 use crate::resource::Resource;
@@ -49,13 +49,13 @@ impl McpClient {
         options: Options,
     ) -> Result<Self, McpError> {
         let transport = transport.into();
-        let server = transport.place();
+        let server = transport.display_name();
         let refused = |error: ClientInitializeError| McpError::Connect {
             server: server.clone(),
             source: Box::new(error),
         };
         let calls = Calls::default();
-        let handler = Handler {
+        let handler = ClientService {
             config: identity(),
             calls: calls.clone(),
         };
@@ -123,14 +123,14 @@ impl McpClient {
     ///
     /// # Errors
     ///
-    /// [`McpError::Read`] if the server does not give it; as [`resources`](Self::resources).
+    /// [`McpError::Read`] if the server refuses; as [`resources`](Self::resources).
     pub async fn read(&self, uri: &str) -> Result<Content, McpError> {
         let connection = &self.connection;
         let params = ReadResourceRequestParams::new(uri);
         let read = Box::pin(connection.peer().read_resource_once(params));
         match connection.read(uri, read).await? {
             ReadResourceResponse::Complete(result) => Ok(content::read(result.contents)),
-            _ => Err(connection.asks(uri)),
+            _ => Err(connection.input_required(uri)),
         }
     }
 
@@ -150,7 +150,7 @@ impl McpClient {
     ///
     /// # Errors
     ///
-    /// [`McpError::Read`] if the server does not give it; as [`prompts`](Self::prompts).
+    /// [`McpError::Read`] if the server refuses; as [`prompts`](Self::prompts).
     ///
     /// # Examples
     ///
@@ -180,7 +180,7 @@ impl McpClient {
             GetPromptResponse::Complete(result) => {
                 Ok(result.messages.into_iter().map(prompt::message).collect())
             }
-            _ => Err(connection.asks(name)),
+            _ => Err(connection.input_required(name)),
         }
     }
 
@@ -206,8 +206,8 @@ impl McpClient {
     }
 }
 
-/// Returns how a connection begins: with the protocol in which servers can ask, or an older one if
-/// the server does not know it.
+/// Returns how a connection begins: with protocol version 2026-07-28, or an older one if the server does not
+/// know it.
 fn lifecycle() -> ClientLifecycleMode {
     ClientLifecycleMode::Auto {
         preferred_versions: vec![ProtocolVersion::V_2026_07_28],

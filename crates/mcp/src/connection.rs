@@ -1,4 +1,4 @@
-//! What clients and tools share: the connection itself.
+//! The connection to a server, which clients and tools share.
 
 use std::error::Error;
 use std::future::Future;
@@ -8,14 +8,14 @@ use rmcp::model::ErrorCode;
 use rmcp::service::{Peer, RoleClient, RunningService, ServiceError};
 
 use crate::McpError;
-use crate::handler::{Calls, Handler};
+use crate::calls::{Calls, ClientService};
 use crate::options::Options;
 
-/// What clients and tools share.
+/// A connection to a server.
 pub(crate) struct Connection {
     pub(crate) server: String,
     pub(crate) options: Options,
-    pub(crate) service: RunningService<RoleClient, Handler>,
+    pub(crate) service: RunningService<RoleClient, ClientService>,
     pub(crate) calls: Calls,
 }
 
@@ -60,11 +60,11 @@ impl Connection {
         what: &str,
         reading: impl Future<Output = Result<T, ServiceError>>,
     ) -> Result<T, McpError> {
-        let reading = async { reading.await.map_err(|error| self.not_given(what, error)) };
+        let reading = async { reading.await.map_err(|error| self.read_error(what, error)) };
         self.within(what, reading).await
     }
 
-    pub(crate) fn not_given(
+    pub(crate) fn read_error(
         &self,
         what: &str,
         source: impl Into<Box<dyn Error + Send + Sync>>,
@@ -76,11 +76,11 @@ impl Connection {
         }
     }
 
-    /// Outside of a tool's call there is no run that could pause.
-    pub(crate) fn asks(&self, what: &str) -> McpError {
-        self.not_given(
+    /// Returns the error for a question outside of a tool's call, where no run could pause.
+    pub(crate) fn input_required(&self, what: &str) -> McpError {
+        self.read_error(
             what,
-            "it asks a question first, and only the call of a tool can answer",
+            "it requires an answer of the user, which only the call of a tool can give",
         )
     }
 }

@@ -66,12 +66,12 @@ impl Elicited {
             Some("accept") => Ok(Self::Accept(answer["content"].clone())),
             Some("decline") => Ok(Self::Decline),
             Some("cancel") => Ok(Self::Cancel),
-            _ => Err(format!("this is no answer to a question: {answer}")),
+            _ => Err(format!("invalid answer to a question: {answer}")),
         }
     }
 }
 
-/// Returns the question of a request; `None` if it is no question to a person.
+/// Returns the question of a request; `None` if it is not one to a person.
 pub(crate) fn question(params: &ElicitRequestParams) -> Option<Question> {
     match params {
         ElicitRequestParams::FormElicitationParams {
@@ -112,9 +112,9 @@ pub(crate) fn answers(
     let mut answers = InputResponses::new();
     for (key, request) in requests {
         let InputRequest::Elicitation(request) = request else {
-            return Err(not_a_question());
+            return Err(unsupported_request());
         };
-        let question = question(&request.params).ok_or_else(not_a_question)?;
+        let question = question(&request.params).ok_or_else(unsupported_request)?;
         // A server may ask the same again, if the answer did not fit.
         let key_here = match round {
             0 => format!("{}/{key}", cx.call().name),
@@ -126,6 +126,6 @@ pub(crate) fn answers(
     Ok(Some(answers))
 }
 
-pub(crate) fn not_a_question() -> ToolError {
-    ToolError::model("the tool asks for something other than a person's answer, and cannot have it")
+pub(crate) fn unsupported_request() -> ToolError {
+    ToolError::model("unsupported request of the server: it is no question to a person")
 }

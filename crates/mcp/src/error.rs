@@ -8,7 +8,7 @@ use std::time::Duration;
 #[non_exhaustive]
 pub enum McpError {
     /// The program cannot be started.
-    #[error("the MCP server `{program}` cannot be started: {source}")]
+    #[error("failed to start the MCP server `{program}`: {source}")]
     Start {
         /// The program.
         program: String,
@@ -16,7 +16,7 @@ pub enum McpError {
         source: std::io::Error,
     },
     /// The address is invalid, or the headers are.
-    #[error("`{address}` is no address of an MCP server: {reason}")]
+    #[error("invalid address `{address}` of an MCP server: {reason}")]
     Address {
         /// The address.
         address: String,
@@ -24,15 +24,15 @@ pub enum McpError {
         reason: String,
     },
     /// The server does not speak the protocol, refuses, or cannot be reached.
-    #[error("cannot connect to the MCP server `{server}`: {source}")]
+    #[error("failed to connect to the MCP server `{server}`: {source}")]
     Connect {
         /// The program, or the address.
         server: String,
         /// The cause.
         source: Box<dyn Error + Send + Sync>,
     },
-    /// Nobody was signed in at the server.
-    #[error("cannot sign in at the MCP server `{server}`: {source}")]
+    /// The sign-in at the server failed.
+    #[error("failed to sign in at the MCP server `{server}`: {source}")]
     SignIn {
         /// The address.
         server: String,
@@ -40,7 +40,7 @@ pub enum McpError {
         source: Box<dyn Error + Send + Sync>,
     },
     /// The server did not answer in time.
-    #[error("the MCP server `{server}` does not answer within {limit:?}: {doing}")]
+    #[error("no answer of the MCP server `{server}` within {limit:?}: {doing}")]
     TimedOut {
         /// The program, or the address.
         server: String,
@@ -49,18 +49,18 @@ pub enum McpError {
         /// The time limit.
         limit: Duration,
     },
-    /// The server does not list its tools, resources or prompts.
-    #[error("the MCP server `{server}` does not list its {what}: {source}")]
+    /// The tools, resources or prompts cannot be listed.
+    #[error("failed to list the {what} of the MCP server `{server}`: {source}")]
     List {
-        /// What it does not list.
+        /// `tools`, `resources` or `prompts`.
         what: &'static str,
         /// The program, or the address.
         server: String,
         /// The cause.
         source: Box<dyn Error + Send + Sync>,
     },
-    /// The server does not give a resource or a prompt.
-    #[error("the MCP server `{server}` does not give `{what}`: {source}")]
+    /// A resource or a prompt cannot be read.
+    #[error("failed to read `{what}` from the MCP server `{server}`: {source}")]
     Read {
         /// The address of the resource, or the name of the prompt.
         what: String,
@@ -69,7 +69,7 @@ pub enum McpError {
         /// The cause.
         source: Box<dyn Error + Send + Sync>,
     },
-    /// A server of ours has failed.
+    /// A server of this program has failed.
     #[error("the MCP server `{server}` has stopped: {source}")]
     Serve {
         /// Its name.
@@ -78,7 +78,7 @@ pub enum McpError {
         source: Box<dyn Error + Send + Sync>,
     },
     /// The connection is lost.
-    #[error("the MCP server `{server}` is gone: {source}; connect again")]
+    #[error("lost the connection to the MCP server `{server}`: {source}; connect again")]
     Gone {
         /// The program, or the address.
         server: String,

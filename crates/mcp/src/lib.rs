@@ -21,17 +21,17 @@
 //! # What a call does
 //!
 //! - The model reads the server's answer: text, pictures, sounds and documents. If the tool failed,
-//!   or the server refuses the call, the model is told why, and the run continues.
+//!   or the server refuses the call, the model reads why, and the run continues.
 //! - If the connection is lost, the node fails. A retry, or the continuation of the thread, needs a
 //!   new [`McpClient`].
-//! - A call that nobody waits for any more (the run was cancelled, the node timed out) is cancelled
-//!   at the server.
+//! - A call whose run is cancelled, or whose node runs out of time, is cancelled at the server.
 //! - If a server asks its user a question, the run pauses with an
 //!   [`interrupt`](langgraph_agent::ToolContext::interrupt), and the answer reaches the server: see
 //!   [`Elicited`]. A server of a protocol version before 2026-07-28 asks during the call: the call is
-//!   cancelled, and made again when the answer is there. Requests of a server for a model's answer or
-//!   for folders are refused.
-//! - How far a call is, a server may say: the tool emits it, as `{"type": "mcp_progress", ..}`.
+//!   cancelled, and made again when the answer is there. Such a server does not say for which call it asks.
+//!   If several are in flight, the question waits until the others have ended; from then on, each call of
+//!   the connection is made alone. Requests of a server for a model's answer or for folders are refused.
+//! - The tool emits the progress that a server reports, as `{"type": "mcp_progress", ..}`.
 //!
 //! A server may also have documents and prepared messages: see [`McpClient::resources`] and
 //! [`McpClient::prompts`].
@@ -43,8 +43,8 @@
 //!
 //! # Sign-in
 //!
-//! A server may want a token ([`Http::bearer`]), or a header ([`Http::header`]). Where a person has to let
-//! the program in, as at GitLab's server, `SignIn` does that, with the feature `auth`.
+//! A server may want a token ([`Http::bearer`]), or a header ([`Http::header`]). Where a person has to
+//! authorize the program, as at GitLab's server, `SignIn` does that, with the feature `auth`.
 //!
 //! # TLS
 //!
@@ -55,12 +55,12 @@
 #[doc = include_str!("../../../docs/production.md")]
 struct Production;
 
+mod calls;
 mod client;
 mod connection;
 mod content;
 mod elicit;
 mod error;
-mod handler;
 mod options;
 mod prompt;
 mod resource;

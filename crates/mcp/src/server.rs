@@ -1,11 +1,14 @@
 //! Graphs as tools of an MCP server.
 
-mod answer;
-mod asked;
 mod call;
+mod content;
 mod graph_tool;
 mod http;
+mod interrupt_form;
+mod paused;
 mod secret;
+mod sessions;
+mod watcher;
 
 use std::fmt;
 use std::future::Future;
@@ -56,7 +59,7 @@ use secret::Secret;
 /// - An interrupt is an elicitation: the client asks its user, and the answer resumes the run. To
 ///   clients of protocol version 2026-07-28 the call answers with its questions, and they call again
 ///   with the answers, at another process too. Older clients are asked during the call.
-/// - A client that wants to hear of progress does: of each node, of maps, of what nodes emit.
+/// - A client that asks for progress gets it: each node, maps, and what nodes emit.
 /// - A call that the client cancels stops the run.
 pub struct McpServer {
     name: String,
@@ -64,6 +67,7 @@ pub struct McpServer {
     instructions: Option<String>,
     tools: Vec<GraphTool>,
     secret: Secret,
+    max_sessions: usize,
 }
 
 impl McpServer {
@@ -75,10 +79,11 @@ impl McpServer {
             instructions: None,
             tools: Vec::new(),
             secret: Secret::random(),
+            max_sessions: 1_024,
         }
     }
 
-    /// Tells clients how to use the server.
+    /// Sets the instructions for clients on how to use the server.
     #[must_use]
     pub fn instructions(mut self, text: impl Into<String>) -> Self {
         self.instructions = Some(text.into());
@@ -94,11 +99,19 @@ impl McpServer {
         self
     }
 
-    /// Sets the key that signs what clients bring back with their answers. Processes that serve the
+    /// Sets the key that signs the state that clients send back with their answers. Processes that serve the
     /// same address need the same key, and a checkpointer that they share. The default is random.
     #[must_use]
     pub fn secret(mut self, key: impl AsRef<[u8]>) -> Self {
         self.secret = Secret::of(key.as_ref());
+        self
+    }
+
+    /// Limits the sessions of clients at an address that speak a protocol version before 2026-07-28; the
+    /// default is 1,024. Above it, the session that was idle for longest is closed.
+    #[must_use]
+    pub fn max_sessions(mut self, sessions: usize) -> Self {
+        self.max_sessions = sessions.max(1);
         self
     }
 
@@ -131,9 +144,9 @@ impl McpServer {
         W: AsyncWrite + Send + Unpin + 'static,
     {
         let name = self.name.clone();
-        let running = match Handler(Arc::new(self)).serve((read, write)).await {
+        let running = match ServerService(Arc::new(self)).serve((read, write)).await {
             Ok(running) => running,
-            // It went before it said anything.
+            // The client left before its first message.
             Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
             Err(error) => {
                 return Err(McpError::Serve {
@@ -163,9 +176,9 @@ impl fmt::Debug for McpServer {
 
 /// The server of the protocol.
 #[derive(Clone)]
-struct Handler(Arc<McpServer>);
+struct ServerService(Arc<McpServer>);
 
-impl ServerHandler for Handler {
+impl ServerHandler for ServerService {
     fn get_info(&self) -> ServerConfig {
         let mut info = ServerConfig::new(ServerCapabilities::builder().enable_tools().build());
         info.server_info = Implementation::new(&self.0.name, &self.0.version);
@@ -191,7 +204,7 @@ impl ServerHandler for Handler {
     ) -> Result<CallToolResponse, ErrorData> {
         let named = |tool: &&GraphTool| tool.definition().name == params.name;
         let Some(tool) = self.0.tools.iter().find(named) else {
-            let text = format!("there is no tool `{}`", params.name);
+            let text = format!("unknown tool `{}`", params.name);
             return Err(ErrorData::invalid_params(text, None));
         };
         Call::new(tool, &self.0.secret, &context)

@@ -7,14 +7,18 @@ use std::time::Duration;
 use rmcp::transport::auth::{AuthorizationManager, AuthorizationRequest, OAuthState};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::time::timeout;
 
 use crate::{Http, McpError};
 
-/// Signs a person in at a server that asks for it, as the Model Context Protocol describes: the program
-/// registers itself at the server's authorization server (or brings the id of a registered client along),
-/// the person lets it in, in a browser on this machine, and the program gets an access token.
+/// How long a browser may take to send its request.
+const READ_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Signs a person in at a server that requires it, as the Model Context Protocol describes: the program
+/// registers itself at the server's authorization server (or has the id of a registered client), the person
+/// authorizes it in a browser on this machine, and the program gets an access token.
 ///
-/// GitLab's server wants it so, with the scope `mcp`.
+/// GitLab's server requires it, with the scope `mcp`.
 ///
 /// Needs the feature `auth`.
 ///
@@ -33,7 +37,7 @@ use crate::{Http, McpError};
 /// # }
 /// ```
 #[derive(Clone)]
-#[must_use = "nobody is signed in until it runs"]
+#[must_use = "a sign-in begins when it runs"]
 pub struct SignIn {
     url: String,
     name: String,
@@ -43,7 +47,7 @@ pub struct SignIn {
 }
 
 impl SignIn {
-    /// A sign-in at the server at that address.
+    /// Creates a sign-in at the server at that address.
     pub fn new(url: impl Into<String>) -> Self {
         Self {
             url: url.into(),
@@ -54,7 +58,7 @@ impl SignIn {
         }
     }
 
-    /// Asks for a scope. Without one, the server's own words decide.
+    /// Asks for a scope. Without one, the scopes that the server names are requested.
     pub fn scope(mut self, scope: impl Into<String>) -> Self {
         self.scopes.push(scope.into());
         self
@@ -94,7 +98,7 @@ impl SignIn {
     /// Dropping the future ends the attempt.
     pub async fn run(self, open: impl FnOnce(&str)) -> Result<Http, McpError> {
         let (server, limit) = (self.url.clone(), self.limit);
-        let token = tokio::time::timeout(limit, self.token(open)).await;
+        let token = timeout(limit, self.token(open)).await;
         let token = token.map_err(|_| McpError::TimedOut {
             server: server.clone(),
             doing: "signing in".to_owned(),
@@ -120,7 +124,7 @@ impl SignIn {
         }
         state.start_authorization(request).await?;
         open(&state.get_authorization_url().await?);
-        let path = called_back(&listener).await?;
+        let path = callback(&listener).await?;
         state.handle_callback_url(&format!("{back}{path}")).await?;
         let manager = state
             .into_authorization_manager()
@@ -129,11 +133,14 @@ impl SignIn {
     }
 }
 
-/// Waits until the browser comes back, and returns the path with which it does.
-async fn called_back(listener: &TcpListener) -> std::io::Result<String> {
+/// Waits for the callback of the browser, and returns its path.
+async fn callback(listener: &TcpListener) -> std::io::Result<String> {
     loop {
         let (mut browser, _) = listener.accept().await?;
-        let path = asked_for(&mut browser).await?;
+        // A connection that breaks or is silent is not the callback.
+        let Ok(Ok(path)) = timeout(READ_TIMEOUT, requested_path(&mut browser)).await else {
+            continue;
+        };
         let is_callback = path.starts_with("/callback?");
         let (status, text) = if is_callback {
             ("200 OK", "You can close this page.")
@@ -153,8 +160,8 @@ async fn called_back(listener: &TcpListener) -> std::io::Result<String> {
     }
 }
 
-/// Reads the path that a browser asks for.
-async fn asked_for(browser: &mut TcpStream) -> std::io::Result<String> {
+/// Reads the path of a browser's request.
+async fn requested_path(browser: &mut TcpStream) -> std::io::Result<String> {
     let mut head = Vec::new();
     let mut buffer = [0; 2048];
     while !head.windows(4).any(|end| end == b"\r\n\r\n") && head.len() < 64 * 1024 {

@@ -15,11 +15,11 @@ use rmcp::service::{Peer, PeerRequestOptions, RoleClient, ServiceError};
 use serde_json::{Value, json};
 use tokio::runtime::Handle;
 
+use crate::calls::CallEvent;
 use crate::connection::Connection;
-use crate::handler::Heard;
 use crate::{Elicited, McpError, content, elicit};
 
-/// The number of times that a server may ask for more before it answers a call.
+/// The number of times that a server may require input before it answers a call.
 const MAX_ROUNDS: usize = 16;
 
 /// A tool of a server.
@@ -60,20 +60,20 @@ impl RemoteTool {
                 }
                 _ => {
                     return Err(ToolError::model(format!(
-                        "`{}` has begun a task of its own, whose end cannot be waited for",
+                        "`{}` has begun a task, which this client does not support",
                         self.name
                     )));
                 }
             }
         }
         Err(ToolError::model(format!(
-            "`{}` has asked {MAX_ROUNDS} times and not answered",
+            "`{}` has required input {MAX_ROUNDS} times and not answered",
             self.name
         )))
     }
 
-    /// Sends one request, unless an earlier attempt has sent it and the server asks for something: then
-    /// the server waits for the answer, and must not begin anew.
+    /// Sends one request, unless an earlier attempt has sent it and the server requires input: then the server
+    /// waits for the answer, and must not begin anew.
     async fn round(
         &self,
         round: usize,
@@ -81,93 +81,105 @@ impl RemoteTool {
         cx: &ToolContext<'_>,
     ) -> Result<CallToolResponse, ToolError> {
         let key = || format!("mcp/{}/{round}", cx.call_id());
-        if let Some(asked) = cx.once_result(key()).map_err(ToolError::fatal)? {
-            return Ok(CallToolResponse::InputRequired(asked));
+        if let Some(required) = cx.once_result(key()).map_err(ToolError::fatal)? {
+            return Ok(CallToolResponse::InputRequired(required));
         }
-        let response = self.once(call, cx).await?;
-        if let CallToolResponse::InputRequired(asked) = &response {
-            let asked = async { Ok::<_, NodeError>(asked.clone()) };
-            Context::once(cx, key(), asked)
+        let response = self.send(call, cx).await?;
+        if let CallToolResponse::InputRequired(required) = &response {
+            let required = async { Ok::<_, NodeError>(required.clone()) };
+            Context::once(cx, key(), required)
                 .await
                 .map_err(ToolError::fatal)?;
         }
         Ok(response)
     }
 
-    /// Sends one request. Dropping the future cancels the request at the server.
-    async fn once(
+    /// Sends one request, when it may be sent. Dropping the future cancels the request at the server.
+    async fn send(
         &self,
         call: CallToolRequestParams,
         cx: &ToolContext<'_>,
     ) -> Result<CallToolResponse, ToolError> {
         let limit = self.connection.options.call_timeout;
-        let Ok(answer) = tokio::time::timeout(limit, self.request(call, cx)).await else {
-            return Err(ToolError::model(format!(
-                "`{}` has not answered within {limit:?}",
-                self.name
-            )));
-        };
-        answer
+        loop {
+            let _turn = self.connection.calls.turn().await;
+            let answer = tokio::time::timeout(limit, self.request(call.clone(), cx)).await;
+            match answer {
+                Ok(Ok(Some(response))) => return Ok(response),
+                // The next turn is alone.
+                Ok(Ok(None)) => {}
+                Ok(Err(error)) => return Err(error),
+                Err(_) => {
+                    return Err(ToolError::model(format!(
+                        "`{}` has not answered within {limit:?}",
+                        self.name
+                    )));
+                }
+            }
+        }
     }
 
+    /// Makes the call once; returns `None` if it is to be made again, alone.
     async fn request(
         &self,
         call: CallToolRequestParams,
         cx: &ToolContext<'_>,
-    ) -> Result<CallToolResponse, ToolError> {
+    ) -> Result<Option<CallToolResponse>, ToolError> {
         let peer = self.connection.peer();
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(call));
         let options = PeerRequestOptions::no_options();
         let sent = peer.send_request_with_option(request, options).await;
         let sent = sent.map_err(|error| self.failed(error))?;
-        let mut hearing = self.connection.calls.hear(sent.progress_token.clone());
-        let mut waiting = Waiting(Some((peer.clone(), sent.id.clone())));
+        let mut events = self.connection.calls.register(sent.progress_token.clone());
+        let mut unanswered = CancelOnDrop(Some((peer.clone(), sent.id.clone())));
         let mut answer = pin!(sent.await_response());
         let mut questions = 0;
         let answer = loop {
             tokio::select! {
-                // What it says before its answer counts before it.
+                // Events that precede the answer are handled before it.
                 biased;
-                heard = hearing.next() => match heard {
-                    Heard::Progress(progress) => Self::tell(progress, cx).await?,
-                    Heard::Asked(params, reply) => {
-                        let answer = Self::person(&params, questions, cx)?;
+                event = events.next() => match event {
+                    CallEvent::Progress(progress) => Self::emit_progress(progress, cx).await?,
+                    CallEvent::Elicitation(params, reply) => {
+                        let answer = Self::ask_person(&params, questions, cx)?;
                         questions += 1;
                         let _ = reply.send(answer); // the server has just answered the call
                     }
+                    CallEvent::Repeat => return Ok(None),
                 },
                 answer = &mut answer => break answer,
             }
         };
-        waiting.0 = None;
-        match answer.map_err(|error| self.failed(error))? {
-            ServerResult::CallToolResult(result) => Ok(CallToolResponse::Complete(result)),
-            ServerResult::InputRequiredResult(result) => {
-                Ok(CallToolResponse::InputRequired(result))
+        unanswered.0 = None;
+        let response = match answer.map_err(|error| self.failed(error))? {
+            ServerResult::CallToolResult(result) => CallToolResponse::Complete(result),
+            ServerResult::InputRequiredResult(result) => CallToolResponse::InputRequired(result),
+            ServerResult::CreateTaskResult(result) => CallToolResponse::Task(result),
+            _ => {
+                return Err(ToolError::model(format!(
+                    "unexpected answer of the server to the call of `{}`",
+                    self.name
+                )));
             }
-            ServerResult::CreateTaskResult(result) => Ok(CallToolResponse::Task(result)),
-            _ => Err(ToolError::model(format!(
-                "the server has not answered the call of `{}` but something else",
-                self.name
-            ))),
-        }
+        };
+        Ok(Some(response))
     }
 
     /// Returns the answer of a person to the question of a server during the call. Without it the run
     /// pauses; then the server is called again, and asks again.
-    fn person(
+    fn ask_person(
         params: &ElicitRequestParams,
         questions: usize,
         cx: &ToolContext<'_>,
     ) -> Result<ElicitResult, ToolError> {
-        let question = elicit::question(params).ok_or_else(elicit::not_a_question)?;
+        let question = elicit::question(params).ok_or_else(elicit::unsupported_request)?;
         let key = format!("{}/{questions}", cx.call().name);
         let answer: Elicited = cx.interrupt(&key, &question)?;
         Ok(serde_json::from_value(answer.into_wire())?)
     }
 
-    /// Emits how far the call is.
-    async fn tell(
+    /// Emits the progress of the call.
+    async fn emit_progress(
         progress: ProgressNotificationParam,
         cx: &ToolContext<'_>,
     ) -> Result<(), ToolError> {
@@ -200,18 +212,18 @@ impl RemoteTool {
     }
 }
 
-/// A request that is cancelled at the server if nobody waits for its answer any more.
-struct Waiting(Option<(Peer<RoleClient>, RequestId)>);
+/// Cancels a request at the server, if it is dropped before the answer.
+struct CancelOnDrop(Option<(Peer<RoleClient>, RequestId)>);
 
-impl Drop for Waiting {
+impl Drop for CancelOnDrop {
     fn drop(&mut self) {
         let (Some((peer, id)), Ok(runtime)) = (self.0.take(), Handle::try_current()) else {
             return;
         };
         runtime.spawn(async move {
-            let reason = Some("nobody waits for the answer".to_owned());
+            let reason = Some("the answer is no longer needed".to_owned());
             let cancelled = CancelledNotificationParam::new(Some(id), reason);
-            // A server that is gone needs no word.
+            // A server that is gone has nothing to cancel.
             let _ = peer
                 .send_notification(CancelledNotification::new(cancelled).into())
                 .await;
@@ -231,7 +243,7 @@ impl Tool for RemoteTool {
             Value::Null => None,
             Value::Object(arguments) => Some(arguments),
             other => {
-                let text = format!("the arguments are no JSON object: {other}");
+                let text = format!("invalid arguments: expected a JSON object, found {other}");
                 return Err(ToolError::arguments(text));
             }
         };

@@ -41,7 +41,7 @@ impl From<Http> for Transport {
 impl Transport {
     /// Returns the name in messages: the program without its arguments, the address without its
     /// query, as both may hold secrets.
-    pub(crate) fn place(&self) -> String {
+    pub(crate) fn display_name(&self) -> String {
         match self {
             Self::Process(command) => {
                 let program = command.as_std().get_program();

@@ -388,3 +388,45 @@ async fn a_thread_that_the_arguments_name_goes_on_in_the_next_call() {
     let names: Vec<_> = left.iter().map(|thread| thread.thread.clone()).collect();
     assert_eq!(names, ["lucky"]);
 }
+
+#[tokio::test]
+async fn sessions_are_bounded_and_the_one_idle_for_longest_makes_room() {
+    let tool = number("double", one(|n: &i64| n * 2));
+    let server = McpServer::new("test", "1").tool(tool).max_sessions(3);
+    let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+    let address = format!("http://{}/mcp", listener.local_addr().unwrap());
+    tokio::spawn(server.listen(listener));
+    let http = reqwest::Client::new();
+    let post = async |session: Option<&str>, body: Value| {
+        let mut request = http
+            .post(&address)
+            .header("accept", "application/json, text/event-stream")
+            .header("content-type", "application/json")
+            .body(body.to_string());
+        if let Some(session) = session {
+            request = request.header("mcp-session-id", session);
+        }
+        request.send().await.unwrap()
+    };
+    let initialize = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"}}});
+    let ping = json!({"jsonrpc": "2.0", "id": 2, "method": "ping"});
+    let mut sessions = Vec::new();
+    for _ in 0..3 {
+        let answer = post(None, initialize.clone()).await;
+        let session = answer.headers()["mcp-session-id"].to_str().unwrap();
+        sessions.push(session.to_owned());
+        let initialized = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+        post(Some(&sessions[sessions.len() - 1]), initialized).await;
+    }
+    // The first one is used again, so the second one makes room.
+    assert_eq!(post(Some(&sessions[0]), ping.clone()).await.status(), 200);
+    post(None, initialize).await;
+    let statuses = [
+        post(Some(&sessions[0]), ping.clone()).await.status(),
+        post(Some(&sessions[1]), ping.clone()).await.status(),
+        post(Some(&sessions[2]), ping).await.status(),
+    ];
+    assert_eq!(statuses.map(|status| status.as_u16()), [200, 404, 200]);
+}

@@ -50,11 +50,20 @@ fn answers(state: &MessagesState) -> Vec<(bool, String)> {
 }
 
 #[tokio::test]
-async fn a_server_lists_its_tools_and_tells_of_itself() {
+async fn a_server_lists_its_tools_and_describes_itself() {
     let (client, _) = connected(Options::default().prefix("inn_")).await;
     let tools = client.tools().await.unwrap();
     let names: Vec<_> = tools.iter().map(|tool| tool.name().to_owned()).collect();
-    let expected = ["add", "facts", "fail", "picture", "slow", "book_table"];
+    let expected = [
+        "add",
+        "facts",
+        "fail",
+        "picture",
+        "slow",
+        "book_table",
+        "ask",
+        "wait",
+    ];
     assert_eq!(names, expected.map(|name| format!("inn_{name}")));
     let add = tools.get("inn_add").unwrap().definition();
     assert_eq!(add.description, "Adds two numbers.");
@@ -110,9 +119,9 @@ async fn a_model_works_with_the_tools_of_a_server() {
 }
 
 #[tokio::test]
-async fn what_a_server_asks_pauses_the_run_and_the_answer_reaches_it() {
+async fn a_question_of_a_server_pauses_the_run_and_the_answer_reaches_it() {
     let accept = Elicited::Accept(json!({"guests": 4}));
-    let told = [
+    let answers_of_person = [
         (
             accept,
             json!({"action": "accept", "content": {"guests": 4}}),
@@ -120,7 +129,7 @@ async fn what_a_server_asks_pauses_the_run_and_the_answer_reaches_it() {
         (Elicited::Decline, json!({"action": "decline"})),
         (Elicited::Cancel, json!({"action": "cancel"})),
     ];
-    for (answer, expected) in told {
+    for (answer, expected) in answers_of_person {
         let (client, _) = connected(Options::default()).await;
         let graph = tools_of(&client).await.compile().unwrap();
         let graph = graph.checkpointer(Arc::new(MemorySaver::new()));
@@ -142,26 +151,26 @@ async fn what_a_server_asks_pauses_the_run_and_the_answer_reaches_it() {
 }
 
 #[tokio::test]
-async fn a_call_that_nobody_waits_for_is_cancelled_at_the_server() {
+async fn a_dropped_call_is_cancelled_at_the_server() {
     let (client, seen) = connected(Options::default()).await;
     let graph = tools_of(&client).await.compile().unwrap();
     let run = tokio::spawn(async move { graph.invoke(asks(&[("slow", json!({}))])).await });
     seen.slow.notified().await;
     run.abort();
-    let told = tokio::time::timeout(Duration::from_secs(20), seen.cancelled.notified());
-    told.await.unwrap();
+    let cancelled = tokio::time::timeout(Duration::from_secs(20), seen.cancelled.notified());
+    cancelled.await.unwrap();
 }
 
 #[tokio::test]
-async fn a_call_that_takes_too_long_is_cancelled_and_told_to_the_model() {
+async fn a_call_that_takes_too_long_is_cancelled_and_answered_with_an_error() {
     let limit = Duration::from_millis(200);
     let (client, seen) = connected(Options::default().call_timeout(limit)).await;
     let graph = tools_of(&client).await.compile().unwrap();
     let state = graph.invoke(asks(&[("slow", json!({}))])).await.unwrap();
     let (success, text) = answers(&state).remove(0);
     assert!(!success && text.contains("`slow` has not answered within 200ms"));
-    let told = tokio::time::timeout(Duration::from_secs(20), seen.cancelled.notified());
-    told.await.unwrap();
+    let cancelled = tokio::time::timeout(Duration::from_secs(20), seen.cancelled.notified());
+    cancelled.await.unwrap();
 }
 
 #[tokio::test]
@@ -185,7 +194,7 @@ async fn refused(transport: impl Into<langgraph_mcp::Transport>) -> McpError {
 }
 
 #[tokio::test]
-async fn servers_that_are_none_are_named() {
+async fn addresses_and_programs_that_are_no_server_are_named() {
     let error = refused(Command::new("no-such-program-anywhere")).await;
     assert!(
         matches!(&error, McpError::Start { program, .. } if program == "no-such-program-anywhere")
@@ -218,12 +227,12 @@ async fn servers_that_are_none_are_named() {
     let header = Http::new("http://127.0.0.1:9/mcp").header("two words", "x");
     let error = refused(header).await.to_string();
     assert!(error.contains("two words"), "{error}");
-    // Nobody listens there; and no secret of the address is told.
+    // No server is there; the error does not contain the secret of the address.
     let error = refused(Http::new("http://127.0.0.1:9/mcp?key=secret")).await;
     assert!(matches!(error, McpError::Connect { .. }));
     assert!(
         error
             .to_string()
-            .starts_with("cannot connect to the MCP server `http://127.0.0.1:9/mcp`")
+            .starts_with("failed to connect to the MCP server `http://127.0.0.1:9/mcp`")
     );
 }

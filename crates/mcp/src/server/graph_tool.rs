@@ -17,8 +17,9 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::answer::Answered;
-use super::call::{Call, Paused};
+use super::interrupt_form::InterruptAnswer;
+use super::paused::{Ended, Paused};
+use super::watcher::Watcher;
 
 /// A compiled graph as a tool of an [`McpServer`](crate::McpServer).
 ///
@@ -55,7 +56,7 @@ use super::call::{Call, Paused};
 #[derive(Clone)]
 pub struct GraphTool {
     definition: ToolDefinition,
-    pub(super) graph: Arc<dyn Served>,
+    pub(super) graph: Arc<dyn ErasedGraph>,
     thread: Option<Arc<ThreadOf>>,
 }
 
@@ -126,10 +127,10 @@ impl GraphTool {
         )
     }
 
-    /// Chooses the thread of a call from its arguments, such as a conversation that later calls go on
-    /// with. `None` is a thread for this call alone.
+    /// Chooses the thread of a call from its arguments, such as a conversation that later calls continue.
+    /// `None` is a thread for this call alone.
     ///
-    /// The thread is not deleted, and who knows its name can go on with it: put what identifies the
+    /// The thread is not deleted, and a client that knows its name can continue it: put what identifies the
     /// client into the name, unless all clients may see all threads.
     #[must_use]
     pub fn thread(
@@ -166,15 +167,9 @@ struct Graph<S: State> {
     output: Box<Finish<S>>,
 }
 
-/// How a run stands.
-pub(super) enum Progressed {
-    Done(ToolOutput),
-    Paused(Paused),
-}
-
 /// A graph without the type of its state.
 #[async_trait]
-pub(super) trait Served: Send + Sync {
+pub(super) trait ErasedGraph: Send + Sync {
     /// Returns true if runs have threads.
     fn is_persistent(&self) -> bool;
 
@@ -183,38 +178,36 @@ pub(super) trait Served: Send + Sync {
         &self,
         arguments: JsonObject,
         thread: Option<&str>,
-        call: &Call<'_>,
-    ) -> Result<Progressed, ToolError>;
+        watcher: Watcher<'_>,
+    ) -> Result<Ended, ToolError>;
 
-    /// Returns how a paused thread stands; `None` if nothing is open there.
+    /// Returns the open interrupts of a thread; `None` if there are none.
     async fn paused(&self, thread: &str) -> Result<Option<Paused>, ToolError>;
 
-    /// Goes on with a thread.
+    /// Resumes a thread.
     async fn resume(
         &self,
         thread: &str,
-        answer: Answered<'_>,
-        call: &Call<'_>,
-    ) -> Result<Progressed, ToolError>;
+        answer: InterruptAnswer<'_>,
+        watcher: Watcher<'_>,
+    ) -> Result<Ended, ToolError>;
 
     /// Deletes the thread of a call that has ended.
-    async fn forget(&self, thread: &str);
+    async fn delete(&self, thread: &str);
 }
 
 impl<S: State> Graph<S> {
-    async fn drive(&self, run: Run<S>, call: &Call<'_>) -> Result<Progressed, ToolError> {
-        let outcome = call.watch(run).await?;
+    async fn drive(&self, run: Run<S>, watcher: Watcher<'_>) -> Result<Ended, ToolError> {
+        let outcome = watcher.watch(run).await?;
         if outcome.is_done() {
-            return (self.output)(outcome.state()).map(Progressed::Done);
+            return (self.output)(outcome.state()).map(Ended::Done);
         }
-        Ok(Progressed::Paused(Paused::at(
-            outcome.interrupts().to_vec(),
-        )))
+        Ok(Ended::Paused(Paused::at(outcome.interrupts().to_vec())))
     }
 }
 
 #[async_trait]
-impl<S: State> Served for Graph<S> {
+impl<S: State> ErasedGraph for Graph<S> {
     fn is_persistent(&self) -> bool {
         self.compiled.is_persistent()
     }
@@ -223,13 +216,13 @@ impl<S: State> Served for Graph<S> {
         &self,
         arguments: JsonObject,
         thread: Option<&str>,
-        call: &Call<'_>,
-    ) -> Result<Progressed, ToolError> {
+        watcher: Watcher<'_>,
+    ) -> Result<Ended, ToolError> {
         let mut run = (self.start)(&self.compiled, arguments)?;
         if let Some(thread) = thread {
             run = run.thread(thread);
         }
-        self.drive(run, call).await
+        self.drive(run, watcher).await
     }
 
     async fn paused(&self, thread: &str) -> Result<Option<Paused>, ToolError> {
@@ -241,14 +234,14 @@ impl<S: State> Served for Graph<S> {
     async fn resume(
         &self,
         thread: &str,
-        answer: Answered<'_>,
-        call: &Call<'_>,
-    ) -> Result<Progressed, ToolError> {
+        answer: InterruptAnswer<'_>,
+        watcher: Watcher<'_>,
+    ) -> Result<Ended, ToolError> {
         let thread = self.compiled.thread(thread);
         // Text may mean a number, or itself.
         let mut refused = None;
         for value in answer.values {
-            match self.drive(thread.resume(answer.id, value), call).await {
+            match self.drive(thread.resume(answer.id, value), watcher).await {
                 Err(ToolError::Fatal(error)) if is_refused(&error) => refused = Some(error),
                 other => return other,
             }
@@ -259,13 +252,14 @@ impl<S: State> Served for Graph<S> {
         }
     }
 
-    async fn forget(&self, thread: &str) {
-        // What is left of it, an age limit on threads deletes.
-        let _ = self.compiled.thread(thread).delete().await;
+    async fn delete(&self, thread: &str) {
+        if let Err(error) = self.compiled.thread(thread).delete().await {
+            tracing::warn!(%error, thread, "failed to delete a temporary thread");
+        }
     }
 }
 
-/// Returns true if the question is still open, because the answer does not fit.
+/// Returns true if the interrupt is still open, because the answer does not fit.
 fn is_refused(error: &langgraph::NodeError) -> bool {
     let error = error.downcast_ref::<langgraph::AgentError>();
     error.is_some_and(|error| error.refused_answer().is_some())

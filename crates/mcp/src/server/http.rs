@@ -12,13 +12,13 @@ use http_body_util::combinators::BoxBody;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto;
 use hyper_util::service::TowerToHyperService;
-use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use tower_service::Service;
 
-use super::{Handler, McpServer};
+use super::sessions::BoundedSessions;
+use super::{McpServer, ServerService};
 use crate::McpError;
 
 impl McpServer {
@@ -48,7 +48,7 @@ impl McpServer {
             let service = TowerToHyperService::new(service.clone());
             connections.spawn(async move {
                 let connection = auto::Builder::new(TokioExecutor::new());
-                // Clients go when they like.
+                // A client may leave at any time.
                 let _ = connection
                     .serve_connection(TokioIo::new(stream), service)
                     .await;
@@ -57,17 +57,17 @@ impl McpServer {
     }
 
     /// Returns the server as a `tower` service, such as for `axum`'s `nest_service`. Requests must name
-    /// one of `hosts`, or one of this machine: so a page in a browser cannot speak to a server of its
-    /// user.
+    /// one of `hosts`, or one of this machine: so a web page cannot reach the server of its user.
     pub fn service(self, hosts: impl IntoIterator<Item = impl Into<String>>) -> McpService {
-        let handler = Handler(Arc::new(self));
+        let sessions = BoundedSessions::new(self.max_sessions);
+        let handler = ServerService(Arc::new(self));
         let mut config = StreamableHttpServerConfig::default();
         config
             .allowed_hosts
             .extend(hosts.into_iter().map(Into::into));
         McpService(StreamableHttpService::new(
             move || Ok(handler.clone()),
-            Arc::new(LocalSessionManager::default()),
+            Arc::new(sessions),
             config,
         ))
     }
@@ -75,7 +75,7 @@ impl McpServer {
 
 /// An [`McpServer`] as a `tower` service.
 #[derive(Clone)]
-pub struct McpService(StreamableHttpService<Handler, LocalSessionManager>);
+pub struct McpService(StreamableHttpService<ServerService, BoundedSessions>);
 
 type Response = http::Response<BoxBody<bytes::Bytes, Infallible>>;
 

@@ -1,4 +1,4 @@
-//! What a client brings back with its answers.
+//! The state of a paused call, signed for the client.
 
 /// The key that signs the thread of a paused call, so that a client cannot name another one.
 #[derive(Clone)]
@@ -22,11 +22,11 @@ impl Secret {
         format!("{}.{thread}", self.signature(tool, thread))
     }
 
-    /// Returns the thread of a call that goes on, if we have sealed it for this tool.
+    /// Returns the thread of a resumed call, if it was sealed for this tool.
     pub(super) fn open<'a>(&self, tool: &str, state: &'a str) -> Option<&'a str> {
         let (signature, thread) = state.split_once('.')?;
         let own = self.signature(tool, thread);
-        // In constant time: how much of it is right is nobody's business.
+        // In constant time: the time must not show how much of it is right.
         let differs = own.bytes().zip(signature.bytes());
         let differs = differs.fold(0, |all, (a, b)| all | (a ^ b));
         (differs == 0 && own.len() == signature.len()).then_some(thread)

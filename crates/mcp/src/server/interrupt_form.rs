@@ -10,12 +10,11 @@ use rmcp::model::{
 };
 use serde_json::{Value, json};
 
-use super::answer::Answered;
 use crate::{Elicited, Question};
 
-/// What kind of question it is.
+/// The kind of an interrupt.
 enum Kind {
-    /// One that the graph has as a form already, and wants answered as [`Elicited`].
+    /// A form already, whose answer is an [`Elicited`].
     Form(Question),
     Approval(Box<ApprovalRequest>),
     Budget,
@@ -24,13 +23,19 @@ enum Kind {
     Text,
 }
 
-/// One question of a run.
-pub(super) struct Asked {
+/// An answer for the interrupt of that id: the values that it may mean, the likeliest first.
+pub(super) struct InterruptAnswer<'a> {
+    pub(super) id: &'a str,
+    pub(super) values: Vec<Value>,
+}
+
+/// One interrupt of a run.
+pub(super) struct InterruptForm {
     interrupt: Interrupt,
     kind: Kind,
 }
 
-impl Asked {
+impl InterruptForm {
     pub(super) fn new(interrupt: Interrupt) -> Self {
         let kind = if let Some(request) = ApprovalRequest::of(&interrupt) {
             Kind::Approval(Box::new(request))
@@ -92,7 +97,7 @@ impl Asked {
                 format!("May `{}` run with {}?", call.name, call.arguments_text())
             }
             Kind::Budget => format!("The limit is reached: {payload}. How much more?"),
-            Kind::Effect => format!("Nobody knows whether this has happened: {payload}."),
+            Kind::Effect => format!("It is unknown whether this has happened: {payload}."),
             Kind::Text => {
                 let named = ["message", "question", "text"];
                 let named = named.iter().find_map(|name| payload.get(name)?.as_str());
@@ -138,9 +143,9 @@ impl Asked {
         })
     }
 
-    /// Returns what the client's answer means to the run; `None` if the user does not want to answer,
-    /// and the run cannot know that.
-    pub(super) fn answer(&self, elicited: Elicited) -> Result<Option<Answered<'_>>, String> {
+    /// Returns the answer for the run; `None` if the user declines, and the interrupt has no answer that says
+    /// so.
+    pub(super) fn answer(&self, elicited: Elicited) -> Result<Option<InterruptAnswer<'_>>, String> {
         let values = match (&self.kind, elicited) {
             (Kind::Form(_), elicited) => {
                 vec![serde_json::to_value(elicited).map_err(|error| error.to_string())?]
@@ -151,7 +156,7 @@ impl Asked {
                 vec![answer.map_err(|error| error.to_string())?]
             }
             (Kind::Budget, Elicited::Accept(form)) => {
-                let more = form["more"].as_u64().ok_or("`more` is a number")?;
+                let more = form["more"].as_u64().ok_or("`more` must be a number")?;
                 vec![json!(BudgetAnswer::more(more))]
             }
             (Kind::Budget, _) => vec![json!(BudgetAnswer::Stop)],
@@ -162,7 +167,7 @@ impl Asked {
                     .into_iter()
                     .map(|result| json!(EffectDecision::done(result)))
                     .collect(),
-                _ => return Err("`decision` is `done`, `run_again` or `fail`".to_owned()),
+                _ => return Err("`decision` must be `done`, `run_again` or `fail`".to_owned()),
             },
             (Kind::Text, Elicited::Accept(form)) => match &form["answer"] {
                 Value::String(text) => meanings(text),
@@ -170,7 +175,7 @@ impl Asked {
             },
             (Kind::Effect | Kind::Text, Elicited::Decline | Elicited::Cancel) => return Ok(None),
         };
-        Ok(Some(Answered {
+        Ok(Some(InterruptAnswer {
             id: &self.interrupt.id,
             values,
         }))
@@ -204,7 +209,7 @@ fn decision(elicited: Elicited, allowed: &[DecisionKind]) -> Result<ToolDecision
         Some("answer") => ToolDecision::answer(text.unwrap_or_default()),
         Some("edit") => {
             let arguments = serde_json::from_str(text.unwrap_or_default());
-            let arguments = arguments.map_err(|error| format!("no JSON object: {error}"))?;
+            let arguments = arguments.map_err(|error| format!("invalid JSON object: {error}"))?;
             ToolDecision::Edit { arguments }
         }
         _ => return Err("`decision` is missing".to_owned()),
