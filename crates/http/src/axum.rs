@@ -1,15 +1,19 @@
 //! Responses of axum.
 
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
 use axum_core::body::Body;
 use axum_core::response::{IntoResponse, Response};
+use futures_core::Stream;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderName, HeaderValue, StatusCode};
 
-use crate::{Problem, Sse};
+use crate::{BrokenOff, Problem, Sse};
 
 impl IntoResponse for Sse {
     fn into_response(self) -> Response {
-        let mut response = Response::new(Body::from_stream(Texts(self)));
+        let mut response = Response::new(Body::from_stream(Texts(Some(self))));
         let headers = response.headers_mut();
         let event_stream = HeaderValue::from_static("text/event-stream");
         headers.insert(CONTENT_TYPE, event_stream);
@@ -21,18 +25,25 @@ impl IntoResponse for Sse {
     }
 }
 
-/// A body that never fails.
-struct Texts(Sse);
+/// The texts of a body, which fails at the end if the stream breaks off.
+struct Texts(Option<Sse>);
 
-impl futures_core::Stream for Texts {
-    type Item = Result<String, std::convert::Infallible>;
+impl Stream for Texts {
+    type Item = Result<String, BrokenOff>;
 
-    fn poll_next(
-        mut self: std::pin::Pin<&mut Self>,
-        cx: &mut std::task::Context<'_>,
-    ) -> std::task::Poll<Option<Self::Item>> {
-        let text = std::pin::Pin::new(&mut self.0).poll_next(cx);
-        text.map(|text| text.map(Ok))
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let Some(sse) = &mut self.0 else {
+            return Poll::Ready(None);
+        };
+        let text = ready!(Pin::new(&mut *sse).poll_next(cx));
+        let broken_off = text.is_none() && sse.is_broken_off();
+        if text.is_none() {
+            self.0 = None;
+        }
+        Poll::Ready(match text {
+            None if broken_off => Some(Err(BrokenOff)),
+            text => text.map(Ok),
+        })
     }
 }
 

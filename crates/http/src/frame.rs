@@ -1,7 +1,7 @@
 //! One server-sent event.
 
+use std::borrow::Cow;
 use std::fmt;
-use std::str::FromStr;
 use std::sync::Arc;
 
 use langgraph::AgentError;
@@ -11,43 +11,72 @@ use langgraph::stream::Event;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// One server-sent event of a run. Its `Display` is the text on the wire.
+use crate::FrameId;
+
+/// One server-sent event. Its `Display` is the text on the wire.
+///
+/// # Examples
+///
+/// ```
+/// use langgraph_http::Frame;
+///
+/// let frame = Frame::new("values", r#"{"n":1}"#).with_id("7");
+/// assert_eq!(frame.to_string(), "id: 7\nevent: values\ndata: {\"n\":1}\n\n");
+/// assert_eq!(Frame::data_only("[DONE]").to_string(), "data: [DONE]\n\n");
+/// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct Frame {
-    id: FrameId,
-    event: &'static str,
-    /// JSON, which has no line breaks outside its strings: one `data` line is enough.
+    id: Option<Arc<str>>,
+    event: Option<Cow<'static, str>>,
     data: Arc<str>,
 }
 
 impl Frame {
-    pub(crate) fn new(id: FrameId, event: &'static str, data: &impl Serialize) -> Self {
-        match serde_json::to_string(data) {
-            Ok(data) => Self {
-                id,
-                event,
-                data: data.into(),
-            },
+    /// Creates a frame with that name and that data.
+    pub fn new(event: impl Into<Cow<'static, str>>, data: impl Into<Arc<str>>) -> Self {
+        Self {
+            id: None,
+            event: Some(event.into()),
+            data: data.into(),
+        }
+    }
+
+    /// Creates a frame without a name: browsers see it as a `message`.
+    pub fn data_only(data: impl Into<Arc<str>>) -> Self {
+        Self {
+            id: None,
+            event: None,
+            data: data.into(),
+        }
+    }
+
+    /// Sets the id, which a client sends back as `Last-Event-ID`.
+    #[must_use]
+    pub fn with_id(mut self, id: impl Into<Arc<str>>) -> Self {
+        self.id = Some(id.into());
+        self
+    }
+
+    fn of_run(id: &FrameId, event: &'static str, data: &impl Serialize) -> Self {
+        let frame = match serde_json::to_string(data) {
+            Ok(data) => Self::new(event, data),
             Err(error) => {
                 let message = format!("an event cannot be written as JSON: {error}");
                 let data = json!({"code": "program", "message": message, "retry": false});
-                Self {
-                    id,
-                    event: "error",
-                    data: data.to_string().into(),
-                }
+                Self::new("error", data.to_string())
             }
-        }
+        };
+        frame.with_id(id.to_string())
     }
 
     pub(crate) fn event<S>(run: &Arc<str>, event: &Event<S>) -> Self
     where
         S: State<Update: Serialize> + Serialize,
     {
-        Self::new(FrameId::new(run, event.seq), event.kind.name(), event)
+        Self::of_run(&FrameId::new(run, event.seq), event.kind.name(), event)
     }
 
-    pub(crate) fn end<S>(id: FrameId, outcome: &Outcome<S>) -> Self {
+    pub(crate) fn end<S>(id: &FrameId, outcome: &Outcome<S>) -> Self {
         let data = match outcome {
             Outcome::Interrupted {
                 interrupts, next, ..
@@ -56,36 +85,36 @@ impl Frame {
             outcome if outcome.unfilled_joins().is_empty() => json!({"status": "done"}),
             outcome => json!({"status": "done", "unfilled_joins": outcome.unfilled_joins()}),
         };
-        Self::new(id, "end", &data)
+        Self::of_run(id, "end", &data)
     }
 
-    pub(crate) fn error(id: FrameId, error: &AgentError) -> Self {
-        Self::new(id, "error", &error_body(error))
+    pub(crate) fn error(id: &FrameId, error: &AgentError) -> Self {
+        Self::of_run(id, "error", &error_body(error))
     }
 
-    /// Its id.
-    pub fn id(&self) -> &FrameId {
-        &self.id
+    /// Returns its id.
+    pub fn id(&self) -> Option<&str> {
+        self.id.as_deref()
     }
 
-    /// What happened: the [name](langgraph::stream::EventKind::name) of an event, or `end` or
-    /// `error`.
-    pub fn name(&self) -> &str {
-        self.event
+    /// Returns its name. In the stream of a run this is the
+    /// [name](langgraph::stream::EventKind::name) of an event, or `end` or `error`.
+    pub fn name(&self) -> Option<&str> {
+        self.event.as_deref()
     }
 
-    /// The data, as JSON.
+    /// Returns the data.
     pub fn data(&self) -> &str {
         &self.data
     }
 
-    /// True for the last one of a run.
+    /// Returns true for the last one of a run.
     pub fn is_last(&self) -> bool {
-        matches!(self.event, "end" | "error")
+        matches!(self.name(), Some("end" | "error"))
     }
 }
 
-/// What a client is told of an error.
+/// What a client learns of an error.
 pub(crate) fn error_body(error: &AgentError) -> Value {
     let mut body = json!({
         "code": error.kind().code(),
@@ -101,77 +130,28 @@ pub(crate) fn error_body(error: &AgentError) -> Value {
 
 impl fmt::Display for Frame {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { id, event, data } = self;
-        write!(f, "id: {id}\nevent: {event}\ndata: {data}\n\n")
+        if let Some(id) = &self.id {
+            writeln!(f, "id: {id}")?;
+        }
+        if let Some(event) = &self.event {
+            writeln!(f, "event: {event}")?;
+        }
+        // JSON has no line breaks outside its strings, so this is one line nearly always.
+        for line in self.data.split('\n') {
+            writeln!(f, "data: {line}")?;
+        }
+        f.write_str("\n")
     }
 }
 
 impl fmt::Debug for Frame {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Frame({} {})", self.id, self.event)
-    }
-}
-
-/// The id of a frame: the run, and the number of the frame in it, as `run:number`.
-///
-/// It stays the same however often a frame is sent. A client sends it back as `Last-Event-ID`.
-///
-/// # Examples
-///
-/// ```
-/// use langgraph_http::FrameId;
-///
-/// let id: FrameId = "0192f4:12".parse()?;
-/// assert_eq!((id.run(), id.number()), ("0192f4", 12));
-/// assert_eq!(id.to_string(), "0192f4:12");
-/// assert!("12".parse::<FrameId>().is_err());
-/// # Ok::<_, langgraph_http::InvalidFrameId>(())
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct FrameId {
-    run: Arc<str>,
-    number: u64,
-}
-
-impl FrameId {
-    pub(crate) fn new(run: &Arc<str>, number: u64) -> Self {
-        Self {
-            run: Arc::clone(run),
-            number,
-        }
-    }
-
-    /// The id of the run.
-    pub fn run(&self) -> &str {
-        &self.run
-    }
-
-    /// The number of the frame, from 0.
-    pub fn number(&self) -> u64 {
-        self.number
-    }
-}
-
-impl fmt::Display for FrameId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.run, self.number)
-    }
-}
-
-/// A text is no id of a frame.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no id of an event: expected the id of a run, a colon and a number")]
-pub struct InvalidFrameId(String);
-
-impl FromStr for FrameId {
-    type Err = InvalidFrameId;
-
-    fn from_str(text: &str) -> Result<Self, InvalidFrameId> {
-        let invalid = || InvalidFrameId(text.to_owned());
-        let (run, number) = text.rsplit_once(':').ok_or_else(invalid)?;
-        Ok(Self {
-            run: run.into(),
-            number: number.parse().map_err(|_| invalid())?,
-        })
+        let (id, event) = (self.id(), self.name());
+        write!(
+            f,
+            "Frame({} {})",
+            id.unwrap_or("-"),
+            event.unwrap_or("message")
+        )
     }
 }

@@ -58,11 +58,11 @@ where
                     this.next = event.seq + 1;
                     Some(Frame::event(&this.run, &event))
                 }
-                Some(Err(error)) => Some(Frame::error(last, &error)),
+                Some(Err(error)) => Some(Frame::error(&last, &error)),
                 None => this
                     .events
                     .outcome()
-                    .map(|outcome| Frame::end(last, outcome)),
+                    .map(|outcome| Frame::end(&last, outcome)),
             };
             this.ended = frame.as_ref().is_none_or(Frame::is_last);
             frame

@@ -3,6 +3,8 @@
 //! - [`sse`] turns the events of a run into server-sent events.
 //! - [`Replay`] keeps them, so that a client that has lost its connection goes on where it was, and
 //!   several clients see one run.
+//! - [`Backlog`] keeps the last items of a sequence for several readers: what a service needs that
+//!   stores its events itself.
 //! - [`Problem`] is an error of a run as a response: a status, and a JSON body.
 //!
 //! Nothing here depends on a web framework: an [`Sse`] is a stream of texts, which is a body
@@ -40,14 +42,18 @@
 
 #[cfg(feature = "axum")]
 mod axum;
+mod backlog;
 mod frame;
+mod frame_id;
 mod frames;
 mod problem;
 mod replay;
 mod sse;
 
-pub use frame::{Frame, FrameId, InvalidFrameId};
+pub use backlog::{Backlog, BacklogReader, Read};
+pub use frame::Frame;
+pub use frame_id::{FrameId, InvalidFrameId};
 pub use frames::Frames;
 pub use problem::Problem;
 pub use replay::{NotResumable, Replay, ReplayOptions};
-pub use sse::{Sse, sse};
+pub use sse::{BrokenOff, Sse, sse};

@@ -73,9 +73,16 @@ where
 /// It is a stream of texts. With the feature `axum` it is a response.
 #[must_use = "a stream does nothing unless it is read"]
 pub struct Sse {
-    frames: Pin<Box<dyn Stream<Item = Frame> + Send>>,
+    frames: Pin<Box<dyn Stream<Item = Result<Frame, BrokenOff>> + Send>>,
     keep_alive: Option<KeepAlive>,
+    broken_off: bool,
 }
+
+/// The end of a body whose run has not ended. The connection is closed in the middle of the body,
+/// so that a client takes it for a lost one, and comes again with the id of its last event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the stream breaks off before its run has ended")]
+pub struct BrokenOff;
 
 struct KeepAlive {
     every: Duration,
@@ -85,10 +92,24 @@ struct KeepAlive {
 impl Sse {
     /// The body of these frames.
     pub fn new(frames: impl Stream<Item = Frame> + Send + 'static) -> Self {
+        Self::breakable(Whole(Box::pin(frames)))
+    }
+
+    /// The body of frames that may break off.
+    pub fn breakable(
+        frames: impl Stream<Item = Result<Frame, BrokenOff>> + Send + 'static,
+    ) -> Self {
         Self {
             frames: Box::pin(frames),
             keep_alive: None,
+            broken_off: false,
         }
+    }
+
+    /// Returns true if the body has ended before its run: the connection should be closed without
+    /// the body's end. The response of axum does so.
+    pub fn is_broken_off(&self) -> bool {
+        self.broken_off
     }
 
     /// Sends a comment when nothing else was sent for that long, so that no proxy closes the
@@ -107,7 +128,14 @@ impl Stream for Sse {
             if let Some(keep_alive) = &mut self.keep_alive {
                 keep_alive.sleep = None;
             }
-            return Poll::Ready(frame.map(|frame| frame.to_string()));
+            return Poll::Ready(match frame {
+                Some(Ok(frame)) => Some(frame.to_string()),
+                Some(Err(BrokenOff)) => {
+                    self.broken_off = true;
+                    None
+                }
+                None => None,
+            });
         }
         let Some(KeepAlive { every, sleep }) = &mut self.keep_alive else {
             return Poll::Pending;
@@ -118,6 +146,17 @@ impl Stream for Sse {
             *sleep = None;
             Some(":\n\n".to_owned())
         })
+    }
+}
+
+/// Frames that never break off.
+struct Whole<F>(Pin<Box<F>>);
+
+impl<F: Stream<Item = Frame>> Stream for Whole<F> {
+    type Item = Result<Frame, BrokenOff>;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.get_mut().0.as_mut().poll_next(cx).map(|frame| frame.map(Ok))
     }
 }
 

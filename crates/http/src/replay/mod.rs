@@ -195,7 +195,7 @@ impl Replay {
     /// [`NotResumable::Unknown`].
     pub fn follow(&self, name: &str) -> Result<Sse, NotResumable> {
         match self.get(name) {
-            Some(run) => Ok(Sse::new(Reader::new(&run, run.first()))),
+            Some(run) => Ok(Sse::new(Reader::new(&run, run.frames.first()))),
             None => Err(NotResumable::Unknown {
                 name: name.to_owned(),
             }),
