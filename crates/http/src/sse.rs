@@ -156,7 +156,11 @@ impl<F: Stream<Item = Frame>> Stream for Whole<F> {
     type Item = Result<Frame, BrokenOff>;
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        self.get_mut().0.as_mut().poll_next(cx).map(|frame| frame.map(Ok))
+        self.get_mut()
+            .0
+            .as_mut()
+            .poll_next(cx)
+            .map(|frame| frame.map(Ok))
     }
 }
 

@@ -15,7 +15,7 @@ use crate::saver::Saver;
 use crate::webhook::Webhooks;
 
 pub(crate) struct App {
-    pub(crate) rows: Rows,
+    pub(crate) rows: Arc<Rows>,
     pub(crate) saver: Saver,
     pub(crate) store: Arc<dyn Store>,
     pub(crate) graphs: BTreeMap<String, Arc<dyn ErasedGraph>>,
@@ -57,7 +57,7 @@ impl App {
 
     /// Returns true if the events of a run are stored: because its client wants so, or because
     /// another process may need them.
-    pub(crate) fn keeps(&self, run: &Run) -> bool {
-        self.rows.is_shared() || run.kwargs["resumable"] == serde_json::json!(true)
+    pub(crate) fn stores_events(&self, run: &Run) -> bool {
+        self.rows.is_shared() || run.kwargs.resumable
     }
 }

@@ -12,7 +12,7 @@ use crate::app::App;
 use crate::error::{ApiError, ApiResult};
 use crate::guard::{Access, User};
 use crate::rows::Cron;
-use crate::runs::{RunRequest, accept};
+use crate::runs::{OnCompletion, RunRequest, accept};
 use crate::wire::time::{iso, now};
 
 /// Returns when a schedule comes next after a time; `None` if it never does.
@@ -78,7 +78,10 @@ async fn start(app: &Arc<App>, cron: &Cron) -> ApiResult<()> {
     });
     let access = Access::of(app, user);
     let mut request: RunRequest = serde_json::from_value(cron.payload.clone())?;
-    request.on_completion.clone_from(&cron.on_run_completed);
+    request.on_completion = match cron.on_run_completed.as_deref() {
+        Some("keep") => Some(OnCompletion::Keep),
+        _ => None,
+    };
     let thread = cron.thread_id.as_deref();
     accept(&access, thread, request).await.map(|_| ())
 }

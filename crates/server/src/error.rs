@@ -1,21 +1,24 @@
 //! Errors in the form of the interface: `{"detail": ...}`.
 
+use crate::queue::QueueError;
 use axum::Json;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use langgraph::AgentError;
 use langgraph::checkpoint::CheckpointError;
-use langgraph_queue::QueueError;
 use langgraph_store::StoreError;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::rows::RowsError;
+use crate::stream::RunError;
 
 /// An error of a request.
 #[derive(Debug)]
 pub(crate) struct ApiError {
     status: StatusCode,
     detail: String,
+    /// The storage failed, which may work later.
+    is_storage: bool,
 }
 
 pub(crate) type ApiResult<T> = Result<T, ApiError>;
@@ -82,13 +85,27 @@ impl ApiError {
         Self {
             status,
             detail: detail.into(),
+            is_storage: false,
         }
     }
 
-    /// What is not the client's business is logged, and not sent.
-    pub(crate) fn internal(error: &dyn std::error::Error) -> Self {
-        tracing::error!(%error, "a request failed");
-        Self::broken()
+    /// The storage failed. Why is logged, and not sent.
+    pub(crate) fn storage(error: &dyn std::error::Error) -> Self {
+        tracing::error!(%error, "the storage failed");
+        Self {
+            is_storage: true,
+            ..Self::broken()
+        }
+    }
+
+    /// Returns true if the storage failed: the same may work later.
+    pub(crate) fn is_storage(&self) -> bool {
+        self.is_storage
+    }
+
+    /// Returns true if a run failed because its storage did.
+    pub(crate) fn is_storage_error(error: &AgentError) -> bool {
+        matches!(error, AgentError::Checkpoint(CheckpointError::Storage(_)))
     }
 }
 
@@ -105,13 +122,13 @@ impl IntoResponse for ApiError {
 
 impl From<RowsError> for ApiError {
     fn from(error: RowsError) -> Self {
-        Self::internal(&error)
+        Self::storage(&error)
     }
 }
 
 impl From<QueueError> for ApiError {
     fn from(error: QueueError) -> Self {
-        Self::internal(&error)
+        Self::storage(&error)
     }
 }
 
@@ -139,7 +156,7 @@ impl From<AgentError> for ApiError {
                 | CheckpointError::ThreadExists(_),
             ) => Self::conflict(error.to_string()),
             AgentError::Checkpoint(CheckpointError::Storage(_) | CheckpointError::Corrupt(_)) => {
-                Self::internal(&error)
+                Self::storage(&error)
             }
             _ => Self::invalid(error.to_string()),
         }
@@ -150,7 +167,7 @@ impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::Storage(_) | StoreError::Embedding(_) | StoreError::BadEmbedding(_) => {
-                Self::internal(&error)
+                Self::storage(&error)
             }
             error => Self::invalid(error.to_string()),
         }
@@ -158,7 +175,7 @@ impl From<StoreError> for ApiError {
 }
 
 /// Returns an error of a run as clients see it. What is not their business is logged.
-pub(crate) fn problem(error: &AgentError) -> Value {
+pub(crate) fn problem(error: &AgentError) -> RunError {
     let message = match error {
         AgentError::Checkpoint(CheckpointError::Storage(_) | CheckpointError::Corrupt(_)) => {
             tracing::error!(%error, "a run failed");
@@ -166,7 +183,7 @@ pub(crate) fn problem(error: &AgentError) -> Value {
         }
         error => error.to_string(),
     };
-    json!({"error": error_name(error), "message": message})
+    RunError::new(error_name(error), message)
 }
 
 /// Returns the name of an error, as a client of LangGraph expects it.

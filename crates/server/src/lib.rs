@@ -24,16 +24,20 @@
 mod app;
 mod context;
 mod crons;
+mod encode;
 mod error;
 mod graph;
 mod guard;
 mod ids;
 mod protocol;
+mod queue;
 mod routes;
 mod rows;
 mod runs;
 mod saver;
 mod server;
+mod spec;
+mod stream;
 #[cfg(feature = "studio")]
 mod studio;
 mod threads;

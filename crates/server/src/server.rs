@@ -178,7 +178,7 @@ impl Server {
         let lease = self.lease.unwrap_or(LEASE);
         let streams = self.limits.streams.min(Semaphore::MAX_PERMITS);
         let app = App {
-            rows,
+            rows: Arc::new(rows),
             saver,
             store,
             graphs,

@@ -1,4 +1,4 @@
-//! Tells somebody that a run has ended.
+//! Webhooks: requests that say that a run has ended.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,13 +7,13 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 
 use crate::error::{ApiError, ApiResult};
-use crate::rows::{Rows, Run};
+use crate::rows::Run;
 use crate::wire::time::now;
 
 /// Sends what the server says of a run that has ended to the address that its request names.
 ///
-/// The server sends no requests by itself: whoever starts it says how, and which addresses are
-/// fine. Otherwise a client could have the server call whatever it reaches.
+/// The server sends no requests by itself: the program that starts it says how, and which addresses
+/// are allowed. Otherwise a client could have the server call any address that it reaches.
 ///
 /// # Examples
 ///
@@ -62,13 +62,9 @@ impl Webhooks {
     }
 
     /// Sends the webhook of a run that has ended, in the background.
-    pub(crate) async fn send(&self, rows: &Rows, row: &Run, result: &Value) {
-        let (Some(deliver), Some(url)) = (&self.0, row.kwargs["webhook"].as_str()) else {
+    pub(crate) fn send(&self, row: &Run, status: &str, result: &Value) {
+        let (Some(deliver), Some(url)) = (&self.0, row.kwargs.webhook.as_deref()) else {
             return;
-        };
-        let status = match rows.run_of_id(&row.run_id).await {
-            Ok(Some(row)) => row.status,
-            _ => "success".to_owned(),
         };
         let mut body = row.json();
         body["status"] = json!(status);

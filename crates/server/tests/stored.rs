@@ -1,4 +1,4 @@
-//! Rows that version 0.1.0-pre wrote: events are replayed, runs that wait are carried out.
+//! Rows in the form of before: events are replayed, runs that wait are carried out.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)] // in what the tests share
 
@@ -12,7 +12,7 @@ use langgraph_agent::{MessagesState, MessagesStateUpdate};
 use langgraph_server::{BearerTokens, Server, User};
 use reqwest::Method;
 use serde_json::{Value, json};
-use support::Api;
+use support::{Api, frames};
 
 #[derive(State, Clone, Debug, Default)]
 struct Notes {
@@ -43,7 +43,9 @@ fn server(file: &std::path::Path) -> Server {
     inner.add_node("ask", ask).add_sequence(&["ask"]);
     let inner = inner.compile().unwrap();
     let mut all = StateGraph::<MessagesState>::new();
-    all.add_node("say", say).add_node("inner", inner).add_sequence(&["say", "inner"]);
+    all.add_node("say", say)
+        .add_node("inner", inner)
+        .add_sequence(&["say", "inner"]);
     let mut note = StateGraph::<Notes>::new();
     let write = |_: &Notes| NotesUpdate::default().notes(vec!["noted".to_owned()]);
     note.add_node("write", write).add_sequence(&["write"]);
@@ -55,46 +57,111 @@ fn server(file: &std::path::Path) -> Server {
         .authenticate(tokens)
 }
 
-#[tokio::test]
-async fn write() {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/stored");
+/// Opens the rows as they were stored; those that wait are due.
+async fn stored(folder: &std::path::Path) -> (Api, Value) {
     let file = folder.join("rows.db");
-    let _ = std::fs::remove_file(&file);
-    let api = Api::serve(server(&file)).await.with_token("ada");
-    let thread = api.thread().await;
-    let modes = json!(["values", "updates", "messages", "messages-tuple", "custom", "tasks", "checkpoints", "debug"]);
-    let path = format!("/threads/{thread}/runs");
-    let mut out = json!({"thread": thread, "runs": []});
-    for body in [json!({"input": {"messages": [{"role": "user", "content": "hi", "id": "m0"}]}}),
-                 json!({"command": {"resume": "yes"}}),
-                 json!({"input": {"messages": [{"role": "user", "content": "again", "id": "m3"}]}}),
-                 json!({"command": {"resume": "fail"}})] {
-        let mut body = body;
-        body["assistant_id"] = json!("all");
-        body["stream_mode"] = modes.clone();
-        body["stream_subgraphs"] = json!(true);
-        body["stream_resumable"] = json!(true);
-        body["metadata"] = json!({"from": "before"});
-        let run = api.post(&path, body).await["run_id"].as_str().unwrap().to_owned();
-        api.get(&format!("{path}/{run}/join")).await;
-        let answer = api.request(Method::GET, &format!("{path}/{run}/stream")).header("last-event-id", "-1").send().await.unwrap();
-        let text = answer.text().await.unwrap();
-        out["runs"].as_array_mut().unwrap().push(json!({"run": run, "v1": text}));
+    let connection = rusqlite::Connection::open(&file).unwrap();
+    connection
+        .execute_batch(include_str!("stored/rows_v2.sql"))
+        .unwrap();
+    connection
+        .execute("UPDATE served_runs SET due = 0", [])
+        .unwrap();
+    // Events are kept for an hour.
+    let now = std::time::SystemTime::now()
+        .duration_since(std::time::UNIX_EPOCH)
+        .unwrap();
+    let now = i64::try_from(now.as_millis()).unwrap();
+    let answers: Value = serde_json::from_str(include_str!("stored/answers.json")).unwrap();
+    connection
+        .execute(
+            "UPDATE served_events SET made = made + ?1 - 1795528804503",
+            [now],
+        )
+        .unwrap();
+    drop(connection);
+    (Api::serve(server(&file)).await.with_token("ada"), answers)
+}
+
+/// Returns the events without what depends on the time at which the rows were opened.
+fn timeless(text: &str) -> Vec<(String, String, Value)> {
+    let frames = frames(text).into_iter().map(|mut frame| {
+        for place in ["/params/timestamp", "/timestamp"] {
+            if let Some(time) = frame.data.pointer_mut(place) {
+                time.take();
+            }
+        }
+        let id = frame.id.unwrap_or_default();
+        let id = id.rsplit_once('-').map_or(&*id, |(_, number)| number);
+        (id.to_owned(), frame.event, frame.data)
+    });
+    frames.collect()
+}
+
+#[tokio::test]
+async fn events_of_before_are_replayed_as_they_were_sent() {
+    let folder = tempfile::tempdir().unwrap();
+    let (api, answers) = stored(folder.path()).await;
+    let thread = answers["thread"].as_str().unwrap();
+    for run in answers["runs"].as_array().unwrap() {
+        let path = format!(
+            "/threads/{thread}/runs/{}/stream",
+            run["run"].as_str().unwrap()
+        );
+        let request = api
+            .request(Method::GET, &path)
+            .header("last-event-id", "-1");
+        let text = request.send().await.unwrap().text().await.unwrap();
+        assert_eq!(timeless(&text), timeless(run["v1"].as_str().unwrap()));
     }
-    let answer = api.send(Method::POST, &format!("/threads/{thread}/stream/events"), json!({"channels": ["values","updates","messages","tools","custom","lifecycle","input","tasks","checkpoints"]})).await;
-    let mut answer = answer;
+
+    let channels = [
+        "values",
+        "updates",
+        "messages",
+        "tools",
+        "custom",
+        "lifecycle",
+        "input",
+        "tasks",
+        "checkpoints",
+    ];
+    let path = format!("/threads/{thread}/stream/events");
+    let mut answer = api
+        .send(Method::POST, &path, json!({"channels": channels}))
+        .await;
+    let expected = timeless(answers["v2"].as_str().unwrap());
     let mut text = String::new();
-    while let Ok(Ok(Some(part))) = tokio::time::timeout(std::time::Duration::from_secs(2), answer.chunk()).await {
+    while text.matches("\ndata: ").count() < expected.len() || !text.ends_with("\n\n") {
+        let part = answer.chunk().await.unwrap().unwrap();
         text.push_str(std::str::from_utf8(&part).unwrap());
     }
-    out["v2"] = json!(text);
-    let waiting = api.thread().await;
-    let body = json!({"assistant_id": "note", "input": {"notes": ["first"]}, "after_seconds": 100_000_000, "config": {"configurable": {"k": 1}}, "context": {"c": 2},
-        "metadata": {"m": 1}, "priority": 3, "concurrency_key": "k", "stream_mode": ["values"], "durability": "async", "multitask_strategy": "enqueue", "interrupt_after": [] });
-    let run = api.post(&format!("/threads/{waiting}/runs"), body).await;
-    out["waiting"] = json!({"thread": waiting, "run": run});
-    let cron = api.post("/runs/crons", json!({"assistant_id": "note", "schedule": "0 0 1 1 *", "input": {"notes": ["cron"]}})).await;
-    out["cron"] = cron;
-    std::fs::write(folder.join("answers.json"), serde_json::to_string_pretty(&out).unwrap()).unwrap();
-    let _: Value = out;
+    for (found, expected) in timeless(&text).iter().zip(&expected) {
+        assert_eq!(found, expected);
+    }
+}
+
+#[tokio::test]
+async fn a_run_that_waited_is_carried_out_as_it_was_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let (api, answers) = stored(folder.path()).await;
+    let waiting = &answers["waiting"];
+    let thread = waiting["thread"].as_str().unwrap();
+    let run = waiting["run"]["run_id"].as_str().unwrap();
+    let path = format!("/threads/{thread}/runs/{run}");
+    let result = api.get(&format!("{path}/join")).await;
+    assert_eq!(result, json!({"notes": ["first", "noted"]}));
+    let row = api.get(&path).await;
+    assert_eq!(row["status"], "success");
+    assert_eq!(row["kwargs"], waiting["run"]["kwargs"]);
+    assert_eq!(
+        row["multitask_strategy"],
+        waiting["run"]["multitask_strategy"]
+    );
+    let state = api.get(&format!("/threads/{thread}/state")).await;
+    assert_eq!(state["metadata"]["k"], 1);
+
+    let cron = answers["cron"]["cron_id"].as_str().unwrap();
+    let cron = api.get(&format!("/runs/crons/{cron}")).await;
+    assert_eq!(cron["payload"], answers["cron"]["payload"]);
 }

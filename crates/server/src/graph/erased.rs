@@ -7,23 +7,27 @@ use std::time::Duration;
 use async_trait::async_trait;
 use langgraph::AgentError;
 use langgraph::checkpoint::{CheckpointId, Checkpointer, Durability};
-use langgraph::graph::{NodeName, Topology};
+use langgraph::graph::Topology;
 use langgraph::node::{CancelToken, Interrupt};
 use langgraph::stream::StreamModes;
 use serde_json::Value;
 
-use super::{InnerCheckpoint, RunEvent, Schemas};
+use super::{Breaks, InnerCheckpoint, RunEvent, Schemas};
 use crate::RunContext;
 
 /// Takes the events of a run, in order.
 #[async_trait]
-pub(crate) trait Sink: Send {
+pub(crate) trait EventSink: Send {
     /// Takes the next event. The run waits meanwhile.
     async fn take(&mut self, event: RunEvent);
 
-    /// Waits for somebody who wants to know when everything so far is stored, and sees to it that
-    /// he hears it. Dropping the future loses nothing.
-    async fn answer(&mut self);
+    /// Waits for a record that has to come after the events so far, and lets it go on when these
+    /// are stored.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe.
+    async fn open_barrier(&mut self);
 }
 
 /// A compiled graph with a checkpointer, without its types.
@@ -34,7 +38,8 @@ pub(crate) trait ErasedGraph: Send + Sync {
     fn schemas(&self) -> &Schemas;
 
     /// Runs the graph on a thread, and hands each event to `sink`.
-    async fn run(&self, spec: RunSpec, sink: &mut dyn Sink) -> Result<Finished, AgentError>;
+    async fn run(&self, spec: Invocation, sink: &mut dyn EventSink)
+    -> Result<Finished, AgentError>;
 
     /// Returns the state of a thread, or `None` if nothing has run there.
     async fn state(
@@ -91,16 +96,9 @@ pub(crate) enum Start {
     Resume(Value),
 }
 
-/// Where a run pauses.
+/// What a graph is given for a run.
 #[derive(Clone, Debug)]
-pub(crate) enum Breaks {
-    All,
-    Nodes(Vec<NodeName>),
-}
-
-/// Everything that a run is told.
-#[derive(Clone, Debug)]
-pub(crate) struct RunSpec {
+pub(crate) struct Invocation {
     pub(crate) thread: String,
     pub(crate) start: Start,
     /// An answer to a question that is not open fails the run, and changes nothing.

@@ -11,12 +11,12 @@ pub(crate) struct RunEvent {
     /// The nodes around the graph of the event; empty for the root graph.
     pub(crate) namespace: Vec<NodeName>,
     pub(crate) step: usize,
-    pub(crate) payload: Payload,
+    pub(crate) kind: RunEventKind,
 }
 
 /// What an event says. Messages in values are in LangChain's form.
 #[derive(Clone, Debug)]
-pub(crate) enum Payload {
+pub(crate) enum RunEventKind {
     Values(Value),
     Update {
         node: NodeName,
@@ -47,7 +47,7 @@ pub(crate) enum Payload {
     Interrupts(Vec<Interrupt>),
 }
 
-impl Payload {
+impl RunEventKind {
     /// Returns what may hold messages of a state.
     pub(crate) fn value_mut(&mut self) -> Option<&mut Value> {
         match self {

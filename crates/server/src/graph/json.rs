@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
-use super::event::Payload;
+use super::event::RunEventKind;
 use crate::wire::approval::payload_out;
 use crate::wire::message::{state_in, state_out};
 use crate::wire::time::iso;
@@ -20,7 +20,7 @@ use crate::wire::time::iso;
 /// Reads what belongs to a subgraph over another state.
 #[derive(Clone, Copy)]
 pub(crate) struct InnerReader {
-    event: fn(&InnerEvent, &str) -> Option<Payload>,
+    event: fn(&InnerEvent, &str) -> Option<RunEventKind>,
     snapshot: fn(&InnerSnapshot, &Place, &[Self]) -> Option<Value>,
 }
 
@@ -28,7 +28,7 @@ impl InnerReader {
     /// Returns the reader of subgraphs over the state `T`.
     pub(crate) fn of<T: State<Update: Serialize>>() -> Self {
         Self {
-            event: |event, thread| payload::<T>(&event.typed::<T>()?, thread, &[]),
+            event: |event, thread| event_kind::<T>(&event.typed::<T>()?, thread, &[]),
             snapshot: |inside, place, inner| {
                 Some(snapshot_value(inside.typed::<T>()?, place, inner))
             },
@@ -98,48 +98,48 @@ fn interrupt_values(interrupts: &[Interrupt]) -> Value {
 }
 
 /// Returns the event as JSON. `None` if the graph of the event has an unknown state.
-pub(crate) fn payload<S: State<Update: Serialize>>(
+pub(crate) fn event_kind<S: State<Update: Serialize>>(
     kind: &EventKind<S>,
     thread: &str,
     inner: &[InnerReader],
-) -> Option<Payload> {
+) -> Option<RunEventKind> {
     Some(match kind {
-        EventKind::Values(state) => Payload::Values(state_value::<S>(state)),
+        EventKind::Values(state) => RunEventKind::Values(state_value::<S>(state)),
         EventKind::Update {
             node,
             writes,
             cached,
-        } => Payload::Update {
+        } => RunEventKind::Update {
             node: Arc::clone(node),
             update: writes_value::<S>(writes),
             cached: *cached,
         },
-        EventKind::MessageChunk { node, chunk } => Payload::Chunk {
+        EventKind::MessageChunk { node, chunk } => RunEventKind::Chunk {
             node: Arc::clone(node),
             chunk: chunk.clone(),
         },
-        EventKind::Message { node, message } => Payload::Message {
+        EventKind::Message { node, message } => RunEventKind::Message {
             node: Arc::clone(node),
             message: message.clone(),
         },
-        EventKind::Custom { value, .. } => Payload::Custom(value.clone()),
-        EventKind::TaskStarted(task) => Payload::TaskStarted {
+        EventKind::Custom { value, .. } => RunEventKind::Custom(value.clone()),
+        EventKind::TaskStarted(task) => RunEventKind::TaskStarted {
             node: Arc::clone(&task.node),
             input: match &task.item {
                 Some(item) => item.clone(),
                 None => state_value::<S>(&task.input),
             },
         },
-        EventKind::TaskFinished(task) => Payload::TaskFinished {
+        EventKind::TaskFinished(task) => RunEventKind::TaskFinished {
             node: Arc::clone(&task.node),
             result: writes_value::<S>(&task.writes),
             error: task.error.clone(),
             interrupts: task.interrupts.clone(),
         },
         EventKind::Checkpoint(snapshot) => {
-            Payload::Checkpoint(snapshot_value(snapshot, &Place::root(thread), inner))
+            RunEventKind::Checkpoint(snapshot_value(snapshot, &Place::root(thread), inner))
         }
-        EventKind::Interrupt(interrupts) => Payload::Interrupts(interrupts.clone()),
+        EventKind::Interrupt(interrupts) => RunEventKind::Interrupts(interrupts.clone()),
         EventKind::Inner(event) => {
             return inner.iter().find_map(|read| (read.event)(event, thread));
         }

@@ -1,5 +1,6 @@
 //! Graphs without their types: JSON in, JSON out.
 
+mod breaks;
 mod command;
 mod drawing;
 mod erased;
@@ -9,8 +10,9 @@ mod inside;
 mod json;
 mod typed;
 
+pub(crate) use breaks::Breaks;
 pub(crate) use drawing::{drawing, subgraph_names};
-pub(crate) use erased::{Breaks, Change, ErasedGraph, Finished, Head, RunSpec, Sink, Start};
-pub(crate) use event::{Payload, RunEvent};
+pub(crate) use erased::{Change, ErasedGraph, EventSink, Finished, Head, Invocation, Start};
+pub(crate) use event::{RunEvent, RunEventKind};
 pub use handle::{GraphHandle, Schemas, ServedGraph};
 pub(crate) use inside::InnerCheckpoint;

@@ -16,11 +16,13 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::command::{command, invalid};
-use super::event::Payload;
+use super::event::RunEventKind;
 use super::handle::Options;
 use super::inside::InnerCheckpoint;
-use super::json::{Place, payload, snapshot_value, state_value, update_in};
-use super::{Breaks, Change, ErasedGraph, Finished, Head, RunEvent, RunSpec, Schemas, Sink, Start};
+use super::json::{Place, event_kind, snapshot_value, state_value, update_in};
+use super::{
+    Breaks, Change, ErasedGraph, EventSink, Finished, Head, Invocation, RunEvent, Schemas, Start,
+};
 use crate::wire::approval::answer_in;
 
 pub(super) struct Typed<S: State> {
@@ -41,7 +43,7 @@ where
     S::Update: Serialize + DeserializeOwned,
 {
     /// Returns the open interrupts of a thread.
-    async fn open(&self, spec: &RunSpec) -> Result<Vec<Interrupt>, AgentError> {
+    async fn open(&self, spec: &Invocation) -> Result<Vec<Interrupt>, AgentError> {
         let thread = self.graph.thread(&spec.thread);
         let thread = match spec.at {
             Some(at) => thread.at(at),
@@ -74,7 +76,7 @@ where
         )))
     }
 
-    async fn begin(&self, spec: &mut RunSpec) -> Result<Run<S>, AgentError> {
+    async fn begin(&self, spec: &mut Invocation) -> Result<Run<S>, AgentError> {
         if let Some(inner) = &spec.inner {
             self.enter(&spec.thread, inner).await?;
         }
@@ -184,14 +186,18 @@ where
         &self.options.schemas
     }
 
-    async fn run(&self, mut spec: RunSpec, sink: &mut dyn Sink) -> Result<Finished, AgentError> {
+    async fn run(
+        &self,
+        mut spec: Invocation,
+        sink: &mut dyn EventSink,
+    ) -> Result<Finished, AgentError> {
         let run = {
             // It may write to the thread, which waits until it is answered.
             let mut begin = std::pin::pin!(self.begin(&mut spec));
             loop {
                 tokio::select! {
                     run = &mut begin => break run?,
-                    () = sink.answer() => {}
+                    () = sink.open_barrier() => {}
                 }
             }
         };
@@ -232,7 +238,7 @@ where
                 // What was told before a question is taken before it.
                 biased;
                 event = events.next() => event,
-                () = sink.answer() => continue,
+                () = sink.open_barrier() => continue,
             };
             let Some(event) = event.transpose()? else {
                 break;
@@ -241,12 +247,12 @@ where
             if let EventKind::Interrupt(interrupts) = &event.kind {
                 told.extend(interrupts.iter().map(|interrupt| interrupt.id.clone()));
             }
-            let payload = payload::<S>(&event.kind, &spec.thread, &self.options.inner);
-            if let Some(payload) = payload {
+            let kind = event_kind::<S>(&event.kind, &spec.thread, &self.options.inner);
+            if let Some(kind) = kind {
                 let event = RunEvent {
                     namespace: event.namespace.to_vec(),
                     step: event.step,
-                    payload,
+                    kind,
                 };
                 sink.take(event).await;
             }
@@ -262,7 +268,7 @@ where
             let event = RunEvent {
                 namespace: Vec::new(),
                 step: last_step,
-                payload: Payload::Interrupts(open),
+                kind: RunEventKind::Interrupts(open),
             };
             sink.take(event).await;
         }

@@ -1,5 +1,6 @@
 //! Who sends a request.
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// Who sends a request, and whose resources the request may see.
@@ -17,10 +18,11 @@ use serde_json::Value;
 /// assert_eq!(ada.identity(), "ada");
 /// # let _ = ben;
 /// ```
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct User {
     identity: String,
     owner: String,
+    #[serde(default)]
     pub(crate) details: Value,
 }
 

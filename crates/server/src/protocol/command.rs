@@ -43,7 +43,7 @@ impl From<ApiError> for Refused {
     }
 }
 
-/// What the events of a run have to tell for the protocol.
+/// The stream modes of which the protocol's events are made.
 const MODES: [&str; 6] = [
     "values",
     "updates",
@@ -84,7 +84,7 @@ async fn run(app: &Access, thread: &str, request: Value) -> Result<Value, Refuse
     let request: RunRequest = serde_json::from_value(request)
         .map_err(|error| Refused::new("invalid_argument", error.to_string()))?;
     let run = accept(app, Some(thread), request).await?;
-    Ok(json!({"run_id": run.run_id()}))
+    Ok(json!({"run_id": run.row.run_id}))
 }
 
 async fn start(app: &Access, thread: &str, params: &Value) -> Result<Value, Refused> {
@@ -92,14 +92,14 @@ async fn start(app: &Access, thread: &str, params: &Value) -> Result<Value, Refu
         return Err(Refused::new("invalid_argument", "assistant_id is missing"));
     }
     let mut request = params.clone();
-    for (name, value) in told() {
+    for (name, value) in streaming() {
         request[name] = value;
     }
     run(app, thread, request).await
 }
 
-/// What makes the events of a run those of the protocol.
-fn told() -> [(&'static str, Value); 4] {
+/// The options of a run whose events are streamed by the protocol.
+fn streaming() -> [(&'static str, Value); 4] {
     [
         ("if_not_exists", json!("create")),
         ("stream_mode", json!(MODES)),
@@ -140,7 +140,7 @@ async fn respond(app: &Access, thread: &str, params: &Value) -> Result<Value, Re
         },
         "config": params["config"], "metadata": params["metadata"],
     });
-    for (name, value) in told() {
+    for (name, value) in streaming() {
         request[name] = value;
     }
     run(app, thread, request).await

@@ -8,14 +8,14 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
-use super::query::Body;
+use super::query::{Body, one_of};
 use super::search::Search;
 use crate::crons::{new, schedule};
 use crate::error::{ApiError, ApiResult};
 use crate::guard::Access;
 use crate::ids::uuid;
 use crate::rows::{Cron, merge};
-use crate::runs::{RunRequest, one_of, plan};
+use crate::runs::RunRequest;
 use crate::threads;
 
 /// What a cron has for itself. The rest of its request is the request for its runs.
@@ -60,7 +60,7 @@ async fn apply(app: &Access, cron: &mut Cron, given: Map<String, Value>) -> ApiR
         &["delete", "keep"],
     )?;
     let request: RunRequest = serde_json::from_value(cron.payload.clone())?;
-    plan(app, cron.thread_id.as_deref(), request).await?;
+    request.plan(app, cron.thread_id.as_deref()).await?;
     schedule(cron)
 }
 

@@ -3,7 +3,7 @@
 mod ag_ui;
 mod assistants;
 mod crons;
-mod events;
+mod encoded;
 mod info;
 mod openai;
 mod place;

@@ -9,10 +9,11 @@ use serde_json::Value;
 
 use super::query::Body;
 use super::runs::{event_stream, last_event, permit};
+use crate::encode::v2::Channels;
 use crate::error::{ApiError, ApiResult};
 use crate::guard::Access;
 use crate::ids::thread_id;
-use crate::protocol::{Channels, Form, command, streamed};
+use crate::protocol::{Form, command, streamed};
 use crate::threads::find;
 
 /// Refuses the thread of somebody else. One that does not exist may come to be.
@@ -70,7 +71,7 @@ pub(super) async fn thread_stream(
         }
     }
     let since = match last_event(&headers) {
-        Some(since) => since,
+        Some(seen) => seen.number(),
         None => app.rows.last_number(&thread).await?,
     };
     let permit = permit(&app)?;

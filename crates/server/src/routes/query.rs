@@ -25,7 +25,31 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
             _ => ApiError::invalid(error.body_text()),
         })?;
         let bytes: &[u8] = if bytes.is_empty() { b"{}" } else { &bytes };
-        Ok(Self(serde_json::from_slice(bytes)?))
+        let mut json = serde_json::Deserializer::from_slice(bytes);
+        let body = serde_path_to_error::deserialize(&mut json).map_err(invalid)?;
+        json.end()?;
+        Ok(Self(body))
+    }
+}
+
+/// Names the field that is wrong.
+fn invalid(error: serde_path_to_error::Error<serde_json::Error>) -> ApiError {
+    let path = error.path().to_string();
+    let error = error.into_inner();
+    match path.as_str() {
+        "." => ApiError::invalid(error.to_string()),
+        path => ApiError::invalid(format!("{path}: {error}")),
+    }
+}
+
+/// Refuses a word that is none of those allowed.
+pub(super) fn one_of(name: &str, value: Option<&str>, allowed: &[&str]) -> ApiResult<()> {
+    match value {
+        Some(value) if !allowed.contains(&value) => Err(ApiError::invalid(format!(
+            "{name} is one of {}, found '{value}'",
+            allowed.join(", ")
+        ))),
+        _ => Ok(()),
     }
 }
 

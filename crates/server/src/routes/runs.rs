@@ -1,29 +1,33 @@
 //! Runs: in the background, waited for, streamed.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use crate::queue::{Cancel, RunQueue};
 use axum::Json;
 use axum::body::Body as HttpBody;
 use axum::extract::{Path, Query};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use futures_util::StreamExt;
-use langgraph_queue::{Cancel, RunQueue};
+use langgraph_http::Sse;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::OwnedSemaphorePermit;
 
-use super::query::{Body, Pairs, page};
+use super::encoded::encoded;
+use super::query::{Body, Pairs, one_of, page};
 use super::search::ten;
 use crate::app::App;
+use crate::encode::Encoder;
+use crate::encode::v1::{Ids, Seen, V1};
 use crate::error::{ApiError, ApiResult};
 use crate::guard::Access;
 use crate::ids::uuid;
 use crate::rows::{Run, contains};
-use crate::runs::{
-    Accepted, Disconnect, Frame, RunRequest, accept, cancel as cancel_run, join as join_run, modes,
-    one_of, streamed,
-};
+use crate::runs::{Accepted, Disconnect, Modes, RunRequest, accept, attach, cancel as cancel_run};
+use crate::spec::Mode;
+use crate::stream::{Feed, FeedReader};
 use crate::threads::find;
 
 impl Accepted {
@@ -63,6 +67,9 @@ fn headers(place: &str, suffix: &str) -> HeaderMap {
     headers
 }
 
+/// How often a silent stream sends a comment.
+const HEARTBEAT: Duration = Duration::from_secs(15);
+
 /// Permits one more stream.
 pub(super) fn permit(app: &App) -> ApiResult<OwnedSemaphorePermit> {
     let permit = Arc::clone(&app.streams).try_acquire_owned();
@@ -72,7 +79,7 @@ pub(super) fn permit(app: &App) -> ApiResult<OwnedSemaphorePermit> {
 pub(super) fn event_stream(
     permit: OwnedSemaphorePermit,
     mut headers: HeaderMap,
-    body: HttpBody,
+    sse: Sse,
 ) -> Response {
     for (name, value) in [
         (header::CONTENT_TYPE, "text/event-stream; charset=utf-8"),
@@ -81,11 +88,17 @@ pub(super) fn event_stream(
     ] {
         headers.insert(name, header::HeaderValue::from_static(value));
     }
-    let body = body.into_data_stream().map(move |bytes| {
+    let body = sse.into_response().into_body().into_data_stream();
+    let body = body.map(move |bytes| {
         let _held = &permit;
         bytes
     });
     (headers, HttpBody::from_stream(body)).into_response()
+}
+
+/// Returns the frames of a run.
+fn frames_of(events: FeedReader, encoder: impl Encoder + 'static, guard: Disconnect) -> Sse {
+    Sse::breakable(encoded(events, encoder, guard)).keep_alive(HEARTBEAT)
 }
 
 async fn created(app: &Access, thread: Option<&str>, request: RunRequest) -> ApiResult<Response> {
@@ -105,8 +118,14 @@ async fn waited(app: &Access, thread: Option<&str>, request: RunRequest) -> ApiR
 async fn streaming(app: &Access, thread: Option<&str>, request: RunRequest) -> ApiResult<Response> {
     let permit = permit(app)?;
     let run = accept(app, thread, request).await?;
-    let body = streamed(Arc::clone(&run.feed), 0, Vec::new(), run.guard(app));
-    Ok(event_stream(permit, run.headers("stream"), body))
+    let (headers, guard) = (run.headers("stream"), run.guard(app));
+    let ids = ids(&run.feed, Seen::NOTHING);
+    let encoder = V1::new(run.row.kwargs.stream_mode.clone(), ids);
+    Ok(event_stream(
+        permit,
+        headers,
+        frames_of(run.events, encoder, guard),
+    ))
 }
 
 pub(super) async fn create(
@@ -245,7 +264,7 @@ pub(super) async fn join(
 ) -> ApiResult<Response> {
     let run = find_run(&app, &thread, &run).await?;
     let place = format!("/threads/{}/runs/{}", run.thread_id, run.run_id);
-    let feed = join_run(&app, &run).await?;
+    let feed = attach(&app, &run).await?;
     let cancels = query.cancel_on_disconnect && run.is_open();
     let mut guard = Disconnect::new(&app, &run.run_id, cancels);
     let result = feed.result().await;
@@ -254,8 +273,9 @@ pub(super) async fn join(
     Ok((headers(&place, "join"), Json(result)).into_response())
 }
 
-/// Reads `stream_mode` of a query: modes, with commas or repeated, or a JSON list.
-fn modes_in(query: &Join) -> ApiResult<Vec<String>> {
+/// Reads `stream_mode` of a query: modes, with commas or repeated, or a JSON list. `None` without
+/// any.
+fn modes_in(query: &Join) -> ApiResult<Option<Vec<Mode>>> {
     let mut listed: Vec<Value> = Vec::new();
     for given in &query.stream_mode {
         if given.starts_with('[') {
@@ -266,9 +286,20 @@ fn modes_in(query: &Join) -> ApiResult<Vec<String>> {
         }
     }
     if listed.is_empty() {
-        return Ok(Vec::new());
+        return Ok(None);
     }
-    modes(Some(&Value::Array(listed)))
+    let modes: Modes = serde_json::from_value(Value::Array(listed))
+        .map_err(|error| ApiError::invalid(format!("stream_mode: {error}")))?;
+    Ok(Some(modes.0))
+}
+
+/// Returns the ids of a run's frames: none, if they cannot be replayed.
+fn ids(feed: &Feed, after: Seen) -> Ids {
+    if feed.is_stored {
+        Ids::OfRun { after }
+    } else {
+        Ids::None
+    }
 }
 
 /// Streams a run from the event after `Last-Event-ID`; without one, from now on.
@@ -279,22 +310,29 @@ async fn join_live(
     headers_in: &HeaderMap,
     query: &Join,
 ) -> ApiResult<Response> {
-    let modes = modes_in(query)?;
+    let mut modes = run.kwargs.stream_mode.clone();
+    if let Some(wanted) = modes_in(query)? {
+        modes.retain(|mode| wanted.contains(mode));
+    }
     let permit = permit(app)?;
-    let feed = join_run(app, run).await?;
-    let after = last_event(headers_in).filter(|_| feed.resumable);
-    let from = match after {
-        Some(after) => usize::try_from(after + 1).unwrap_or(0),
-        None => feed.len(),
+    let feed = attach(app, run).await?;
+    let after = last_event(headers_in).filter(|_| feed.is_stored);
+    let after = after.unwrap_or_else(|| Seen::before(feed.next_number()));
+    let encoder = V1::new(modes, ids(&feed, after));
+    let first = if feed.is_stored {
+        encoder.first_event(after.next_event())
+    } else {
+        after.next_event()
     };
     let cancels = query.cancel_on_disconnect && run.is_open();
     let guard = Disconnect::new(app, &run.run_id, cancels);
-    let body = streamed(feed, from, modes, guard);
+    let events = FeedReader::new(&app.rows, feed, first);
+    let body = frames_of(events, encoder, guard);
     Ok(event_stream(permit, headers(place, "stream"), body))
 }
 
-pub(super) fn last_event(headers: &HeaderMap) -> Option<i64> {
-    Frame::seq_of(headers.get("last-event-id")?.to_str().ok()?)
+pub(super) fn last_event(headers: &HeaderMap) -> Option<Seen> {
+    Seen::parse(headers.get("last-event-id")?.to_str().ok()?)
 }
 
 pub(super) async fn join_stream(
@@ -347,7 +385,7 @@ pub(super) async fn cancel(
     let action = action(query.action.as_deref())?;
     let waits = matches!(query.wait.as_deref(), Some("1" | "true"));
     let place = format!("/threads/{}/runs/{}", run.thread_id, run.run_id);
-    let feed = join_run(&app, &run).await?;
+    let feed = attach(&app, &run).await?;
     if !run.is_open() || !cancel_run(&app, &run.run_id, action).await? {
         return Err(ApiError::conflict("Run has ended already."));
     }

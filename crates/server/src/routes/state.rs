@@ -1,9 +1,9 @@
 //! The state and the history of threads.
 
+use crate::queue::RunQueue;
 use axum::Json;
 use axum::extract::{Path, Query};
 use langgraph::checkpoint::CheckpointId;
-use langgraph_queue::RunQueue;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -14,7 +14,8 @@ use crate::error::{ApiError, ApiResult};
 use crate::graph::Change;
 use crate::guard::Access;
 use crate::rows::{Thread, Writer, contains};
-use crate::runs::{Stands, checkpoint_id, checkpoint_in, settle};
+use crate::runs::{ThreadStatusUpdate, write_thread};
+use crate::spec::{CheckpointRef, RunCommand, checkpoint_id};
 use crate::threads::find;
 use crate::wire::usage::Usages;
 
@@ -115,7 +116,7 @@ pub(super) async fn at(
 
 #[derive(Deserialize)]
 pub(super) struct AtCheckpoint {
-    checkpoint: Value,
+    checkpoint: CheckpointRef,
     #[serde(default)]
     subgraphs: bool,
     select: Option<Vec<String>>,
@@ -127,7 +128,7 @@ pub(super) async fn at_checkpoint(
     Body(given): Body<AtCheckpoint>,
 ) -> ApiResult<Json<Value>> {
     let thread = find(&app, &id).await?;
-    let at = checkpoint_in(Some(&given.checkpoint))?;
+    let at = given.checkpoint.root()?;
     let wanted = Wanted {
         subgraphs: given.subgraphs,
         select: given.select,
@@ -135,13 +136,17 @@ pub(super) async fn at_checkpoint(
     state_of(&app, &thread, at, wanted).await
 }
 
+fn root(checkpoint: Option<&CheckpointRef>) -> ApiResult<Option<CheckpointId>> {
+    Ok(checkpoint.map(CheckpointRef::root).transpose()?.flatten())
+}
+
 #[derive(Deserialize)]
 pub(super) struct Update {
     values: Option<Value>,
     as_node: Option<String>,
-    checkpoint: Option<Value>,
+    checkpoint: Option<CheckpointRef>,
     checkpoint_id: Option<String>,
-    command: Option<Value>,
+    command: Option<RunCommand>,
 }
 
 /// Changes the state of a thread, and its row.
@@ -153,17 +158,17 @@ pub(super) async fn apply(app: &App, thread: &Thread, update: Update) -> ApiResu
         )
     })?;
     let mut values = update.values.unwrap_or_default();
-    if let Some(command) = update.command.filter(|command| !command.is_null()) {
-        if !command["resume"].is_null() || !command["goto"].is_null() {
+    if let Some(command) = update.command {
+        if !command.resume.is_null() || !command.goto.is_null() {
             return Err(ApiError::invalid(
                 "a change of a state takes `command.update` only",
             ));
         }
-        values = command["update"].clone();
+        values = command.update;
     }
     let at = match &update.checkpoint_id {
         Some(id) => Some(checkpoint_id(id)?),
-        None => checkpoint_in(update.checkpoint.as_ref())?,
+        None => root(update.checkpoint.as_ref())?,
     };
     let change = Change {
         at,
@@ -181,12 +186,11 @@ pub(super) async fn apply(app: &App, thread: &Thread, update: Update) -> ApiResu
             .is_some_and(|next| !next.is_empty())
     });
     let status = if waits { "interrupted" } else { "idle" };
-    let stands = Stands {
-        status,
-        error: Value::Null,
+    let update = ThreadStatusUpdate {
         usages,
+        ..ThreadStatusUpdate::new(status)
     };
-    settle(app, Writer::Anyone, &*graph, id, stands).await?;
+    write_thread(app, Writer::Anyone, &*graph, id, update).await?;
     Ok(made)
 }
 
@@ -216,7 +220,7 @@ pub(super) struct History {
     limit: usize,
     before: Option<Value>,
     metadata: Option<Value>,
-    checkpoint: Option<Value>,
+    checkpoint: Option<CheckpointRef>,
     select: Option<Vec<String>>,
 }
 
@@ -232,7 +236,7 @@ async fn past(app: &Access, id: &str, asked: History) -> ApiResult<Json<Vec<Valu
     let Some(graph) = app.graph_of_thread(&thread.metadata)? else {
         return Ok(Json(Vec::new()));
     };
-    checkpoint_in(asked.checkpoint.as_ref())?;
+    root(asked.checkpoint.as_ref())?;
     let before = before(&asked.before.unwrap_or_default())?;
     let wanted = asked.metadata.unwrap_or_default();
     let limit = if wanted.is_null() {

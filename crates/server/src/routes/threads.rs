@@ -11,14 +11,14 @@ use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use super::place;
-use super::query::{Body, Pairs, if_exists};
+use super::query::{Body, Pairs, if_exists, one_of};
 use super::search::Search;
 use super::state;
 use crate::error::{ApiError, ApiResult};
 use crate::guard::Access;
 use crate::ids::thread_id;
 use crate::rows::{Pruning, Thread, Ttl, contains, merge};
-use crate::runs::{one_of, prune_thread, remove_thread};
+use crate::runs::{prune_thread, remove_thread};
 use crate::threads::{find, make};
 
 #[derive(Deserialize)]

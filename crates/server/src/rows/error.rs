@@ -1,6 +1,6 @@
 //! Errors of the rows.
 
-use langgraph_queue::QueueError;
+use crate::queue::QueueError;
 
 /// The database of the rows failed, or holds what cannot be read.
 #[derive(Debug, thiserror::Error)]

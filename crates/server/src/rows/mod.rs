@@ -17,7 +17,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use langgraph_queue::Signal;
+use crate::queue::Signal;
 use rusqlite::Connection;
 use serde_json::Value;
 use tokio::sync::broadcast;

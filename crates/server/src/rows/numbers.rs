@@ -24,12 +24,11 @@ impl Rows {
     }
 
     /// Notes how many numbers a run has used.
-    pub(crate) async fn end_numbers(&self, run: &str, events: usize) -> RowsResult<()> {
-        let events = i64::try_from(events).unwrap_or(i64::MAX / PER_EVENT - 1);
+    pub(crate) async fn end_numbers(&self, run: &str, events: i64) -> RowsResult<()> {
         let statement = sql!(
             "UPDATE served_numbers SET last = first + $2 WHERE run = $1",
             run,
-            (events + 1).saturating_mul(PER_EVENT),
+            events.saturating_add(1).saturating_mul(PER_EVENT),
         );
         self.db.change(statement).await.map(|_| ())
     }

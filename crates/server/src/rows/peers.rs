@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use langgraph_queue::Signal;
+use crate::queue::Signal;
 use langgraph_sql::{process_is_gone, this_process};
 use rusqlite::Connection;
 use tokio::sync::broadcast;
@@ -217,7 +217,7 @@ pub(super) async fn hear(mut watch: Watch, signals: broadcast::Sender<Signal>) {
 
 #[cfg(test)]
 mod tests {
-    use langgraph_queue::{Job, RunQueue, Signals};
+    use crate::queue::{Job, RunQueue, Signals};
 
     use super::super::Rows;
     use super::*;

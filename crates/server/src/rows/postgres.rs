@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
+use crate::queue::Signal;
 use bytes::BytesMut;
 use deadpool_postgres::GenericClient;
 use langgraph_postgres::Database;
-use langgraph_queue::Signal;
 use tokio::sync::broadcast;
 use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 

@@ -2,11 +2,11 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use async_trait::async_trait;
-use langgraph_queue::{
+use crate::queue::{
     Cancel, Cancelled, Claim, EventLog, Held, Job, LoggedEvent, QueueError, Reaped, RunQueue,
     Signal, Signals,
 };
+use async_trait::async_trait;
 use langgraph_sql::process_is_gone;
 use serde_json::json;
 
@@ -15,6 +15,9 @@ use super::{Line, Rows, RowsError, RowsResult, sql};
 use crate::wire::time::now;
 
 type QueueResult<T> = Result<T, QueueError>;
+
+/// When a run is attempted again whose storage has failed.
+const RETRY_AFTER: Duration = Duration::from_secs(1);
 
 /// The run that comes next. An index holds each rule that two workers could break at once.
 const CLAIM: &str = "UPDATE served_runs SET status = 'running', worker = $1, fence = fence + 1, \
@@ -35,6 +38,17 @@ fn claim(line: &Line) -> Claim {
         .cancel(line.some_text(5).and_then(Cancel::parse))
 }
 
+/// Reads `number, made, mode, event, data`.
+fn logged(line: &Line) -> LoggedEvent {
+    LoggedEvent {
+        number: line.int(0),
+        made: line.int(1),
+        mode: line.text(2).to_owned(),
+        event: line.text(3).to_owned(),
+        data: line.text(4).to_owned(),
+    }
+}
+
 fn milliseconds(time: SystemTime) -> i64 {
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
@@ -51,7 +65,7 @@ pub(super) fn word(signal: &Signal) -> String {
         Signal::Events(run) => format!("events:{run}"),
         Signal::Cancel(run) => format!("cancel:{run}"),
         Signal::Ended(run) => format!("ended:{run}"),
-        _ => "lost".to_owned(),
+        Signal::Lost => "lost".to_owned(),
     }
 }
 
@@ -108,6 +122,21 @@ impl Rows {
             }
         }
         Ok(())
+    }
+
+    /// Puts a claimed run back, and counts that many attempts.
+    async fn requeue(&self, claim: &Claim, attempts: i64, delay: Duration) -> QueueResult<bool> {
+        let statement = sql!(
+            "UPDATE served_runs SET status = 'pending', worker = NULL, updated = $3, \
+             attempt = attempt + $4, due = CASE WHEN $5 = 0 THEN due ELSE {NOW} + $5 END \
+             WHERE id = $1 AND fence = $2 AND status = 'running' RETURNING id",
+            &claim.run,
+            claim.fence,
+            now(),
+            attempts,
+            length(delay),
+        );
+        Ok(self.change_and_tell(statement, Signal::Queued).await?)
     }
 
     /// Runs a statement that returns rows if it did something, and tells everyone then.
@@ -174,12 +203,22 @@ impl RunQueue for Rows {
         }
     }
 
-    async fn renew(&self, worker: &str, lease: Duration) -> QueueResult<Vec<Held>> {
+    async fn renew(
+        &self,
+        worker: &str,
+        lease: Duration,
+        claims: &[&Claim],
+    ) -> QueueResult<Vec<Held>> {
+        if claims.is_empty() {
+            return Ok(Vec::new());
+        }
+        let claims = claims.iter().map(|claim| json!({"r": claim.run}));
         let statement = sql!(
             "UPDATE served_runs SET lease = {NOW} + $2 WHERE worker = $1 AND status = 'running' \
-             RETURNING id, fence, cancel",
+             AND id IN (SELECT e ->> 'r' FROM {EACH}) RETURNING id, fence, cancel",
             worker,
             length(lease),
+            claims.collect::<serde_json::Value>().to_string(),
         );
         let lines = self.db.rows(statement).await?;
         let held = lines.iter().map(|line| Held {
@@ -204,14 +243,11 @@ impl RunQueue for Rows {
     }
 
     async fn give_back(&self, claim: &Claim) -> QueueResult<bool> {
-        let statement = sql!(
-            "UPDATE served_runs SET status = 'pending', worker = NULL, updated = $3 \
-             WHERE id = $1 AND fence = $2 AND status = 'running' RETURNING id",
-            &claim.run,
-            claim.fence,
-            now(),
-        );
-        Ok(self.change_and_tell(statement, Signal::Queued).await?)
+        self.requeue(claim, 0, Duration::ZERO).await
+    }
+
+    async fn give_back_failed(&self, claim: &Claim) -> QueueResult<bool> {
+        self.requeue(claim, 1, RETRY_AFTER).await
     }
 
     async fn reap(&self, attempts: i64) -> QueueResult<Reaped> {
@@ -335,14 +371,17 @@ impl EventLog for Rows {
             i64::try_from(limit).unwrap_or(i64::MAX),
         );
         let lines = self.db.rows(statement).await?;
-        let events = lines.iter().map(|line| LoggedEvent {
-            number: line.int(0),
-            made: line.int(1),
-            mode: line.text(2).to_owned(),
-            event: line.text(3).to_owned(),
-            data: line.text(4).to_owned(),
-        });
-        Ok(events.collect())
+        Ok(lines.iter().map(logged).collect())
+    }
+
+    async fn last(&self, run: &str) -> QueueResult<Option<LoggedEvent>> {
+        let statement = sql!(
+            "SELECT number, made, mode, event, data FROM served_events \
+             WHERE run = $1 ORDER BY number DESC LIMIT 1",
+            run
+        );
+        let line = self.db.row(statement).await?;
+        Ok(line.as_ref().map(logged))
     }
 
     async fn forget(&self, before: SystemTime) -> QueueResult<()> {
@@ -358,7 +397,7 @@ impl EventLog for Rows {
 
 #[cfg(test)]
 mod tests {
-    use langgraph_queue::conformance;
+    use crate::queue::conformance;
 
     use super::*;
 

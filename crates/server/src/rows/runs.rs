@@ -1,10 +1,11 @@
 //! Rows of runs.
 
-use langgraph_queue::{Cancel, Held};
+use crate::queue::{Cancel, Held};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Line, Rows, RowsResult, sql};
+use crate::spec::{RunSpec, Strategy};
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[allow(clippy::struct_field_names)] // the names of the interface
@@ -14,8 +15,8 @@ pub(crate) struct Run {
     pub(crate) assistant_id: String,
     pub(crate) metadata: Value,
     pub(crate) status: String,
-    pub(crate) kwargs: Value,
-    pub(crate) multitask_strategy: String,
+    pub(crate) kwargs: RunSpec,
+    pub(crate) multitask_strategy: Strategy,
     pub(crate) created_at: String,
     pub(crate) updated_at: String,
 }

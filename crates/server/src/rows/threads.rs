@@ -140,7 +140,7 @@ fn read_thread(line: &Line) -> RowsResult<Thread> {
 pub(crate) enum Writer<'a> {
     Anyone,
     /// A run, as long as its claim is valid.
-    Run(&'a langgraph_queue::Claim),
+    Run(&'a crate::queue::Claim),
 }
 
 impl Rows {
@@ -317,9 +317,9 @@ impl Rows {
         Ok(found)
     }
 
-    /// Returns the threads without a run that were left behind: made before that time, and to be
-    /// removed.
-    pub(crate) async fn left_behind(&self, seconds: i64) -> RowsResult<Vec<Thread>> {
+    /// Returns the temporary threads without a run that are older than that: their process was lost
+    /// before it removed them.
+    pub(crate) async fn orphans(&self, seconds: i64) -> RowsResult<Vec<Thread>> {
         let statement = sql!(
             "SELECT owner, temporary, doc FROM served_threads WHERE temporary = 1 \
              AND made < {NOW} - $1 * 1000 AND NOT EXISTS (SELECT 1 FROM served_runs \

@@ -4,26 +4,24 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::{Feed, RunRequest, plan, submit};
+use super::request::{IfNotExists, RunRequest};
+use super::submit::submit;
 use crate::error::{ApiError, ApiResult};
 use crate::guard::Access;
 use crate::ids::thread_id;
 use crate::rows::{Run, Thread, merge};
+use crate::stream::{Feed, FeedReader};
 use crate::threads::make;
 
 /// A run that was accepted.
 pub(crate) struct Accepted {
     pub(crate) feed: Arc<Feed>,
+    /// Reads its events from the first one on.
+    pub(crate) events: FeedReader,
     pub(crate) row: Run,
     pub(crate) cancel_on_disconnect: bool,
     /// True if the client has named no thread.
     pub(crate) stateless: bool,
-}
-
-impl Accepted {
-    pub(crate) fn run_id(&self) -> &str {
-        &self.row.run_id
-    }
 }
 
 /// Accepts a run: on a thread, or on one that lives as long as the run.
@@ -32,16 +30,16 @@ pub(crate) async fn accept(
     thread: Option<&str>,
     request: RunRequest,
 ) -> ApiResult<Accepted> {
-    let create = request.if_not_exists.as_deref() == Some("create");
+    let create = request.if_not_exists == Some(IfNotExists::Create);
     let thread = thread.map(thread_id).transpose()?;
-    let (planned, assistant) = plan(app, thread.as_deref(), request).await?;
+    let (new, assistant) = request.plan(app, thread.as_deref()).await?;
     let own = json!({
         "graph_id": assistant.graph_id, "assistant_id": assistant.assistant_id,
     });
-    let id = &planned.row.thread_id;
+    let id = &new.row.thread_id;
     if thread.is_none() || create {
         let row = Thread::new(id.clone(), app.owner(), own.clone());
-        make(app, &row.temporary(planned.temporary)).await?;
+        make(app, &row.temporary(new.row.kwargs.temporary)).await?;
     }
     let found = app.rows.thread(id).await?;
     if !found.is_some_and(|thread| app.sees(&thread.owner)) {
@@ -49,17 +47,23 @@ pub(crate) async fn accept(
     }
     let known = app
         .rows
-        .change_thread(id, |thread| {
-            merge(&mut thread.metadata, &own);
-        })
+        .change_thread(id, |thread| merge(&mut thread.metadata, &own))
         .await?;
     if known.is_none() {
         return Err(ApiError::not_found("Thread or assistant not found."));
     }
+    // The reader is there before the first event.
+    let feed = app
+        .runs
+        .feeds
+        .of(&new.row.run_id, app.stores_events(&new.row), None);
+    let events = FeedReader::new(&app.rows, Arc::clone(&feed), 0);
+    submit(app, &new).await?;
     Ok(Accepted {
-        feed: submit(app, &planned).await?,
-        cancel_on_disconnect: planned.cancel_on_disconnect,
-        row: planned.row,
+        feed,
+        events,
+        cancel_on_disconnect: new.cancel_on_disconnect,
+        row: new.row,
         stateless: thread.is_none(),
     })
 }

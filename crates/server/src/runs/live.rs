@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::queue::{Cancel, Claim};
 use langgraph::node::CancelToken;
-use langgraph_queue::{Cancel, Claim};
 
-use super::feed::Feed;
+use crate::stream::Feed;
 
 /// A run that this process carries out.
 #[derive(Debug)]
@@ -16,7 +16,7 @@ pub(crate) struct Live {
     pub(crate) token: CancelToken,
     pub(crate) feed: Arc<Feed>,
     action: Mutex<Option<Cancel>>,
-    lost: AtomicBool,
+    revoked: AtomicBool,
 }
 
 impl Live {
@@ -26,7 +26,7 @@ impl Live {
             token: CancelToken::new(),
             feed,
             action: Mutex::default(),
-            lost: AtomicBool::new(false),
+            revoked: AtomicBool::new(false),
         }
     }
 
@@ -40,19 +40,19 @@ impl Live {
     }
 
     /// Cancels the run.
-    pub(crate) fn stop(&self, action: Cancel) {
+    pub(crate) fn cancel(&self, action: Cancel) {
         *self.action.lock().unwrap_or_else(PoisonError::into_inner) = Some(action);
         self.token.cancel();
     }
 
-    /// Somebody else has claimed the run: nothing of it is written here any more.
-    pub(super) fn lose(&self) {
-        self.lost.store(true, Ordering::Release);
+    /// Ends the claim of this process: nothing of the run is written here any more.
+    pub(super) fn revoke(&self) {
+        self.revoked.store(true, Ordering::Release);
         self.token.cancel();
     }
 
-    pub(super) fn is_lost(&self) -> bool {
-        self.lost.load(Ordering::Acquire)
+    pub(super) fn is_revoked(&self) -> bool {
+        self.revoked.load(Ordering::Acquire)
     }
 }
 

@@ -4,16 +4,17 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use langgraph_wait::Wait;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use super::accept::accept;
-use super::request::{Planned, RunRequest};
+use super::request::{NewRun, RunRequest};
 use super::submit::submit;
 use crate::app::App;
 use crate::error::ApiResult;
 use crate::guard::{Access, User};
 use crate::rows::{Run, Thread};
+use crate::spec::{RunCommand, Strategy};
 use crate::wire::time::now;
 
 /// Returns the waits among the open interrupts of a thread's row.
@@ -54,17 +55,16 @@ async fn start(app: &Arc<App>, thread: &Thread) -> ApiResult<()> {
     if answers.is_empty() {
         return Ok(());
     }
-    let command = json!({"resume": answers});
+    let command = RunCommand::resume(Value::Object(answers));
     if let Some((row, priority, concurrency_key)) = app.rows.newest_run(id).await? {
-        let planned = Planned {
+        let new = NewRun {
             row: next(row, command),
             priority,
             concurrency_key,
             delay: None,
             cancel_on_disconnect: false,
-            temporary: false,
         };
-        return submit(app, &planned).await.map(|_| ());
+        return submit(app, &new).await;
     }
     // The run that waits was deleted: its owner asks for another one.
     let user = app.authenticate.is_some();
@@ -81,28 +81,27 @@ async fn start(app: &Arc<App>, thread: &Thread) -> ApiResult<()> {
     Ok(())
 }
 
-/// Returns the run that goes on where one has paused: with what its client has asked for. If
-/// somebody else has answered meanwhile, it changes nothing.
-fn next(mut row: Run, command: Value) -> Run {
+/// Returns the run that continues a paused one: with what its client has asked for. If the
+/// interrupt was answered meanwhile, it changes nothing.
+fn next(mut row: Run, command: RunCommand) -> Run {
     row.run_id = Uuid::now_v7().to_string();
     "pending".clone_into(&mut row.status);
-    "enqueue".clone_into(&mut row.multitask_strategy);
+    row.multitask_strategy = Strategy::Enqueue;
     row.created_at = now();
     row.updated_at.clone_from(&row.created_at);
-    let changed = [
-        ("input", Value::Null),
-        ("command", command),
-        ("checkpoint_id", Value::Null),
-        ("strict_resume", json!(true)),
-    ];
-    for (name, value) in changed {
-        row.kwargs[name] = value;
-    }
+    let spec = &mut row.kwargs;
+    spec.input = Value::Null;
+    spec.command = Some(command);
+    spec.checkpoint_id = None;
+    spec.inner_checkpoint = None;
+    spec.strict_resume = true;
     row
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]

@@ -75,6 +75,15 @@ pub(crate) fn to_wire(usage: Option<&Usage>) -> Value {
     wire
 }
 
+/// Reads the tokens used.
+pub(crate) fn from_wire(wire: &Value) -> Option<Usage> {
+    let count = |value: &Value| value.as_u64().unwrap_or_default();
+    let usage = Usage::new(count(&wire["input_tokens"]), count(&wire["output_tokens"]));
+    let usage = usage.with_cached(count(&wire["input_token_details"]["cache_read"]));
+    let usage = usage.with_reasoning(count(&wire["output_token_details"]["reasoning"]));
+    wire.is_object().then_some(usage)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

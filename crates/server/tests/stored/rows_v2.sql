@@ -1,3 +1,6 @@
+PRAGMA foreign_keys = OFF;
+PRAGMA application_id = 1818718824;
+PRAGMA user_version = 5;
 BEGIN TRANSACTION;
 CREATE TABLE served_assistants (
         id TEXT NOT NULL, version BIGINT NOT NULL, latest BIGINT NOT NULL, owner TEXT NOT NULL,

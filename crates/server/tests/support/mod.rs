@@ -17,7 +17,7 @@ impl Api {
     pub(crate) async fn serve(server: Server) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
-        tokio::spawn(server.serve_on(listener));
+        tokio::spawn(async move { server.serve_on(listener).await.unwrap() });
         Self::at(url)
     }
 
@@ -84,17 +84,32 @@ impl Api {
         let path = format!("/threads/{thread}/runs/stream");
         let response = self.send(Method::POST, &path, body).await;
         assert_eq!(response.status(), 200);
-        let text = response.text().await.unwrap();
-        let frames = text
-            .split("\r\n\r\n")
-            .filter(|frame| frame.starts_with("event"));
-        frames
-            .map(|frame| {
-                let mut lines = frame.split("\r\n");
-                let name = lines.next().unwrap().strip_prefix("event: ").unwrap();
-                let data = lines.next().unwrap().strip_prefix("data: ").unwrap();
-                (name.to_owned(), serde_json::from_str(data).unwrap())
-            })
+        frames(&response.text().await.unwrap())
+            .into_iter()
+            .map(|frame| (frame.event, frame.data))
             .collect()
     }
+}
+
+/// A server-sent event.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Frame {
+    pub(crate) id: Option<String>,
+    pub(crate) event: String,
+    pub(crate) data: Value,
+}
+
+/// Reads the events of a stream; comments are left out.
+pub(crate) fn frames(text: &str) -> Vec<Frame> {
+    let text = text.replace("\r\n", "\n");
+    let blocks = text.split("\n\n").filter(|block| block.contains("data: "));
+    let read = |block: &str| {
+        let field = |name: &str| block.lines().find_map(|line| line.strip_prefix(name));
+        Frame {
+            id: field("id: ").map(str::to_owned),
+            event: field("event: ").unwrap_or_default().to_owned(),
+            data: serde_json::from_str(field("data: ").unwrap()).unwrap(),
+        }
+    };
+    blocks.map(read).collect()
 }

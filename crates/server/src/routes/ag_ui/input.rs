@@ -4,9 +4,10 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
-use super::messages;
 use crate::error::{ApiError, ApiResult};
-use crate::runs::RunRequest;
+use crate::runs::{IfNotExists, Modes, OnDisconnect, RunRequest};
+use crate::spec::{Mode, RunCommand};
+use crate::wire::ag_ui::message_in;
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -53,28 +54,35 @@ impl RunAgentInput {
             .flatten()
             .filter_map(|interrupt| interrupt["id"].as_str())
             .collect();
+        let configurable = json!({"ag_ui": {
+            "tools": self.tools, "context": self.context,
+            "forwarded_props": self.forwarded_props,
+        }});
         let mut request = RunRequest {
             assistant_id: assistant.to_owned(),
-            if_not_exists: Some("create".to_owned()),
-            stream_mode: Some(json!(["values", "messages-tuple", "tasks", "custom"])),
+            if_not_exists: Some(IfNotExists::Create),
+            stream_mode: Some(Modes(vec![
+                Mode::Values,
+                Mode::MessagesTuple,
+                Mode::Tasks,
+                Mode::Custom,
+            ])),
             stream_subgraphs: true,
-            on_disconnect: Some("cancel".to_owned()),
-            config: Some(json!({"configurable": {"ag_ui": {
-                "tools": self.tools, "context": self.context,
-                "forwarded_props": self.forwarded_props,
-            }}})),
+            on_disconnect: Some(OnDisconnect::Cancel),
+            config: Some(Map::from_iter([("configurable".to_owned(), configurable)])),
             ..RunRequest::default()
         };
         match &self.resume {
             Some(answers) if !answers.is_empty() => {
-                request.command = Some(json!({"resume": resume(answers, &open, state)?}));
+                let answers = resume(answers, &open, state)?;
+                request.command = Some(RunCommand::resume(answers));
             }
             _ if !open.is_empty() => {
                 return Err(ApiError::conflict(
                     "the thread waits for answers: resume its interrupts before a new input",
                 ));
             }
-            _ => request.input = Some(self.input(&state["values"])),
+            _ => request.input = self.input(&state["values"]),
         }
         Ok(request)
     }
@@ -91,7 +99,7 @@ impl RunAgentInput {
             let id = &message["id"];
             id.is_null() || !known.contains(&id)
         });
-        let fresh: Vec<Value> = fresh.filter_map(messages::message_in).collect();
+        let fresh: Vec<Value> = fresh.filter_map(message_in).collect();
         let changed = self.state.as_object().into_iter().flatten();
         let changed = changed.filter(|(key, value)| *key != "messages" && values[key] != **value);
         let mut input: Map<String, Value> = changed
@@ -134,7 +142,7 @@ fn resume(answers: &[Resume], open: &[&str], state: &Value) -> ApiResult<Value> 
     Ok(Value::Object(given))
 }
 
-/// What a question hears that nobody answers: an approval is refused.
+/// Returns the answer to an interrupt that the user has cancelled: an approval is refused.
 fn cancelled(id: &str, state: &Value) -> Value {
     let interrupts = state["interrupts"].as_array();
     let mut open = interrupts.into_iter().flatten();

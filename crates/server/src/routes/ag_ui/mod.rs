@@ -4,52 +4,24 @@
 //! for every other client too.
 
 mod input;
-mod messages;
-mod output;
 
-use std::convert::Infallible;
-
-use axum::body::Body as HttpBody;
 use axum::extract::Path;
-use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
-use axum::response::{IntoResponse, Response};
+use axum::http::HeaderMap;
+use axum::response::Response;
 use futures_util::stream::{self, Stream, StreamExt};
-use serde_json::{Value, json};
+use langgraph_http::{BrokenOff, Frame, Sse};
 
-use super::events::events;
+use super::encoded::encoded;
 use super::query::Body;
-use super::runs;
+use super::runs::{event_stream, permit};
+use crate::encode::Encoder;
+use crate::encode::ag_ui::AgUi;
 use crate::error::{ApiError, ApiResult};
 use crate::guard::Access;
+use crate::runs::{Disconnect, accept};
+use crate::stream::{EndStatus, RunError, StreamEvent};
 use crate::threads::find;
 use input::RunAgentInput;
-use output::Output;
-
-fn line(event: &Value) -> String {
-    format!("data: {event}\n\n")
-}
-
-fn response(lines: impl Stream<Item = String> + Send + 'static) -> Response {
-    let body = HttpBody::from_stream(lines.map(Ok::<_, Infallible>));
-    let mut headers = HeaderMap::new();
-    for (name, value) in [
-        (header::CONTENT_TYPE, "text/event-stream; charset=utf-8"),
-        (header::CACHE_CONTROL, "no-store"),
-        (HeaderName::from_static("x-accel-buffering"), "no"),
-    ] {
-        headers.insert(name, HeaderValue::from_static(value));
-    }
-    (headers, body).into_response()
-}
-
-/// A run that cannot start is a run that has failed: clients read events, not statuses.
-fn refused(input: &RunAgentInput, error: &ApiError) -> Response {
-    let events = [
-        json!({"type": "RUN_STARTED", "threadId": input.thread_id, "runId": input.run_id}),
-        json!({"type": "RUN_ERROR", "message": error.detail(), "code": "INVALID_REQUEST"}),
-    ];
-    response(stream::iter(events.map(|event| line(&event))))
-}
 
 /// Runs the graph of an assistant on the client's thread.
 pub(super) async fn run(
@@ -57,6 +29,7 @@ pub(super) async fn run(
     Path(assistant): Path<String>,
     Body(input): Body<RunAgentInput>,
 ) -> ApiResult<Response> {
+    let permit = permit(&app)?;
     let assistant = app.assistant(&assistant).await?;
     let thread = input.thread(app.owner());
     let graph = app.graph(&assistant.graph_id)?;
@@ -64,30 +37,40 @@ pub(super) async fn run(
         Ok(_) => graph.state(&thread, None, false).await?,
         Err(_) => None,
     };
-    let state = state.unwrap_or_default();
-    let request = match input.request(&assistant.assistant_id, &state) {
-        Ok(request) => request,
-        Err(error) => return Ok(refused(&input, &error)),
+    let mut state = state.unwrap_or_default();
+    let started = match input.request(&assistant.assistant_id, &state) {
+        Ok(request) => accept(&app, Some(&thread), request).await,
+        Err(error) => Err(error),
     };
-    let events = match runs::stream(app.clone(), Path(thread.clone()), Body(request)).await {
-        Ok(response) => events(response),
-        Err(error) => return Ok(refused(&input, &error)),
-    };
-    let output = Output::new(&input, &state);
-    // What is told last depends on where the thread stands when the run has ended.
-    let told = events.map(Some).chain(stream::once(async { None }));
-    let told = stream::unfold((Box::pin(told), output), move |(mut told, mut output)| {
-        let (graph, thread) = (std::sync::Arc::clone(&graph), thread.clone());
-        async move {
-            let lines = if let Some(event) = told.next().await? {
-                output.event(event)
-            } else {
-                let state = graph.state(&thread, None, false).await;
-                output.end(&state.ok().flatten().unwrap_or_default())
-            };
-            Some((stream::iter(lines), (told, output)))
+    let encoder = AgUi::new(&input.thread_id, &input.run_id, state["values"].take());
+    let sse = match started {
+        Ok(run) => {
+            let guard = Disconnect::new(&app, &run.row.run_id, run.cancel_on_disconnect);
+            Sse::new(whole(encoded(run.events, encoder, guard)).boxed())
         }
-    });
-    let lines = told.flatten().map(|event| line(&event));
-    Ok(response(lines))
+        Err(error) => refused(encoder, &error),
+    };
+    Ok(event_stream(permit, HeaderMap::new(), sse))
+}
+
+/// A run that cannot start is a run that has failed: clients read events, not statuses.
+fn refused(mut encoder: AgUi, error: &ApiError) -> Sse {
+    let error = RunError::new("INVALID_REQUEST", error.detail());
+    let end = StreamEvent::ended(EndStatus::Failed, Some(error));
+    Sse::new(stream::iter(encoder.encode(&end)))
+}
+
+/// Ends frames that break off with an error: this protocol cannot continue them.
+fn whole(
+    frames: impl Stream<Item = Result<Frame, BrokenOff>> + Send + 'static,
+) -> impl Stream<Item = Frame> + Send + 'static {
+    frames.map(|frame| {
+        frame.unwrap_or_else(|_| {
+            let error = serde_json::json!({
+                "type": "RUN_ERROR", "message": "the server stops; try again",
+                "code": "Unavailable",
+            });
+            Frame::data_only(error.to_string())
+        })
+    })
 }

@@ -3,28 +3,24 @@
 //! A model is a graph whose state has messages. A request brings the whole conversation, and leaves
 //! no thread behind. The tools of the graph run here, so a client sees the text and not the calls.
 
-mod answer;
-
-use std::convert::Infallible;
-use std::time::{SystemTime, UNIX_EPOCH};
-
 use axum::Json;
-use axum::body::Body as HttpBody;
 use axum::extract::Path;
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use futures_util::stream::{self, StreamExt};
+use futures_util::stream::{Stream, StreamExt};
+use langgraph_http::{BrokenOff, Frame, Sse};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use uuid::Uuid;
 
-use super::events::events;
+use super::encoded::encoded;
 use super::query::Body;
-use super::runs;
+use super::runs::{event_stream, permit};
+use crate::encode::openai::{Answer, Head, OpenAi};
 use crate::error::ApiError;
 use crate::guard::Access;
-use crate::runs::RunRequest;
-use answer::Answer;
+use crate::runs::{Disconnect, Modes, OnDisconnect, RunRequest, accept};
+use crate::spec::Mode;
+use crate::stream::FeedReader;
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Completion {
@@ -84,132 +80,77 @@ pub(super) async fn read(app: Access, Path(name): Path<String>) -> Response {
     }
 }
 
-/// What all parts of one answer have in common.
-#[derive(Clone)]
-struct Head {
-    id: String,
-    created: u64,
-    model: String,
-}
-
-impl Head {
-    fn new(model: &str) -> Self {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH);
-        Self {
-            id: format!("chatcmpl-{}", Uuid::now_v7().simple()),
-            created: now.map_or(0, |now| now.as_secs()),
-            model: model.to_owned(),
-        }
-    }
-
-    fn chunk(&self, choices: &Value) -> Value {
-        json!({
-            "id": self.id, "object": "chat.completion.chunk", "created": self.created,
-            "model": self.model, "choices": choices,
-        })
-    }
-
-    fn delta(&self, delta: &Value, finish: Option<&str>) -> Value {
-        self.chunk(&json!([{
-            "index": 0, "delta": delta, "finish_reason": finish, "logprobs": null,
-        }]))
-    }
-}
-
 pub(super) async fn complete(app: Access, Body(given): Body<Completion>) -> Response {
     if !models(&app).contains(&&given.model) && app.assistant(&given.model).await.is_err() {
         return unknown(&given.model);
     }
+    let permit = match permit(&app) {
+        Ok(permit) => permit,
+        Err(problem) => return refused(&problem),
+    };
     let sent = given.messages.len();
     let request = RunRequest {
         assistant_id: given.model.clone(),
-        input: Some(json!({"messages": given.messages})),
-        metadata: given.metadata.is_object().then_some(given.metadata),
-        stream_mode: Some(json!(["values", "messages-tuple"])),
-        on_disconnect: Some("cancel".to_owned()),
+        input: json!({"messages": given.messages}),
+        metadata: match given.metadata {
+            Value::Object(metadata) => Some(metadata),
+            _ => None,
+        },
+        stream_mode: Some(Modes(vec![Mode::Values, Mode::MessagesTuple])),
+        on_disconnect: Some(OnDisconnect::Cancel),
         ..RunRequest::default()
     };
-    let events = match runs::stream_stateless(app, Body(request)).await {
-        Ok(response) => events(response),
+    let run = match accept(&app, None, request).await {
+        Ok(run) => run,
         Err(problem) => return refused(&problem),
     };
+    let guard = Disconnect::new(&app, &run.row.run_id, run.cancel_on_disconnect);
     let head = Head::new(&given.model);
     if given.stream {
         let usage = given.stream_options["include_usage"] == true;
-        return streamed(head, events, sent, usage);
+        let encoder = OpenAi::new(head, sent, usage);
+        let frames = whole(encoded(run.events, encoder, guard));
+        return event_stream(permit, HeaderMap::new(), Sse::new(frames.boxed()));
     }
+    answered(&head, run.events, guard, sent).await
+}
+
+/// Waits for the end of the run, and returns the whole answer.
+async fn answered(
+    head: &Head,
+    mut events: FeedReader,
+    mut guard: Disconnect,
+    sent: usize,
+) -> Response {
     let mut answer = Answer::new(sent);
-    let mut events = Box::pin(events);
-    while let Some(told) = events.next().await {
-        answer.event(told);
+    loop {
+        match events.next().await {
+            Ok(Some(event)) => drop(answer.event(&event)),
+            Ok(None) => break,
+            Err(BrokenOff) => {
+                guard.disarm();
+                return refused(&ApiError::unavailable());
+            }
+        }
     }
-    answer.end();
+    guard.disarm();
     if let Some(problem) = answer.problem() {
         return error(problem.status, &problem.message, problem.code);
     }
-    let message = json!({"role": "assistant", "content": answer.text, "refusal": null});
-    Json(json!({
-        "id": head.id, "object": "chat.completion", "created": head.created, "model": head.model,
-        "choices": [{
-            "index": 0, "message": message, "finish_reason": "stop", "logprobs": null,
-        }],
-        "usage": answer.usage(),
-    }))
-    .into_response()
+    Json(head.completion(&answer)).into_response()
 }
 
-/// Returns the lines that end a stream.
-fn last(head: &Head, answer: &Answer, usage: bool) -> Vec<String> {
-    let mut lines = Vec::new();
-    if let Some(problem) = answer.problem() {
-        let error = json!({
-            "message": problem.message, "type": "server_error", "param": null,
-            "code": problem.code,
-        });
-        lines.push(json!({"error": error}).to_string());
-    } else {
-        lines.push(head.delta(&json!({}), Some("stop")).to_string());
-        if usage {
-            let mut last = head.chunk(&json!([]));
-            last["usage"] = answer.usage();
-            lines.push(last.to_string());
-        }
-    }
-    lines.push("[DONE]".to_owned());
-    lines
-}
-
-fn streamed(
-    head: Head,
-    events: impl stream::Stream<Item = super::events::Told> + Send + 'static,
-    sent: usize,
-    usage: bool,
-) -> Response {
-    let first = head.delta(&json!({"role": "assistant", "content": ""}), None);
-    let told = events.map(Some).chain(stream::once(async { None }));
-    let rest = stream::unfold(
-        (Box::pin(told), Answer::new(sent), head),
-        move |(mut told, mut answer, head)| async move {
-            let mut lines: Vec<String> = Vec::new();
-            let content = |text: String| head.delta(&json!({"content": text}), None).to_string();
-            if let Some(event) = told.next().await? {
-                lines.extend(answer.event(event).map(content));
-            } else {
-                lines.extend(answer.end().map(content));
-                lines.extend(last(&head, &answer, usage));
-            }
-            Some((stream::iter(lines), (told, answer, head)))
-        },
-    );
-    let lines = stream::iter([first.to_string()]).chain(rest.flatten());
-    let lines = lines.map(|line| Ok::<_, Infallible>(format!("data: {line}\n\n")));
-    let mut response = HttpBody::from_stream(lines).into_response();
-    for (name, value) in [
-        (header::CONTENT_TYPE, "text/event-stream; charset=utf-8"),
-        (header::CACHE_CONTROL, "no-store"),
-    ] {
-        let value = HeaderValue::from_static(value);
-        response.headers_mut().insert(name, value);
-    }
-    response
+/// Ends frames that break off with an error: this protocol cannot continue them.
+fn whole(
+    frames: impl Stream<Item = Result<Frame, BrokenOff>> + Send + 'static,
+) -> impl Stream<Item = Frame> + Send + 'static {
+    frames.map(|frame| {
+        frame.unwrap_or_else(|_| {
+            let error = json!({
+                "message": "the server stops; try again", "type": "server_error", "param": null,
+                "code": "unavailable",
+            });
+            Frame::data_only(json!({"error": error}).to_string())
+        })
+    })
 }

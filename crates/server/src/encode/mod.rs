@@ -1,0 +1,18 @@
+//! Stream events as frames: one encoder for each protocol.
+
+pub(crate) mod ag_ui;
+pub(crate) mod openai;
+mod tasks;
+pub(crate) mod v1;
+pub(crate) mod v2;
+
+use langgraph_http::Frame;
+
+use crate::stream::StreamEvent;
+
+/// Makes the frames of a protocol out of the events of one run. The same events make the same
+/// frames, with the same ids, in every process and on every replay.
+pub(crate) trait Encoder: Send {
+    /// Returns the frames of the next event, in order.
+    fn encode(&mut self, event: &StreamEvent) -> Vec<Frame>;
+}

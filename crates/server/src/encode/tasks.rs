@@ -1,0 +1,30 @@
+//! Tasks in LangGraph's form.
+
+use serde_json::{Value, json};
+
+use crate::stream::{OpenInterrupt, StreamEventKind};
+
+/// Returns the start or the end of a task; `None` for other events.
+pub(super) fn task_json(kind: &StreamEventKind) -> Option<Value> {
+    Some(match kind {
+        StreamEventKind::TaskStarted { id, node, input } => json!({
+            "id": id, "name": node, "input": input, "triggers": [format!("branch:to:{node}")],
+        }),
+        StreamEventKind::TaskFinished {
+            id,
+            node,
+            result,
+            error,
+            interrupts,
+        } => {
+            let error = error.as_ref();
+            let error = error.map(|text| json!({"error": "NodeError", "message": text}));
+            let interrupts = interrupts.iter().map(OpenInterrupt::json);
+            json!({
+                "id": id, "name": node, "error": error, "result": result,
+                "interrupts": interrupts.collect::<Value>(),
+            })
+        }
+        _ => return None,
+    })
+}

@@ -1,0 +1,38 @@
+//! Breakpoints of a request.
+
+use langgraph::graph::NodeName;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// Where a run pauses: `"*"`, or a list of nodes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Breaks {
+    All,
+    Nodes(Vec<NodeName>),
+}
+
+impl Serialize for Breaks {
+    fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::All => out.serialize_str("*"),
+            Self::Nodes(nodes) => nodes.serialize(out),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Breaks {
+    fn deserialize<D: Deserializer<'de>>(given: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged, expecting = "expected `*`, or a list of names of nodes")]
+        enum Form {
+            Word(String),
+            Nodes(Vec<String>),
+        }
+        match Form::deserialize(given)? {
+            Form::Word(word) if word == "*" => Ok(Self::All),
+            Form::Word(word) => Err(serde::de::Error::custom(format!(
+                "expected `*`, or a list of names of nodes, found `{word}`"
+            ))),
+            Form::Nodes(nodes) => Ok(Self::Nodes(nodes.into_iter().map(NodeName::from).collect())),
+        }
+    }
+}

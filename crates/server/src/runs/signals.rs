@@ -1,0 +1,54 @@
+//! A process learns what others do.
+
+use std::sync::Weak;
+
+use super::attach::catch_up;
+use super::claim::{POLL_INTERVAL, renew};
+use crate::app::App;
+use crate::error::ApiResult;
+use crate::queue::{RunQueue, Signal};
+
+/// Takes the signals of other processes: events for streams of this one, cancellations, ends.
+pub(super) async fn signal_loop(app: Weak<App>) {
+    let Some(mut signals) = app.upgrade().map(|app| app.rows.signals()) else {
+        return;
+    };
+    loop {
+        let signal = tokio::time::timeout(POLL_INTERVAL, signals.next()).await;
+        let Some(app) = app.upgrade() else { return };
+        let taken = match signal {
+            Ok(None) => return,
+            Ok(Some(signal)) => take(&app, signal).await,
+            // A signal may be lost on its way.
+            Err(_) if app.rows.is_shared() => catch_up_all(&app).await,
+            Err(_) => Ok(()),
+        };
+        if let Err(error) = taken {
+            tracing::error!(?error, "failed to read the runs of other processes");
+        }
+    }
+}
+
+async fn take(app: &App, signal: Signal) -> ApiResult<()> {
+    match signal {
+        Signal::Events(run) | Signal::Ended(run) => match app.runs.feeds.get(&run) {
+            Some(feed) => catch_up(app, &feed).await,
+            None => Ok(()),
+        },
+        Signal::Cancel(run) if app.runs.live.get(&run).is_some() => renew(app).await,
+        Signal::Cancel(_) | Signal::Queued => Ok(()),
+        Signal::Lost => {
+            renew(app).await?;
+            catch_up_all(app).await
+        }
+    }
+}
+
+async fn catch_up_all(app: &App) -> ApiResult<()> {
+    for feed in app.runs.feeds.all() {
+        if !feed.is_local() && feed.is_open() {
+            catch_up(app, &feed).await?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,61 @@
+//! Checkpoints, as requests name them.
+
+use std::collections::BTreeMap;
+
+use langgraph::checkpoint::CheckpointId;
+use serde::{Deserialize, Serialize};
+
+use crate::error::{ApiError, ApiResult};
+use crate::graph::InnerCheckpoint;
+
+/// A checkpoint of a thread, or of a subgraph.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct CheckpointRef {
+    thread_id: Option<String>,
+    checkpoint_ns: Option<String>,
+    checkpoint_id: Option<String>,
+    checkpoint_map: Option<BTreeMap<String, String>>,
+}
+
+/// Reads a checkpoint's id.
+pub(crate) fn checkpoint_id(text: &str) -> ApiResult<CheckpointId> {
+    text.parse()
+        .map_err(|_| ApiError::invalid(format!("Invalid checkpoint ID '{text}': must be a UUID")))
+}
+
+impl CheckpointRef {
+    /// Returns the namespace of a subgraph.
+    fn namespace(&self) -> Option<&str> {
+        let namespace = self.checkpoint_ns.as_deref();
+        namespace.filter(|namespace| !namespace.is_empty())
+    }
+
+    pub(crate) fn is_inner(&self) -> bool {
+        self.namespace().is_some()
+    }
+
+    /// Returns the checkpoint of a subgraph, if it is one.
+    pub(crate) fn inner(&self) -> ApiResult<Option<InnerCheckpoint>> {
+        let Some(namespace) = self.namespace() else {
+            return Ok(None);
+        };
+        let id = self.checkpoint_id.as_deref().unwrap_or_default();
+        let root = self.checkpoint_map.as_ref().and_then(|map| map.get(""));
+        let root = root.map(|root| checkpoint_id(root)).transpose()?;
+        let inner = InnerCheckpoint::new(namespace, checkpoint_id(id)?, root);
+        let wrong =
+            || ApiError::invalid("checkpoint_ns is `node:task`, or several of these and `|`");
+        inner.map(Some).ok_or_else(wrong)
+    }
+
+    /// Returns the id of a checkpoint of the root graph, if it names one.
+    pub(crate) fn root(&self) -> ApiResult<Option<CheckpointId>> {
+        if self.is_inner() {
+            return Err(ApiError::invalid(
+                "a checkpoint of a subgraph (`checkpoint_ns`) is the start of a run only",
+            ));
+        }
+        self.checkpoint_id.as_deref().map(checkpoint_id).transpose()
+    }
+}

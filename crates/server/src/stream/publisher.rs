@@ -1,0 +1,264 @@
+//! Makes the stream of a run out of the events of its graph.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+
+use langgraph::graph::NodeName;
+use langgraph::message::{Message, MessageAccumulator, MessageChunk};
+use langgraph::node::Interrupt;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::{OpenInterrupt, StreamEvent, StreamEventKind};
+use crate::graph::{RunEvent, RunEventKind};
+use crate::rows::merge;
+use crate::spec::Mode;
+use crate::wire::message;
+use crate::wire::usage::Usages;
+
+/// The nodes around a graph, and one of its own.
+type NodePath = Vec<NodeName>;
+
+/// Makes the stream events of one run: those that a mode of the run shows. It gives tasks and
+/// messages their ids.
+pub(crate) struct Publisher {
+    modes: Vec<Mode>,
+    run: Uuid,
+    metadata: Value,
+    /// The ids of the tasks that run, by node, the oldest first.
+    tasks: HashMap<NodePath, VecDeque<String>>,
+    started: u64,
+    /// Messages that come in chunks.
+    partial: HashMap<NodePath, Partial>,
+    /// The ids of messages that were published.
+    published: HashSet<String>,
+    values: Option<Value>,
+    /// What messages have cost.
+    pub(crate) usages: Usages,
+}
+
+struct Partial {
+    id: String,
+    so_far: MessageAccumulator,
+}
+
+/// Where an event comes from.
+struct Origin {
+    path: NodePath,
+    step: usize,
+}
+
+impl Origin {
+    fn of(&self, node: &NodeName) -> NodePath {
+        self.path.iter().chain([node]).cloned().collect()
+    }
+}
+
+impl Publisher {
+    pub(crate) fn new(modes: Vec<Mode>, run: &str, metadata: Value, usages: Usages) -> Self {
+        Self {
+            modes,
+            run: run.parse().unwrap_or_default(),
+            metadata,
+            tasks: HashMap::new(),
+            started: 0,
+            partial: HashMap::new(),
+            published: HashSet::new(),
+            values: None,
+            usages,
+        }
+    }
+
+    fn shows(&self, modes: &[Mode]) -> bool {
+        self.modes.iter().any(|mode| modes.contains(mode))
+    }
+
+    /// Returns `node:task` for each node of a path.
+    fn namespace(&self, path: &[NodeName]) -> Vec<String> {
+        let parts = (1..=path.len()).filter_map(|length| {
+            let inner = path.get(..length)?;
+            let task = self.tasks.get(inner).and_then(|tasks| tasks.back())?;
+            Some(format!("{}:{task}", inner.last()?))
+        });
+        parts.collect()
+    }
+
+    /// Returns the stream events of an event of the graph, in order.
+    pub(crate) fn publish(&mut self, event: RunEvent) -> Vec<StreamEvent> {
+        let RunEvent {
+            namespace,
+            step,
+            mut kind,
+        } = event;
+        if let Some(value) = kind.value_mut() {
+            self.usages.write(value);
+        }
+        let origin = Origin {
+            path: namespace,
+            step,
+        };
+        match kind {
+            RunEventKind::Interrupts(open) => self.interrupts(&origin, &open),
+            kind => self.one(&origin, kind).into_iter().collect(),
+        }
+    }
+
+    fn event(&self, origin: &Origin, kind: StreamEventKind) -> StreamEvent {
+        StreamEvent::new(kind).at(self.namespace(&origin.path), origin.step)
+    }
+
+    fn one(&mut self, origin: &Origin, kind: RunEventKind) -> Option<StreamEvent> {
+        let modes: &[Mode] = match &kind {
+            RunEventKind::Values(_) => &[Mode::Values],
+            RunEventKind::Update { .. } => &[Mode::Updates],
+            RunEventKind::Custom(_) => &[Mode::Custom],
+            RunEventKind::Checkpoint(_) => &[Mode::Checkpoints, Mode::Debug],
+            RunEventKind::TaskStarted { .. } | RunEventKind::TaskFinished { .. } => {
+                &[Mode::Tasks, Mode::Debug]
+            }
+            RunEventKind::Chunk { .. } | RunEventKind::Message { .. } => {
+                &[Mode::Messages, Mode::MessagesTuple]
+            }
+            RunEventKind::Interrupts(_) => &[Mode::Updates, Mode::Values],
+        };
+        let shown = self.shows(modes);
+        let kind = match kind {
+            RunEventKind::Values(values) => {
+                if origin.path.is_empty() && shown {
+                    self.values = Some(values.clone());
+                }
+                StreamEventKind::Values(values)
+            }
+            RunEventKind::Update {
+                node,
+                update,
+                cached,
+            } => StreamEventKind::Update {
+                node: node.to_string(),
+                update,
+                cached,
+            },
+            RunEventKind::Custom(value) => StreamEventKind::Custom(value),
+            RunEventKind::Checkpoint(snapshot) => StreamEventKind::Checkpoint(snapshot),
+            RunEventKind::TaskStarted { node, input } => StreamEventKind::TaskStarted {
+                id: self.start_task(origin.of(&node)),
+                node: node.to_string(),
+                input,
+            },
+            RunEventKind::TaskFinished {
+                node,
+                result,
+                error,
+                interrupts,
+            } => StreamEventKind::TaskFinished {
+                id: self.end_task(&origin.of(&node)),
+                node: node.to_string(),
+                result: if result.is_null() { json!({}) } else { result },
+                error,
+                interrupts: interrupts.iter().map(OpenInterrupt::new).collect(),
+            },
+            RunEventKind::Chunk { node, chunk } => self.chunk(origin, &node, chunk),
+            RunEventKind::Message { node, message } => self.message(origin, &node, &message)?,
+            RunEventKind::Interrupts(_) => return None,
+        };
+        shown.then(|| self.event(origin, kind))
+    }
+
+    fn interrupts(&self, origin: &Origin, open: &[Interrupt]) -> Vec<StreamEvent> {
+        if !self.shows(&[Mode::Updates, Mode::Values]) {
+            return Vec::new();
+        }
+        let values = self.shows(&[Mode::Values]);
+        let values = values.then(|| self.values.clone().unwrap_or_else(|| json!({})));
+        let kinds = open.iter().map(|interrupt| StreamEventKind::Interrupt {
+            interrupt: OpenInterrupt::new(interrupt),
+            values: values.clone(),
+        });
+        kinds.map(|kind| self.event(origin, kind)).collect()
+    }
+
+    fn start_task(&mut self, path: NodePath) -> String {
+        self.started += 1;
+        let node = path.last().map(|node| &**node).unwrap_or_default();
+        let name = format!("{}:{node}", self.started);
+        let id = Uuid::new_v5(&self.run, name.as_bytes()).to_string();
+        self.tasks.entry(path).or_default().push_back(id.clone());
+        id
+    }
+
+    fn end_task(&mut self, path: &[NodeName]) -> Option<String> {
+        self.tasks.get_mut(path)?.pop_front()
+    }
+
+    fn metadata(&self, origin: &Origin, node: &NodeName) -> Value {
+        let namespace = self.namespace(&origin.of(node)).join("|");
+        let mut metadata = self.metadata.clone();
+        let own = json!({
+            "langgraph_step": origin.step, "langgraph_node": node,
+            "langgraph_triggers": [format!("branch:to:{node}")],
+            "langgraph_path": ["__pregel_pull", node],
+            "langgraph_checkpoint_ns": namespace, "checkpoint_ns": namespace,
+        });
+        merge(&mut metadata, &own);
+        metadata
+    }
+
+    fn chunk(&mut self, origin: &Origin, node: &NodeName, chunk: MessageChunk) -> StreamEventKind {
+        let metadata = self.metadata(origin, node);
+        let path = origin.of(node);
+        let known = self.partial.get(&path);
+        let is_new = known.is_none_or(|known| chunk.id.as_ref().is_some_and(|id| known.id != *id));
+        if is_new {
+            let id = chunk.id.clone();
+            let id = id.unwrap_or_else(|| format!("run--{}", Uuid::now_v7()));
+            self.published.insert(id.clone());
+            let so_far = MessageAccumulator::new();
+            self.partial.insert(path.clone(), Partial { id, so_far });
+        }
+        let mut id = String::new();
+        if let Some(partial) = self.partial.get_mut(&path) {
+            partial.so_far.push(chunk.clone());
+            id.clone_from(&partial.id);
+            if let Some(usage) = partial.so_far.usage() {
+                self.usages.set(&partial.id, &usage);
+            }
+        }
+        StreamEventKind::MessageChunk {
+            id,
+            chunk,
+            metadata,
+        }
+    }
+
+    /// A whole message, unless its chunks were published before.
+    fn message(
+        &mut self,
+        origin: &Origin,
+        node: &NodeName,
+        message: &Message,
+    ) -> Option<StreamEventKind> {
+        if message.is_removal() {
+            return None;
+        }
+        let id = message.id.as_deref();
+        let streamed = message.is_assistant()
+            && self
+                .partial
+                .remove(&origin.of(node))
+                .is_some_and(|partial| {
+                    id.is_none_or(|id| id == partial.id) || partial.so_far.id().is_none()
+                });
+        let known = id.is_some_and(|id| !self.published.insert(id.to_owned()));
+        if streamed || known {
+            return None;
+        }
+        let mut wire = message::to_wire(message);
+        if wire["id"].is_null() {
+            wire["id"] = json!(Uuid::now_v7().to_string());
+        }
+        self.usages.write(&mut wire);
+        Some(StreamEventKind::Message {
+            message: wire,
+            metadata: self.metadata(origin, node),
+        })
+    }
+}
