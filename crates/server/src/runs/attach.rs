@@ -17,12 +17,12 @@ const PAGE: usize = 256;
 /// Returns the feed of a run, with what has happened so far.
 pub(crate) async fn attach(app: &Arc<App>, run: &Run) -> ApiResult<Arc<Feed>> {
     let id = &run.run_id;
-    let feed = match app.runs.feeds.get(id).filter(|feed| feed.is_open()) {
-        Some(feed) => feed,
-        None => {
-            let last = last_event(app, id).await?;
-            app.runs.feeds.of(id, app.stores_events(run), last.as_ref())
-        }
+    let known = app.runs.feeds.get(id).filter(|feed| feed.is_open());
+    let feed = if let Some(feed) = known {
+        feed
+    } else {
+        let last = last_event(app, id).await?;
+        app.runs.feeds.of(id, app.stores_events(run), last.as_ref())
     };
     catch_up(app, &feed).await?;
     Ok(feed)
@@ -31,7 +31,7 @@ pub(crate) async fn attach(app: &Arc<App>, run: &Run) -> ApiResult<Arc<Feed>> {
 /// Returns the last stored event of a run.
 pub(super) async fn last_event(app: &App, run: &str) -> ApiResult<Option<StreamEvent>> {
     let last = app.rows.last(run).await?;
-    Ok(last.map(StreamEvent::read).transpose()?)
+    Ok(last.as_ref().map(StreamEvent::read).transpose()?)
 }
 
 /// Reads what other processes have done for a run.
@@ -85,7 +85,7 @@ pub(super) async fn load(app: &App, feed: &Feed) -> ApiResult<()> {
         let after = feed.next_number() - 1;
         let page = app.rows.read(&feed.run, after, PAGE).await?;
         let more = page.len() == PAGE;
-        let events = page.into_iter().map(StreamEvent::read);
+        let events = page.iter().map(StreamEvent::read);
         feed.extend(events.collect::<Result<_, _>>()?);
         if !more {
             return Ok(());

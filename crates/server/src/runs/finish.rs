@@ -208,10 +208,11 @@ async fn write_end(
     if live.feed.is_stored {
         app.rows.end_numbers(run, live.feed.next_number()).await?;
     }
-    Ok(match app.rows.finish(&live.claim, status).await? {
-        true => Outcome::Ended { status, result },
-        false => Outcome::Requeued,
-    })
+    if app.rows.finish(&live.claim, status).await? {
+        Ok(Outcome::Ended { status, result })
+    } else {
+        Ok(Outcome::Requeued)
+    }
 }
 
 /// What the row of a thread says besides its state.

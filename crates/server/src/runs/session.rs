@@ -83,9 +83,10 @@ pub(super) async fn execute(app: &Arc<App>, mut claim: Claim) {
 /// Opens the feed of a run, and lists the run among those of this process.
 async fn open(app: &Arc<App>, claim: Claim, row: &Run) -> ApiResult<Arc<Live>> {
     let stores = app.stores_events(row);
-    let last = match stores {
-        true => last_event(app, &claim.run).await?,
-        false => None,
+    let last = if stores {
+        last_event(app, &claim.run).await?
+    } else {
+        None
     };
     let feed = app.runs.feeds.of(&claim.run, stores, last.as_ref());
     let live = Arc::new(Live::new(claim, feed));

@@ -11,6 +11,7 @@ use crate::graph::Breaks;
 use crate::guard::User;
 
 /// Everything that a run is given. Clients see it as `kwargs`.
+#[allow(clippy::struct_excessive_bools)] // the names of the interface
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct RunSpec {

@@ -79,19 +79,18 @@ impl FeedReader {
             BrokenOff
         })?;
         for row in events {
-            let event = StreamEvent::read(row).map_err(|error| {
+            let event = StreamEvent::read(&row).map_err(|error| {
                 tracing::error!(%error, "failed to read an event of a run");
                 BrokenOff
             })?;
             self.page.push_back(Arc::new(event));
         }
-        match self.page.front() {
-            Some(event) => self.next = u64::try_from(event.number).unwrap_or_default(),
+        if let Some(event) = self.page.front() {
+            self.next = u64::try_from(event.number).unwrap_or_default();
+        } else {
             // They are not kept any more.
-            None => {
-                self.next = first;
-                self.events.seek(first);
-            }
+            self.next = first;
+            self.events.seek(first);
         }
         Ok(())
     }

@@ -23,11 +23,11 @@ impl StreamEvent {
     }
 
     /// Reads a row of the log.
-    pub(crate) fn read(row: LoggedEvent) -> serde_json::Result<Self> {
+    pub(crate) fn read(row: &LoggedEvent) -> serde_json::Result<Self> {
         let event = if row.mode == EVENT {
             serde_json::from_str(&row.data)?
         } else {
-            of_frame(&row)?
+            of_frame(row)?
         };
         Ok(Self {
             number: row.number,
