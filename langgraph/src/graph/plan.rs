@@ -74,6 +74,8 @@ pub(crate) struct Plan<S: State> {
     pub(crate) fail_fast: bool,
     /// How many tasks its executor begins at a time.
     pub(crate) at_once: Option<usize>,
+    /// True if a node runs as one task for each item.
+    pub(crate) has_maps: bool,
     pub(crate) fields: FieldKinds,
     pub(crate) interrupt_before: Stops,
     pub(crate) interrupt_after: Stops,
@@ -88,6 +90,8 @@ pub(crate) struct PlanNode<S: State> {
     pub(crate) defer: bool,
     /// Finds the items, if the node runs as one task for each.
     pub(crate) items: Option<Arc<Items<S>>>,
+    /// True if the node runs as one task for each item: its own, or those of a map.
+    pub(crate) mapped: bool,
     /// The allowed jump targets of the node, if jumps are checked.
     pub(crate) destinations: Option<Box<[NodeId]>>,
 }
@@ -201,6 +205,7 @@ impl<S: State> Plan<S> {
             out: outgoing.next().unwrap_or_default().build(&waits),
             defer: false,
             items: None,
+            mapped: false,
             destinations: None,
         });
         let mut unstorable = None;
@@ -210,6 +215,7 @@ impl<S: State> Plan<S> {
                 out: out.build(&waits),
                 defer: node.info.defer,
                 items: node.items.clone(),
+                mapped: node.items.is_some() || is_map_target(&topology, &node.info.name),
                 destinations: index.destinations(&topology, &node.info.name),
             });
             if let (None, Some(state)) = (&unstorable, node.unstorable) {
@@ -220,6 +226,7 @@ impl<S: State> Plan<S> {
         let mut plan = Self {
             fields: FieldKinds::of(graph.initial.fields()),
             initial: graph.initial.clone(),
+            has_maps: nodes.iter().any(|node| node.mapped),
             nodes: nodes.into(),
             joins: joins.into(),
             topology_joins: join_names.into(),
@@ -309,6 +316,11 @@ impl<S: State> Plan<S> {
     /// Returns the function that finds the node's items, if it runs as one task for each.
     pub(crate) fn items(&self, node: NodeId) -> Option<&Items<S>> {
         self.node(node)?.items.as_deref()
+    }
+
+    /// Returns true if the node runs as one task for each item.
+    pub(crate) fn is_mapped(&self, node: NodeId) -> bool {
+        self.has_maps && self.node(node).is_some_and(|node| node.mapped)
     }
 
     /// Returns the breakpoints of a run, or the name of a node that does not exist.
@@ -478,6 +490,13 @@ impl Index<'_> {
             }
         })
     }
+}
+
+/// Returns true if a map runs the node as one task for each item.
+fn is_map_target(topology: &Topology, node: &NodeName) -> bool {
+    let arms = topology.branches.iter().flat_map(|branch| branch.arms.iter().flatten());
+    let mut maps = arms.filter(|arm| arm.map);
+    maps.any(|arm| arm.targets.contains(node))
 }
 
 /// Returns START, then the names of the nodes.

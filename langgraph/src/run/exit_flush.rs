@@ -26,7 +26,7 @@ pub(crate) async fn save<S: State>(
     if !buffer.holds(&log.key, last) {
         return Ok(buffer.release(&log.key, last, None).await?);
     }
-    let plan = &engine.plan;
+    let plan = &engine.position.plan;
     let loaded = load(&Read {
         plan,
         codec: engine.codec,

@@ -22,7 +22,7 @@ use crate::stream::Emitter;
 use crate::superstep::Span;
 use crate::superstep::log::Log;
 use crate::superstep::log::Snapshots;
-use crate::superstep::{End, Engine, enter};
+use crate::superstep::{End, Engine, normalize_input};
 use crate::thread::resume;
 
 impl<S: State> Run<S> {
@@ -85,14 +85,14 @@ impl<S: State> Run<S> {
                 let mut engine = engine;
                 let input = entered(&self.graph.plan, &engine, input, self.command)?;
                 Ok(Box::pin(async move {
-                    engine.begin(input)?;
+                    engine.begin(input);
                     let end = engine.run().await?;
                     outcome(engine, end)
                 }))
             }
             (None, Begin::Proceed(_)) => Err(CheckpointError::NoCheckpointer(String::new()).into()),
             (Some((log, on_thread)), begin) => {
-                let emitter = engine.scope.emitter.clone();
+                let emitter = engine.position.scope.emitter.clone();
                 let run = Self { begin, ..self };
                 Ok(on_thread.start(OnThread {
                     run,
@@ -126,7 +126,7 @@ pub(super) type Driven<S> = Pin<Box<dyn Future<Output = Result<Outcome<S>, Agent
 pub(super) fn outcome<S: State>(engine: Engine<S>, end: End) -> Result<Outcome<S>, AgentError> {
     match end {
         End::Done => {
-            let shared = &engine.scope.shared;
+            let shared = &engine.position.scope.shared;
             shared.report_unfilled_joins(engine.unfilled_joins());
             Ok(Outcome::Done {
                 unfilled_joins: shared.take_unfilled_joins(),
@@ -135,12 +135,12 @@ pub(super) fn outcome<S: State>(engine: Engine<S>, end: End) -> Result<Outcome<S
         }
         End::Paused(_, Some(refused)) => Err(*refused),
         End::Paused(interrupts, None) if interrupts.is_empty() && engine.drains() => {
-            let next = engine.frontier.names(&engine.plan);
+            let next = engine.frontier.names(&engine.position.plan);
             let state = engine.into_state();
             Ok(Outcome::Drained { state, next })
         }
         End::Paused(interrupts, None) => {
-            let next = engine.frontier.names(&engine.plan);
+            let next = engine.frontier.names(&engine.position.plan);
             Ok(Outcome::Interrupted {
                 interrupts,
                 next,
@@ -160,13 +160,13 @@ pub(super) fn entered<S: State>(
     input: Result<Output<S>, NodeError>,
     command: Option<Box<Command<S>>>,
 ) -> Result<Output<S>, AgentError> {
-    let mut input = input.map_err(|error| engine.moment().failure(NodeId::START, error))?;
+    let mut input = input.map_err(|error| engine.position.failure(NodeId::START, error))?;
     if let Some(command) = command {
         let command = command.into_parts();
         input.writes.extend(command.writes);
         input.jump = input.jump.and(command.jump);
     }
-    enter(plan, &mut input);
+    normalize_input(plan, &mut input);
     Ok(input)
 }
 
@@ -233,7 +233,7 @@ async fn on_thread<S: State>(
         Begin::Proceed(given) => {
             let mut command = command.map(|command| command.into_parts());
             if let Some(command) = &mut command {
-                enter(plan, command);
+                normalize_input(plan, command);
             }
             Box::pin(resume::proceed(engine, log, at, given?, command)).await?;
         }

@@ -13,7 +13,7 @@ use crate::node::{
     OnlyCall, Output, ParentCommand, Persistence, Scope, Step, Writes,
 };
 use crate::state::State;
-use crate::superstep::enter;
+use crate::superstep::normalize_input;
 use crate::superstep::log::{Log, Snapshots};
 use crate::superstep::{Changes, End, Engine};
 use crate::thread::resume::{resume, start};
@@ -58,13 +58,13 @@ impl<S: State> Inside<S> {
             shared: Arc::clone(&outer.shared),
         };
         let mut engine = Engine::new(graph, scope, Arc::new(state));
-        engine.cell.changes = collects.then(Changes::default);
+        engine.changes = collects.then(Changes::default);
         let log = log_below(&mut engine, &graph.persistence, cx, collects);
         let mut logged = None;
         if let Some(log) = log.map_err(NodeError::from_agent)? {
             logged = Some(Box::new((log, input)));
         } else {
-            engine.begin(input).map_err(NodeError::from_agent)?;
+            engine.begin(input);
         }
         Ok(Self { engine, logged })
     }
@@ -87,7 +87,7 @@ impl<S: State> Inside<S> {
         match engine.run().await.map_err(NodeError::from_agent)? {
             End::Done => {
                 let unfilled = engine.unfilled_joins();
-                engine.scope.shared.report_unfilled_joins(unfilled);
+                engine.position.scope.shared.report_unfilled_joins(unfilled);
                 Ok(None)
             }
             End::Parent(parent) => Ok(Some(parent)),
@@ -109,8 +109,8 @@ fn log_below<S: State>(
 ) -> Result<Option<Log>, AgentError> {
     let call = cx.next_call();
     let (Some(place), false) = (cx.place(), matches!(persistence, Persistence::None)) else {
-        engine.observer.asking.call = call;
-        engine.observer.asking.given = cx.answers().to_vec();
+        engine.observer.interrupt_ids.call = call;
+        engine.observer.interrupt_ids.given = cx.answers().to_vec();
         return Ok(None);
     };
     let below = place.below(cx.node(), call);
@@ -135,7 +135,7 @@ fn log_below<S: State>(
         encodes: place.log_head.encodes(),
         at_rest: false,
         next: None,
-        metadata: engine.scope.shared.metadata.clone(),
+        metadata: engine.position.scope.shared.metadata.clone(),
         snapshots,
         call,
         ending: place.log_head.ending().cloned(),
@@ -152,7 +152,7 @@ async fn begin_logged<S: State>(
     let loaded = log.load(engine, None).await?;
     // Of an earlier call, only the state matters.
     if let Some(loaded) = loaded.filter(|loaded| loaded.stored.checkpoint.call == log.call) {
-        let namespace = Arc::clone(&engine.scope.namespace);
+        let namespace = Arc::clone(&engine.position.scope.namespace);
         let open = loaded.open(&namespace);
         let answers = open.iter().filter_map(|(task, interrupt)| {
             let value = cx.answer_to(&interrupt.id)?.clone();
@@ -177,14 +177,14 @@ impl<S: State> Shared<S> {
             // It has a state of its own, and gets the parent's state as its input.
             Persistence::PerThread(_) if call.cx.place().is_some() => {
                 let mut input = Output::update(call.state.clone().into());
-                enter(plan, &mut input);
+                normalize_input(plan, &mut input);
                 (plan.initial.clone(), input)
             }
             _ => (call.state.clone(), Output::none()),
         };
         let mut inside = Inside::begin(&self.0, state, input, call.cx, true)?;
         let parent = inside.run(&self.0.persistence, call.cx).await?;
-        let changes = inside.engine.cell.changes.take();
+        let changes = inside.engine.changes.take();
         finish(parent, changes.unwrap_or_default().into_writes(), call)
     }
 }
@@ -309,7 +309,7 @@ impl<S: State, P: State> MappedGraph<S, P> {
     async fn run(&self, call: Call<'_, P>) -> Result<Output<P>, NodeError> {
         let mut input = (self.into)(call.state)?;
         let plan = &self.graph.plan;
-        enter(plan, &mut input);
+        normalize_input(plan, &mut input);
         let state = plan.initial.clone();
         let mut inside = Inside::begin(&self.graph, state, input, call.cx, false)?;
         let parent = inside.run(&self.graph.persistence, call.cx).await?;
@@ -365,7 +365,7 @@ impl Context {
     ) -> Result<S, NodeError> {
         let mut input = input.into_output()?;
         let plan = &graph.plan;
-        enter(plan, &mut input);
+        normalize_input(plan, &mut input);
         let mut inside = Inside::begin(graph, plan.initial.clone(), input, self, false)?;
         match inside.run(&graph.persistence, self).await? {
             None => Ok(inside.engine.into_state()),

@@ -17,8 +17,6 @@ const TURN_TIME: Duration = Duration::from_millis(1);
 
 /// Counts the supersteps of a run.
 pub(crate) struct Budget {
-    /// The superstep, counted over the life of the thread; -1 before START's.
-    pub(crate) step: i64,
     /// The supersteps of this run.
     pub(crate) taken: usize,
     limit: usize,
@@ -29,16 +27,10 @@ pub(crate) struct Budget {
 impl Budget {
     pub(crate) const fn new(limit: usize) -> Self {
         Self {
-            step: -1,
             taken: 0,
             limit,
             last_turn: None,
         }
-    }
-
-    /// Returns the superstep as nodes see it.
-    pub(crate) fn shown_step(&self) -> usize {
-        usize::try_from(self.step).unwrap_or(0)
     }
 
     #[inline]
@@ -54,16 +46,10 @@ impl Budget {
         }
     }
 
-    /// Begins the superstep of START, which counts for the thread but not for the run.
-    pub(crate) const fn begin_start(&mut self) {
-        self.step += 1;
-    }
-
     /// Begins a superstep. Returns true if the loop should check whether to
     /// [yield](Self::give_turn).
     #[inline]
     pub(crate) fn begin_superstep(&mut self, scope: &Scope) -> bool {
-        self.step += 1;
         self.taken += 1;
         if let Some(heartbeat) = &scope.heartbeat {
             heartbeat.beat();

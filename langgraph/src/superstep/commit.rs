@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use super::changes::Changes;
 use super::writer::Writer;
 use crate::error::InvalidUpdate;
 use crate::graph::START;
@@ -16,64 +17,10 @@ use crate::state::{FieldSet, ReducerError, State};
 pub(crate) struct Commit<'a, S: State> {
     pub(crate) plan: &'a Plan<S>,
     pub(crate) state: &'a mut Arc<S>,
-    /// Records the writes, if somebody wants them.
+    /// Records the writes, for the parent of a subgraph.
     pub(crate) changes: Option<&'a mut Changes<S>>,
     /// True if it matters whether a field was written.
     pub(crate) observed: bool,
-}
-
-/// The changes of a graph, for its parent.
-pub(crate) struct Changes<S: State> {
-    writes: Writes<S>,
-    /// The number of changes without ephemeral fields.
-    settled: usize,
-}
-
-impl_default!([S: State] Changes<S> { writes, settled });
-
-impl<S: State> Changes<S> {
-    pub(crate) fn into_writes(self) -> Writes<S> {
-        self.writes
-    }
-
-    /// Removes fields that have their defaults again.
-    fn forget(&mut self, state: &S, fields: &FieldSet) {
-        let writes = self.writes.as_mut_slice();
-        for write in writes.iter_mut().skip(self.settled) {
-            match write {
-                Write::Update(update) | Write::Overwrite(update) => state.discard(update, fields),
-                Write::State(whole) => whole.reset(fields),
-            }
-        }
-        self.settled = self.writes.as_slice().len();
-    }
-}
-
-/// The state of a run, and its changes.
-pub(crate) struct StateCell<S: State> {
-    /// Shared only while several tasks read it; unique again after the barrier.
-    pub(crate) state: Arc<S>,
-    /// All writes, for the parent graph.
-    pub(crate) changes: Option<Changes<S>>,
-}
-
-impl<S: State> StateCell<S> {
-    pub(crate) const fn new(state: Arc<S>) -> Self {
-        Self {
-            state,
-            changes: None,
-        }
-    }
-
-    /// Prepares a commit; `observed` says whether it matters that a field was written.
-    pub(crate) fn commit<'a>(&'a mut self, plan: &'a Plan<S>, observed: bool) -> Commit<'a, S> {
-        Commit {
-            plan,
-            state: &mut self.state,
-            observed: observed || self.changes.is_some(),
-            changes: self.changes.as_mut(),
-        }
-    }
 }
 
 impl<S: State> Commit<'_, S> {

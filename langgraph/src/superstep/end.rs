@@ -1,6 +1,6 @@
 //! The end of a graph's run.
 
-use crate::error::AgentError;
+use crate::error::{AgentError, InvalidUpdate};
 use crate::node::{Interrupt, ParentCommand};
 
 /// How a graph's run ended.
@@ -11,4 +11,28 @@ pub(crate) enum End {
     Paused(Vec<Interrupt>, Option<Box<AgentError>>),
     /// A command ended this graph and continues in its parent.
     Parent(Box<ParentCommand>),
+}
+
+/// Why no superstep follows.
+pub(super) enum Stop {
+    End(End),
+    Failed(AgentError),
+}
+
+impl From<End> for Stop {
+    fn from(end: End) -> Self {
+        Self::End(end)
+    }
+}
+
+impl From<AgentError> for Stop {
+    fn from(error: AgentError) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl From<InvalidUpdate> for Stop {
+    fn from(error: InvalidUpdate) -> Self {
+        Self::Failed(error.into())
+    }
 }

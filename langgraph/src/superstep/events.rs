@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::moment::Moment;
+use super::position::Position;
 use super::task::Task;
 use super::task_result::{Finished, TaskResult};
 use crate::graph::NodeName;
@@ -11,7 +11,7 @@ use crate::node::{Argument, Interrupt, Write};
 use crate::state::State;
 use crate::stream::{Emitter, MapProgress, Payload, StreamMode};
 
-impl<S: State> Moment<'_, S> {
+impl<S: State> Position<S> {
     fn emitter(&self, mode: StreamMode) -> Option<&Emitter> {
         self.scope
             .emitter
@@ -22,7 +22,7 @@ impl<S: State> Moment<'_, S> {
     /// Emits the state. It is shared: the next merge copies it, if a reader still holds it by then.
     pub(crate) async fn emit_values(&self) {
         if let Some(emitter) = self.emitter(StreamMode::Values) {
-            let values = Payload::Values(Arc::<S>::clone(self.state));
+            let values = Payload::Values(Arc::<S>::clone(&self.state));
             emitter.send(self.shown_step(), values).await;
         }
     }
@@ -57,9 +57,9 @@ impl<S: State> Moment<'_, S> {
             return;
         };
         let (input, item) = match &task.argument {
-            None => (Arc::clone(self.state), None),
+            None => (Arc::<S>::clone(&self.state), None),
             Some(Argument::State(state)) => (Arc::clone(state), None),
-            Some(Argument::Item(item)) => (Arc::clone(self.state), item.to_json().ok()),
+            Some(Argument::Item(item)) => (Arc::<S>::clone(&self.state), item.to_json().ok()),
         };
         let node = self.plan.name(task.node);
         let started = Payload::TaskStarted { node, input, item };
@@ -81,7 +81,7 @@ impl<S: State> Moment<'_, S> {
             };
             emitter.send(self.shown_step(), update).await;
         }
-        // A task of which only the routers are asked has not started either.
+        // A task of which only the routers run has not started either.
         if task.ran().is_none()
             && let Some(emitter) = self.emitter(StreamMode::Tasks)
         {
@@ -96,12 +96,12 @@ impl<S: State> Moment<'_, S> {
         }
     }
 
-    /// Emits the end of a task; `asked` are its open interrupts.
+    /// Emits the end of a task, with its open interrupts.
     pub(crate) async fn emit_ended(
         &self,
         task: &Task<S>,
         result: &TaskResult<S>,
-        asked: Vec<Interrupt>,
+        open: Vec<Interrupt>,
     ) {
         let Some(emitter) = &self.scope.emitter else {
             return;
@@ -109,8 +109,8 @@ impl<S: State> Moment<'_, S> {
         let step = self.shown_step();
         if task.node.is_start() || task.ran().is_some() {
             // No node has run, but its interrupts must be shown.
-            if let TaskResult::Asked { .. } = result {
-                emitter.send(step, Payload::Interrupt(asked)).await;
+            if let TaskResult::Interrupted { .. } = result {
+                emitter.send(step, Payload::Interrupt(open)).await;
             }
             return;
         }
@@ -136,9 +136,9 @@ impl<S: State> Moment<'_, S> {
         }
         match result {
             TaskResult::Finished(_) => {}
-            TaskResult::Asked { refused, .. } => {
+            TaskResult::Interrupted { refused, .. } => {
                 error = refused.as_ref().map(ToString::to_string);
-                interrupts = asked;
+                interrupts = open;
                 emitter
                     .send(step, Payload::Interrupt(interrupts.clone()))
                     .await;
@@ -179,7 +179,7 @@ impl<S: State> Moment<'_, S> {
         match write {
             Write::Update(update) | Write::Overwrite(update) => messages::<S>(update),
             Write::State(state) => {
-                let before = messages::<S>(&S::clone(self.state).into());
+                let before = messages::<S>(&S::clone(&self.state).into());
                 let is_new = |message: &Message| {
                     !before.iter().any(|old| match (&old.id, &message.id) {
                         (Some(old), Some(id)) => old == id,

@@ -1,7 +1,10 @@
 //! The tasks of the next superstep.
 
-use super::route::{declared, follows_edges, resolve_target};
+use super::end::{End, Stop};
+use super::position::Position;
+use super::targets::{declared, follows_edges, resolve_target};
 use super::task::Task;
+use super::task_result::TaskResult;
 use crate::error::AgentError;
 use crate::graph::plan::{Arrival, Plan, Routes};
 use crate::graph::{NodeName, UnfilledJoin};
@@ -11,19 +14,25 @@ use crate::state::{FieldSet, State};
 /// On a frontier of at most this size, a search is faster than a mark for each node.
 const FEW: usize = 8;
 
-/// The tasks of the next superstep, as far as they are known.
+/// The tasks of a superstep, and what is known of the next one.
 pub(crate) struct Frontier<S: State> {
-    /// Nodes in the graph's order, then sends in theirs.
+    /// The current tasks: nodes in the graph's order, then sends in theirs.
     pub(crate) tasks: Vec<Task<S>>,
+    /// Nodes that routing has reached so far, for the next superstep.
+    reached: Vec<Task<S>>,
     /// Sends that routing has found so far; they follow the nodes.
     sends: Vec<Task<S>>,
     /// Deferred nodes that have been reached.
     pub(crate) deferred: Vec<NodeId>,
     /// The progress of each join.
     pub(crate) joins: Vec<JoinProgress>,
-    /// The round in which each node was last put on the frontier; created for large frontiers.
+    /// True if a source has arrived at a join since joins were last filled.
+    arrived: bool,
+    /// The round in which each node was last reached; created for large frontiers.
     marks: Vec<usize>,
-    /// The number of times that the frontier was sorted.
+    /// The last round with marks.
+    marked: usize,
+    /// The number of times that the frontier advanced.
     round: usize,
 }
 
@@ -39,18 +48,69 @@ impl<S: State> Frontier<S> {
         Self {
             // Room for one task, which is enough for most frontiers.
             tasks: Vec::with_capacity(1),
+            reached: Vec::new(),
             sends: Vec::new(),
             deferred: Vec::new(),
             joins: vec![JoinProgress::default(); plan.joins.len()],
+            arrived: false,
             marks: Vec::new(),
+            marked: 0,
             round: 1,
         }
     }
 
-    /// Returns the next tasks. Deferred nodes run when nothing else is pending.
-    pub(crate) fn next(&mut self) -> &[Task<S>] {
+    /// Follows the results of the current tasks, in order. Then the tasks are those of the next
+    /// superstep.
+    pub(super) fn advance(
+        &mut self,
+        position: &Position<S>,
+        results: &mut Vec<TaskResult<S>>,
+    ) -> Result<(), Stop> {
+        let plan = &*position.plan;
+        for (index, result) in results.drain(..).enumerate() {
+            let node = self.tasks.get(index).map(|task| task.node);
+            if let (Some(node), TaskResult::Finished(done)) = (node, result) {
+                match done.output.jump {
+                    Jump::Parent(parent) => return Err(End::Parent(parent).into()),
+                    jump => self.follow(plan, node, jump, done.routes)?,
+                }
+            }
+        }
+        self.fill_joins(plan);
+        self.tasks.clear();
+        self.begin_next(position);
+        Ok(())
+    }
+
+    /// Keeps the current tasks for which `stays` holds beside what is reached next.
+    pub(crate) fn keep(&mut self, stays: impl Fn(&Task<S>) -> bool) {
+        self.reached.extend(self.tasks.drain(..).filter(stays));
+    }
+
+    /// Makes what was reached the tasks. Deferred nodes run when nothing else is pending; a node of a
+    /// map becomes a task for each item.
+    fn begin_next(&mut self, position: &Position<S>) {
+        self.take_reached();
         self.release_deferred();
-        &self.tasks
+        if position.plan.has_maps {
+            expand_maps(&mut self.tasks, &position.plan, &position.state);
+        }
+        free_if_long(&mut self.tasks);
+    }
+
+    /// Adds what was reached to the tasks: nodes as the graph declares them, then sends.
+    fn take_reached(&mut self) {
+        self.round += 1;
+        if !self.deferred.is_empty() {
+            // A deferred node that was pending, and that an edge has reached again, waits again.
+            let deferred = &self.deferred;
+            self.reached.retain(|task| !deferred.contains(&task.node));
+        }
+        if self.reached.len() > 1 {
+            self.reached.sort_unstable_by_key(|task| task.node);
+        }
+        self.tasks.append(&mut self.reached);
+        self.tasks.append(&mut self.sends);
     }
 
     /// Returns the names of the next nodes.
@@ -63,7 +123,7 @@ impl<S: State> Frontier<S> {
     }
 
     /// Follows a task: its edges and its routers' answers, or its jump.
-    pub(crate) fn follow(
+    fn follow(
         &mut self,
         plan: &Plan<S>,
         node: NodeId,
@@ -86,7 +146,7 @@ impl<S: State> Frontier<S> {
                 self.reach(plan, *next);
             }
             for arrival in &out.joins {
-                self.arrive(plan, *arrival);
+                self.arrive(*arrival);
             }
             for (router, routes) in out.routers.iter().zip(routes) {
                 self.take_routes(plan, node, &router.arms, routes)?;
@@ -149,20 +209,20 @@ impl<S: State> Frontier<S> {
                 self.deferred.push(node);
             }
         } else {
-            self.tasks.push(Task::by_edge(node));
+            self.reached.push(Task::by_edge(node));
         }
     }
 
     /// Marks a node as reached; returns true if it was already.
     fn is_reached(&mut self, plan: &Plan<S>, node: NodeId) -> bool {
-        if self.tasks.len() < FEW {
-            return self.tasks.iter().any(|task| task.node == node);
+        if self.reached.len() < FEW {
+            return self.reached.iter().any(|task| task.node == node);
         }
         // 0 means never.
         let stamp = self.round;
-        if self.tasks.len() == FEW {
+        if std::mem::replace(&mut self.marked, stamp) != stamp {
             self.marks.resize(plan.nodes.len(), 0);
-            for task in &self.tasks {
+            for task in &self.reached {
                 if let Some(mark) = self.marks.get_mut(task.node.index()) {
                     *mark = stamp;
                 }
@@ -172,66 +232,61 @@ impl<S: State> Frontier<S> {
         mark.is_some_and(|mark| std::mem::replace(mark, stamp) == stamp)
     }
 
-    fn arrive(&mut self, plan: &Plan<S>, arrival: Arrival) {
-        let (Some(seen), Some(join)) = (
-            self.joins.get_mut(arrival.join),
-            plan.joins.get(arrival.join),
-        ) else {
-            return;
-        };
-        if !seen.sources.contains(arrival.source) {
+    fn arrive(&mut self, arrival: Arrival) {
+        if let Some(seen) = self.joins.get_mut(arrival.join)
+            && !seen.sources.contains(arrival.source)
+        {
             seen.sources.insert(arrival.source);
             seen.count += 1;
-        }
-        if seen.count == join.sources {
-            *seen = JoinProgress::default();
-            self.reach(plan, join.target);
+            self.arrived = true;
         }
     }
 
-    /// Creates the tasks that a command from outside starts beside the pending ones.
-    pub(crate) fn joining(
+    /// Reaches the targets of joins that have all their sources: once all tasks have arrived, since
+    /// several tasks of a node are one source.
+    fn fill_joins(&mut self, plan: &Plan<S>) {
+        if !std::mem::take(&mut self.arrived) {
+            return;
+        }
+        for (index, join) in plan.joins.iter().enumerate() {
+            if let Some(seen) = self.joins.get_mut(index)
+                && seen.count == join.sources
+            {
+                *seen = JoinProgress::default();
+                self.reach(plan, join.target);
+            }
+        }
+    }
+
+    /// Returns the tasks that a command from outside adds beside the pending ones.
+    pub(crate) fn added(
         &mut self,
-        plan: &Plan<S>,
-        state: &S,
+        position: &Position<S>,
         jump: Jump<S>,
     ) -> Result<Vec<Task<S>>, AgentError> {
+        let plan = &*position.plan;
         let pending = std::mem::take(&mut self.tasks);
         if let Jump::To(to) = jump {
             for target in to.targets {
                 self.take_target(plan, NodeId::START, target, None)?;
             }
         }
-        self.put_in_order();
+        self.take_reached();
         if pending.is_empty() {
             self.release_deferred();
         }
-        let mut new = std::mem::replace(&mut self.tasks, pending);
+        let mut added = std::mem::replace(&mut self.tasks, pending);
         // A pending node runs only once.
-        new.retain(|task| {
+        added.retain(|task| {
             let plain = |task: &Task<S>| task.argument.is_none() || task.is_item_of(plan);
             let known = |pending: &Task<S>| pending.node == task.node && plain(pending);
             task.argument.is_some() || !self.tasks.iter().any(known)
         });
-        spread(&mut new, plan, state);
-        Ok(new)
+        expand_maps(&mut added, plan, &position.state);
+        Ok(added)
     }
 
-    /// Replaces nodes that run as one task for each item by those tasks, behind the other tasks.
-    pub(crate) fn spread(&mut self, plan: &Plan<S>, state: &S) {
-        spread(&mut self.tasks, plan, state);
-    }
-
-    /// Sorts the next frontier: nodes as the graph declares them, then sends.
-    pub(crate) fn put_in_order(&mut self) {
-        self.round += 1;
-        if self.tasks.len() > 1 {
-            self.tasks.sort_unstable_by_key(|task| task.node);
-        }
-        self.tasks.append(&mut self.sends);
-    }
-
-    /// Inserts a task at its place in the order of [`put_in_order`](Self::put_in_order), and
+    /// Inserts a task at its place in the order of the tasks, and
     /// returns the place.
     pub(crate) fn insert(&mut self, task: Task<S>) -> usize {
         let behind = |other: &Task<S>| other.argument.is_some() || other.node > task.node;
@@ -242,7 +297,7 @@ impl<S: State> Frontier<S> {
         place
     }
 
-    /// Releases deferred nodes when nothing else is pending.
+    /// Makes deferred nodes the tasks when nothing else is pending.
     pub(crate) fn release_deferred(&mut self) {
         if self.tasks.is_empty() && !self.deferred.is_empty() {
             NodeId::sort(&mut self.deferred);
@@ -281,19 +336,29 @@ fn unfilled(
     report.collect()
 }
 
-fn spread<S: State>(tasks: &mut Vec<Task<S>>, plan: &Plan<S>, state: &S) {
-    let mut spread = Vec::new();
+/// Replaces the node of a map by a task for each item, after the other tasks.
+fn expand_maps<S: State>(tasks: &mut Vec<Task<S>>, plan: &Plan<S>, state: &S) {
+    let mut expanded = Vec::new();
     tasks.retain(|task| {
         let Some(items) = plan.items(task.node).filter(|_| task.is_plain()) else {
             return true;
         };
         // The node itself runs, and reports the panic, if its items cannot be found.
         let items = caught(|| items(state)).unwrap_or_default();
-        let before = spread.len();
+        let before = expanded.len();
         for item in items {
-            spread.push(Task::sent(task.node, Argument::Item(item)));
+            expanded.push(Task::sent(task.node, Argument::Item(item)));
         }
-        spread.len() == before
+        expanded.len() == before
     });
-    tasks.append(&mut spread);
+    tasks.append(&mut expanded);
+}
+
+/// Frees the memory of a long list that holds little: one wide superstep must not hold it for the
+/// rest of the run.
+fn free_if_long<T>(list: &mut Vec<T>) {
+    const LONG: usize = 64;
+    if list.capacity() > LONG && list.len() <= LONG {
+        list.shrink_to(LONG);
+    }
 }

@@ -1,6 +1,6 @@
 //! Interrupts of tasks, and the memory of earlier runs.
 
-use super::moment::Moment;
+use super::position::Position;
 use super::task::Task;
 use crate::checkpoint::CheckpointId;
 use crate::node::{Answer, Context, Interrupt, Questions};
@@ -8,7 +8,7 @@ use crate::state::State;
 
 /// The identity of a graph's interrupts, and its answers.
 #[derive(Default)]
-pub(crate) struct Asking {
+pub(crate) struct InterruptIds {
     /// The number of the call in its task.
     pub(crate) call: usize,
     /// The answers of the task, for a graph without a log of its own: it runs from the start and
@@ -16,14 +16,14 @@ pub(crate) struct Asking {
     pub(crate) given: Vec<Answer>,
 }
 
-impl Asking {
+impl InterruptIds {
     /// Returns the prefix of interrupt ids in the current superstep.
-    fn base<S: State>(&self, current: Option<CheckpointId>, at: &Moment<'_, S>) -> String {
+    fn base<S: State>(&self, current: Option<CheckpointId>, position: &Position<S>) -> String {
         if let Some(checkpoint) = current {
             return checkpoint.to_string();
         }
-        let path = at.scope.namespace.join("/");
-        format!("{path}#{}@{}", self.call, at.step)
+        let path = position.scope.namespace.join("/");
+        format!("{path}#{}@{}", self.call, position.step)
     }
 
     /// Returns the answers to a task's interrupts, whose ids begin with `own`.
@@ -43,21 +43,21 @@ impl Asking {
     pub(crate) fn interrupts<S: State>(
         &self,
         current: Option<CheckpointId>,
-        at: &Moment<'_, S>,
+        position: &Position<S>,
         task: &Task<S>,
         index: usize,
         questions: Questions,
     ) -> Vec<Interrupt> {
-        let base = self.base(current, at);
-        let node = at.plan.name(task.node);
-        questions.interrupts(&base, index, &node, &at.scope.namespace)
+        let base = self.base(current, position);
+        let node = position.plan.name(task.node);
+        questions.interrupts(&base, index, &node, &position.scope.namespace)
     }
 
     /// Restores a task's memory of earlier runs.
     pub(crate) fn restore_memory<S: State>(
         &self,
         current: Option<CheckpointId>,
-        at: &Moment<'_, S>,
+        position: &Position<S>,
         cx: &mut Context,
         index: usize,
         task: &Task<S>,
@@ -65,7 +65,7 @@ impl Asking {
         if self.given.is_empty() {
             return cx.remember(task.answers(), task.once());
         }
-        let own = format!("{}:{index}:", self.base(current, at));
+        let own = format!("{}:{index}:", self.base(current, position));
         cx.remember(&self.answers_to(&own, task.answers()), task.once());
     }
 }

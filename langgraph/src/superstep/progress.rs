@@ -1,6 +1,5 @@
 //! How far the maps of a superstep are.
 
-use super::executor::TaskSlot;
 use super::task::Task;
 use super::task_result::TaskResult;
 use crate::graph::plan::Plan;
@@ -15,11 +14,10 @@ pub(super) struct Progress(Vec<(NodeId, MapProgress)>);
 impl Progress {
     /// Counts the items of the tasks that start, and those that an earlier run has done. Without
     /// items there is nothing to count.
-    pub(super) fn of<S: State>(plan: &Plan<S>, slots: &mut [TaskSlot<S>]) -> Option<Self> {
+    pub(super) fn of<S: State>(plan: &Plan<S>, tasks: &[Task<S>]) -> Option<Self> {
         let mut maps = Self::default();
-        for slot in slots {
-            let (task, result) = slot.parts();
-            let is_done = matches!(result, Some(TaskResult::Finished(_)));
+        for task in tasks {
+            let is_done = matches!(task.result(), Some(TaskResult::Finished(_)));
             let Some(Argument::Item(_)) = task.argument else {
                 continue;
             };
@@ -53,7 +51,7 @@ impl Progress {
         match result {
             TaskResult::Finished(_) => map.done += 1,
             TaskResult::Failed(_) => map.failed += 1,
-            TaskResult::Asked { .. } => return None,
+            TaskResult::Interrupted { .. } => return None,
         }
         Some(map.clone())
     }

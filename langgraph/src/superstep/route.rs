@@ -1,10 +1,20 @@
-//! Routing: calls a task's routers and checks its targets.
+//! Routing: asks a task's routers.
+//!
+//! A task beside others has a view of its own: its routers see the snapshot with its writes. An only
+//! task, and all tasks of a map together, see the merged state; those of a map are asked once.
 
-use super::task_result::{TaskResult, without_questions};
-use crate::error::AgentError;
-use crate::graph::plan::{Plan, Routes};
-use crate::graph::{END, NodeName, START, UnknownKey};
-use crate::node::{Context, Jump, NodeError, NodeId, Panicked, Send, Target, catch};
+use super::commit::merge;
+use super::end::Stop;
+use super::engine::Engine;
+use super::targets::{check_routes, follows_edges};
+use super::task_result::{Finished, TaskResult, without_interrupt};
+use super::writer::Writer;
+use crate::error::{AgentError, InvalidUpdate};
+use crate::graph::UnknownKey;
+use crate::graph::plan::{Asked, Plan, Routes};
+use crate::node::{
+    Context, Jump, NodeError, NodeId, Panicked, Write, Writes, catch, caught,
+};
 use crate::state::State;
 
 /// Returns true if the routers of a node with this output run.
@@ -14,16 +24,111 @@ pub(crate) fn asks_routers<S: State>(plan: &Plan<S>, node: NodeId, jump: &Jump<S
     routers.is_some_and(|routers| !routers.is_empty()) && follows_edges(jump)
 }
 
-pub(crate) fn follows_edges<S: State>(jump: &Jump<S>) -> bool {
-    match jump {
-        Jump::Edges => true,
-        Jump::To(to) => to.edges,
-        Jump::End | Jump::Parent(_) => false,
+/// Asks the routers of a task beside others, which see the snapshot with its writes.
+pub(crate) async fn route_on_view<S: State>(
+    plan: &Plan<S>,
+    node: NodeId,
+    state: &S,
+    cx: &Context,
+    mut done: Finished<S>,
+) -> TaskResult<S> {
+    let asked = match view(plan, node, state, &done.output.writes) {
+        Ok(view) => ask(plan, node, &view, cx).await,
+        Err(error) => Err(NodeError::from_agent(error.into()).into()),
+    };
+    match asked {
+        Ok(routes) => {
+            done.routes = routes;
+            TaskResult::Finished(done)
+        }
+        Err(ended) => ended.after(Some(done)),
     }
 }
 
-/// Calls the routers of a task, which see `view`. Their targets exist.
-pub(crate) async fn ask<S: State>(
+impl<S: State> Engine<S> {
+    /// Asks the routers that see the merged state.
+    pub(crate) async fn route(&mut self, wrote: bool) -> Result<(), Stop> {
+        if self.frontier.tasks.len() == 1 {
+            if self.asks_merged(0) {
+                self.route_merged(0, wrote).await?;
+            }
+        } else if self.position.plan.has_maps {
+            for index in self.last_of_maps() {
+                Box::pin(self.route_merged(index, wrote)).await?;
+            }
+        }
+        Ok(())
+    }
+
+    fn asks_merged(&self, index: usize) -> bool {
+        let (Some(task), Some(TaskResult::Finished(done))) =
+            (self.frontier.tasks.get(index), self.results.get(index))
+        else {
+            return false;
+        };
+        done.routes.is_empty()
+            && asks_routers(&self.position.plan, task.node, &done.output.jump)
+    }
+
+    /// Returns the last task of each map whose routers run: it stands for all of them.
+    fn last_of_maps(&self) -> Vec<usize> {
+        let mut nodes = Vec::new();
+        let mut last = Vec::new();
+        for (index, task) in self.frontier.tasks.iter().enumerate().rev() {
+            if task.is_item_of(&self.position.plan)
+                && !nodes.contains(&task.node)
+                && self.asks_merged(index)
+            {
+                nodes.push(task.node);
+                last.push(index);
+            }
+        }
+        last.reverse();
+        last
+    }
+
+    /// Asks the routers of a task. It is finished only when they have answered.
+    async fn route_merged(&mut self, index: usize, wrote: bool) -> Result<(), Stop> {
+        let (Some(task), Some(cx)) = (self.frontier.tasks.get(index), self.contexts.get(index))
+        else {
+            return Ok(());
+        };
+        let position = &self.position;
+        let unrecorded = self.unrecorded.take();
+        let result = match ask(&position.plan, task.node, &position.state, cx).await {
+            Ok(routes) => {
+                if let Some(TaskResult::Finished(done)) = self.results.get_mut(index) {
+                    done.routes = routes;
+                }
+                if let Some(done) = unrecorded {
+                    let finished = self.observer.task_finished(position, task, done);
+                    Box::pin(finished).await?;
+                }
+                return Ok(());
+            }
+            Err(ended) => ended.after(unrecorded),
+        };
+        // The tasks of a map are stored as finished, and do not run again.
+        let is_stored =
+            self.frontier.tasks.len() > 1 && matches!(result, TaskResult::Failed(_));
+        let result = if is_stored || !self.observer.watches(position) {
+            result
+        } else {
+            let ended = self.observer.task_ended(position, task, index, result, true);
+            Box::pin(ended).await?
+        };
+        if let TaskResult::Failed(error) = result {
+            return Err(position.failure(task.node, error).into());
+        }
+        if let Some(ended) = self.results.get_mut(index) {
+            *ended = result;
+        }
+        Err(Box::pin(self.pause(wrote)).await)
+    }
+}
+
+/// Asks the routers of a task, which see `view`. The targets of their answers exist.
+async fn ask<S: State>(
     plan: &Plan<S>,
     node: NodeId,
     view: &S,
@@ -36,22 +141,26 @@ pub(crate) async fn ask<S: State>(
     let routers = &node_of_plan.out.routers;
     let mut answers = Vec::with_capacity(routers.len());
     for router in routers {
-        let asked = catch(|| router.router.ask(view, cx).into_run()).await;
-        answers.push(check_answer(plan, node, cx, asked)?);
+        let answer = match caught(|| router.router.ask(view, cx)) {
+            Ok(Asked::Arm(arm)) => Ok(Routes::Arm(arm)),
+            Ok(Asked::Run(run)) => catch(|| run).await,
+            Err(panicked) => Err(panicked.into()),
+        };
+        answers.push(check_answer(plan, node, cx, answer)?);
     }
     Ok(answers)
 }
 
 /// Checks that the targets of a router's answer exist, and that it has no open interrupt.
 #[allow(clippy::result_large_err)] // moved once, where a task ends
-pub(crate) fn check_answer<S: State>(
+fn check_answer<S: State>(
     plan: &Plan<S>,
     node: NodeId,
     cx: &Context,
     answer: Result<Routes<S>, NodeError>,
 ) -> Result<Routes<S>, TaskResult<S>> {
     let answer = answer.map_err(|error| router_error(plan, node, error));
-    let routes = without_questions(answer, cx)?;
+    let routes = without_interrupt(answer, cx)?;
     check_routes(plan, node, &routes).map_err(NodeError::from_agent)?;
     Ok(routes)
 }
@@ -72,83 +181,20 @@ fn router_error<S: State>(plan: &Plan<S>, node: NodeId, error: NodeError) -> Nod
     }
 }
 
-/// Fails if a task jumps to a target that is not allowed: the error is the task's own.
-pub(crate) fn check_jump<S: State>(
+/// Returns the snapshot with the writes of one task.
+fn view<S: State>(
     plan: &Plan<S>,
     node: NodeId,
-    jump: &Jump<S>,
-) -> Result<(), NodeError> {
-    if let Jump::To(to) = jump {
-        for target in &to.targets {
-            resolve_target(plan, node, target, declared(plan, node))
-                .map_err(NodeError::from_agent)?;
+    state: &S,
+    writes: &Writes<S>,
+) -> Result<S, InvalidUpdate> {
+    let mut view = state.clone();
+    for write in writes.as_slice() {
+        match write {
+            Write::Update(update) => merge(plan, Writer::from(node), &mut view, update.clone())?,
+            Write::Overwrite(update) => view.overwrite(update.clone()),
+            Write::State(state) => view.clone_from(state),
         }
     }
-    Ok(())
-}
-
-fn check_routes<S: State>(
-    plan: &Plan<S>,
-    node: NodeId,
-    routes: &Routes<S>,
-) -> Result<(), AgentError> {
-    match routes {
-        Routes::Arm(_) => Ok(()),
-        Routes::Targets(targets) => {
-            for target in targets {
-                resolve_target(plan, node, target, None)?;
-            }
-            Ok(())
-        }
-        Routes::Several(several) => {
-            for routes in several {
-                check_routes(plan, node, routes)?;
-            }
-            Ok(())
-        }
-    }
-}
-
-fn listed(names: &[NodeName]) -> String {
-    let names: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
-    names.join(", ")
-}
-
-/// Returns the declared targets of `node`, if it declares some.
-pub(crate) fn declared<S: State>(plan: &Plan<S>, node: NodeId) -> Option<&[NodeId]> {
-    plan.node(node)?.destinations.as_deref()
-}
-
-/// Returns the node that a target names, if `from` may go there; `None` for [`END`].
-pub(crate) fn resolve_target<S: State>(
-    plan: &Plan<S>,
-    from: NodeId,
-    target: &Target<S>,
-    declared: Option<&[NodeId]>,
-) -> Result<Option<NodeId>, AgentError> {
-    let (Target::Node(name) | Target::Send(Send { node: name, .. })) = target;
-    let problem = match (plan.node_named(name), target) {
-        (Some(node), _) if declared.is_none_or(|declared| declared.contains(&node)) => {
-            return Ok(Some(node));
-        }
-        (Some(_), _) if declared.is_some_and(<[NodeId]>::is_empty) => format!(
-            "it does not say that it may go to `{name}`; say so beside its edges: `{} => goto [{name}];`",
-            plan.name(from)
-        ),
-        (Some(_), _) => format!(
-            "`{name}` is not among the nodes it says it may go to; add it to its `goto [..]`"
-        ),
-        (None, Target::Node(_)) if &**name == END => return Ok(None),
-        (None, _) if &**name == END => "a send needs a node; `END` runs nothing".to_owned(),
-        (None, _) if &**name == START => "`START` is no target: a run starts there once".to_owned(),
-        (None, _) => {
-            let known = listed(plan.declared_names());
-            format!("there is no node `{name}` (nodes: {known})")
-        }
-    };
-    Err(AgentError::Routing {
-        node: plan.name(from),
-        target: name.to_string(),
-        problem,
-    })
+    Ok(view)
 }

@@ -71,9 +71,9 @@ impl<S: State> Task<S> {
         self.argument.is_none() && self.memory.is_none()
     }
 
-    /// Returns true for one of the tasks that a node runs as, one for each of its items.
+    /// Returns true for a task of a map: one of those that a node runs as, one for each item.
     pub(crate) fn is_item_of(&self, plan: &Plan<S>) -> bool {
-        matches!(self.argument, Some(Argument::Item(_))) && plan.items(self.node).is_some()
+        matches!(self.argument, Some(Argument::Item(_))) && plan.is_mapped(self.node)
     }
 
     /// Returns true if an earlier run has left nothing of it.
@@ -95,6 +95,23 @@ impl<S: State> Task<S> {
 
     pub(crate) fn take_result(&mut self) -> Option<TaskResult<S>> {
         self.memory.as_mut()?.result.take()
+    }
+
+    /// Lets the routers of a task with a known result run again.
+    pub(crate) fn route_again(&mut self) {
+        if let Some(memory) = &mut self.memory {
+            match memory.result.take() {
+                Some(TaskResult::Finished(done)) => memory.ran = Some(done),
+                result => memory.result = result,
+            }
+        }
+    }
+
+    /// Forgets the result of an earlier run, so that the task runs again.
+    pub(crate) fn forget_result(&mut self) {
+        if let Some(memory) = &mut self.memory {
+            memory.result = None;
+        }
     }
 
     pub(crate) fn ran(&self) -> Option<&Finished<S>> {

@@ -1,16 +1,18 @@
 //! The results of tasks.
 
-use super::route::check_jump;
+use super::targets::check_jump;
 use crate::graph::plan::{Plan, Routes};
-use crate::node::{Context, NodeError, NodeId, Output, Panicked, Questions, Write, Writes, caught};
+use crate::node::{
+    Context, Jump, NodeError, NodeId, Output, Panicked, Questions, Write, Writes, caught,
+};
 use crate::state::State;
 
 /// The result of a task.
 pub(crate) enum TaskResult<S: State> {
     Finished(Finished<S>),
     /// The task waits for an answer.
-    Asked {
-        questions: Questions,
+    Interrupted {
+        interrupts: Questions,
         /// The node's result, if its routers interrupted: the node does not run again.
         ran: Option<Box<Finished<S>>>,
         /// Why the given answer was refused.
@@ -50,15 +52,15 @@ impl<S: State> TaskResult<S> {
     pub(crate) fn finished(&self) -> Option<&Finished<S>> {
         match self {
             Self::Finished(done) => Some(done),
-            Self::Asked { ran, .. } => ran.as_deref(),
+            Self::Interrupted { ran, .. } => ran.as_deref(),
             Self::Failed(_) => None,
         }
     }
 
     /// Creates the result of a task that waits for answers.
-    pub(crate) const fn asked(questions: Questions) -> Self {
-        Self::Asked {
-            questions,
+    pub(crate) const fn interrupted(interrupts: Questions) -> Self {
+        Self::Interrupted {
+            interrupts,
             ran: None,
             refused: None,
         }
@@ -67,15 +69,22 @@ impl<S: State> TaskResult<S> {
     /// Turns the result of routers into the task's result, after the node has done `done`.
     pub(crate) fn after(self, done: Option<Finished<S>>) -> Self {
         match self {
-            Self::Asked {
-                questions, refused, ..
-            } => Self::Asked {
-                questions,
+            Self::Interrupted {
+                interrupts,
+                refused,
+                ..
+            } => Self::Interrupted {
+                interrupts,
                 ran: done.map(Box::new),
                 refused,
             },
             ended => ended,
         }
+    }
+
+    /// Returns true if a command ends the graph.
+    pub(crate) fn leaves_graph(&self) -> bool {
+        matches!(self, Self::Finished(done) if matches!(done.output.jump, Jump::Parent(_)))
     }
 }
 
@@ -89,7 +98,7 @@ pub(crate) fn classify<S: State>(
     cx: &Context,
     answer: Result<Output<S>, NodeError>,
 ) -> TaskResult<S> {
-    let mut output = match without_questions(answer, cx) {
+    let mut output = match without_interrupt(answer, cx) {
         Ok(output) => output,
         Err(ended) => return ended,
     };
@@ -106,15 +115,15 @@ pub(crate) fn classify<S: State>(
 
 /// Accepts an output only if no interrupt is open.
 #[allow(clippy::result_large_err)] // moved once, where a task ends
-pub(crate) fn without_questions<T, S: State>(
+pub(crate) fn without_interrupt<T, S: State>(
     answer: Result<T, NodeError>,
     cx: &Context,
 ) -> Result<T, TaskResult<S>> {
     match (answer, cx.take_questions()) {
         (Ok(answer), None) => Ok(answer),
-        (Ok(_), Some(questions)) => {
-            let key = questions.own.map_or_else(
-                || "a graph inside".to_owned(),
+        (Ok(_), Some(interrupts)) => {
+            let key = interrupts.own.map_or_else(
+                || "a subgraph".to_owned(),
                 |question| format!("`{}`", question.key),
             );
             Err(TaskResult::Failed(NodeError::msg(format!(
@@ -123,8 +132,8 @@ pub(crate) fn without_questions<T, S: State>(
         }
         // It did not wait for the answer.
         (Err(error), Some(_)) if error.is::<Panicked>() => Err(TaskResult::Failed(error)),
-        (Err(_), Some(questions)) => Err(TaskResult::Asked {
-            questions,
+        (Err(_), Some(interrupts)) => Err(TaskResult::Interrupted {
+            interrupts,
             ran: None,
             refused: cx.take_refused(),
         }),

@@ -143,13 +143,13 @@ impl Log {
     ) -> Result<Option<Loaded<S>>, AgentError> {
         self.check(engine)?;
         let loaded = load(&Read {
-            plan: &engine.plan,
+            plan: &engine.position.plan,
             codec: engine.codec,
-            initial: &engine.cell.state,
+            initial: &engine.position.state,
             saver: &*self.saver,
             key: &self.key,
             at,
-            changes: engine.cell.changes.is_some(),
+            changes: engine.changes.is_some(),
         })
         .await?;
         match (loaded, at) {

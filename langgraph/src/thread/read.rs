@@ -91,7 +91,7 @@ impl<S: State> Thread<S> {
         };
         let initial = Arc::clone(&log.initial);
         let (resources, path) = (Resources::default(), &log.namespace);
-        let mut engine = Engine::at_rest(&log.graph, &self.id, path, resources, initial);
+        let mut engine = Engine::offline(&log.graph, &self.id, path, resources, initial);
         loaded.restore(&mut engine, &self.id, None)
     }
 

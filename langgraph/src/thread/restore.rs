@@ -19,7 +19,7 @@ impl<S: State> Loaded<S> {
         thread: &str,
         recorder: Option<Recorder<S>>,
     ) -> Result<(), AgentError> {
-        let plan = Arc::clone(&engine.plan);
+        let plan = Arc::clone(&engine.position.plan);
         let find = |node: &NodeName| {
             plan.stored_node(node)
                 .ok_or_else(|| CheckpointError::UnknownNode {
@@ -30,8 +30,8 @@ impl<S: State> Loaded<S> {
                     now: plan.fingerprint,
                 })
         };
-        engine.budget.step = self.stored.checkpoint.step;
-        engine.cell.state = self.state;
+        engine.position.step = self.stored.checkpoint.step;
+        engine.position.state = self.state;
         engine.observer.recorder = recorder.map(Box::new);
         if let Some(recorder) = &mut engine.observer.recorder {
             let specs = self.stored.checkpoint.tasks.iter();
@@ -71,10 +71,12 @@ impl<S: State> Loaded<S> {
                 recorder.keep(index, NodeId::START, &TaskResult::Finished(done.clone()))?;
             }
             let result = match task.result {
-                Some(TaskResult::Asked {
-                    questions, refused, ..
-                }) if waits => Some(TaskResult::Asked {
-                    questions,
+                Some(TaskResult::Interrupted {
+                    interrupts,
+                    refused,
+                    ..
+                }) if waits => Some(TaskResult::Interrupted {
+                    interrupts,
                     ran: task.ran.clone().map(Box::new),
                     refused,
                 }),

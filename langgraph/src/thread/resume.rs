@@ -1,7 +1,5 @@
 //! Starts and resumes runs on threads.
 
-use std::sync::Arc;
-
 use super::load::Loaded;
 use super::task_state::TaskState;
 use super::write::{clear, copy};
@@ -48,8 +46,8 @@ pub(crate) async fn start<S: State>(
         let checkpoint = &loaded.stored.checkpoint;
         recorder = log.recorder_behind_loaded(engine, &loaded);
         parent = Some(checkpoint.id);
-        engine.budget.step = checkpoint.step + 1;
-        engine.cell.state = loaded.state;
+        engine.position.step = checkpoint.step + 1;
+        engine.position.state = loaded.state;
     }
     engine.observer.recorder = Some(Box::new(recorder));
     begin(engine, parent, input).await
@@ -75,7 +73,7 @@ async fn begin<S: State>(
     let origin = Origin::child_of(parent, Source::Input);
     engine.record(origin, entry).await?;
     if wrote {
-        engine.moment().emit_values().await;
+        engine.position.emit_values().await;
     }
     Ok(())
 }
@@ -109,15 +107,15 @@ async fn dismiss<S: State>(
     mut input: Output<S>,
 ) -> Result<(), AgentError> {
     clear(engine, log, Some(loaded)).await?;
-    engine.frontier = Frontier::new(&engine.plan);
-    if let Some(mut update) = engine.cell.state.dismiss() {
-        engine.plan.initial.prepare(&mut update);
+    engine.frontier = Frontier::new(&engine.position.plan);
+    if let Some(mut update) = engine.position.state.dismiss() {
+        engine.position.plan.initial.prepare(&mut update);
         let mut writes = Writes::from(vec![Write::Update(update)]);
         writes.extend(std::mem::replace(&mut input.writes, Writes::None));
         input.writes = writes;
     }
     let cleared = engine.observer.current();
-    engine.budget.step += 1;
+    engine.position.step += 1;
     begin(engine, cleared, input).await
 }
 
@@ -156,7 +154,7 @@ pub(crate) async fn proceed<S: State>(
 /// Registers the answers that nodes have to take before the run counts as accepted.
 fn expect<S: State>(engine: &Engine<S>, answers: &[(usize, Answer)]) {
     let keys = answers.iter().map(|(_, answer)| &answer.key);
-    engine.scope.shared.expect_answers(keys);
+    engine.position.scope.shared.expect_answers(keys);
 }
 
 /// Continues with a copy of a checkpoint whose tasks all run again, with these answers only.
@@ -204,28 +202,26 @@ pub(crate) async fn resume<S: State>(
         recorder.keep_answers(task, vec![answer]);
     }
     recorder.flush(RunStatus::Running).await?;
-    if engine.cell.changes.is_some() {
-        engine.cell.changes = loaded.changes.take();
+    if engine.changes.is_some() {
+        engine.changes = loaded.changes.take();
     }
     loaded.restore(engine, thread, Some(recorder))?;
+    engine.forget_conflicting_results();
     engine.breakpoints.passed = true;
-    let mut joining = Vec::new();
+    let mut added = Vec::new();
     if let Some(command) = command {
-        let plan = Arc::clone(&engine.plan);
-        joining = engine
-            .frontier
-            .joining(&plan, &engine.cell.state, command.jump)?;
+        added = engine.frontier.added(&engine.position, command.jump)?;
         let writes = command.writes.into_vec();
         engine.apply_external(writes.clone())?;
         if let Some(recorder) = &mut engine.observer.recorder {
-            let tasks = joining.iter().map(|task| recorder.spec(task));
+            let tasks = added.iter().map(|task| recorder.spec(task));
             let tasks = tasks.collect::<Result<_, _>>()?;
             recorder.keep_entry(writes, tasks)?;
             recorder.flush(RunStatus::Running).await?;
         }
     }
-    engine.moment().emit_values().await;
-    engine.emit_checkpoint().await;
-    engine.frontier.tasks.extend(joining);
+    engine.position.emit_values().await;
+    engine.observer.emit_checkpoint(&engine.position, &engine.frontier).await;
+    engine.frontier.tasks.extend(added);
     Ok(())
 }

@@ -59,7 +59,7 @@ impl<S: State> TaskState<S> {
         };
         let result = match folded.outcome {
             Some(TaskOutcome::Finished(done)) => Some(TaskResult::Finished(reader.done(done)?)),
-            Some(TaskOutcome::Asked(asked)) => Some(TaskResult::asked(asked.0.clone())),
+            Some(TaskOutcome::Asked(asked)) => Some(TaskResult::interrupted(asked.0.clone())),
             Some(TaskOutcome::Failed(text)) => Some(TaskResult::Failed(NodeError::msg(text))),
             Some(TaskOutcome::Ran(_)) | None => None,
         };

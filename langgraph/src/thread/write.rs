@@ -16,7 +16,7 @@ use crate::node::NodeId;
 use crate::node::{NodeError, Output, Resources};
 use crate::state::State;
 use crate::superstep::log::{Log, Origin, Snapshots};
-use crate::superstep::{Changes, Engine, Finished, Task, TaskResult, Writer, ask_on_view, enter};
+use crate::superstep::{Engine, Finished, Task, TaskResult, normalize_input};
 use langgraph_core::checkpoint::{joined, last_by_edge};
 
 impl<S: State> ThreadUpdate<S> {
@@ -56,7 +56,7 @@ impl<S: State> LogView<S> {
         at: Option<CheckpointId>,
     ) -> Result<CheckpointId, AgentError> {
         let initial = Arc::clone(&self.initial);
-        let mut engine = Engine::at_rest(
+        let mut engine = Engine::offline(
             &self.graph,
             &key.thread,
             &self.namespace,
@@ -195,7 +195,7 @@ async fn write<S: State>(
         None => vec![NodeName::from(START)],
         Some(loaded) => last_by_edge(&*log.saver, &log.key, &loaded.stored).await?,
     };
-    let plan = Arc::clone(&engine.plan);
+    let plan = Arc::clone(&engine.position.plan);
     let arrived = keep_arrived(log, &mut loaded, &plan).await?;
     let mut parent = restore(engine, log, loaded)?;
     for updates in supersteps {
@@ -225,8 +225,8 @@ async fn write<S: State>(
                 node.ok_or_else(|| refused(format!("there is no node `{name}` to write as")))?;
             let mut output = update
                 .output
-                .map_err(|error| engine.moment().failure(node, error))?;
-            enter(&plan, &mut output);
+                .map_err(|error| engine.position.failure(node, error))?;
+            normalize_input(&plan, &mut output);
             writes.push((node, Finished::new(output)));
         }
         parent = Some(superstep(engine, parent, writes, &arrived).await?);
@@ -241,46 +241,11 @@ async fn superstep<S: State>(
     updates: Vec<(NodeId, Finished<S>)>,
     arrived: &[NodeId],
 ) -> Result<CheckpointId, AgentError> {
-    let plan = Arc::clone(&engine.plan);
-    engine.frontier.tasks.retain(|task| {
+    let plan = Arc::clone(&engine.position.plan);
+    let stays = |task: &Task<S>| {
         task.argument.is_none() && (plan.defers(task.node) || arrived.contains(&task.node))
-    });
-    engine.budget.step += 1;
-    let mut writes = Vec::with_capacity(updates.len());
-    let mut directions = Vec::with_capacity(updates.len());
-    for (node, Finished { output, routes, .. }) in updates {
-        let routes = if routes.is_empty() {
-            let cx = engine.context(node);
-            let asked = ask_on_view(&plan, node, &engine.cell.state, &output, &cx).await;
-            asked.map_err(|ended| match ended {
-                TaskResult::Failed(error) => engine.moment().failure(node, error),
-                TaskResult::Asked { .. } | TaskResult::Finished(_) => refused(format!(
-                    "a router of `{}` asks a question, and an update from outside cannot wait for the answer; say where to go with `Command::goto(..)`",
-                    plan.name(node)
-                )),
-            })?
-        } else {
-            routes
-        };
-        writes.push((Writer::External, output.writes));
-        directions.push((node, output.jump, routes));
-    }
-    engine.cell.changes = Some(Changes::default());
-    engine.cell.commit(&plan, true).superstep(writes)?;
-    let written = engine.cell.changes.take();
-    let written = written.unwrap_or_default().into_writes().into_vec();
-    for (node, jump, routes) in directions {
-        engine.frontier.follow(&plan, node, jump, routes)?;
-    }
-    // A deferred node that an edge reached again waits again.
-    let deferred = &engine.frontier.deferred;
-    engine
-        .frontier
-        .tasks
-        .retain(|task| !deferred.contains(&task.node));
-    engine.frontier.put_in_order();
-    engine.frontier.release_deferred();
-    engine.frontier.spread(&plan, &engine.cell.state);
+    };
+    let written = engine.apply_updates(updates, stays).await?;
     let entry = engine.observer.entry(written)?;
     engine
         .record(Origin::child_of(parent, Source::Update), entry)
@@ -295,7 +260,7 @@ pub(super) async fn clear<S: State>(
     log: &Log,
     mut loaded: Option<Loaded<S>>,
 ) -> Result<(), AgentError> {
-    let plan = Arc::clone(&engine.plan);
+    let plan = Arc::clone(&engine.position.plan);
     let mut finished = Vec::new();
     if let Some(loaded) = &loaded {
         let tasks = loaded.tasks.iter().filter(|task| loaded.has_run(task));
@@ -308,12 +273,13 @@ pub(super) async fn clear<S: State>(
     }
     drop_pending(&mut loaded, &plan);
     let parent = restore(engine, log, loaded)?;
-    let untouched = Arc::clone(&engine.cell.state);
+    let untouched = Arc::clone(&engine.position.state);
     let kept = superstep(engine, parent, finished, &[]).await;
     if let Err(AgentError::InvalidUpdate(_)) = kept {
         // The results conflict, so none of them is kept.
-        engine.cell.state = untouched;
-        engine.budget.step -= 1;
+        engine.position.state = untouched;
+        engine.position.step -= 1;
+        engine.frontier.tasks.clear();
         return superstep(engine, parent, Vec::new(), &[]).await.map(drop);
     }
     kept.map(drop)
@@ -325,10 +291,10 @@ async fn add_input<S: State>(
     mut loaded: Option<Loaded<S>>,
     input: Result<Output<S>, NodeError>,
 ) -> Result<(), AgentError> {
-    let plan = Arc::clone(&engine.plan);
+    let plan = Arc::clone(&engine.position.plan);
     let start = NodeId::START;
-    let mut input = input.map_err(|error| engine.moment().failure(start, error))?;
-    enter(&plan, &mut input);
+    let mut input = input.map_err(|error| engine.position.failure(start, error))?;
+    normalize_input(&plan, &mut input);
     let fresh = loaded.is_none();
     if let Some(loaded) = &mut loaded {
         // Pending tasks run again beside it; an unused input is replaced.
@@ -339,7 +305,7 @@ async fn add_input<S: State>(
     }
     let parent = restore(engine, log, loaded)?;
     if !fresh {
-        engine.budget.step += 1;
+        engine.position.step += 1;
     }
     engine.frontier.tasks.insert(0, Task::by_edge(start));
     engine.observer.keep_input(0, input)?;
@@ -363,15 +329,11 @@ pub(super) async fn copy<S: State>(
         task.forget();
     }
     loaded.restore(engine, &log.key.thread, Some(recorder))?;
-    engine.budget.step += 1;
+    engine.position.step += 1;
     let mut places: Vec<usize> = (0..engine.frontier.tasks.len()).collect();
     let mut entry = Vec::new();
     if let Some(command) = command {
-        let plan = Arc::clone(&engine.plan);
-        for task in engine
-            .frontier
-            .joining(&plan, &engine.cell.state, command.jump)?
-        {
+        for task in engine.frontier.added(&engine.position, command.jump)? {
             let place = engine.frontier.insert(task);
             for moved in places.iter_mut().filter(|old| **old >= place) {
                 *moved += 1;
@@ -381,7 +343,7 @@ pub(super) async fn copy<S: State>(
         engine.apply_external(writes.clone())?;
         entry = writes;
     }
-    engine.moment().emit_values().await;
+    engine.position.emit_values().await;
     let entry = engine.observer.entry(entry)?;
     // START has no code: it reuses its input.
     let start = NodeId::START;

@@ -5,20 +5,19 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::engine::Engine;
+use crate::superstep::Engine;
 use crate::checkpoint::{
     CheckpointError, CheckpointId, CheckpointRecord, Checkpointer, Ending, Head, LogHead, Owner,
     ThreadKey,
 };
 use crate::state::State;
 
+mod checkpoint;
 pub(crate) mod coder;
-mod observer;
 mod recorder;
 mod snapshot_policy;
 
 pub(crate) use coder::{Coder, Reader};
-pub(crate) use observer::Observer;
 pub(crate) use recorder::{Origin, Recorder};
 pub(crate) use snapshot_policy::Snapshots;
 
@@ -59,7 +58,7 @@ impl Log {
 
     /// Creates a recorder that begins the log.
     pub(crate) fn recorder<S: State>(&self, engine: &Engine<S>) -> Recorder<S> {
-        self.recorder_at(engine, None, Some(Arc::clone(engine.plan.owner())))
+        self.recorder_at(engine, None, Some(Arc::clone(engine.position.plan.owner())))
     }
 
     /// Creates a recorder that writes after `head`, and names the owner of the log.
@@ -74,7 +73,7 @@ impl Log {
             .with_owner(owner)
             .with_ending(self.ending.clone());
         let coder = Coder {
-            plan: Arc::clone(&engine.plan),
+            plan: Arc::clone(&engine.position.plan),
             codec: engine.codec,
         };
         let mut recorder =
@@ -92,7 +91,7 @@ impl Log {
         stored: Option<&Owner>,
         checkpoint: &CheckpointRecord,
     ) -> Recorder<S> {
-        let mut owner = Arc::clone(engine.plan.owner());
+        let mut owner = Arc::clone(engine.position.plan.owner());
         // A change from outside leaves the thread to the graph that runs on it.
         if let Some(stored) = stored
             && self.at_rest
@@ -116,7 +115,7 @@ impl Log {
             let state = std::any::type_name::<S>();
             return Err(CheckpointError::NotStorable { state });
         }
-        match &engine.plan.unstorable {
+        match &engine.position.plan.unstorable {
             None => Ok(()),
             Some((node, state)) => Err(CheckpointError::SubgraphNotStorable {
                 node: node.to_string(),

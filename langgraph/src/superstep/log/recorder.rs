@@ -179,9 +179,9 @@ impl<S: State> Recorder<S> {
         let done = |done: &Finished<S>| self.done(node, done.clone());
         let (ran, outcome) = match result {
             TaskResult::Finished(finished) => (None, TaskOutcome::Finished(done(finished)?)),
-            TaskResult::Asked { questions, ran, .. } => (
+            TaskResult::Interrupted { interrupts, ran, .. } => (
                 ran.as_deref().map(done).transpose()?,
-                TaskOutcome::Asked(AskedQuestions(questions.clone())),
+                TaskOutcome::Asked(AskedQuestions(interrupts.clone())),
             ),
             TaskResult::Failed(error) => (None, TaskOutcome::Failed(error.to_string())),
         };
@@ -292,7 +292,7 @@ impl<S: State> Recorder<S> {
         Ok(TaskSpec::new(plan.name(task.node), argument))
     }
 
-    /// Stores the held records; `running` says whether the run continues.
+    /// Stores the held records, with the status of the run.
     pub(crate) async fn flush(&mut self, status: RunStatus) -> Result<(), AgentError> {
         if self.tasks.is_empty() && self.entries.is_empty() {
             return Ok(());

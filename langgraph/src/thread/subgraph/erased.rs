@@ -187,7 +187,7 @@ async fn make_fork<S: State>(
 ) -> Result<(), AgentError> {
     let resources = graph.plan.resources.clone();
     let initial = Arc::new(graph.plan.initial.clone());
-    let mut engine = Engine::at_rest(graph, thread, &[], resources, initial);
+    let mut engine = Engine::offline(graph, thread, &[], resources, initial);
     let log = Log {
         at_rest: true,
         next: Some(id),

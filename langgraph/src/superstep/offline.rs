@@ -1,4 +1,4 @@
-//! Idle engines.
+//! Engines that do not run.
 
 use std::sync::Arc;
 
@@ -9,9 +9,8 @@ use crate::node::{Resources, Scope, Shared};
 use crate::state::State;
 
 impl<S: State> Engine<S> {
-    /// Creates an engine that does not run, for changing a log from outside: a thread's log, or a
-    /// subgraph's.
-    pub(crate) fn at_rest(
+    /// Creates an engine that changes a log from outside: a thread's log, or a subgraph's.
+    pub(crate) fn offline(
         graph: &CompiledStateGraph<S>,
         thread: &str,
         namespace: &[NodeName],

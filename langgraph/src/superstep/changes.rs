@@ -1,0 +1,31 @@
+//! The changes of a subgraph.
+
+use crate::node::{Write, Writes};
+use crate::state::{FieldSet, State};
+
+/// The changes of a graph, for its parent.
+pub(crate) struct Changes<S: State> {
+    pub(super) writes: Writes<S>,
+    /// The number of changes without ephemeral fields.
+    settled: usize,
+}
+
+impl_default!([S: State] Changes<S> { writes, settled });
+
+impl<S: State> Changes<S> {
+    pub(crate) fn into_writes(self) -> Writes<S> {
+        self.writes
+    }
+
+    /// Removes fields that have their defaults again.
+    pub(super) fn forget(&mut self, state: &S, fields: &FieldSet) {
+        let writes = self.writes.as_mut_slice();
+        for write in writes.iter_mut().skip(self.settled) {
+            match write {
+                Write::Update(update) | Write::Overwrite(update) => state.discard(update, fields),
+                Write::State(whole) => whole.reset(fields),
+            }
+        }
+        self.settled = self.writes.as_slice().len();
+    }
+}

@@ -1,0 +1,43 @@
+//! Inputs of later calls that are merged into the active run.
+
+use std::sync::Arc;
+
+use super::Engine;
+use super::task::Task;
+use crate::checkpoint::Source;
+use crate::error::AgentError;
+use crate::state::State;
+use crate::superstep::log::Origin;
+
+impl<S: State> Engine<S> {
+    /// Merges the inputs of later calls into the state, if nothing is open in it.
+    pub(super) async fn merge_later_inputs(&mut self) -> Result<(), AgentError> {
+        let Some(inbox) = self.inbox.clone() else {
+            return Ok(());
+        };
+        let is_open = self.position.state.dismiss().is_some();
+        if is_open || !self.frontier.tasks.iter().all(Task::is_new) {
+            return Ok(());
+        }
+        let mut taken = Vec::new();
+        inbox.take_joining(|input| {
+            let writes = input.writes.into_vec();
+            let before = Arc::clone(&self.position.state);
+            if let Err(error) = self.apply_external(writes.clone()) {
+                self.position.state = before;
+                return Err((error.kind(), error.to_string()));
+            }
+            taken.extend(writes);
+            Ok(())
+        });
+        if taken.is_empty() {
+            return Ok(());
+        }
+        let origin = Origin::child_of(self.observer.current(), Source::Input);
+        let entry = self.observer.entry(taken)?;
+        self.position.step += 1;
+        self.record(origin, entry).await?;
+        self.position.emit_values().await;
+        Ok(())
+    }
+}

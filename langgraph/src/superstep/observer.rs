@@ -1,0 +1,253 @@
+//! The observers of a run: the log of its thread, and the readers of its events.
+
+use super::frontier::Frontier;
+use super::interrupts::InterruptIds;
+use super::position::Position;
+use super::progress::Progress;
+use super::task::Task;
+use super::task_result::{Finished, TaskResult};
+use crate::checkpoint::{Base, CheckpointId, Payload, RunStatus, Source};
+use crate::error::AgentError;
+use crate::node::{Context, Interrupt, Output, Questions, Write};
+use crate::state::State;
+use crate::superstep::log::{Origin, Recorder};
+
+/// Stores and emits what a run does. It does nothing if there is neither a log nor a reader.
+pub(crate) struct Observer<S: State> {
+    /// The thread's log, if the run has a thread.
+    pub(crate) recorder: Option<Box<Recorder<S>>>,
+    pub(crate) interrupt_ids: InterruptIds,
+    /// Present while a superstep has maps whose progress is read.
+    progress: Option<Box<Progress>>,
+}
+
+impl_default!([S: State] Observer<S> { recorder, interrupt_ids, progress });
+
+impl<S: State> Observer<S> {
+    /// Returns true if the run's events are read, or its thread is stored.
+    #[inline]
+    pub(crate) fn watches(&self, position: &Position<S>) -> bool {
+        position.scope.emitter.is_some() || self.recorder.is_some()
+    }
+
+    /// Returns the checkpoint whose tasks run.
+    pub(crate) fn current(&self) -> Option<CheckpointId> {
+        self.recorder.as_ref()?.current()
+    }
+
+    /// Gives the context of a task its place in the log, and the task's memory of earlier runs.
+    #[inline]
+    pub(super) fn restore(
+        &self,
+        position: &Position<S>,
+        cx: &mut Context,
+        index: usize,
+        task: &Task<S>,
+    ) {
+        if let Some(recorder) = &self.recorder {
+            cx.set_place(recorder.place(index));
+        }
+        if self.interrupt_ids.given.is_empty() && task.is_new() {
+            return;
+        }
+        self.interrupt_ids
+            .restore_memory(self.current(), position, cx, index, task);
+    }
+
+    /// Returns the interrupts of a task as the caller sees them.
+    pub(super) fn interrupts(
+        &self,
+        position: &Position<S>,
+        task: &Task<S>,
+        index: usize,
+        open: Questions,
+    ) -> Vec<Interrupt> {
+        self.interrupt_ids
+            .interrupts(self.current(), position, task, index, open)
+    }
+
+    /// Emits the start of tasks, then the writes of tasks that do not run again.
+    pub(super) async fn tasks_begin(&mut self, position: &Position<S>, tasks: &[Task<S>]) {
+        self.progress = Progress::of(&position.plan, tasks).map(Box::new);
+        let begins = tasks.iter().any(|task| !task.node.is_start());
+        if begins && !position.is_subgraph() {
+            position.scope.shared.begin_superstep();
+        }
+        for task in tasks {
+            if !matches!(task.result(), Some(TaskResult::Interrupted { .. }))
+                && task.ran().is_none()
+            {
+                position.emit_started(task).await;
+            }
+        }
+        for task in tasks {
+            if let Some(TaskResult::Finished(done)) = task.result() {
+                position.emit_kept(task, done).await;
+            }
+            if let Some(done) = task.ran() {
+                position.emit_kept(task, done).await;
+            }
+        }
+        if let Some(progress) = &self.progress {
+            for (_, map) in progress.maps() {
+                position.emit_progress(map).await;
+            }
+        }
+    }
+
+    /// Stores and emits the end of a task, and returns its result. If the task finished `alone`, its
+    /// record is stored with the next checkpoint.
+    ///
+    /// The failure of a task is more important than an error of storing it.
+    pub(super) async fn task_ended(
+        &mut self,
+        position: &Position<S>,
+        task: &Task<S>,
+        index: usize,
+        result: TaskResult<S>,
+        alone: bool,
+    ) -> Result<TaskResult<S>, AgentError> {
+        // The input was stored when the run began.
+        if task.node.is_start() && matches!(result, TaskResult::Finished(_)) {
+            return Ok(result);
+        }
+        let stored = self.store_end(task, index, &result, alone).await;
+        let failed = matches!(result, TaskResult::Failed(_));
+        if position.scope.emitter.is_some() && (stored.is_ok() || failed) {
+            self.emit_end(position, task, index, &result).await;
+        }
+        match (stored, result) {
+            (Ok(()), result) => Ok(result),
+            (Err(_), TaskResult::Failed(error)) => Err(position.failure(task.node, error)),
+            (Err(error), _) => Err(error),
+        }
+    }
+
+    async fn store_end(
+        &mut self,
+        task: &Task<S>,
+        index: usize,
+        result: &TaskResult<S>,
+        alone: bool,
+    ) -> Result<(), AgentError> {
+        let Some(recorder) = &mut self.recorder else {
+            return Ok(());
+        };
+        recorder.keep(index, task.node, result)?;
+        match result {
+            TaskResult::Finished(_) if alone => Ok(()),
+            TaskResult::Interrupted { .. } if alone => recorder.flush(RunStatus::Interrupted).await,
+            TaskResult::Failed(_) if alone => recorder.flush(RunStatus::Failed).await,
+            _ => recorder.flush(RunStatus::Running).await,
+        }
+    }
+
+    async fn emit_end(
+        &mut self,
+        position: &Position<S>,
+        task: &Task<S>,
+        index: usize,
+        result: &TaskResult<S>,
+    ) {
+        let open = match result {
+            TaskResult::Interrupted { interrupts, .. } => {
+                self.interrupts(position, task, index, interrupts.clone())
+            }
+            _ => Vec::new(),
+        };
+        position.emit_ended(task, result, open).await;
+        let progress = self.progress.as_deref_mut();
+        if let Some(map) = progress.and_then(|maps| maps.ended(task, result)) {
+            position.emit_progress(&map).await;
+        }
+    }
+
+    /// Stores and emits the end of the superstep's only task, whose routers have answered.
+    pub(super) async fn task_finished(
+        &mut self,
+        position: &Position<S>,
+        task: &Task<S>,
+        done: Finished<S>,
+    ) -> Result<(), AgentError> {
+        match &mut self.recorder {
+            Some(recorder) if position.scope.emitter.is_none() => {
+                Ok(recorder.keep_finished(0, task.node, done)?)
+            }
+            _ => {
+                let result = TaskResult::Finished(done);
+                self.task_ended(position, task, 0, result, true).await?;
+                Ok(())
+            }
+        }
+    }
+
+    /// Holds an input for the checkpoint that begins with it.
+    pub(crate) fn keep_input(&mut self, task: usize, input: Output<S>) -> Result<(), AgentError> {
+        match &mut self.recorder {
+            None => Ok(()),
+            Some(recorder) => Ok(recorder.keep_input(task, Finished::new(input))?),
+        }
+    }
+
+    /// Encodes writes from outside as an entry; `None` if there are none.
+    pub(crate) fn entry(&self, writes: Vec<Write<S>>) -> Result<Option<Payload>, AgentError> {
+        match &self.recorder {
+            Some(recorder) if !writes.is_empty() => Ok(Some(recorder.writes(writes)?)),
+            _ => Ok(None),
+        }
+    }
+
+    /// Records in the log that no run is active any more.
+    pub(crate) async fn rest(&mut self, status: RunStatus) -> Result<(), AgentError> {
+        match &mut self.recorder {
+            None => Ok(()),
+            Some(recorder) => recorder.rest(status).await,
+        }
+    }
+
+    /// Stores and emits the end of a superstep.
+    pub(super) async fn superstep_ended(
+        &mut self,
+        position: &Position<S>,
+        frontier: &Frontier<S>,
+        wrote: bool,
+    ) -> Result<(), AgentError> {
+        if wrote {
+            position.emit_values().await;
+        }
+        let current = self.current();
+        let base = current.map(|id| Base {
+            id,
+            with_tasks: true,
+        });
+        let origin = Origin {
+            parent: current,
+            base,
+            source: Source::Loop,
+        };
+        self.record(position, frontier, origin, None).await
+    }
+
+    /// Stores and emits a checkpoint of the current position.
+    pub(crate) async fn record(
+        &mut self,
+        position: &Position<S>,
+        frontier: &Frontier<S>,
+        origin: Origin,
+        entry: Option<Payload>,
+    ) -> Result<(), AgentError> {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.record(position, frontier, origin, entry).await?;
+            self.emit_checkpoint(position, frontier).await;
+        }
+        Ok(())
+    }
+
+    /// Emits the checkpoint of the current position.
+    pub(crate) async fn emit_checkpoint(&self, position: &Position<S>, frontier: &Frontier<S>) {
+        if let Some(recorder) = &self.recorder {
+            let checkpoint = |values| recorder.shown(position, frontier, values);
+            position.emit_checkpoint(checkpoint).await;
+        }
+    }
+}

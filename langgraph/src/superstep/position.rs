@@ -1,0 +1,69 @@
+//! The position of a run.
+
+use std::sync::Arc;
+
+use crate::error::{AgentError, Failure};
+use crate::graph::NodeKind;
+use crate::graph::plan::Plan;
+use crate::node::{NodeError, NodeId, Scope};
+use crate::state::State;
+
+/// The position of a run: what its tasks read, and what its events and records refer to.
+pub(crate) struct Position<S: State> {
+    pub(crate) plan: Arc<Plan<S>>,
+    pub(crate) scope: Arc<Scope>,
+    /// Shared only while several tasks read it; unique again when all have ended.
+    pub(crate) state: Arc<S>,
+    /// The superstep, counted over the life of the thread; -1 before START's.
+    pub(crate) step: i64,
+}
+
+impl<S: State> Clone for Position<S> {
+    fn clone(&self) -> Self {
+        Self {
+            plan: Arc::clone(&self.plan),
+            scope: Arc::clone(&self.scope),
+            state: Arc::clone(&self.state),
+            step: self.step,
+        }
+    }
+}
+
+impl<S: State> Position<S> {
+    /// Returns the superstep as nodes see it.
+    pub(crate) fn shown_step(&self) -> usize {
+        usize::try_from(self.step).unwrap_or(0)
+    }
+
+    /// Returns true if the graph is a subgraph in a run.
+    pub(crate) fn is_subgraph(&self) -> bool {
+        !self.scope.namespace.is_empty()
+    }
+
+    /// Adds the position to the error of a node.
+    pub(crate) fn failure(&self, node: NodeId, error: NodeError) -> AgentError {
+        // A subgraph's error already says what failed and where.
+        let error = match error.into_agent() {
+            Ok(inner) => return inner,
+            Err(error) => error,
+        };
+        let name = self.plan.name(node);
+        let namespace = self.scope.namespace.to_vec();
+        let source = Failure::from(error);
+        let nodes = &self.plan.topology.nodes;
+        let info = node.place().and_then(|place| nodes.get(place));
+        match info.map(|info| &info.kind) {
+            Some(NodeKind::Remote { agent }) => AgentError::Remote {
+                node: name,
+                namespace,
+                agent: agent.clone(),
+                source,
+            },
+            _ => AgentError::Node {
+                node: name,
+                namespace,
+                source,
+            },
+        }
+    }
+}

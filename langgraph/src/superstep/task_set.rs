@@ -1,0 +1,221 @@
+//! The parallel tasks of a superstep: one allocation, which each task holds while it runs.
+//!
+//! The last task to end sends the set back to the superstep. So the engine wakes up only after all
+//! have ended, and by then nothing else shares the state. Tasks report one by one only where each
+//! end counts: because it is emitted or stored, or because it stops the others.
+
+use std::future::poll_fn;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::runtime::Handle;
+use tokio::sync::oneshot;
+
+use super::position::Position;
+use super::run_task::run_task;
+use super::running::{Reporter, Reports, Running, reports};
+use super::span::Span;
+use super::task::Task;
+use super::task_result::TaskResult;
+use crate::node::{Context, Panicked};
+use crate::state::State;
+
+/// The tasks of a superstep with their contexts and results, each list in their order.
+pub(super) struct Tasks<S: State> {
+    pub(super) tasks: Vec<Task<S>>,
+    pub(super) contexts: Vec<Context>,
+    /// The lock never blocks: a task locks its result once, at its end.
+    results: Vec<Mutex<Option<TaskResult<S>>>>,
+}
+
+impl_default!([S: State] Tasks<S> { tasks, contexts, results });
+
+impl<S: State> Tasks<S> {
+    /// Takes the results that are known already from the tasks.
+    pub(super) fn new(mut tasks: Vec<Task<S>>, contexts: Vec<Context>) -> Self {
+        let known = tasks.iter_mut().map(|task| Mutex::new(task.take_result()));
+        Self {
+            results: known.collect(),
+            tasks,
+            contexts,
+        }
+    }
+
+    /// Returns the indices of the tasks without a result.
+    pub(super) fn open(&mut self) -> impl Iterator<Item = usize> {
+        let results = self.results.iter_mut().enumerate();
+        results.filter_map(|(index, result)| {
+            let result = result.get_mut().unwrap_or_else(PoisonError::into_inner);
+            result.is_none().then_some(index)
+        })
+    }
+
+    /// Returns the results. A task without one was dropped by the async runtime.
+    pub(super) fn into_results(self) -> impl Iterator<Item = TaskResult<S>> {
+        self.results.into_iter().map(|result| {
+            let result = result.into_inner().unwrap_or_else(PoisonError::into_inner);
+            result.unwrap_or_else(|| TaskResult::Failed(Panicked::lost().into()))
+        })
+    }
+
+    fn take_result(&self, index: usize) -> Option<TaskResult<S>> {
+        let result = self.results.get(index)?.lock();
+        result.unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    fn set_result(&self, index: usize, ended: TaskResult<S>) {
+        if let Some(result) = self.results.get(index) {
+            *result.lock().unwrap_or_else(PoisonError::into_inner) = Some(ended);
+        }
+    }
+}
+
+/// What running tasks share.
+struct TaskSet<S: State> {
+    position: Position<S>,
+    tasks: Tasks<S>,
+    /// Reports the end of each task, if they count one by one.
+    reports: Option<Reporter>,
+    /// Returns the tasks from the last of them.
+    done_tx: oneshot::Sender<Tasks<S>>,
+}
+
+/// The superstep's handle of its tasks. Dropping it stops the running ones.
+pub(super) struct TaskSetHandle<S: State> {
+    set: Arc<TaskSet<S>>,
+    running: Running,
+    reports: Option<Reports>,
+    done_rx: oneshot::Receiver<Tasks<S>>,
+}
+
+impl<S: State> TaskSetHandle<S> {
+    /// Creates a set without running tasks. Tasks report one by one if `each` is set.
+    pub(super) fn new(position: Position<S>, tasks: Tasks<S>, each: bool) -> Self {
+        let (done_tx, done_rx) = oneshot::channel();
+        let (reporter, reports) = each.then(reports).unzip();
+        Self {
+            running: Running::with_capacity(tasks.tasks.len()),
+            set: Arc::new(TaskSet {
+                position,
+                tasks,
+                reports: reporter,
+                done_tx,
+            }),
+            reports,
+            done_rx,
+        }
+    }
+
+    /// Starts the task at `index`, which comes after those that were started before.
+    pub(super) fn start(&mut self, runtime: &Handle, index: usize) {
+        let member = Member {
+            set: Some(Arc::clone(&self.set)),
+            index,
+        };
+        // A task of the runtime has no span of its own.
+        let task = run_member(member, Span::current());
+        self.running.add(index, runtime.spawn(task));
+    }
+
+    /// Returns the task at `index` and its result, if it has left one.
+    pub(super) fn ended(&self, index: usize) -> Option<(&Task<S>, TaskResult<S>)> {
+        let task = self.set.tasks.tasks.get(index)?;
+        Some((task, self.set.tasks.take_result(index)?))
+    }
+
+    /// Puts the result of the task at `index` back.
+    pub(super) fn keep(&self, index: usize, result: TaskResult<S>) {
+        self.set.tasks.set_result(index, result);
+    }
+
+    /// Returns the next task that has ended, and frees what it took to run it.
+    pub(super) async fn next_report(&mut self) -> Option<usize> {
+        let reports = self.reports.as_mut()?;
+        let index = poll_fn(|cx| reports.poll_next(cx)).await?;
+        self.running.forget(index);
+        Some(index)
+    }
+
+    /// Stops the running tasks, and waits for them: nothing continues after an error.
+    pub(super) async fn stop(mut self) -> Tasks<S> {
+        self.running.stop();
+        self.finish().await
+    }
+
+    /// Waits for all tasks.
+    pub(super) async fn finish(self) -> Tasks<S> {
+        let Self {
+            set,
+            mut running,
+            done_rx,
+            ..
+        } = self;
+        let tasks = match Arc::into_inner(set) {
+            Some(set) => set.tasks,
+            // The last task sends them, even if the runtime has dropped that task.
+            None => done_rx.await.unwrap_or_default(),
+        };
+        // They have ended: there is nothing to stop.
+        running.forget_all();
+        tasks
+    }
+}
+
+/// A running task's hold of its set; dropping it leaves the set.
+struct Member<S: State> {
+    /// Present until the drop.
+    set: Option<Arc<TaskSet<S>>>,
+    index: usize,
+}
+
+impl<S: State> Drop for Member<S> {
+    fn drop(&mut self) {
+        let Some(set) = self.set.take() else {
+            return;
+        };
+        if let Some(reports) = &set.reports {
+            reports.report(self.index);
+        }
+        if let Some(set) = Arc::into_inner(set) {
+            let TaskSet {
+                position,
+                tasks,
+                done_tx,
+                ..
+            } = set;
+            // Before the superstep continues, because it changes the state in place.
+            drop(position);
+            let _ = done_tx.send(tasks);
+        }
+    }
+}
+
+/// Runs a task in the span, and drops the span before it leaves the set: when the run ends, its
+/// spans are closed.
+// A block and not an async function, whose argument would take up space twice. Little is held
+// across an `.await`: tokio moves the future of a task ten times.
+#[allow(clippy::manual_async_fn)]
+fn run_member<S: State>(
+    member: Member<S>,
+    span: Span,
+) -> impl Future<Output = ()> + Send + 'static {
+    async move {
+        span.around(member.run()).await;
+        drop(member);
+    }
+}
+
+impl<S: State> Member<S> {
+    async fn run(&self) {
+        let Some(set) = self.set.as_deref() else {
+            return;
+        };
+        let (Some(task), Some(cx)) = (
+            set.tasks.tasks.get(self.index),
+            set.tasks.contexts.get(self.index),
+        ) else {
+            return;
+        };
+        let result = run_task(&set.position, task, cx, true).await;
+        set.tasks.set_result(self.index, result);
+    }
+}

@@ -1,0 +1,102 @@
+//! Supersteps whose results are given: updates from outside, and results of earlier runs.
+
+use std::sync::Arc;
+
+use super::Engine;
+use super::changes::Changes;
+use super::commit::Commit;
+use super::end::Stop;
+use super::route::{asks_routers, route_on_view};
+use super::task::Task;
+use super::task_result::{Finished, TaskResult};
+use super::writer::Writer;
+use crate::checkpoint::CheckpointError;
+use crate::error::AgentError;
+use crate::node::{Jump, NodeId, Write};
+use crate::state::State;
+
+impl<S: State> Engine<S> {
+    /// Commits results as a superstep, and goes on to the tasks that follow them; current tasks for
+    /// which `stays` holds stay pending beside these. Returns what was written.
+    ///
+    /// # Errors
+    ///
+    /// If the writes conflict, or a router interrupts: an update from outside cannot wait.
+    pub(crate) async fn apply_updates(
+        &mut self,
+        updates: Vec<(NodeId, Finished<S>)>,
+        stays: impl Fn(&Task<S>) -> bool,
+    ) -> Result<Vec<Write<S>>, AgentError> {
+        self.position.step += 1;
+        self.frontier.keep(stays);
+        self.results.clear();
+        for (node, done) in updates {
+            let done = self.route_update(node, done).await?;
+            self.frontier.tasks.push(Task::by_edge(node));
+            self.results.push(TaskResult::Finished(done));
+        }
+        self.changes = Some(Changes::default());
+        let committed = self.commit(|_| Writer::External).await;
+        let written = self.changes.take().unwrap_or_default().into_writes();
+        let advanced = committed.and_then(|_| self.advance());
+        advanced.map_err(|stop| match stop {
+            Stop::Failed(error) => error,
+            Stop::End(_) => refused("the graph ended"),
+        })?;
+        Ok(written.into_vec())
+    }
+
+    /// Asks the routers of an update, unless its routes are known.
+    async fn route_update(
+        &self,
+        node: NodeId,
+        mut done: Finished<S>,
+    ) -> Result<Finished<S>, AgentError> {
+        let plan = &self.position.plan;
+        if matches!(done.output.jump, Jump::Parent(_)) {
+            // From outside there is no parent.
+            done.output.jump = Jump::End;
+        }
+        if !done.routes.is_empty() || !asks_routers(plan, node, &done.output.jump) {
+            return Ok(done);
+        }
+        let cx = self.context(node);
+        match route_on_view(plan, node, &self.position.state, &cx, done).await {
+            TaskResult::Finished(done) => Ok(done),
+            TaskResult::Failed(error) => Err(self.position.failure(node, error)),
+            TaskResult::Interrupted { .. } => Err(refused(format!(
+                "a router of `{}` interrupts, and an update from outside cannot wait for the answer; say where to go with `Command::goto(..)`",
+                plan.name(node)
+            ))),
+        }
+    }
+
+    /// Lets the tasks run again if an earlier run has left results that cannot be merged: it stopped
+    /// at their conflict.
+    pub(crate) fn forget_conflicting_results(&mut self) {
+        let mut writes = Vec::with_capacity(self.frontier.tasks.len());
+        for task in &self.frontier.tasks {
+            let Some(TaskResult::Finished(done)) = task.result() else {
+                return;
+            };
+            writes.push((Writer::from(task.node), done.output.writes.clone()));
+        }
+        if writes.iter().all(|(writer, _)| *writer == Writer::Start) {
+            return;
+        }
+        let mut commit = Commit {
+            plan: &self.position.plan,
+            state: &mut Arc::clone(&self.position.state),
+            changes: None,
+            observed: false,
+        };
+        if commit.superstep(writes).is_err() {
+            let tasks = self.frontier.tasks.iter_mut();
+            tasks.filter(|task| !task.node.is_start()).for_each(Task::forget_result);
+        }
+    }
+}
+
+fn refused(reason: impl Into<String>) -> AgentError {
+    CheckpointError::InvalidUpdate(reason.into()).into()
+}
