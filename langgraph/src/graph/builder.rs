@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use super::copies::add_info;
-use super::plan::{ErasedRouter, Plan};
+use super::plan::Plan;
 use super::routers::{Each, InTurn, Last, Mapped, Named, Pick, Switch, Test};
+use super::routes::ErasedRouter;
 use super::{
     Arm, Branch, Breakpoints, CompilationErrors, CompiledStateGraph, Destinations, END, Edge,
     EdgeSources, FieldInfo, Join, Lint, NodeName, PathMapEntry, START, Topology, lints,

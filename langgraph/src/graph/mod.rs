@@ -9,12 +9,15 @@ mod defaults;
 mod drawing;
 mod entries;
 pub(crate) mod inbox;
+mod index;
 mod into_node;
 mod into_worker;
 mod node_ext;
 pub(crate) mod plan;
 mod routers;
+pub(crate) mod routes;
 pub(crate) mod thread_policy;
+mod wiring;
 
 pub use crate::node::UnfilledJoin;
 pub use builder::StateGraph;

@@ -3,47 +3,15 @@
 use std::sync::{Arc, OnceLock};
 
 use super::copies::copy_of;
-use super::{Arm, Breakpoints, END, Join, NodeName, START, StateGraph, Topology};
+use super::index::{Index, names_of, sorted_by_name};
+use super::routes::ErasedRouter;
+use super::wiring::Wiring;
+use super::{Breakpoints, END, NodeName, START, StateGraph, Topology};
 use crate::checkpoint::{Owner, owner_of};
 use crate::graph::Around;
-use crate::node::{
-    Call, Context, Items, NodeId, NodeRun, Output, Resources, RouterRun, Step, Target,
-};
+use crate::node::{Call, Items, NodeId, NodeRun, Output, Resources, Step};
 use crate::policy::NodeCache;
 use crate::state::{FieldSet, State};
-
-/// The routes that a router's answer means.
-#[derive(Clone)]
-pub(crate) enum Routes<S: State> {
-    /// The arm at that index of the branch.
-    Arm(usize),
-    /// These targets.
-    Targets(Vec<Target<S>>),
-    /// Several of these.
-    Several(Vec<Routes<S>>),
-}
-
-pub(crate) trait ErasedRouter<S: State>: Send + Sync {
-    fn ask<'a>(&'a self, state: &'a S, cx: &'a Context) -> Asked<'a, S>;
-}
-
-/// The result of a call of a router.
-pub(crate) enum Asked<'a, S: State> {
-    /// The arm that it picked. Most routers know it at once, so nothing has to be awaited,
-    /// unwrapped or dropped.
-    Arm(usize),
-    /// Anything else.
-    Run(RouterRun<'a, Routes<S>>),
-}
-
-impl<'a, S: State> Asked<'a, S> {
-    pub(crate) fn into_run(self) -> RouterRun<'a, Routes<S>> {
-        match self {
-            Self::Arm(arm) => RouterRun::ready(Ok(Routes::Arm(arm))),
-            Self::Run(run) => run,
-        }
-    }
-}
 
 /// A compiled graph.
 #[derive(Clone)]
@@ -104,6 +72,18 @@ pub(crate) struct Outgoing<S: State> {
     pub(crate) joins: Box<[Arrival]>,
     pub(crate) routers: Box<[PlanRouter<S>]>,
     pub(crate) successors: Successors,
+}
+
+impl<S: State> Outgoing<S> {
+    /// Returns the only node of an arm of the only router, if nothing else follows and the node does
+    /// not wait.
+    #[inline]
+    pub(crate) fn only_node_of(&self, arm: usize) -> Option<NodeId> {
+        match (self.successors, &*self.routers) {
+            (Successors::Routed, [router]) => *router.next.get(arm)?,
+            _ => None,
+        }
+    }
 }
 
 /// The kind of a node's successors.
@@ -338,83 +318,6 @@ impl<S: State> Step<S> for Start {
     }
 }
 
-/// The successors of each node; START comes first.
-struct Wiring<S: State> {
-    outgoing: Vec<Builder<S>>,
-    joins: Vec<PlanJoin>,
-    /// The sources, in the order of their places, and the target of each join.
-    join_names: Vec<(Vec<NodeName>, NodeName)>,
-}
-
-impl<S: State> Wiring<S> {
-    fn new(graph: &StateGraph<S>, index: &Index<'_>) -> Self {
-        let mut wiring = Self {
-            outgoing: Vec::new(),
-            joins: Vec::new(),
-            join_names: Vec::new(),
-        };
-        wiring
-            .outgoing
-            .resize_with(index.names.len(), Builder::default);
-        for edge in &graph.topology.edges {
-            if let (Some(out), Some(to)) = (wiring.behind(&edge.from, index), index.of(&edge.to))
-                && !out.edges.contains(&to)
-            {
-                out.edges.push(to);
-            }
-        }
-        for join in &graph.topology.joins {
-            wiring.join(join, index);
-        }
-        for (branch, router) in graph.topology.branches.iter().zip(&graph.routers) {
-            let arms = index.arms(branch.arms.as_deref().unwrap_or_default());
-            if let Some(out) = wiring.behind(&branch.source, index) {
-                let router = Arc::clone(router);
-                out.routers.push(PlanRouter {
-                    router,
-                    arms,
-                    next: Box::default(),
-                });
-            }
-        }
-        wiring
-    }
-
-    /// Returns the successors of the node of that name, or of START.
-    fn behind(&mut self, name: &str, index: &Index<'_>) -> Option<&mut Builder<S>> {
-        let node = if name == START {
-            NodeId::START
-        } else {
-            index.of(name)?
-        };
-        self.outgoing.get_mut(node.index())
-    }
-
-    fn join(&mut self, join: &Join, index: &Index<'_>) {
-        // A join into END starts nothing.
-        let Some(target) = index.of(&join.target) else {
-            return;
-        };
-        let mut sources = index.all(&join.sources);
-        NodeId::sort(&mut sources);
-        let join_index = self.joins.len();
-        for (source, from) in sources.iter().enumerate() {
-            if let Some(out) = self.outgoing.get_mut(from.index()) {
-                out.joins.push(Arrival {
-                    join: join_index,
-                    source,
-                });
-            }
-        }
-        let names = index.names(&sources);
-        self.join_names.push((names, Arc::clone(&join.target)));
-        self.joins.push(PlanJoin {
-            target,
-            sources: sources.len(),
-        });
-    }
-}
-
 impl FieldKinds {
     fn of(fields: &[crate::state::Field]) -> Self {
         let those = |is: fn(&crate::state::Field) -> bool| {
@@ -433,123 +336,12 @@ impl FieldKinds {
     }
 }
 
-struct Index<'a> {
-    names: &'a [NodeName],
-    by_name: &'a [NodeId],
-}
-
-impl Index<'_> {
-    fn of(&self, name: &str) -> Option<NodeId> {
-        let at = self.by_name.binary_search_by(|index| {
-            self.names
-                .get(index.index())
-                .map_or(std::cmp::Ordering::Greater, |known| (**known).cmp(name))
-        });
-        self.by_name.get(at.ok()?).copied()
-    }
-
-    /// Returns the declared nodes of these names.
-    fn all(&self, names: &[NodeName]) -> Vec<NodeId> {
-        names.iter().filter_map(|name| self.of(name)).collect()
-    }
-
-    fn names(&self, nodes: &[NodeId]) -> Vec<NodeName> {
-        let names = nodes.iter().filter_map(|node| self.names.get(node.index()));
-        names.cloned().collect()
-    }
-
-    /// Returns the nodes of each arm.
-    fn arms(&self, arms: &[Arm]) -> Box<[Box<[NodeId]>]> {
-        arms.iter()
-            .map(|arm| self.all(&arm.targets).into())
-            .collect()
-    }
-
-    /// Returns the allowed jump targets of a node, if jumps are checked.
-    fn destinations(&self, topology: &Topology, node: &NodeName) -> Option<Box<[NodeId]>> {
-        let lists = topology.destinations.iter();
-        let declared = lists.filter(|list| list.source == *node);
-        let targets = || declared.flat_map(|list| self.all(&list.targets)).collect();
-        topology.closed.then(targets)
-    }
-
-    fn aliases(&self, aliases: Vec<(NodeName, NodeName)>) -> Box<[(NodeName, NodeId)]> {
-        let aliases = aliases.into_iter();
-        aliases
-            .filter_map(|(old, node)| Some((old, self.of(&node)?)))
-            .collect()
-    }
-
-    fn stops(&self, breakpoints: &Breakpoints) -> Result<Stops, NodeName> {
-        Ok(match breakpoints {
-            Breakpoints::None => Stops::Never,
-            Breakpoints::All => Stops::Always,
-            Breakpoints::Nodes(names) => {
-                let find = |name: &NodeName| self.of(name).ok_or_else(|| Arc::clone(name));
-                Stops::At(names.iter().map(find).collect::<Result<_, _>>()?)
-            }
-        })
-    }
-}
-
 /// Returns true if a map runs the node as one task for each item.
 fn is_map_target(topology: &Topology, node: &NodeName) -> bool {
-    let arms = topology.branches.iter().flat_map(|branch| branch.arms.iter().flatten());
+    let arms = topology
+        .branches
+        .iter()
+        .flat_map(|branch| branch.arms.iter().flatten());
     let mut maps = arms.filter(|arm| arm.map);
     maps.any(|arm| arm.targets.contains(node))
-}
-
-/// Returns START, then the names of the nodes.
-fn names_of(topology: &Topology) -> Arc<[NodeName]> {
-    let declared = topology.nodes.iter().map(|node| Arc::clone(&node.name));
-    std::iter::once(START.into()).chain(declared).collect()
-}
-
-/// Returns the declared nodes, sorted by name.
-fn sorted_by_name(names: &[NodeName]) -> Box<[NodeId]> {
-    let mut by_name: Vec<NodeId> = Vec::with_capacity(names.len());
-    for (index, name) in names.iter().enumerate().skip(1) {
-        let is_before = |known: &NodeId| names.get(known.index()) < Some(name);
-        by_name.insert(by_name.partition_point(is_before), NodeId::at(index));
-    }
-    by_name.into()
-}
-
-/// Returns, for each arm, its only node, if that node does not wait.
-fn only_nodes(arms: &[Box<[NodeId]>], waits: &dyn Fn(NodeId) -> bool) -> Box<[Option<NodeId>]> {
-    let mut nodes = Vec::with_capacity(arms.len());
-    for arm in arms {
-        nodes.push(match **arm {
-            [only] if !waits(only) => Some(only),
-            _ => None,
-        });
-    }
-    nodes.into()
-}
-
-struct Builder<S: State> {
-    edges: Vec<NodeId>,
-    joins: Vec<Arrival>,
-    routers: Vec<PlanRouter<S>>,
-}
-
-impl_default!([S: State] Builder<S> { edges, joins, routers });
-
-impl<S: State> Builder<S> {
-    fn build(mut self, waits: &dyn Fn(NodeId) -> bool) -> Outgoing<S> {
-        for PlanRouter { arms, next, .. } in &mut self.routers {
-            *next = only_nodes(arms, waits);
-        }
-        let successors = match (&*self.edges, &*self.joins, &*self.routers) {
-            ([next], [], []) if !waits(*next) => Successors::One(*next),
-            ([], [], [_]) => Successors::Routed,
-            _ => Successors::Several,
-        };
-        Outgoing {
-            edges: self.edges.into(),
-            joins: self.joins.into(),
-            routers: self.routers.into(),
-            successors,
-        }
-    }
 }

@@ -1,7 +1,7 @@
 //! The routers of the builder and of `graph!`, in one form.
 
 use super::NodeName;
-use super::plan::{Asked, ErasedRouter, Routes};
+use super::routes::{Asked, ErasedRouter, Routes};
 use crate::node::IntoTargets as _;
 use crate::node::{Context, IntoRouter, NodeError, RouterRun, Send, Target};
 use crate::state::State;

@@ -73,6 +73,12 @@ impl Context {
         }
     }
 
+    /// Resets the context for the task of the next superstep.
+    #[inline]
+    pub(crate) fn advance(&mut self, node: NodeId) {
+        self.reuse(self.step + 1, self.taken + 1, node);
+    }
+
     /// Apart from the hot loop, so that the rest of it is small enough to be part of the loop.
     #[cold]
     fn forget(&mut self) {
@@ -150,6 +156,7 @@ impl Context {
     }
 
     /// Returns true if the output came from the node's cache.
+    #[inline]
     pub(crate) fn is_from_cache(&self) -> bool {
         self.attempt.load(Ordering::Relaxed) == 0
     }

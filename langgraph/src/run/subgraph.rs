@@ -13,8 +13,8 @@ use crate::node::{
     OnlyCall, Output, ParentCommand, Persistence, Scope, Step, Writes,
 };
 use crate::state::State;
-use crate::superstep::normalize_input;
 use crate::superstep::log::{Log, Snapshots};
+use crate::superstep::normalize_input;
 use crate::superstep::{Changes, End, Engine};
 use crate::thread::resume::{resume, start};
 use langgraph_core::checkpoint::answer_key;

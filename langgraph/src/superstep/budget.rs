@@ -57,6 +57,12 @@ impl Budget {
         self.taken.is_multiple_of(TURN)
     }
 
+    /// Returns true if one more superstep neither exceeds the limit nor has to yield.
+    #[inline]
+    pub(crate) fn goes_on(&self) -> bool {
+        !self.is_spent() && !(self.taken + 1).is_multiple_of(TURN)
+    }
+
     /// Yields now and then, so that a loop over nodes that never wait stays cancellable.
     ///
     /// It uses the clock and not tokio's budget, of which one call consumes too little: supersteps

@@ -41,14 +41,17 @@ impl<S: State> Commit<'_, S> {
         match writes {
             Writes::None => Ok(false),
             Writes::One(write) => self.apply(writer, write),
-            Writes::Many(writes) => {
-                let mut wrote = false;
-                for write in writes {
-                    wrote |= self.apply(writer, write)?;
-                }
-                Ok(wrote)
-            }
+            Writes::Many(writes) => self.apply_all(writer, writes),
         }
+    }
+
+    #[inline(never)]
+    fn apply_all(&mut self, writer: Writer, writes: Vec<Write<S>>) -> Result<bool, InvalidUpdate> {
+        let mut wrote = false;
+        for write in writes {
+            wrote |= self.apply(writer, write)?;
+        }
+        Ok(wrote)
     }
 
     /// Applies the writes of a superstep's tasks, in order. Returns true if there were any.

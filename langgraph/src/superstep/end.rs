@@ -13,26 +13,30 @@ pub(crate) enum End {
     Parent(Box<ParentCommand>),
 }
 
-/// Why no superstep follows.
-pub(super) enum Stop {
-    End(End),
-    Failed(AgentError),
+/// Why no superstep follows: the end of the run, or its error. Boxed, because every step of every
+/// superstep returns it.
+pub(super) struct Stop(Box<Result<End, AgentError>>);
+
+impl Stop {
+    pub(super) fn into_end(self) -> Result<End, AgentError> {
+        *self.0
+    }
 }
 
 impl From<End> for Stop {
     fn from(end: End) -> Self {
-        Self::End(end)
+        Self(Box::new(Ok(end)))
     }
 }
 
 impl From<AgentError> for Stop {
     fn from(error: AgentError) -> Self {
-        Self::Failed(error)
+        Self(Box::new(Err(error)))
     }
 }
 
 impl From<InvalidUpdate> for Stop {
     fn from(error: InvalidUpdate) -> Self {
-        Self::Failed(error.into())
+        AgentError::from(error).into()
     }
 }

@@ -46,6 +46,15 @@ pub(crate) struct Engine<S: State> {
     pub(super) unrecorded: Option<Finished<S>>,
 }
 
+/// What a commit has done.
+#[derive(Clone, Copy)]
+pub(super) struct Committed {
+    /// True if a field was written.
+    pub(super) wrote: bool,
+    /// True if tasks wait for answers.
+    waits: bool,
+}
+
 impl<S: State> Engine<S> {
     pub(crate) fn new(graph: &CompiledStateGraph<S>, scope: Scope, state: Arc<S>) -> Self {
         let plan = Arc::clone(&graph.plan);
@@ -81,8 +90,7 @@ impl<S: State> Engine<S> {
     pub(crate) async fn run(&mut self) -> Result<End, AgentError> {
         match self.supersteps().await {
             Ok(()) => Ok(End::Done),
-            Err(Stop::End(end)) => Ok(end),
-            Err(Stop::Failed(error)) => Err(error),
+            Err(stop) => stop.into_end(),
         }
     }
 
@@ -102,18 +110,29 @@ impl<S: State> Engine<S> {
     }
 
     async fn superstep(&mut self) -> Result<(), Stop> {
-        self.pause_before().await?;
-        self.begin_superstep().await?;
+        check_cancelled(&self.position.scope)?;
+        if self.drains() || self.breakpoints.stop_before(&self.frontier.tasks) {
+            return Err(self.pause_at_breakpoint().await);
+        }
+        if self.begin_superstep()? {
+            self.budget.give_turn().await;
+        }
         let pauses_after = self.breakpoints.stop_after(&self.frontier.tasks);
         self.run_tasks().await?;
-        let wrote = self.commit(Writer::from).await?;
-        self.route(wrote).await?;
+        let committed = self.commit(Writer::from)?;
+        if committed.waits {
+            return Err(Box::pin(self.pause(committed)).await);
+        }
+        if self.has_unasked_routers() {
+            Box::pin(self.route(committed)).await?;
+        }
         self.advance()?;
         if self.observer.watches(&self.position) {
-            let superstep = self
+            let (position, frontier) = (&self.position, &self.frontier);
+            let ended = self
                 .observer
-                .superstep_ended(&self.position, &self.frontier, wrote);
-            Box::pin(superstep).await?;
+                .superstep_ended(position, frontier, committed.wrote);
+            Box::pin(ended).await?;
         }
         if pauses_after {
             self.breakpoints.passed = true;
@@ -122,24 +141,19 @@ impl<S: State> Engine<S> {
         Ok(())
     }
 
-    /// Counts the superstep, unless it only takes the input. Yields now and then.
-    async fn begin_superstep(&mut self) -> Result<(), Stop> {
-        self.position.step += 1;
-        if self.frontier.tasks.iter().all(|task| task.node.is_start()) {
-            return Ok(());
-        }
-        if self.budget.is_spent() {
-            self.position.step -= 1;
+    /// Counts the superstep, unless it only takes the input. Returns true if the run has to yield.
+    fn begin_superstep(&mut self) -> Result<bool, Stop> {
+        let takes_input = self.frontier.tasks.iter().all(|task| task.node.is_start());
+        if !takes_input && self.budget.is_spent() {
             let next = self.frontier.names(&self.position.plan);
             return Err(self.budget.spent(next).into());
         }
-        if self.budget.begin_superstep(&self.position.scope) {
-            self.budget.give_turn().await;
-        }
-        Ok(())
+        self.position.step += 1;
+        Ok(!takes_input && self.budget.begin_superstep(&self.position.scope))
     }
 
-    /// Runs the tasks without a known result on the snapshot.
+    /// Runs the tasks without a known result on the snapshot. An only task runs in the engine's own
+    /// task: it spawns nothing and does not clone the state.
     async fn run_tasks(&mut self) -> Result<(), Stop> {
         self.results.clear();
         self.prepare_contexts();
@@ -147,60 +161,78 @@ impl<S: State> Engine<S> {
             let tasks = &self.frontier.tasks;
             Box::pin(self.observer.tasks_begin(&self.position, tasks)).await;
         }
-        if self.frontier.tasks.len() == 1 {
-            return self.run_only_task().await;
-        }
-        Box::pin(self.run_parallel()).await?;
-        Ok(())
-    }
-
-    /// Runs the only task of a superstep in the engine's own task: it spawns nothing and does not
-    /// clone the state.
-    async fn run_only_task(&mut self) -> Result<(), Stop> {
-        let ([task], [cx]) = (&mut *self.frontier.tasks, &*self.contexts) else {
+        if self.is_chain() {
+            let result = self.run_chain().await?;
+            self.results.push(result);
             return Ok(());
+        }
+        let ([task], [cx]) = (&mut *self.frontier.tasks, &*self.contexts) else {
+            return Ok(Box::pin(self.run_parallel()).await?);
         };
         if let Some(known) = task.take_result() {
             self.results.push(known);
             return Ok(());
         }
-        let position = &self.position;
-        let mut result = run_task(position, task, cx, false).await;
-        if self.observer.watches(position) {
-            match &result {
-                TaskResult::Finished(done)
-                    if asks_routers(&position.plan, task.node, &done.output.jump) =>
-                {
-                    self.unrecorded = Some(done.clone());
-                }
-                _ => {
-                    let ended = self.observer.task_ended(position, task, 0, result, true);
-                    result = Box::pin(ended).await?;
-                }
-            }
+        self.results.push(run_task(&self.position, task, cx).await);
+        if self.observer.watches(&self.position) {
+            Box::pin(self.only_task_ended()).await?;
         }
+        Ok(())
+    }
+
+    /// Stores and emits the end of the only task; that of a task with routers follows once these have
+    /// answered.
+    async fn only_task_ended(&mut self) -> Result<(), Stop> {
+        let (Some(task), Some(result)) = (self.frontier.tasks.first(), self.results.pop()) else {
+            return Ok(());
+        };
+        let plan = &self.position.plan;
+        let result = match result {
+            TaskResult::Finished(done) if asks_routers(plan, task.node, &done.output.jump) => {
+                self.unrecorded = Some(done.clone());
+                TaskResult::Finished(done)
+            }
+            result => {
+                let ended = self
+                    .observer
+                    .task_ended(&self.position, task, 0, result, true);
+                ended.await?
+            }
+        };
         self.results.push(result);
         Ok(())
     }
 
-    /// Merges the tasks' writes, in order. Returns true if there were any. Ends the run if a task has
-    /// failed, or waits for an answer.
-    pub(super) async fn commit(&mut self, author: fn(NodeId) -> Writer) -> Result<bool, Stop> {
-        if let ([task], [TaskResult::Finished(done)]) =
-            (&*self.frontier.tasks, &mut *self.results)
+    /// Merges the tasks' writes, in order.
+    ///
+    /// # Errors
+    ///
+    /// The first failure of a task; or writes that cannot be merged.
+    #[inline]
+    pub(super) fn commit(&mut self, author: impl Fn(NodeId) -> Writer) -> Result<Committed, Stop> {
+        if let ([task], [TaskResult::Finished(done)]) = (&*self.frontier.tasks, &mut *self.results)
+            && !task.node.is_start()
         {
             let writes = std::mem::take(&mut done.output.writes);
-            let writer = author(task.node);
-            return self.merge_one(writer, writes);
+            let author = author(task.node);
+            let wrote = self.commit_to_state().one(author, writes)?;
+            return Ok(Committed {
+                wrote,
+                waits: false,
+            });
         }
+        self.commit_all(author)
+    }
+
+    fn commit_all(&mut self, author: impl Fn(NodeId) -> Writer) -> Result<Committed, Stop> {
         let mut writes = Vec::with_capacity(self.results.len());
         let mut waits = false;
         for (task, result) in self.frontier.tasks.iter().zip(&mut self.results) {
             let done = match result {
                 TaskResult::Finished(done) => Some(done),
-                TaskResult::Interrupted { ran, .. } => {
+                TaskResult::Interrupted(open) => {
                     waits = true;
-                    ran.as_deref_mut()
+                    open.ran.as_mut()
                 }
                 TaskResult::Failed(error) => {
                     let error = std::mem::replace(error, Panicked::lost().into());
@@ -214,10 +246,8 @@ impl<S: State> Engine<S> {
         }
         let wrote = self.merge_all(writes)?;
         // A command to the parent ends this graph, so the interrupts of the others do not count.
-        if waits && !self.results.iter().any(TaskResult::leaves_graph) {
-            return Err(Box::pin(self.pause(wrote)).await);
-        }
-        Ok(wrote)
+        let waits = waits && !self.results.iter().any(TaskResult::leaves_graph);
+        Ok(Committed { wrote, waits })
     }
 
     fn merge_all(&mut self, mut writes: Vec<(Writer, Writes<S>)>) -> Result<bool, Stop> {
@@ -231,7 +261,6 @@ impl<S: State> Engine<S> {
     }
 
     /// Merges the writes of a superstep's only task.
-    #[inline]
     fn merge_one(&mut self, writer: Writer, writes: Writes<S>) -> Result<bool, Stop> {
         // The first superstep of a subgraph belongs to the parent's superstep, so the parent's
         // ephemeral fields are visible in it.
@@ -250,6 +279,7 @@ impl<S: State> Engine<S> {
         Ok(wrote)
     }
 
+    #[inline]
     pub(crate) fn commit_to_state(&mut self) -> Commit<'_, S> {
         Commit {
             plan: &self.position.plan,
@@ -265,35 +295,25 @@ impl<S: State> Engine<S> {
     }
 
     /// Ends the run at the interrupts of its tasks. Finished tasks are shown, and wait for the others.
-    pub(super) async fn pause(&mut self, wrote: bool) -> Stop {
+    pub(super) async fn pause(&mut self, committed: Committed) -> Stop {
         let mut interrupts = Vec::new();
         let mut refused = None;
         let results = self.results.drain(..);
         for (index, (task, result)) in self.frontier.tasks.iter().zip(results).enumerate() {
-            if let TaskResult::Interrupted {
-                interrupts: open,
-                refused: error,
-                ..
-            } = result
-            {
-                let open = self.observer.interrupts(&self.position, task, index, open);
-                interrupts.extend(open);
+            if let TaskResult::Interrupted(open) = result {
+                let shown = self
+                    .observer
+                    .interrupts(&self.position, task, index, open.interrupts);
+                interrupts.extend(shown);
+                let error = open.refused;
                 let error = error.map(|error| self.position.failure(task.node, error));
                 refused = refused.or(error);
             }
         }
-        if wrote {
+        if committed.wrote {
             self.position.emit_values().await;
         }
         End::Paused(interrupts, refused.map(Box::new)).into()
-    }
-
-    async fn pause_before(&mut self) -> Result<(), Stop> {
-        check_cancelled(&self.position.scope)?;
-        if self.drains() || self.breakpoints.stop_before(&self.frontier.tasks) {
-            return Err(self.pause_at_breakpoint().await);
-        }
-        Ok(())
     }
 
     async fn pause_at_breakpoint(&self) -> Stop {
@@ -318,21 +338,33 @@ impl<S: State> Engine<S> {
     }
 
     /// Prepares a context for each task.
+    #[inline]
     fn prepare_contexts(&mut self) {
         let step = self.position.shown_step();
         let taken = self.budget.taken;
-        self.contexts.truncate(self.frontier.tasks.len());
-        for (index, task) in self.frontier.tasks.iter().enumerate() {
-            if index == self.contexts.len() {
-                let scope = Arc::clone(&self.position.scope);
-                self.contexts.push(Context::new(scope, step, taken, task.node));
-            } else if let Some(cx) = self.contexts.get_mut(index) {
-                cx.reuse(step, taken, task.node);
+        if let ([cx], [task]) = (&mut *self.contexts, &*self.frontier.tasks) {
+            cx.reuse(step, taken, task.node);
+            if self.observer.remembers(task) {
+                self.restore();
             }
-            if let Some(cx) = self.contexts.get_mut(index) {
-                self.observer.restore(&self.position, cx, index, task);
-            }
+            return;
         }
+        self.contexts.truncate(self.frontier.tasks.len());
+        for (cx, task) in self.contexts.iter_mut().zip(&self.frontier.tasks) {
+            cx.reuse(step, taken, task.node);
+        }
+        for task in self.frontier.tasks.iter().skip(self.contexts.len()) {
+            let scope = Arc::clone(&self.position.scope);
+            self.contexts
+                .push(Context::new(scope, step, taken, task.node));
+        }
+        self.restore();
+    }
+
+    fn restore(&mut self) {
+        let tasks = &self.frontier.tasks;
+        self.observer
+            .restore(&self.position, &mut self.contexts, tasks);
     }
 
     /// Stores and emits a checkpoint of the current position.

@@ -109,7 +109,7 @@ impl<S: State> Position<S> {
         let step = self.shown_step();
         if task.node.is_start() || task.ran().is_some() {
             // No node has run, but its interrupts must be shown.
-            if let TaskResult::Interrupted { .. } = result {
+            if result.is_interrupted() {
                 emitter.send(step, Payload::Interrupt(open)).await;
             }
             return;
@@ -136,8 +136,8 @@ impl<S: State> Position<S> {
         }
         match result {
             TaskResult::Finished(_) => {}
-            TaskResult::Interrupted { refused, .. } => {
-                error = refused.as_ref().map(ToString::to_string);
+            TaskResult::Interrupted(task) => {
+                error = task.refused.as_ref().map(ToString::to_string);
                 interrupts = open;
                 emitter
                     .send(step, Payload::Interrupt(interrupts.clone()))

@@ -6,7 +6,8 @@ use super::targets::{declared, follows_edges, resolve_target};
 use super::task::Task;
 use super::task_result::TaskResult;
 use crate::error::AgentError;
-use crate::graph::plan::{Arrival, Plan, Routes};
+use crate::graph::plan::{Arrival, Plan, Successors};
+use crate::graph::routes::{Answers, Routes};
 use crate::graph::{NodeName, UnfilledJoin};
 use crate::node::{Argument, Jump, NodeId, Send, Target, caught};
 use crate::state::{FieldSet, State};
@@ -61,18 +62,36 @@ impl<S: State> Frontier<S> {
 
     /// Follows the results of the current tasks, in order. Then the tasks are those of the next
     /// superstep.
+    #[inline]
     pub(super) fn advance(
         &mut self,
         position: &Position<S>,
-        results: &mut Vec<TaskResult<S>>,
+        results: &mut [TaskResult<S>],
+    ) -> Result<(), Stop> {
+        if let ([task], [TaskResult::Finished(done)]) = (&mut *self.tasks, &*results)
+            && matches!(done.output.jump, Jump::Edges)
+            && let Some(next) = only_successor(&position.plan, task.node, &done.routes)
+            && self.reached.is_empty()
+        {
+            *task = Task::by_edge(next);
+            return Ok(());
+        }
+        self.advance_all(position, results)
+    }
+
+    fn advance_all(
+        &mut self,
+        position: &Position<S>,
+        results: &mut [TaskResult<S>],
     ) -> Result<(), Stop> {
         let plan = &*position.plan;
-        for (index, result) in results.drain(..).enumerate() {
+        for (index, result) in results.iter_mut().enumerate() {
             let node = self.tasks.get(index).map(|task| task.node);
             if let (Some(node), TaskResult::Finished(done)) = (node, result) {
-                match done.output.jump {
+                let routes = std::mem::take(&mut done.routes);
+                match std::mem::replace(&mut done.output.jump, Jump::Edges) {
                     Jump::Parent(parent) => return Err(End::Parent(parent).into()),
-                    jump => self.follow(plan, node, jump, done.routes)?,
+                    jump => self.follow(plan, node, jump, routes)?,
                 }
             }
         }
@@ -128,7 +147,7 @@ impl<S: State> Frontier<S> {
         plan: &Plan<S>,
         node: NodeId,
         jump: Jump<S>,
-        routes: Vec<Routes<S>>,
+        answers: Answers<S>,
     ) -> Result<(), AgentError> {
         let follows_edges = follows_edges(&jump);
         // The node's own jump comes first, so its sends run before those of its routers.
@@ -148,7 +167,7 @@ impl<S: State> Frontier<S> {
             for arrival in &out.joins {
                 self.arrive(*arrival);
             }
-            for (router, routes) in out.routers.iter().zip(routes) {
+            for (router, routes) in out.routers.iter().zip(answers.into_vec()) {
                 self.take_routes(plan, node, &router.arms, routes)?;
             }
         }
@@ -334,6 +353,22 @@ fn unfilled(
         })
     });
     report.collect()
+}
+
+/// Returns the only node that follows a task by its edges and its routers' answers, if that node
+/// does not wait and is none of a map.
+#[inline]
+pub(super) fn only_successor<S: State>(
+    plan: &Plan<S>,
+    node: NodeId,
+    answers: &Answers<S>,
+) -> Option<NodeId> {
+    let out = &plan.node(node)?.out;
+    match (out.successors, answers) {
+        (Successors::One(next), _) => Some(next),
+        (Successors::Routed, Answers::One(Routes::Arm(arm))) => out.only_node_of(*arm),
+        _ => None,
+    }
 }
 
 /// Replaces the node of a map by a task for each item, after the other tasks.

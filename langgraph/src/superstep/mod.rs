@@ -2,6 +2,7 @@
 
 mod breakpoints;
 mod budget;
+mod chain;
 mod changes;
 mod commit;
 mod end;

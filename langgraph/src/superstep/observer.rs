@@ -35,23 +35,31 @@ impl<S: State> Observer<S> {
         self.recorder.as_ref()?.current()
     }
 
-    /// Gives the context of a task its place in the log, and the task's memory of earlier runs.
+    /// Returns true if the context of a task has more than where the run is.
     #[inline]
+    pub(super) fn remembers(&self, task: &Task<S>) -> bool {
+        self.recorder.is_some() || !self.interrupt_ids.given.is_empty() || !task.is_new()
+    }
+
+    /// Gives the contexts of tasks their places in the log, and the tasks' memories of earlier runs.
     pub(super) fn restore(
         &self,
         position: &Position<S>,
-        cx: &mut Context,
-        index: usize,
-        task: &Task<S>,
+        contexts: &mut [Context],
+        tasks: &[Task<S>],
     ) {
         if let Some(recorder) = &self.recorder {
-            cx.set_place(recorder.place(index));
+            for (index, cx) in contexts.iter_mut().enumerate() {
+                cx.set_place(recorder.place(index));
+            }
         }
-        if self.interrupt_ids.given.is_empty() && task.is_new() {
+        if self.interrupt_ids.given.is_empty() && tasks.iter().all(Task::is_new) {
             return;
         }
-        self.interrupt_ids
-            .restore_memory(self.current(), position, cx, index, task);
+        for (index, (cx, task)) in contexts.iter_mut().zip(tasks).enumerate() {
+            self.interrupt_ids
+                .restore_memory(self.current(), position, cx, index, task);
+        }
     }
 
     /// Returns the interrupts of a task as the caller sees them.
@@ -74,9 +82,8 @@ impl<S: State> Observer<S> {
             position.scope.shared.begin_superstep();
         }
         for task in tasks {
-            if !matches!(task.result(), Some(TaskResult::Interrupted { .. }))
-                && task.ran().is_none()
-            {
+            let waits = task.result().is_some_and(TaskResult::is_interrupted);
+            if !waits && task.ran().is_none() {
                 position.emit_started(task).await;
             }
         }
@@ -136,7 +143,7 @@ impl<S: State> Observer<S> {
         recorder.keep(index, task.node, result)?;
         match result {
             TaskResult::Finished(_) if alone => Ok(()),
-            TaskResult::Interrupted { .. } if alone => recorder.flush(RunStatus::Interrupted).await,
+            TaskResult::Interrupted(_) if alone => recorder.flush(RunStatus::Interrupted).await,
             TaskResult::Failed(_) if alone => recorder.flush(RunStatus::Failed).await,
             _ => recorder.flush(RunStatus::Running).await,
         }
@@ -150,8 +157,8 @@ impl<S: State> Observer<S> {
         result: &TaskResult<S>,
     ) {
         let open = match result {
-            TaskResult::Interrupted { interrupts, .. } => {
-                self.interrupts(position, task, index, interrupts.clone())
+            TaskResult::Interrupted(open) => {
+                self.interrupts(position, task, index, open.interrupts.clone())
             }
             _ => Vec::new(),
         };

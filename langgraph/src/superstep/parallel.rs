@@ -57,14 +57,21 @@ impl<S: State> Engine<S> {
             at_once: at_once.unwrap_or(usize::MAX).max(1),
             fail_fast: plan.fail_fast || shared.fail_fast,
         };
-        let each =
-            rules.fail_fast || self.observer.watches(&self.position) || rules.at_once < open;
+        let each = rules.fail_fast || self.observer.watches(&self.position) || rules.at_once < open;
         let indices: Vec<usize> = tasks.open().collect();
         let position = self.position.clone();
         let mut set = TaskSetHandle::new(position, std::mem::take(tasks), each);
         let ran = if each {
             let observer = &mut self.observer;
-            run_each(&mut set, runtime, &indices, &rules, observer, &self.position).await
+            run_each(
+                &mut set,
+                runtime,
+                &indices,
+                &rules,
+                observer,
+                &self.position,
+            )
+            .await
         } else {
             for index in indices {
                 set.start(runtime, index);

@@ -51,7 +51,7 @@ impl Progress {
         match result {
             TaskResult::Finished(_) => map.done += 1,
             TaskResult::Failed(_) => map.failed += 1,
-            TaskResult::Interrupted { .. } => return None,
+            TaskResult::Interrupted(_) => return None,
         }
         Some(map.clone())
     }

@@ -3,18 +3,21 @@
 //! A task beside others has a view of its own: its routers see the snapshot with its writes. An only
 //! task, and all tasks of a map together, see the merged state; those of a map are asked once.
 
+use std::pin::Pin;
+
 use super::commit::merge;
 use super::end::Stop;
-use super::engine::Engine;
+use super::engine::{Committed, Engine};
+use super::position::Position;
 use super::targets::{check_routes, follows_edges};
+use super::task::Task;
 use super::task_result::{Finished, TaskResult, without_interrupt};
 use super::writer::Writer;
 use crate::error::{AgentError, InvalidUpdate};
 use crate::graph::UnknownKey;
-use crate::graph::plan::{Asked, Plan, Routes};
-use crate::node::{
-    Context, Jump, NodeError, NodeId, Panicked, Write, Writes, catch, caught,
-};
+use crate::graph::plan::{Plan, PlanRouter};
+use crate::graph::routes::{Answers, Asked, Routes};
+use crate::node::{Context, Jump, NodeError, NodeId, Panicked, Write, Writes, catch, caught};
 use crate::state::State;
 
 /// Returns true if the routers of a node with this output run.
@@ -24,16 +27,21 @@ pub(crate) fn asks_routers<S: State>(plan: &Plan<S>, node: NodeId, jump: &Jump<S
     routers.is_some_and(|routers| !routers.is_empty()) && follows_edges(jump)
 }
 
+/// Returns true if the routers of a task beside others have a view of their own.
+pub(super) fn asks_on_view<S: State>(plan: &Plan<S>, task: &Task<S>, done: &Finished<S>) -> bool {
+    asks_routers(plan, task.node, &done.output.jump) && !task.is_item_of(plan)
+}
+
 /// Asks the routers of a task beside others, which see the snapshot with its writes.
-pub(crate) async fn route_on_view<S: State>(
-    plan: &Plan<S>,
+pub(super) async fn route_on_view<S: State>(
+    position: &Position<S>,
     node: NodeId,
-    state: &S,
     cx: &Context,
     mut done: Finished<S>,
 ) -> TaskResult<S> {
-    let asked = match view(plan, node, state, &done.output.writes) {
-        Ok(view) => ask(plan, node, &view, cx).await,
+    let plan = &*position.plan;
+    let asked = match view(plan, node, &position.state, &done.output.writes) {
+        Ok(view) => ask(plan, node, &view, cx).answers().await,
         Err(error) => Err(NodeError::from_agent(error.into()).into()),
     };
     match asked {
@@ -46,16 +54,22 @@ pub(crate) async fn route_on_view<S: State>(
 }
 
 impl<S: State> Engine<S> {
+    /// Returns true if routers see the merged state: those of an only task, or of a map.
+    #[inline]
+    pub(super) fn has_unasked_routers(&self) -> bool {
+        match self.frontier.tasks.len() {
+            1 => self.asks_merged(0),
+            _ => self.position.plan.has_maps,
+        }
+    }
+
     /// Asks the routers that see the merged state.
-    pub(crate) async fn route(&mut self, wrote: bool) -> Result<(), Stop> {
+    pub(super) async fn route(&mut self, committed: Committed) -> Result<(), Stop> {
         if self.frontier.tasks.len() == 1 {
-            if self.asks_merged(0) {
-                self.route_merged(0, wrote).await?;
-            }
-        } else if self.position.plan.has_maps {
-            for index in self.last_of_maps() {
-                Box::pin(self.route_merged(index, wrote)).await?;
-            }
+            return self.route_merged(0, committed).await;
+        }
+        for index in self.last_of_maps() {
+            self.route_merged(index, committed).await?;
         }
         Ok(())
     }
@@ -66,8 +80,7 @@ impl<S: State> Engine<S> {
         else {
             return false;
         };
-        done.routes.is_empty()
-            && asks_routers(&self.position.plan, task.node, &done.output.jump)
+        done.routes.is_none() && asks_routers(&self.position.plan, task.node, &done.output.jump)
     }
 
     /// Returns the last task of each map whose routers run: it stands for all of them.
@@ -88,14 +101,17 @@ impl<S: State> Engine<S> {
     }
 
     /// Asks the routers of a task. It is finished only when they have answered.
-    async fn route_merged(&mut self, index: usize, wrote: bool) -> Result<(), Stop> {
+    async fn route_merged(&mut self, index: usize, committed: Committed) -> Result<(), Stop> {
         let (Some(task), Some(cx)) = (self.frontier.tasks.get(index), self.contexts.get(index))
         else {
             return Ok(());
         };
         let position = &self.position;
         let unrecorded = self.unrecorded.take();
-        let result = match ask(&position.plan, task.node, &position.state, cx).await {
+        let result = match ask(&position.plan, task.node, &position.state, cx)
+            .answers()
+            .await
+        {
             Ok(routes) => {
                 if let Some(TaskResult::Finished(done)) = self.results.get_mut(index) {
                     done.routes = routes;
@@ -109,12 +125,13 @@ impl<S: State> Engine<S> {
             Err(ended) => ended.after(unrecorded),
         };
         // The tasks of a map are stored as finished, and do not run again.
-        let is_stored =
-            self.frontier.tasks.len() > 1 && matches!(result, TaskResult::Failed(_));
+        let is_stored = self.frontier.tasks.len() > 1 && matches!(result, TaskResult::Failed(_));
         let result = if is_stored || !self.observer.watches(position) {
             result
         } else {
-            let ended = self.observer.task_ended(position, task, index, result, true);
+            let ended = self
+                .observer
+                .task_ended(position, task, index, result, true);
             Box::pin(ended).await?
         };
         if let TaskResult::Failed(error) = result {
@@ -123,32 +140,78 @@ impl<S: State> Engine<S> {
         if let Some(ended) = self.results.get_mut(index) {
             *ended = result;
         }
-        Err(Box::pin(self.pause(wrote)).await)
+        Err(Box::pin(self.pause(committed)).await)
+    }
+}
+
+/// The answers of routers: at once, which is the rule, or later.
+pub(super) enum Ask<'a, S: State> {
+    /// The only router has picked this arm.
+    Arm(usize),
+    Later(BoxedAnswers<'a, S>),
+}
+
+type BoxedAnswers<'a, S> =
+    Pin<Box<dyn Future<Output = Result<Answers<S>, TaskResult<S>>> + Send + 'a>>;
+
+impl<S: State> Ask<'_, S> {
+    async fn answers(self) -> Result<Answers<S>, TaskResult<S>> {
+        match self {
+            Self::Arm(arm) => Ok(Answers::arm(arm)),
+            Self::Later(answers) => answers.await,
+        }
     }
 }
 
 /// Asks the routers of a task, which see `view`. The targets of their answers exist.
-async fn ask<S: State>(
+#[inline]
+pub(super) fn ask<'a, S: State>(
+    plan: &'a Plan<S>,
+    node: NodeId,
+    view: &'a S,
+    cx: &'a Context,
+) -> Ask<'a, S> {
+    cx.begin_routing();
+    let routers = plan.node(node).map_or(&[][..], |node| &node.out.routers);
+    let [only] = routers else {
+        return Ask::Later(Box::pin(ask_several(plan, node, routers, view, cx)));
+    };
+    match caught(|| only.router.ask(view, cx)) {
+        Ok(Asked::Arm(arm)) if !cx.has_open_question() => Ask::Arm(arm),
+        asked => Ask::Later(Box::pin(async move {
+            let routes = answer(plan, node, cx, asked).await?;
+            Ok(Answers::One(routes))
+        })),
+    }
+}
+
+async fn ask_several<S: State>(
     plan: &Plan<S>,
     node: NodeId,
+    routers: &[PlanRouter<S>],
     view: &S,
     cx: &Context,
-) -> Result<Vec<Routes<S>>, TaskResult<S>> {
-    cx.begin_routing();
-    let Some(node_of_plan) = plan.node(node) else {
-        return Ok(Vec::new());
-    };
-    let routers = &node_of_plan.out.routers;
+) -> Result<Answers<S>, TaskResult<S>> {
     let mut answers = Vec::with_capacity(routers.len());
     for router in routers {
-        let answer = match caught(|| router.router.ask(view, cx)) {
-            Ok(Asked::Arm(arm)) => Ok(Routes::Arm(arm)),
-            Ok(Asked::Run(run)) => catch(|| run).await,
-            Err(panicked) => Err(panicked.into()),
-        };
-        answers.push(check_answer(plan, node, cx, answer)?);
+        let asked = caught(|| router.router.ask(view, cx));
+        answers.push(answer(plan, node, cx, asked).await?);
     }
-    Ok(answers)
+    Ok(Answers::from(answers))
+}
+
+async fn answer<S: State>(
+    plan: &Plan<S>,
+    node: NodeId,
+    cx: &Context,
+    asked: Result<Asked<'_, S>, Panicked>,
+) -> Result<Routes<S>, TaskResult<S>> {
+    let answer = match asked {
+        Ok(Asked::Arm(arm)) => Ok(Routes::Arm(arm)),
+        Ok(Asked::Run(run)) => catch(|| run).await,
+        Err(panicked) => Err(panicked.into()),
+    };
+    check_answer(plan, node, cx, answer)
 }
 
 /// Checks that the targets of a router's answer exist, and that it has no open interrupt.

@@ -1,7 +1,8 @@
 //! The targets of jumps and routes.
 
 use crate::error::AgentError;
-use crate::graph::plan::{Plan, Routes};
+use crate::graph::plan::Plan;
+use crate::graph::routes::Routes;
 use crate::graph::{END, NodeName, START};
 use crate::node::{Jump, NodeError, NodeId, Send, Target};
 use crate::state::State;

@@ -1,7 +1,8 @@
 //! The results of tasks.
 
 use super::targets::check_jump;
-use crate::graph::plan::{Plan, Routes};
+use crate::graph::plan::Plan;
+use crate::graph::routes::Answers;
 use crate::node::{
     Context, Jump, NodeError, NodeId, Output, Panicked, Questions, Write, Writes, caught,
 };
@@ -10,14 +11,8 @@ use crate::state::State;
 /// The result of a task.
 pub(crate) enum TaskResult<S: State> {
     Finished(Finished<S>),
-    /// The task waits for an answer.
-    Interrupted {
-        interrupts: Questions,
-        /// The node's result, if its routers interrupted: the node does not run again.
-        ran: Option<Box<Finished<S>>>,
-        /// Why the given answer was refused.
-        refused: Option<NodeError>,
-    },
+    /// The task waits for answers.
+    Interrupted(Box<OpenInterrupts<S>>),
     Failed(NodeError),
 }
 
@@ -26,16 +21,25 @@ pub(crate) enum TaskResult<S: State> {
 pub(crate) struct Finished<S: State> {
     pub(crate) output: Output<S>,
     /// The answers of its routers, if they ran before the commit.
-    pub(crate) routes: Vec<Routes<S>>,
+    pub(crate) routes: Answers<S>,
     /// True if the node did not run, because its cache had the output.
     pub(crate) cached: bool,
 }
 
+/// The interrupts of a task.
+pub(crate) struct OpenInterrupts<S: State> {
+    pub(crate) interrupts: Questions,
+    /// The node's result, if its routers interrupted: the node does not run again.
+    pub(crate) ran: Option<Finished<S>>,
+    /// Why the given answer was refused.
+    pub(crate) refused: Option<NodeError>,
+}
+
 impl<S: State> Finished<S> {
-    pub(crate) const fn new(output: Output<S>) -> Self {
+    pub(crate) fn new(output: Output<S>) -> Self {
         Self {
             output,
-            routes: Vec::new(),
+            routes: Answers::None,
             cached: false,
         }
     }
@@ -48,38 +52,34 @@ impl<S: State> From<NodeError> for TaskResult<S> {
 }
 
 impl<S: State> TaskResult<S> {
+    /// Creates the result of a task that waits for answers.
+    pub(crate) fn interrupted(interrupts: Questions) -> Self {
+        Self::Interrupted(Box::new(OpenInterrupts {
+            interrupts,
+            ran: None,
+            refused: None,
+        }))
+    }
+
     /// Returns what the node has done.
     pub(crate) fn finished(&self) -> Option<&Finished<S>> {
         match self {
             Self::Finished(done) => Some(done),
-            Self::Interrupted { ran, .. } => ran.as_deref(),
+            Self::Interrupted(open) => open.ran.as_ref(),
             Self::Failed(_) => None,
         }
     }
 
-    /// Creates the result of a task that waits for answers.
-    pub(crate) const fn interrupted(interrupts: Questions) -> Self {
-        Self::Interrupted {
-            interrupts,
-            ran: None,
-            refused: None,
-        }
+    pub(crate) fn is_interrupted(&self) -> bool {
+        matches!(self, Self::Interrupted(_))
     }
 
     /// Turns the result of routers into the task's result, after the node has done `done`.
-    pub(crate) fn after(self, done: Option<Finished<S>>) -> Self {
-        match self {
-            Self::Interrupted {
-                interrupts,
-                refused,
-                ..
-            } => Self::Interrupted {
-                interrupts,
-                ran: done.map(Box::new),
-                refused,
-            },
-            ended => ended,
+    pub(crate) fn after(mut self, done: Option<Finished<S>>) -> Self {
+        if let Self::Interrupted(open) = &mut self {
+            open.ran = done;
         }
+        self
     }
 
     /// Returns true if a command ends the graph.
@@ -91,6 +91,7 @@ impl<S: State> TaskResult<S> {
 /// Turns a node's output and its interrupts into the task's result.
 ///
 /// Code of the state may panic here: that fails the task, not the program.
+#[inline]
 pub(crate) fn classify<S: State>(
     plan: &Plan<S>,
     node: NodeId,
@@ -98,17 +99,17 @@ pub(crate) fn classify<S: State>(
     cx: &Context,
     answer: Result<Output<S>, NodeError>,
 ) -> TaskResult<S> {
-    let mut output = match without_interrupt(answer, cx) {
-        Ok(output) => output,
-        Err(ended) => return ended,
+    let mut done = match answer {
+        Ok(output) if !cx.has_open_question() => Finished::new(output),
+        answer => match without_interrupt(answer, cx) {
+            Ok(output) => Finished::new(output),
+            Err(ended) => return ended,
+        },
     };
-    let prepared = caught(|| prepare(state, &mut output.writes)).map_err(NodeError::from);
-    match prepared.and_then(|()| check_jump(plan, node, &output.jump)) {
-        Ok(()) => TaskResult::Finished(Finished {
-            output,
-            routes: Vec::new(),
-            cached: cx.is_from_cache(),
-        }),
+    done.cached = cx.is_from_cache();
+    let prepared = caught(|| prepare(state, &mut done.output.writes)).map_err(NodeError::from);
+    match prepared.and_then(|()| check_jump(plan, node, &done.output.jump)) {
+        Ok(()) => TaskResult::Finished(done),
         Err(error) => TaskResult::Failed(error),
     }
 }
@@ -124,7 +125,7 @@ pub(crate) fn without_interrupt<T, S: State>(
         (Ok(_), Some(interrupts)) => {
             let key = interrupts.own.map_or_else(
                 || "a subgraph".to_owned(),
-                |question| format!("`{}`", question.key),
+                |interrupt| format!("`{}`", interrupt.key),
             );
             Err(TaskResult::Failed(NodeError::msg(format!(
                 "went on without the answer to {key}; pass the error on with `?`"
@@ -132,11 +133,11 @@ pub(crate) fn without_interrupt<T, S: State>(
         }
         // It did not wait for the answer.
         (Err(error), Some(_)) if error.is::<Panicked>() => Err(TaskResult::Failed(error)),
-        (Err(_), Some(interrupts)) => Err(TaskResult::Interrupted {
+        (Err(_), Some(interrupts)) => Err(TaskResult::Interrupted(Box::new(OpenInterrupts {
             interrupts,
             ran: None,
             refused: cx.take_refused(),
-        }),
+        }))),
         (Err(error), None) => Err(TaskResult::Failed(error)),
     }
 }

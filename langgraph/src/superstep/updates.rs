@@ -5,7 +5,6 @@ use std::sync::Arc;
 use super::Engine;
 use super::changes::Changes;
 use super::commit::Commit;
-use super::end::Stop;
 use super::route::{asks_routers, route_on_view};
 use super::task::Task;
 use super::task_result::{Finished, TaskResult};
@@ -36,12 +35,12 @@ impl<S: State> Engine<S> {
             self.results.push(TaskResult::Finished(done));
         }
         self.changes = Some(Changes::default());
-        let committed = self.commit(|_| Writer::External).await;
+        let committed = self.commit(|_| Writer::External);
         let written = self.changes.take().unwrap_or_default().into_writes();
         let advanced = committed.and_then(|_| self.advance());
-        advanced.map_err(|stop| match stop {
-            Stop::Failed(error) => error,
-            Stop::End(_) => refused("the graph ended"),
+        advanced.map_err(|stop| match stop.into_end() {
+            Err(error) => error,
+            Ok(_) => refused("the graph ended"),
         })?;
         Ok(written.into_vec())
     }
@@ -57,14 +56,14 @@ impl<S: State> Engine<S> {
             // From outside there is no parent.
             done.output.jump = Jump::End;
         }
-        if !done.routes.is_empty() || !asks_routers(plan, node, &done.output.jump) {
+        if !done.routes.is_none() || !asks_routers(plan, node, &done.output.jump) {
             return Ok(done);
         }
         let cx = self.context(node);
-        match route_on_view(plan, node, &self.position.state, &cx, done).await {
+        match route_on_view(&self.position, node, &cx, done).await {
             TaskResult::Finished(done) => Ok(done),
             TaskResult::Failed(error) => Err(self.position.failure(node, error)),
-            TaskResult::Interrupted { .. } => Err(refused(format!(
+            TaskResult::Interrupted(_) => Err(refused(format!(
                 "a router of `{}` interrupts, and an update from outside cannot wait for the answer; say where to go with `Command::goto(..)`",
                 plan.name(node)
             ))),
@@ -92,7 +91,9 @@ impl<S: State> Engine<S> {
         };
         if commit.superstep(writes).is_err() {
             let tasks = self.frontier.tasks.iter_mut();
-            tasks.filter(|task| !task.node.is_start()).for_each(Task::forget_result);
+            tasks
+                .filter(|task| !task.node.is_start())
+                .for_each(Task::forget_result);
         }
     }
 }

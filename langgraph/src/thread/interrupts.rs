@@ -15,8 +15,8 @@ impl<S: State> TaskState<S> {
     /// Returns true if the task waits for an answer and has none.
     pub(crate) fn waits(&self) -> bool {
         match &self.result {
-            Some(TaskResult::Interrupted { interrupts, .. }) => {
-                let Questions { own, inner, again } = interrupts;
+            Some(TaskResult::Interrupted(open)) => {
+                let Questions { own, inner, again } = &open.interrupts;
                 let asked = own.is_some() || !inner.is_empty();
                 let answered = own.iter().any(|own| self.has_answer(&own.key))
                     || inner.iter().any(|inner| self.has_answer(&inner.id));
@@ -34,7 +34,7 @@ impl<S: State> TaskState<S> {
         all: bool,
     ) -> Vec<Interrupt> {
         let questions = match &self.result {
-            Some(TaskResult::Interrupted { interrupts, .. }) => Some(interrupts),
+            Some(TaskResult::Interrupted(open)) => Some(&open.interrupts),
             _ if all => self.asked.as_ref(),
             _ => None,
         };

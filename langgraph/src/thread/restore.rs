@@ -71,15 +71,9 @@ impl<S: State> Loaded<S> {
                 recorder.keep(index, NodeId::START, &TaskResult::Finished(done.clone()))?;
             }
             let result = match task.result {
-                Some(TaskResult::Interrupted {
-                    interrupts,
-                    refused,
-                    ..
-                }) if waits => Some(TaskResult::Interrupted {
-                    interrupts,
-                    ran: task.ran.clone().map(Box::new),
-                    refused,
-                }),
+                interrupted @ Some(TaskResult::Interrupted(_)) if waits => {
+                    interrupted.map(|interrupted| interrupted.after(task.ran.clone()))
+                }
                 finished @ Some(TaskResult::Finished(_)) => finished,
                 _ => None,
             };

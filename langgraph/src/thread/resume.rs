@@ -221,7 +221,10 @@ pub(crate) async fn resume<S: State>(
         }
     }
     engine.position.emit_values().await;
-    engine.observer.emit_checkpoint(&engine.position, &engine.frontier).await;
+    engine
+        .observer
+        .emit_checkpoint(&engine.position, &engine.frontier)
+        .await;
     engine.frontier.tasks.extend(added);
     Ok(())
 }

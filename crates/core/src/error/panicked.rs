@@ -124,6 +124,7 @@ where
 {
     type Output = Result<T, NodeError>;
 
+    #[inline]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let polled = match &mut self.0 {
             Stage::Start(start) => {

@@ -150,6 +150,7 @@ impl FieldSet {
     }
 
     /// Returns true if the set is empty.
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.low == 0 && self.high.iter().all(|bits| *bits == 0)
     }

@@ -4,9 +4,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::recorder::{Origin, Recorder};
-use crate::checkpoint::{
-    CheckpointRecord, JoinRecord, Payload, Snapshot, TaskSnapshot,
-};
+use crate::checkpoint::{CheckpointRecord, JoinRecord, Payload, Snapshot, TaskSnapshot};
 use crate::error::AgentError;
 use crate::graph::NodeName;
 use crate::state::State;
@@ -22,7 +20,9 @@ impl<S: State> Recorder<S> {
         origin: Origin,
         entry: Option<Payload>,
     ) -> Result<(), AgentError> {
-        let Position { plan, state, step, .. } = position;
+        let Position {
+            plan, state, step, ..
+        } = position;
         self.count();
         let kept = || {
             let mut state = S::clone(state);
@@ -49,11 +49,7 @@ impl<S: State> Recorder<S> {
             joins: join_records(&plan.topology_joins, &frontier.joins),
             deferred: plan.names_of(&frontier.deferred),
             snapshot,
-            since_snapshot: if stored {
-                0
-            } else {
-                self.since_snapshot + 1
-            },
+            since_snapshot: if stored { 0 } else { self.since_snapshot + 1 },
             log_bytes: self.begin(stored),
             measure_at: self.measure_at,
             ran: Vec::new(),

@@ -9,7 +9,8 @@ use crate::checkpoint::{
 };
 use crate::error::AgentError;
 use crate::graph::NodeName;
-use crate::graph::plan::{Plan, Routes};
+use crate::graph::plan::Plan;
+use crate::graph::routes::Routes;
 use crate::node::{ErasedItem, NodeId, Output, StoredItem, Target, Write, Writes, state, whole};
 use crate::state::State;
 use crate::state::StateCodec;
@@ -58,7 +59,7 @@ impl<S: State> Coding<S> for TaskDone<S> {
     ) -> Result<OutputWire<LentUpdate<'_>>, FormatError> {
         let mut wire = self.done.output.to_wire(codec)?;
         if let Some(node) = plan.node(self.node) {
-            for (router, routes) in node.out.routers.iter().zip(&self.done.routes) {
+            for (router, routes) in node.out.routers.iter().zip(self.done.routes.as_slice()) {
                 wire.routes
                     .push(routes_wire(plan, codec, &router.arms, routes)?);
             }
@@ -263,7 +264,7 @@ impl<S: State> Reader<'_, S> {
         done.output.jump.rename(&rename);
         let routers = was.node(task.node).into_iter();
         let routers = routers.flat_map(|node| &node.out.routers);
-        for (routes, router) in done.routes.iter_mut().zip(routers) {
+        for (routes, router) in done.routes.as_mut_slice().iter_mut().zip(routers) {
             name_routes(was, &router.arms, routes, &rename);
         }
         done
@@ -314,7 +315,7 @@ impl<S: State> Reader<'_, S> {
         let cached = decoded.wire.cached;
         let routes = std::mem::take(&mut decoded.wire.routes);
         Ok(Finished {
-            routes: routes_of(routes, &mut decoded.updates, initial, &rename)?,
+            routes: routes_of(routes, &mut decoded.updates, initial, &rename)?.into(),
             output: Output::from_wire(decoded, initial, &rename)?,
             cached,
         })

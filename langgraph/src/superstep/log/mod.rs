@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::superstep::Engine;
 use crate::checkpoint::{
     CheckpointError, CheckpointId, CheckpointRecord, Checkpointer, Ending, Head, LogHead, Owner,
     ThreadKey,
 };
 use crate::state::State;
+use crate::superstep::Engine;
 
 mod checkpoint;
 pub(crate) mod coder;

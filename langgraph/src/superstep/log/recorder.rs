@@ -179,9 +179,9 @@ impl<S: State> Recorder<S> {
         let done = |done: &Finished<S>| self.done(node, done.clone());
         let (ran, outcome) = match result {
             TaskResult::Finished(finished) => (None, TaskOutcome::Finished(done(finished)?)),
-            TaskResult::Interrupted { interrupts, ran, .. } => (
-                ran.as_deref().map(done).transpose()?,
-                TaskOutcome::Asked(AskedQuestions(interrupts.clone())),
+            TaskResult::Interrupted(open) => (
+                open.ran.as_ref().map(done).transpose()?,
+                TaskOutcome::Asked(AskedQuestions(open.interrupts.clone())),
             ),
             TaskResult::Failed(error) => (None, TaskOutcome::Failed(error.to_string())),
         };

@@ -1,0 +1,83 @@
+//! The answers of routers.
+
+use crate::node::{Context, RouterRun, Target};
+use crate::state::State;
+
+/// The routes that a router's answer means.
+#[derive(Clone)]
+pub(crate) enum Routes<S: State> {
+    /// The arm at that index of the branch.
+    Arm(usize),
+    /// These targets.
+    Targets(Vec<Target<S>>),
+    /// Several of these.
+    Several(Vec<Routes<S>>),
+}
+
+/// The answers of a node's routers, in their order; most nodes have at most one.
+#[derive(Clone, Default)]
+pub(crate) enum Answers<S: State> {
+    #[default]
+    None,
+    One(Routes<S>),
+    Many(Vec<Routes<S>>),
+}
+
+impl<S: State> Answers<S> {
+    /// The answer of an only router that picked an arm.
+    pub(crate) const fn arm(arm: usize) -> Self {
+        Self::One(Routes::Arm(arm))
+    }
+
+    pub(crate) fn is_none(&self) -> bool {
+        matches!(self, Self::None)
+    }
+
+    pub(crate) fn as_slice(&self) -> &[Routes<S>] {
+        match self {
+            Self::None => &[],
+            Self::One(routes) => std::slice::from_ref(routes),
+            Self::Many(answers) => answers,
+        }
+    }
+
+    pub(crate) fn as_mut_slice(&mut self) -> &mut [Routes<S>] {
+        match self {
+            Self::None => &mut [],
+            Self::One(routes) => std::slice::from_mut(routes),
+            Self::Many(answers) => answers,
+        }
+    }
+
+    pub(crate) fn into_vec(self) -> Vec<Routes<S>> {
+        match self {
+            Self::None => Vec::new(),
+            Self::One(routes) => vec![routes],
+            Self::Many(answers) => answers,
+        }
+    }
+}
+
+impl<S: State> From<Vec<Routes<S>>> for Answers<S> {
+    fn from(mut answers: Vec<Routes<S>>) -> Self {
+        match answers.len() {
+            0 => Self::None,
+            1 => answers.pop().map_or(Self::None, Self::One),
+            _ => Self::Many(answers),
+        }
+    }
+}
+
+/// A router with its answer's type erased.
+pub(crate) trait ErasedRouter<S: State>: Send + Sync {
+    fn ask<'a>(&'a self, state: &'a S, cx: &'a Context) -> Asked<'a, S>;
+}
+
+/// The result of a call of a router.
+pub(crate) enum Asked<'a, S: State> {
+    /// The arm that it picked. Most routers know it at once, so nothing has to be awaited,
+    /// unwrapped or dropped.
+    Arm(usize),
+    /// Anything else.
+    Run(RouterRun<'a, Routes<S>>),
+}

@@ -1,0 +1,125 @@
+//! The successors of a graph's nodes, by index.
+
+use std::sync::Arc;
+
+use super::index::Index;
+use super::plan::{Arrival, Outgoing, PlanJoin, PlanRouter, Successors};
+use super::{Join, NodeName, START, StateGraph};
+use crate::node::NodeId;
+use crate::state::State;
+
+/// The successors of each node; START comes first.
+pub(super) struct Wiring<S: State> {
+    pub(super) outgoing: Vec<Builder<S>>,
+    pub(super) joins: Vec<PlanJoin>,
+    /// The sources, in the order of their places, and the target of each join.
+    pub(super) join_names: Vec<(Vec<NodeName>, NodeName)>,
+}
+
+impl<S: State> Wiring<S> {
+    pub(super) fn new(graph: &StateGraph<S>, index: &Index<'_>) -> Self {
+        let mut wiring = Self {
+            outgoing: Vec::new(),
+            joins: Vec::new(),
+            join_names: Vec::new(),
+        };
+        wiring
+            .outgoing
+            .resize_with(index.names.len(), Builder::default);
+        for edge in &graph.topology.edges {
+            if let (Some(out), Some(to)) = (wiring.behind(&edge.from, index), index.of(&edge.to))
+                && !out.edges.contains(&to)
+            {
+                out.edges.push(to);
+            }
+        }
+        for join in &graph.topology.joins {
+            wiring.join(join, index);
+        }
+        for (branch, router) in graph.topology.branches.iter().zip(&graph.routers) {
+            let arms = index.arms(branch.arms.as_deref().unwrap_or_default());
+            if let Some(out) = wiring.behind(&branch.source, index) {
+                let router = Arc::clone(router);
+                out.routers.push(PlanRouter {
+                    router,
+                    arms,
+                    next: Box::default(),
+                });
+            }
+        }
+        wiring
+    }
+
+    /// Returns the successors of the node of that name, or of START.
+    fn behind(&mut self, name: &str, index: &Index<'_>) -> Option<&mut Builder<S>> {
+        let node = if name == START {
+            NodeId::START
+        } else {
+            index.of(name)?
+        };
+        self.outgoing.get_mut(node.index())
+    }
+
+    fn join(&mut self, join: &Join, index: &Index<'_>) {
+        // A join into END starts nothing.
+        let Some(target) = index.of(&join.target) else {
+            return;
+        };
+        let mut sources = index.all(&join.sources);
+        NodeId::sort(&mut sources);
+        let join_index = self.joins.len();
+        for (source, from) in sources.iter().enumerate() {
+            if let Some(out) = self.outgoing.get_mut(from.index()) {
+                out.joins.push(Arrival {
+                    join: join_index,
+                    source,
+                });
+            }
+        }
+        let names = index.names(&sources);
+        self.join_names.push((names, Arc::clone(&join.target)));
+        self.joins.push(PlanJoin {
+            target,
+            sources: sources.len(),
+        });
+    }
+}
+
+pub(super) struct Builder<S: State> {
+    edges: Vec<NodeId>,
+    joins: Vec<Arrival>,
+    routers: Vec<PlanRouter<S>>,
+}
+
+impl_default!([S: State] Builder<S> { edges, joins, routers });
+
+impl<S: State> Builder<S> {
+    pub(super) fn build(mut self, waits: &dyn Fn(NodeId) -> bool) -> Outgoing<S> {
+        for PlanRouter { arms, next, .. } in &mut self.routers {
+            *next = only_nodes(arms, waits);
+        }
+        let successors = match (&*self.edges, &*self.joins, &*self.routers) {
+            ([next], [], []) if !waits(*next) => Successors::One(*next),
+            ([], [], [_]) => Successors::Routed,
+            _ => Successors::Several,
+        };
+        Outgoing {
+            edges: self.edges.into(),
+            joins: self.joins.into(),
+            routers: self.routers.into(),
+            successors,
+        }
+    }
+}
+
+/// Returns, for each arm, its only node, if that node does not wait.
+fn only_nodes(arms: &[Box<[NodeId]>], waits: &dyn Fn(NodeId) -> bool) -> Box<[Option<NodeId>]> {
+    let mut nodes = Vec::with_capacity(arms.len());
+    for arm in arms {
+        nodes.push(match **arm {
+            [only] if !waits(only) => Some(only),
+            _ => None,
+        });
+    }
+    nodes.into()
+}

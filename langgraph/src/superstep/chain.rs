@@ -1,0 +1,90 @@
+//! Chains: supersteps of one task each that nobody watches.
+
+use std::sync::Arc;
+
+use super::budget::check_cancelled;
+use super::commit::merge;
+use super::end::Stop;
+use super::engine::Engine;
+use super::route::{Ask, ask};
+use super::run_task::run_node;
+use super::span::Span;
+use super::task_result::{Finished, TaskResult, classify};
+use super::writer::Writer;
+use crate::graph::plan::Successors;
+use crate::graph::routes::Answers;
+use crate::node::{Jump, NodeError, Output, Write, Writes, caught};
+use crate::state::State;
+
+impl<S: State> Engine<S> {
+    /// Returns true if plain supersteps need not end one by one: they only change the state.
+    #[inline]
+    pub(super) fn is_chain(&self) -> bool {
+        let [task] = &*self.frontier.tasks else {
+            return false;
+        };
+        task.is_plain()
+            && !self.observer.watches(&self.position)
+            && !self.observer.remembers(task)
+            && !Span::is_watched()
+            && self.breakpoints.is_empty()
+            && self.changes.is_none()
+            && self.position.plan.fields.ephemeral.is_empty()
+    }
+
+    /// Runs the only task and, as long as each only merges an update and has one successor, the tasks
+    /// that follow it. Returns the result of the last one, which is the current task then; what is
+    /// merged already is not part of it.
+    pub(super) async fn run_chain(&mut self) -> Result<TaskResult<S>, Stop> {
+        let ([task], [cx]) = (&mut *self.frontier.tasks, &mut *self.contexts) else {
+            return Ok(merged(Answers::None));
+        };
+        let plan = &*self.position.plan;
+        // Nothing else holds the state: checked once, and not for every merge.
+        let state = Arc::make_mut(&mut self.position.state);
+        while let Some(node) = plan.node(task.node) {
+            match run_node(node, task.call(state, cx)).await {
+                Ok(Output {
+                    writes: Writes::One(Write::Update(mut update)),
+                    jump: Jump::Edges,
+                }) if !cx.has_open_question() => {
+                    if let Err(panicked) = caught(|| state.prepare(&mut update)) {
+                        return Ok(NodeError::from(panicked).into());
+                    }
+                    merge(plan, Writer::Node(task.node), state, update)?;
+                }
+                answer => return Ok(classify(plan, task.node, state, cx, answer)),
+            }
+            let (mut next, mut picked) = (None, None);
+            match node.out.successors {
+                Successors::One(only) => next = Some(only),
+                _ if node.out.routers.is_empty() => {}
+                _ => match ask(plan, task.node, state, cx) {
+                    Ask::Arm(arm) => {
+                        next = node.out.only_node_of(arm);
+                        picked = Some(arm);
+                    }
+                    Ask::Later(answers) => {
+                        return Ok(answers.await.map_or_else(|ended| ended, merged));
+                    }
+                },
+            }
+            match next {
+                Some(next) if self.budget.goes_on() => task.node = next,
+                _ => return Ok(merged(picked.map_or(Answers::None, Answers::arm))),
+            }
+            check_cancelled(&self.position.scope)?;
+            self.budget.begin_superstep(&self.position.scope);
+            self.position.step += 1;
+            cx.advance(task.node);
+        }
+        Ok(merged(Answers::None))
+    }
+}
+
+/// The result of a task whose writes are merged.
+fn merged<S: State>(answers: Answers<S>) -> TaskResult<S> {
+    let mut done = Finished::new(Output::none());
+    done.routes = answers;
+    TaskResult::Finished(done)
+}
