@@ -5,4 +5,4 @@ pub use langgraph_core::error::{
     NoRuntime, NodeError, NodeTimeout, Panicked, Pause, ReducerError, SubgraphError, TaskFailure,
     TimeoutKind, Transient, WrittenBy, is_transient,
 };
-pub(crate) use langgraph_core::error::{catch, caught, contained};
+pub(crate) use langgraph_core::error::{catch, caught};

@@ -26,7 +26,7 @@ mod subgraph;
 mod worker;
 
 pub use crate::error::{Interrupted, NodeError, Panicked};
-pub(crate) use crate::error::{catch, caught, contained};
+pub(crate) use crate::error::{catch, caught};
 pub use crate::state::write::Write;
 pub use agent::{Agent, AgentGraph};
 #[doc(hidden)]

@@ -156,6 +156,8 @@ impl<S: State> Engine<S> {
     /// task: it spawns nothing and does not clone the state.
     async fn run_tasks(&mut self) -> Result<(), Stop> {
         self.results.clear();
+        // Most supersteps have one task, and a run that waits holds no more than it needs.
+        self.results.reserve_exact(self.frontier.tasks.len());
         self.prepare_contexts();
         if self.position.scope.emitter.is_some() {
             let tasks = &self.frontier.tasks;
@@ -349,7 +351,9 @@ impl<S: State> Engine<S> {
             }
             return;
         }
-        self.contexts.truncate(self.frontier.tasks.len());
+        let tasks = self.frontier.tasks.len();
+        self.contexts.truncate(tasks);
+        self.contexts.reserve_exact(tasks - self.contexts.len());
         for (cx, task) in self.contexts.iter_mut().zip(&self.frontier.tasks) {
             cx.reuse(step, taken, task.node);
         }

@@ -323,7 +323,7 @@ async fn an_update_from_outside_cannot_wait_for_a_routers_answer() {
         .unwrap_err();
     assert!(
         matches!(&error, AgentError::Checkpoint(CheckpointError::InvalidUpdate(text))
-            if text.contains("a router of `a` asks a question")),
+            if text.contains("a router of `a` interrupts")),
         "{error}"
     );
     let goes_left = StateUpdate::new(Command::goto("left").and_update(update())).as_node("a");

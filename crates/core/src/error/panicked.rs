@@ -1,7 +1,7 @@
 //! Turns a panic in a node into the node's error.
 
 use std::any::Any;
-use std::future::{Future, poll_fn};
+use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -73,24 +73,6 @@ impl Panicked {
     pub fn lost() -> Self {
         Self::saying("the async runtime dropped the task".to_owned())
     }
-}
-
-/// Awaits `work`, and turns a panic into an error.
-///
-/// The caller decides about what the panicking code changed.
-///
-/// # Errors
-///
-/// The panic.
-pub async fn contained<T>(mut work: Pin<&mut impl Future<Output = T>>) -> Result<T, Panicked> {
-    poll_fn(|cx| {
-        let polled = catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(cx)));
-        polled.map_or_else(
-            |payload| Poll::Ready(Err(Panicked::new(&*payload))),
-            |poll| poll.map(Ok),
-        )
-    })
-    .await
 }
 
 /// Runs `start` and its future, and turns a panic in either into an error.
