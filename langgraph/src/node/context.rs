@@ -58,7 +58,8 @@ impl Context {
         }
     }
 
-    /// Resets the context for another task, without allocating.
+    /// Resets the context for another task of the run, without allocating. Its place in the log is
+    /// set anew.
     #[inline]
     pub(crate) fn reuse(&mut self, step: usize, taken: usize, node: NodeId) {
         self.step = step;
@@ -67,8 +68,8 @@ impl Context {
         *self.attempt.get_mut() = 1;
         *self.routing.get_mut() = false;
         *self.calls.get_mut() = 0;
-        // Plain supersteps in a loop have neither.
-        if self.place.is_some() || self.memory.get().is_some() {
+        // Plain supersteps in a loop have none.
+        if self.memory.get().is_some() {
             self.forget();
         }
     }
@@ -82,13 +83,16 @@ impl Context {
     /// Apart from the hot loop, so that the rest of it is small enough to be part of the loop.
     #[cold]
     fn forget(&mut self) {
-        self.place = None;
         self.memory = OnceLock::new();
     }
 
     /// Sets the task's place in its thread's log.
     pub(crate) fn set_place(&mut self, place: Option<Place>) {
         self.place = place.map(Box::new);
+    }
+
+    pub(crate) fn place_mut(&mut self) -> Option<&mut Place> {
+        self.place.as_deref_mut()
     }
 
     pub(crate) fn place(&self) -> Option<&Place> {

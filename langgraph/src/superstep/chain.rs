@@ -1,4 +1,4 @@
-//! Chains: supersteps of one task each that nobody watches.
+//! Chains: supersteps of one task each that nobody observes.
 
 use std::sync::Arc;
 
@@ -8,7 +8,6 @@ use super::end::Stop;
 use super::engine::Engine;
 use super::route::{Ask, ask};
 use super::run_task::run_node;
-use super::span::Span;
 use super::task_result::{Finished, TaskResult, classify};
 use super::writer::Writer;
 use crate::graph::plan::Successors;
@@ -24,9 +23,7 @@ impl<S: State> Engine<S> {
             return false;
         };
         task.is_plain()
-            && !self.observer.watches(&self.position)
             && !self.observer.remembers(task)
-            && !Span::is_watched()
             && self.breakpoints.is_empty()
             && self.changes.is_none()
             && self.position.plan.fields.ephemeral.is_empty()

@@ -25,6 +25,10 @@ use crate::node::{CancelToken, Context, NodeId, Output, Panicked, Scope, Write, 
 use crate::state::{State, StateCodec};
 use crate::superstep::log::Origin;
 
+/// Whether a run has observers, as a constant of its loop.
+const OBSERVED: bool = true;
+const UNOBSERVED: bool = false;
+
 /// A run of a graph.
 pub(crate) struct Engine<S: State> {
     pub(crate) position: Position<S>,
@@ -88,28 +92,36 @@ impl<S: State> Engine<S> {
 
     /// Runs until nothing is left to do, or something stops the run.
     pub(crate) async fn run(&mut self) -> Result<End, AgentError> {
-        match self.supersteps().await {
-            Ok(()) => Ok(End::Done),
-            Err(stop) => stop.into_end(),
-        }
+        let ran = if self.is_observed() {
+            // Boxed once: a run that nobody observes needs no room for what observers do.
+            Box::pin(self.supersteps::<OBSERVED>()).await
+        } else {
+            self.supersteps::<UNOBSERVED>().await
+        };
+        ran.map_or_else(Stop::into_end, |()| Ok(End::Done))
     }
 
-    async fn supersteps(&mut self) -> Result<(), Stop> {
+    fn is_observed(&self) -> bool {
+        self.observer.watches(&self.position) || Span::is_watched()
+    }
+
+    /// The loop, compiled twice.
+    async fn supersteps<const OBSERVES: bool>(&mut self) -> Result<(), Stop> {
         while !self.frontier.tasks.is_empty() {
             if self.inbox.as_ref().is_some_and(|inbox| inbox.has_joining()) {
                 Box::pin(self.merge_later_inputs()).await?;
             }
-            if Span::is_watched() {
+            if OBSERVES && Span::is_watched() {
                 let span = self.superstep_span();
-                span.around(Box::pin(self.superstep())).await?;
+                span.around(Box::pin(self.superstep::<OBSERVES>())).await?;
             } else {
-                self.superstep().await?;
+                self.superstep::<OBSERVES>().await?;
             }
         }
         Ok(())
     }
 
-    async fn superstep(&mut self) -> Result<(), Stop> {
+    async fn superstep<const OBSERVES: bool>(&mut self) -> Result<(), Stop> {
         check_cancelled(&self.position.scope)?;
         if self.drains() || self.breakpoints.stop_before(&self.frontier.tasks) {
             return Err(self.pause_at_breakpoint().await);
@@ -118,21 +130,24 @@ impl<S: State> Engine<S> {
             self.budget.give_turn().await;
         }
         let pauses_after = self.breakpoints.stop_after(&self.frontier.tasks);
-        self.run_tasks().await?;
+        self.run_tasks::<OBSERVES>().await?;
         let committed = self.commit(Writer::from)?;
         if committed.waits {
             return Err(Box::pin(self.pause(committed)).await);
         }
         if self.has_unasked_routers() {
-            Box::pin(self.route(committed)).await?;
+            if OBSERVES {
+                self.route(committed).await?;
+            } else {
+                Box::pin(self.route(committed)).await?;
+            }
         }
         self.advance()?;
-        if self.observer.watches(&self.position) {
+        if OBSERVES && self.observer.watches(&self.position) {
             let (position, frontier) = (&self.position, &self.frontier);
-            let ended = self
-                .observer
-                .superstep_ended(position, frontier, committed.wrote);
-            Box::pin(ended).await?;
+            self.observer
+                .superstep_ended(position, frontier, committed.wrote)
+                .await?;
         }
         if pauses_after {
             self.breakpoints.passed = true;
@@ -154,16 +169,16 @@ impl<S: State> Engine<S> {
 
     /// Runs the tasks without a known result on the snapshot. An only task runs in the engine's own
     /// task: it spawns nothing and does not clone the state.
-    async fn run_tasks(&mut self) -> Result<(), Stop> {
+    async fn run_tasks<const OBSERVES: bool>(&mut self) -> Result<(), Stop> {
         self.results.clear();
         // Most supersteps have one task, and a run that waits holds no more than it needs.
         self.results.reserve_exact(self.frontier.tasks.len());
         self.prepare_contexts();
-        if self.position.scope.emitter.is_some() {
+        if OBSERVES && self.position.scope.emitter.is_some() {
             let tasks = &self.frontier.tasks;
-            Box::pin(self.observer.tasks_begin(&self.position, tasks)).await;
+            self.observer.tasks_begin(&self.position, tasks).await;
         }
-        if self.is_chain() {
+        if !OBSERVES && self.is_chain() {
             let result = self.run_chain().await?;
             self.results.push(result);
             return Ok(());
@@ -176,8 +191,8 @@ impl<S: State> Engine<S> {
             return Ok(());
         }
         self.results.push(run_task(&self.position, task, cx).await);
-        if self.observer.watches(&self.position) {
-            Box::pin(self.only_task_ended()).await?;
+        if OBSERVES {
+            self.only_task_ended().await?;
         }
         Ok(())
     }

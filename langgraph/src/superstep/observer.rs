@@ -50,7 +50,7 @@ impl<S: State> Observer<S> {
     ) {
         if let Some(recorder) = &self.recorder {
             for (index, cx) in contexts.iter_mut().enumerate() {
-                cx.set_place(recorder.place(index));
+                recorder.place(index, cx);
             }
         }
         if self.interrupt_ids.given.is_empty() && tasks.iter().all(Task::is_new) {

@@ -117,8 +117,7 @@ impl<S: State> Engine<S> {
                     done.routes = routes;
                 }
                 if let Some(done) = unrecorded {
-                    let finished = self.observer.task_finished(position, task, done);
-                    Box::pin(finished).await?;
+                    self.observer.task_finished(position, task, done).await?;
                 }
                 return Ok(());
             }

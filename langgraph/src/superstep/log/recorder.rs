@@ -15,7 +15,7 @@ use crate::checkpoint::{
 use crate::error::AgentError;
 use crate::graph::NodeName;
 use crate::graph::plan::Plan;
-use crate::node::{Answer, Argument, NodeId, Write};
+use crate::node::{Answer, Argument, Context, NodeId, Write};
 use crate::state::State;
 use crate::superstep::Span;
 use crate::superstep::task::Task;
@@ -134,18 +134,28 @@ impl<S: State> Recorder<S> {
         self
     }
 
-    /// Returns the place of a task of the current checkpoint.
-    pub(crate) fn place(&self, task: usize) -> Option<Place> {
-        Some(Place {
-            log_head: Arc::clone(&self.log_head),
-            checkpoint: self.current?,
-            task,
-            called_before: self
-                .called_before
-                .iter()
-                .find(|(index, _)| *index == task)
-                .map(|(_, name)| Arc::clone(name)),
-        })
+    /// Gives a context the place of a task of the current checkpoint.
+    pub(crate) fn place(&self, task: usize, cx: &mut Context) {
+        let Some(checkpoint) = self.current else {
+            return cx.set_place(None);
+        };
+        let mut names = self.called_before.iter();
+        let named = names.find(|(index, _)| *index == task);
+        let called_before = named.map(|(_, name)| Arc::clone(name));
+        match cx.place_mut() {
+            // That of the last superstep, in the same log.
+            Some(place) => {
+                place.checkpoint = checkpoint;
+                place.task = task;
+                place.called_before = called_before;
+            }
+            None => cx.set_place(Some(Place {
+                log_head: Arc::clone(&self.log_head),
+                checkpoint,
+                task,
+                called_before,
+            })),
+        }
     }
 
     /// Remembers the stored names of the current tasks, which the names of their subgraphs' logs
