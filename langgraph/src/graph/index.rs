@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::plan::Stops;
+use super::stops::Stops;
 use super::{Arm, Breakpoints, NodeName, START, Topology};
 use crate::node::NodeId;
 

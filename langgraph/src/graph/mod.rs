@@ -16,8 +16,9 @@ mod node_ext;
 pub(crate) mod plan;
 mod routers;
 pub(crate) mod routes;
+pub(crate) mod stops;
 pub(crate) mod thread_policy;
-mod wiring;
+pub(crate) mod wiring;
 
 pub use crate::node::UnfilledJoin;
 pub use builder::StateGraph;

@@ -4,8 +4,8 @@ use std::sync::{Arc, OnceLock};
 
 use super::copies::copy_of;
 use super::index::{Index, names_of, sorted_by_name};
-use super::routes::ErasedRouter;
-use super::wiring::Wiring;
+use super::stops::Stops;
+use super::wiring::{Outgoing, PlanJoin, Wiring};
 use super::{Breakpoints, END, NodeName, START, StateGraph, Topology};
 use crate::checkpoint::{Owner, owner_of};
 use crate::graph::Around;
@@ -64,90 +64,12 @@ pub(crate) struct PlanNode<S: State> {
     pub(crate) destinations: Option<Box<[NodeId]>>,
 }
 
-/// The successors of a node.
-#[derive(Clone)]
-pub(crate) struct Outgoing<S: State> {
-    /// Target nodes; edges to END are omitted, because they start nothing.
-    pub(crate) edges: Box<[NodeId]>,
-    pub(crate) joins: Box<[Arrival]>,
-    pub(crate) routers: Box<[PlanRouter<S>]>,
-    pub(crate) successors: Successors,
-}
-
-impl<S: State> Outgoing<S> {
-    /// Returns the only node of an arm of the only router, if nothing else follows and the node does
-    /// not wait.
-    #[inline]
-    pub(crate) fn only_node_of(&self, arm: usize) -> Option<NodeId> {
-        match (self.successors, &*self.routers) {
-            (Successors::Routed, [router]) => *router.next.get(arm)?,
-            _ => None,
-        }
-    }
-}
-
-/// The kind of a node's successors.
-#[derive(Clone, Copy)]
-pub(crate) enum Successors {
-    /// One node, which does not wait.
-    One(NodeId),
-    /// Those that its only router picks.
-    Routed,
-    /// Anything else.
-    Several,
-}
-
-/// The place of a node among the sources of a join.
-#[derive(Clone, Copy)]
-pub(crate) struct Arrival {
-    pub(crate) join: usize,
-    pub(crate) source: usize,
-}
-
-#[derive(Clone)]
-pub(crate) struct PlanRouter<S: State> {
-    pub(crate) router: Arc<dyn ErasedRouter<S>>,
-    /// The nodes of each arm.
-    pub(crate) arms: Box<[Box<[NodeId]>]>,
-    /// For each arm its only node, if that node does not wait.
-    pub(crate) next: Box<[Option<NodeId>]>,
-}
-
-#[derive(Clone)]
-pub(crate) struct PlanJoin {
-    pub(crate) target: NodeId,
-    pub(crate) sources: usize,
-}
-
 /// The fields of each kind.
 #[derive(Clone, Default)]
 pub(crate) struct FieldKinds {
     pub(crate) reduced: FieldSet,
     pub(crate) ephemeral: FieldSet,
     pub(crate) untracked: FieldSet,
-}
-
-/// The breakpoints of a run.
-#[derive(Clone, Default)]
-pub(crate) enum Stops {
-    #[default]
-    Never,
-    Always,
-    At(Box<[NodeId]>),
-}
-
-impl Stops {
-    pub(crate) fn contains(&self, node: NodeId) -> bool {
-        match self {
-            Self::Never => false,
-            Self::Always => !node.is_start(),
-            Self::At(nodes) => nodes.contains(&node),
-        }
-    }
-
-    pub(crate) fn is_never(&self) -> bool {
-        matches!(self, Self::Never)
-    }
 }
 
 impl<S: State> Plan<S> {

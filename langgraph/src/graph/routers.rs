@@ -1,7 +1,7 @@
 //! The routers of the builder and of `graph!`, in one form.
 
 use super::NodeName;
-use super::routes::{Asked, ErasedRouter, Routes};
+use super::routes::{ErasedRouter, RouterCall, Routes};
 use crate::node::IntoTargets as _;
 use crate::node::{Context, IntoRouter, NodeError, RouterRun, Send, Target};
 use crate::state::State;
@@ -35,9 +35,9 @@ impl<R, K> Named<R, K> {
 }
 
 impl<S: State, K: 'static, R: IntoRouter<S, K>> ErasedRouter<S> for Named<R, K> {
-    fn ask<'a>(&'a self, state: &'a S, cx: &'a Context) -> Asked<'a, S> {
+    fn call<'a>(&'a self, state: &'a S, cx: &'a Context) -> RouterCall<'a, S> {
         let run = self.0.route(state, cx);
-        Asked::Run(run.map(|answer| Ok(Routes::Targets(answer.into_targets()))))
+        RouterCall::Run(run.map(|answer| Ok(Routes::Targets(answer.into_targets()))))
     }
 }
 
@@ -55,8 +55,8 @@ impl<R, K> Mapped<R, K> {
 }
 
 impl<S: State, K: 'static, R: IntoRouter<S, K>> ErasedRouter<S> for Mapped<R, K> {
-    fn ask<'a>(&'a self, state: &'a S, cx: &'a Context) -> Asked<'a, S> {
-        Asked::Run(self.router.0.route(state, cx).map(|answer| {
+    fn call<'a>(&'a self, state: &'a S, cx: &'a Context) -> RouterCall<'a, S> {
+        RouterCall::Run(self.router.0.route(state, cx).map(|answer| {
             let mut picked = Vec::new();
             for target in answer.into_targets() {
                 match target {
@@ -96,8 +96,8 @@ where
     S: State,
     F: for<'a> Fn(&'a S, &'a Context) -> RouterRun<'a, Vec<Send<S>>> + std::marker::Send + Sync,
 {
-    fn ask<'a>(&'a self, state: &'a S, cx: &'a Context) -> Asked<'a, S> {
-        Asked::Run((self.0)(state, cx).map(|sends| {
+    fn call<'a>(&'a self, state: &'a S, cx: &'a Context) -> RouterCall<'a, S> {
+        RouterCall::Run((self.0)(state, cx).map(|sends| {
             Ok(Routes::Targets(
                 sends.into_iter().map(Target::Send).collect(),
             ))
@@ -113,23 +113,23 @@ where
     S: State,
     F: for<'a> Fn(&'a S, &'a Context) -> RouterRun<'a, Pick<S>> + std::marker::Send + Sync,
 {
-    fn ask<'a>(&'a self, state: &'a S, cx: &'a Context) -> Asked<'a, S> {
+    fn call<'a>(&'a self, state: &'a S, cx: &'a Context) -> RouterCall<'a, S> {
         picked((self.0)(state, cx))
     }
 }
 
 /// Returns the arm, if it is known at once.
-fn picked<S: State>(run: RouterRun<'_, Pick<S>>) -> Asked<'_, S> {
+fn picked<S: State>(run: RouterRun<'_, Pick<S>>) -> RouterCall<'_, S> {
     // Inspected in place: reading as a whole what was just written in parts is slow.
     if let Some(Ok(Pick(Routes::Arm(arm)))) = run.answer() {
         let arm = *arm;
         // The number of an arm owns nothing. Dropping it is a call that finds this out.
         std::mem::forget(run);
-        return Asked::Arm(arm);
+        return RouterCall::Arm(arm);
     }
     match run.now() {
-        Ok(answer) => Asked::Run(RouterRun::ready(answer.map(|pick| pick.0))),
-        Err(run) => Asked::Run(run.map(|pick| Ok(pick.0))),
+        Ok(answer) => RouterCall::Run(RouterRun::ready(answer.map(|pick| pick.0))),
+        Err(run) => RouterCall::Run(run.map(|pick| Ok(pick.0))),
     }
 }
 
@@ -149,12 +149,12 @@ pub(super) struct InTurn<S: State> {
 }
 
 impl<S: State> ErasedRouter<S> for InTurn<S> {
-    fn ask<'a>(&'a self, state: &'a S, cx: &'a Context) -> Asked<'a, S> {
-        picked(ask_in_turn(&self.tests, &self.last, state, cx))
+    fn call<'a>(&'a self, state: &'a S, cx: &'a Context) -> RouterCall<'a, S> {
+        picked(call_in_turn(&self.tests, &self.last, state, cx))
     }
 }
 
-fn ask_in_turn<'a, S: State>(
+fn call_in_turn<'a, S: State>(
     tests: &'a [Test<S>],
     last: &'a Last<S>,
     state: &'a S,
@@ -164,7 +164,7 @@ fn ask_in_turn<'a, S: State>(
         None => last(state, cx),
         Some((first, rest)) => first(state, cx).then(move |picked| match picked {
             Some(pick) => RouterRun::ready(Ok(pick)),
-            None => ask_in_turn(rest, last, state, cx),
+            None => call_in_turn(rest, last, state, cx),
         }),
     }
 }

@@ -16,14 +16,14 @@ pub(crate) enum Routes<S: State> {
 
 /// The answers of a node's routers, in their order; most nodes have at most one.
 #[derive(Clone, Default)]
-pub(crate) enum Answers<S: State> {
+pub(crate) enum Routed<S: State> {
     #[default]
     None,
     One(Routes<S>),
     Many(Vec<Routes<S>>),
 }
 
-impl<S: State> Answers<S> {
+impl<S: State> Routed<S> {
     /// The answer of an only router that picked an arm.
     pub(crate) const fn arm(arm: usize) -> Self {
         Self::One(Routes::Arm(arm))
@@ -58,7 +58,7 @@ impl<S: State> Answers<S> {
     }
 }
 
-impl<S: State> From<Vec<Routes<S>>> for Answers<S> {
+impl<S: State> From<Vec<Routes<S>>> for Routed<S> {
     fn from(mut answers: Vec<Routes<S>>) -> Self {
         match answers.len() {
             0 => Self::None,
@@ -70,11 +70,11 @@ impl<S: State> From<Vec<Routes<S>>> for Answers<S> {
 
 /// A router with its answer's type erased.
 pub(crate) trait ErasedRouter<S: State>: Send + Sync {
-    fn ask<'a>(&'a self, state: &'a S, cx: &'a Context) -> Asked<'a, S>;
+    fn call<'a>(&'a self, state: &'a S, cx: &'a Context) -> RouterCall<'a, S>;
 }
 
 /// The result of a call of a router.
-pub(crate) enum Asked<'a, S: State> {
+pub(crate) enum RouterCall<'a, S: State> {
     /// The arm that it picked. Most routers know it at once, so nothing has to be awaited,
     /// unwrapped or dropped.
     Arm(usize),

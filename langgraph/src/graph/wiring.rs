@@ -3,10 +3,65 @@
 use std::sync::Arc;
 
 use super::index::Index;
-use super::plan::{Arrival, Outgoing, PlanJoin, PlanRouter, Successors};
+use super::routes::ErasedRouter;
 use super::{Join, NodeName, START, StateGraph};
 use crate::node::NodeId;
 use crate::state::State;
+
+/// The successors of a node.
+#[derive(Clone)]
+pub(crate) struct Outgoing<S: State> {
+    /// Target nodes; edges to END are omitted, because they start nothing.
+    pub(crate) edges: Box<[NodeId]>,
+    pub(crate) joins: Box<[Arrival]>,
+    pub(crate) routers: Box<[PlanRouter<S>]>,
+    pub(crate) successors: Successors,
+}
+
+impl<S: State> Outgoing<S> {
+    /// Returns the only node of an arm of the only router, if nothing else follows and the node does
+    /// not wait.
+    #[inline]
+    pub(crate) fn only_node_of(&self, arm: usize) -> Option<NodeId> {
+        match (self.successors, &*self.routers) {
+            (Successors::Routed, [router]) => *router.next.get(arm)?,
+            _ => None,
+        }
+    }
+}
+
+/// The kind of a node's successors.
+#[derive(Clone, Copy)]
+pub(crate) enum Successors {
+    /// One node, which does not wait.
+    One(NodeId),
+    /// Those that its only router picks.
+    Routed,
+    /// Anything else.
+    Several,
+}
+
+/// The place of a node among the sources of a join.
+#[derive(Clone, Copy)]
+pub(crate) struct Arrival {
+    pub(crate) join: usize,
+    pub(crate) source: usize,
+}
+
+#[derive(Clone)]
+pub(crate) struct PlanRouter<S: State> {
+    pub(crate) router: Arc<dyn ErasedRouter<S>>,
+    /// The nodes of each arm.
+    pub(crate) arms: Box<[Box<[NodeId]>]>,
+    /// For each arm its only node, if that node does not wait.
+    pub(crate) next: Box<[Option<NodeId>]>,
+}
+
+#[derive(Clone)]
+pub(crate) struct PlanJoin {
+    pub(crate) target: NodeId,
+    pub(crate) sources: usize,
+}
 
 /// The successors of each node; START comes first.
 pub(super) struct Wiring<S: State> {

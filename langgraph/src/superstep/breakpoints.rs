@@ -1,7 +1,7 @@
 //! Breakpoints between supersteps.
 
 use super::task::Task;
-use crate::graph::plan::Stops;
+use crate::graph::stops::Stops;
 use crate::state::State;
 
 /// The breakpoints of a run.

@@ -6,12 +6,12 @@ use super::budget::check_cancelled;
 use super::commit::merge;
 use super::end::Stop;
 use super::engine::Engine;
-use super::route::{Ask, ask};
+use super::route::{Routing, call_routers};
 use super::run_task::run_node;
 use super::task_result::{Finished, TaskResult, classify};
 use super::writer::Writer;
-use crate::graph::plan::Successors;
-use crate::graph::routes::Answers;
+use crate::graph::routes::Routed;
+use crate::graph::wiring::Successors;
 use crate::node::{Jump, NodeError, Output, Write, Writes, caught};
 use crate::state::State;
 
@@ -34,7 +34,7 @@ impl<S: State> Engine<S> {
     /// merged already is not part of it.
     pub(super) async fn run_chain(&mut self) -> Result<TaskResult<S>, Stop> {
         let ([task], [cx]) = (&mut *self.frontier.tasks, &mut *self.contexts) else {
-            return Ok(merged(Answers::None));
+            return Ok(merged(Routed::None));
         };
         let plan = &*self.position.plan;
         // Nothing else holds the state: checked once, and not for every merge.
@@ -56,31 +56,31 @@ impl<S: State> Engine<S> {
             match node.out.successors {
                 Successors::One(only) => next = Some(only),
                 _ if node.out.routers.is_empty() => {}
-                _ => match ask(plan, task.node, state, cx) {
-                    Ask::Arm(arm) => {
+                _ => match call_routers(plan, task.node, state, cx) {
+                    Routing::Arm(arm) => {
                         next = node.out.only_node_of(arm);
                         picked = Some(arm);
                     }
-                    Ask::Later(answers) => {
+                    Routing::Later(answers) => {
                         return Ok(answers.await.map_or_else(|ended| ended, merged));
                     }
                 },
             }
             match next {
                 Some(next) if self.budget.goes_on() => task.node = next,
-                _ => return Ok(merged(picked.map_or(Answers::None, Answers::arm))),
+                _ => return Ok(merged(picked.map_or(Routed::None, Routed::arm))),
             }
             check_cancelled(&self.position.scope)?;
             self.budget.begin_superstep(&self.position.scope);
             self.position.step += 1;
             cx.advance(task.node);
         }
-        Ok(merged(Answers::None))
+        Ok(merged(Routed::None))
     }
 }
 
 /// The result of a task whose writes are merged.
-fn merged<S: State>(answers: Answers<S>) -> TaskResult<S> {
+fn merged<S: State>(answers: Routed<S>) -> TaskResult<S> {
     let mut done = Finished::new(Output::none());
     done.routes = answers;
     TaskResult::Finished(done)

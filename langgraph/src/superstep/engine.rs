@@ -9,11 +9,13 @@ use super::changes::Changes;
 use super::commit::Commit;
 use super::end::{End, Stop};
 use super::frontier::Frontier;
+use super::merged::Merged;
 use super::observer::Observer;
+use super::observing::{Observed, Observing, Unobserved};
 use super::position::Position;
-use super::route::asks_routers;
 use super::run_task::run_task;
 use super::span::Span;
+use super::targets::calls_routers;
 use super::task::Task;
 use super::task_result::{Finished, TaskResult};
 use super::writer::Writer;
@@ -24,10 +26,6 @@ use crate::graph::{CompiledStateGraph, UnfilledJoin};
 use crate::node::{CancelToken, Context, NodeId, Output, Panicked, Scope, Write, Writes};
 use crate::state::{State, StateCodec};
 use crate::superstep::log::Origin;
-
-/// Whether a run has observers, as a constant of its loop.
-const OBSERVED: bool = true;
-const UNOBSERVED: bool = false;
 
 /// A run of a graph.
 pub(crate) struct Engine<S: State> {
@@ -48,15 +46,6 @@ pub(crate) struct Engine<S: State> {
     pub(super) results: Vec<TaskResult<S>>,
     /// The result of an only task that is stored and emitted once its routers have answered.
     pub(super) unrecorded: Option<Finished<S>>,
-}
-
-/// What a commit has done.
-#[derive(Clone, Copy)]
-pub(super) struct Committed {
-    /// True if a field was written.
-    pub(super) wrote: bool,
-    /// True if tasks wait for answers.
-    waits: bool,
 }
 
 impl<S: State> Engine<S> {
@@ -93,10 +82,10 @@ impl<S: State> Engine<S> {
     /// Runs until nothing is left to do, or something stops the run.
     pub(crate) async fn run(&mut self) -> Result<End, AgentError> {
         let ran = if self.is_observed() {
-            // Boxed once: a run that nobody observes needs no room for what observers do.
-            Box::pin(self.supersteps::<OBSERVED>()).await
+            // Boxed once, because it is large.
+            Box::pin(self.supersteps::<Observed>()).await
         } else {
-            self.supersteps::<UNOBSERVED>().await
+            self.supersteps::<Unobserved>().await
         };
         ran.map_or_else(Stop::into_end, |()| Ok(End::Done))
     }
@@ -106,22 +95,22 @@ impl<S: State> Engine<S> {
     }
 
     /// The loop, compiled twice.
-    async fn supersteps<const OBSERVES: bool>(&mut self) -> Result<(), Stop> {
+    async fn supersteps<O: Observing<S>>(&mut self) -> Result<(), Stop> {
         while !self.frontier.tasks.is_empty() {
             if self.inbox.as_ref().is_some_and(|inbox| inbox.has_joining()) {
                 Box::pin(self.merge_later_inputs()).await?;
             }
-            if OBSERVES && Span::is_watched() {
+            if O::OBSERVES && Span::is_watched() {
                 let span = self.superstep_span();
-                span.around(Box::pin(self.superstep::<OBSERVES>())).await?;
+                span.around(Box::pin(self.superstep::<O>())).await?;
             } else {
-                self.superstep::<OBSERVES>().await?;
+                self.superstep::<O>().await?;
             }
         }
         Ok(())
     }
 
-    async fn superstep<const OBSERVES: bool>(&mut self) -> Result<(), Stop> {
+    async fn superstep<O: Observing<S>>(&mut self) -> Result<(), Stop> {
         check_cancelled(&self.position.scope)?;
         if self.drains() || self.breakpoints.stop_before(&self.frontier.tasks) {
             return Err(self.pause_at_breakpoint().await);
@@ -130,25 +119,16 @@ impl<S: State> Engine<S> {
             self.budget.give_turn().await;
         }
         let pauses_after = self.breakpoints.stop_after(&self.frontier.tasks);
-        self.run_tasks::<OBSERVES>().await?;
-        let committed = self.commit(Writer::from)?;
-        if committed.waits {
-            return Err(Box::pin(self.pause(committed)).await);
+        self.run_tasks::<O>().await?;
+        let merged = self.commit(Writer::from)?;
+        if merged.waits {
+            return Err(Box::pin(self.pause(merged)).await);
         }
-        if self.has_unasked_routers() {
-            if OBSERVES {
-                self.route(committed).await?;
-            } else {
-                Box::pin(self.route(committed)).await?;
-            }
+        if self.must_route() {
+            O::route(self, merged).await?;
         }
         self.advance()?;
-        if OBSERVES && self.observer.watches(&self.position) {
-            let (position, frontier) = (&self.position, &self.frontier);
-            self.observer
-                .superstep_ended(position, frontier, committed.wrote)
-                .await?;
-        }
+        O::superstep_ended(self, merged).await?;
         if pauses_after {
             self.breakpoints.passed = true;
             return Err(self.pause_at_breakpoint().await);
@@ -169,16 +149,13 @@ impl<S: State> Engine<S> {
 
     /// Runs the tasks without a known result on the snapshot. An only task runs in the engine's own
     /// task: it spawns nothing and does not clone the state.
-    async fn run_tasks<const OBSERVES: bool>(&mut self) -> Result<(), Stop> {
+    async fn run_tasks<O: Observing<S>>(&mut self) -> Result<(), Stop> {
         self.results.clear();
         // Most supersteps have one task, and a run that waits holds no more than it needs.
         self.results.reserve_exact(self.frontier.tasks.len());
         self.prepare_contexts();
-        if OBSERVES && self.position.scope.emitter.is_some() {
-            let tasks = &self.frontier.tasks;
-            self.observer.tasks_begin(&self.position, tasks).await;
-        }
-        if !OBSERVES && self.is_chain() {
+        O::tasks_begin(self).await;
+        if !O::OBSERVES && self.is_chain() {
             let result = self.run_chain().await?;
             self.results.push(result);
             return Ok(());
@@ -191,21 +168,18 @@ impl<S: State> Engine<S> {
             return Ok(());
         }
         self.results.push(run_task(&self.position, task, cx).await);
-        if OBSERVES {
-            self.only_task_ended().await?;
-        }
-        Ok(())
+        O::only_task_ended(self).await
     }
 
     /// Stores and emits the end of the only task; that of a task with routers follows once these have
     /// answered.
-    async fn only_task_ended(&mut self) -> Result<(), Stop> {
+    pub(super) async fn only_task_ended(&mut self) -> Result<(), Stop> {
         let (Some(task), Some(result)) = (self.frontier.tasks.first(), self.results.pop()) else {
             return Ok(());
         };
         let plan = &self.position.plan;
         let result = match result {
-            TaskResult::Finished(done) if asks_routers(plan, task.node, &done.output.jump) => {
+            TaskResult::Finished(done) if calls_routers(plan, task.node, &done.output.jump) => {
                 self.unrecorded = Some(done.clone());
                 TaskResult::Finished(done)
             }
@@ -226,14 +200,14 @@ impl<S: State> Engine<S> {
     ///
     /// The first failure of a task; or writes that cannot be merged.
     #[inline]
-    pub(super) fn commit(&mut self, author: impl Fn(NodeId) -> Writer) -> Result<Committed, Stop> {
+    pub(super) fn commit(&mut self, author: impl Fn(NodeId) -> Writer) -> Result<Merged, Stop> {
         if let ([task], [TaskResult::Finished(done)]) = (&*self.frontier.tasks, &mut *self.results)
             && !task.node.is_start()
         {
             let writes = std::mem::take(&mut done.output.writes);
             let author = author(task.node);
             let wrote = self.commit_to_state().one(author, writes)?;
-            return Ok(Committed {
+            return Ok(Merged {
                 wrote,
                 waits: false,
             });
@@ -241,7 +215,7 @@ impl<S: State> Engine<S> {
         self.commit_all(author)
     }
 
-    fn commit_all(&mut self, author: impl Fn(NodeId) -> Writer) -> Result<Committed, Stop> {
+    fn commit_all(&mut self, author: impl Fn(NodeId) -> Writer) -> Result<Merged, Stop> {
         let mut writes = Vec::with_capacity(self.results.len());
         let mut waits = false;
         for (task, result) in self.frontier.tasks.iter().zip(&mut self.results) {
@@ -264,7 +238,7 @@ impl<S: State> Engine<S> {
         let wrote = self.merge_all(writes)?;
         // A command to the parent ends this graph, so the interrupts of the others do not count.
         let waits = waits && !self.results.iter().any(TaskResult::leaves_graph);
-        Ok(Committed { wrote, waits })
+        Ok(Merged { wrote, waits })
     }
 
     fn merge_all(&mut self, mut writes: Vec<(Writer, Writes<S>)>) -> Result<bool, Stop> {
@@ -312,7 +286,7 @@ impl<S: State> Engine<S> {
     }
 
     /// Ends the run at the interrupts of its tasks. Finished tasks are shown, and wait for the others.
-    pub(super) async fn pause(&mut self, committed: Committed) -> Stop {
+    pub(super) async fn pause(&mut self, merged: Merged) -> Stop {
         let mut interrupts = Vec::new();
         let mut refused = None;
         let results = self.results.drain(..);
@@ -327,7 +301,7 @@ impl<S: State> Engine<S> {
                 refused = refused.or(error);
             }
         }
-        if committed.wrote {
+        if merged.wrote {
             self.position.emit_values().await;
         }
         End::Paused(interrupts, refused.map(Box::new)).into()

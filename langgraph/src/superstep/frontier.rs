@@ -6,8 +6,9 @@ use super::targets::{declared, follows_edges, resolve_target};
 use super::task::Task;
 use super::task_result::TaskResult;
 use crate::error::AgentError;
-use crate::graph::plan::{Arrival, Plan, Successors};
-use crate::graph::routes::{Answers, Routes};
+use crate::graph::plan::Plan;
+use crate::graph::routes::{Routed, Routes};
+use crate::graph::wiring::{Arrival, Successors};
 use crate::graph::{NodeName, UnfilledJoin};
 use crate::node::{Argument, Jump, NodeId, Send, Target, caught};
 use crate::state::{FieldSet, State};
@@ -147,7 +148,7 @@ impl<S: State> Frontier<S> {
         plan: &Plan<S>,
         node: NodeId,
         jump: Jump<S>,
-        answers: Answers<S>,
+        answers: Routed<S>,
     ) -> Result<(), AgentError> {
         let follows_edges = follows_edges(&jump);
         // The node's own jump comes first, so its sends run before those of its routers.
@@ -361,12 +362,12 @@ fn unfilled(
 pub(super) fn only_successor<S: State>(
     plan: &Plan<S>,
     node: NodeId,
-    answers: &Answers<S>,
+    answers: &Routed<S>,
 ) -> Option<NodeId> {
     let out = &plan.node(node)?.out;
     match (out.successors, answers) {
         (Successors::One(next), _) => Some(next),
-        (Successors::Routed, Answers::One(Routes::Arm(arm))) => out.only_node_of(*arm),
+        (Successors::Routed, Routed::One(Routes::Arm(arm))) => out.only_node_of(*arm),
         _ => None,
     }
 }

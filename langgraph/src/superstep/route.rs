@@ -7,29 +7,24 @@ use std::pin::Pin;
 
 use super::commit::merge;
 use super::end::Stop;
-use super::engine::{Committed, Engine};
+use super::engine::Engine;
+use super::merged::Merged;
 use super::position::Position;
-use super::targets::{check_routes, follows_edges};
+use super::targets::{calls_routers, check_routes};
 use super::task::Task;
 use super::task_result::{Finished, TaskResult, without_interrupt};
 use super::writer::Writer;
 use crate::error::{AgentError, InvalidUpdate};
 use crate::graph::UnknownKey;
-use crate::graph::plan::{Plan, PlanRouter};
-use crate::graph::routes::{Answers, Asked, Routes};
-use crate::node::{Context, Jump, NodeError, NodeId, Panicked, Write, Writes, catch, caught};
+use crate::graph::plan::Plan;
+use crate::graph::routes::{Routed, RouterCall, Routes};
+use crate::graph::wiring::PlanRouter;
+use crate::node::{Context, NodeError, NodeId, Panicked, Write, Writes, catch, caught};
 use crate::state::State;
 
-/// Returns true if the routers of a node with this output run.
-#[inline]
-pub(crate) fn asks_routers<S: State>(plan: &Plan<S>, node: NodeId, jump: &Jump<S>) -> bool {
-    let routers = plan.node(node).map(|node| &node.out.routers);
-    routers.is_some_and(|routers| !routers.is_empty()) && follows_edges(jump)
-}
-
 /// Returns true if the routers of a task beside others have a view of their own.
-pub(super) fn asks_on_view<S: State>(plan: &Plan<S>, task: &Task<S>, done: &Finished<S>) -> bool {
-    asks_routers(plan, task.node, &done.output.jump) && !task.is_item_of(plan)
+pub(super) fn routes_on_view<S: State>(plan: &Plan<S>, task: &Task<S>, done: &Finished<S>) -> bool {
+    calls_routers(plan, task.node, &done.output.jump) && !task.is_item_of(plan)
 }
 
 /// Asks the routers of a task beside others, which see the snapshot with its writes.
@@ -41,7 +36,7 @@ pub(super) async fn route_on_view<S: State>(
 ) -> TaskResult<S> {
     let plan = &*position.plan;
     let asked = match view(plan, node, &position.state, &done.output.writes) {
-        Ok(view) => ask(plan, node, &view, cx).answers().await,
+        Ok(view) => call_routers(plan, node, &view, cx).answers().await,
         Err(error) => Err(NodeError::from_agent(error.into()).into()),
     };
     match asked {
@@ -56,31 +51,31 @@ pub(super) async fn route_on_view<S: State>(
 impl<S: State> Engine<S> {
     /// Returns true if routers see the merged state: those of an only task, or of a map.
     #[inline]
-    pub(super) fn has_unasked_routers(&self) -> bool {
+    pub(super) fn must_route(&self) -> bool {
         match self.frontier.tasks.len() {
-            1 => self.asks_merged(0),
+            1 => self.routes_on_merge(0),
             _ => self.position.plan.has_maps,
         }
     }
 
     /// Asks the routers that see the merged state.
-    pub(super) async fn route(&mut self, committed: Committed) -> Result<(), Stop> {
+    pub(super) async fn route(&mut self, merged: Merged) -> Result<(), Stop> {
         if self.frontier.tasks.len() == 1 {
-            return self.route_merged(0, committed).await;
+            return self.route_merged(0, merged).await;
         }
         for index in self.last_of_maps() {
-            self.route_merged(index, committed).await?;
+            self.route_merged(index, merged).await?;
         }
         Ok(())
     }
 
-    fn asks_merged(&self, index: usize) -> bool {
+    fn routes_on_merge(&self, index: usize) -> bool {
         let (Some(task), Some(TaskResult::Finished(done))) =
             (self.frontier.tasks.get(index), self.results.get(index))
         else {
             return false;
         };
-        done.routes.is_none() && asks_routers(&self.position.plan, task.node, &done.output.jump)
+        done.routes.is_none() && calls_routers(&self.position.plan, task.node, &done.output.jump)
     }
 
     /// Returns the last task of each map whose routers run: it stands for all of them.
@@ -90,7 +85,7 @@ impl<S: State> Engine<S> {
         for (index, task) in self.frontier.tasks.iter().enumerate().rev() {
             if task.is_item_of(&self.position.plan)
                 && !nodes.contains(&task.node)
-                && self.asks_merged(index)
+                && self.routes_on_merge(index)
             {
                 nodes.push(task.node);
                 last.push(index);
@@ -101,14 +96,14 @@ impl<S: State> Engine<S> {
     }
 
     /// Asks the routers of a task. It is finished only when they have answered.
-    async fn route_merged(&mut self, index: usize, committed: Committed) -> Result<(), Stop> {
+    async fn route_merged(&mut self, index: usize, merged: Merged) -> Result<(), Stop> {
         let (Some(task), Some(cx)) = (self.frontier.tasks.get(index), self.contexts.get(index))
         else {
             return Ok(());
         };
         let position = &self.position;
         let unrecorded = self.unrecorded.take();
-        let result = match ask(&position.plan, task.node, &position.state, cx)
+        let result = match call_routers(&position.plan, task.node, &position.state, cx)
             .answers()
             .await
         {
@@ -139,24 +134,24 @@ impl<S: State> Engine<S> {
         if let Some(ended) = self.results.get_mut(index) {
             *ended = result;
         }
-        Err(Box::pin(self.pause(committed)).await)
+        Err(Box::pin(self.pause(merged)).await)
     }
 }
 
 /// The answers of routers: at once, which is the rule, or later.
-pub(super) enum Ask<'a, S: State> {
+pub(super) enum Routing<'a, S: State> {
     /// The only router has picked this arm.
     Arm(usize),
-    Later(BoxedAnswers<'a, S>),
+    Later(BoxedRouted<'a, S>),
 }
 
-type BoxedAnswers<'a, S> =
-    Pin<Box<dyn Future<Output = Result<Answers<S>, TaskResult<S>>> + Send + 'a>>;
+type BoxedRouted<'a, S> =
+    Pin<Box<dyn Future<Output = Result<Routed<S>, TaskResult<S>>> + Send + 'a>>;
 
-impl<S: State> Ask<'_, S> {
-    async fn answers(self) -> Result<Answers<S>, TaskResult<S>> {
+impl<S: State> Routing<'_, S> {
+    async fn answers(self) -> Result<Routed<S>, TaskResult<S>> {
         match self {
-            Self::Arm(arm) => Ok(Answers::arm(arm)),
+            Self::Arm(arm) => Ok(Routed::arm(arm)),
             Self::Later(answers) => answers.await,
         }
     }
@@ -164,50 +159,50 @@ impl<S: State> Ask<'_, S> {
 
 /// Asks the routers of a task, which see `view`. The targets of their answers exist.
 #[inline]
-pub(super) fn ask<'a, S: State>(
+pub(super) fn call_routers<'a, S: State>(
     plan: &'a Plan<S>,
     node: NodeId,
     view: &'a S,
     cx: &'a Context,
-) -> Ask<'a, S> {
+) -> Routing<'a, S> {
     cx.begin_routing();
     let routers = plan.node(node).map_or(&[][..], |node| &node.out.routers);
     let [only] = routers else {
-        return Ask::Later(Box::pin(ask_several(plan, node, routers, view, cx)));
+        return Routing::Later(Box::pin(call_several(plan, node, routers, view, cx)));
     };
-    match caught(|| only.router.ask(view, cx)) {
-        Ok(Asked::Arm(arm)) if !cx.has_open_question() => Ask::Arm(arm),
-        asked => Ask::Later(Box::pin(async move {
+    match caught(|| only.router.call(view, cx)) {
+        Ok(RouterCall::Arm(arm)) if !cx.has_open_question() => Routing::Arm(arm),
+        asked => Routing::Later(Box::pin(async move {
             let routes = answer(plan, node, cx, asked).await?;
-            Ok(Answers::One(routes))
+            Ok(Routed::One(routes))
         })),
     }
 }
 
-async fn ask_several<S: State>(
+async fn call_several<S: State>(
     plan: &Plan<S>,
     node: NodeId,
     routers: &[PlanRouter<S>],
     view: &S,
     cx: &Context,
-) -> Result<Answers<S>, TaskResult<S>> {
+) -> Result<Routed<S>, TaskResult<S>> {
     let mut answers = Vec::with_capacity(routers.len());
     for router in routers {
-        let asked = caught(|| router.router.ask(view, cx));
+        let asked = caught(|| router.router.call(view, cx));
         answers.push(answer(plan, node, cx, asked).await?);
     }
-    Ok(Answers::from(answers))
+    Ok(Routed::from(answers))
 }
 
 async fn answer<S: State>(
     plan: &Plan<S>,
     node: NodeId,
     cx: &Context,
-    asked: Result<Asked<'_, S>, Panicked>,
+    asked: Result<RouterCall<'_, S>, Panicked>,
 ) -> Result<Routes<S>, TaskResult<S>> {
     let answer = match asked {
-        Ok(Asked::Arm(arm)) => Ok(Routes::Arm(arm)),
-        Ok(Asked::Run(run)) => catch(|| run).await,
+        Ok(RouterCall::Arm(arm)) => Ok(Routes::Arm(arm)),
+        Ok(RouterCall::Run(run)) => catch(|| run).await,
         Err(panicked) => Err(panicked.into()),
     };
     check_answer(plan, node, cx, answer)

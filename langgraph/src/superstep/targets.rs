@@ -16,6 +16,13 @@ pub(super) fn follows_edges<S: State>(jump: &Jump<S>) -> bool {
     }
 }
 
+/// Returns true if the routers of a node with this output run.
+#[inline]
+pub(super) fn calls_routers<S: State>(plan: &Plan<S>, node: NodeId, jump: &Jump<S>) -> bool {
+    let routers = plan.node(node).map(|node| &node.out.routers);
+    routers.is_some_and(|routers| !routers.is_empty()) && follows_edges(jump)
+}
+
 /// Fails if a task jumps to a target that is not allowed: the error is the task's own.
 pub(crate) fn check_jump<S: State>(
     plan: &Plan<S>,

@@ -16,7 +16,7 @@ pub(crate) struct Task<S: State> {
 
 /// A task's memory of earlier runs.
 pub(crate) struct TaskMemory<S: State> {
-    /// Answers to its earlier interrupts.
+    /// Routed to its earlier interrupts.
     pub(crate) answers: Vec<Answer>,
     /// The results of its `once` work.
     pub(crate) once: Vec<OnceRecord>,

@@ -2,7 +2,7 @@
 
 use super::targets::check_jump;
 use crate::graph::plan::Plan;
-use crate::graph::routes::Answers;
+use crate::graph::routes::Routed;
 use crate::node::{
     Context, Jump, NodeError, NodeId, Output, Panicked, Questions, Write, Writes, caught,
 };
@@ -21,7 +21,7 @@ pub(crate) enum TaskResult<S: State> {
 pub(crate) struct Finished<S: State> {
     pub(crate) output: Output<S>,
     /// The answers of its routers, if they ran before the commit.
-    pub(crate) routes: Answers<S>,
+    pub(crate) routes: Routed<S>,
     /// True if the node did not run, because its cache had the output.
     pub(crate) cached: bool,
 }
@@ -39,7 +39,7 @@ impl<S: State> Finished<S> {
     pub(crate) fn new(output: Output<S>) -> Self {
         Self {
             output,
-            routes: Answers::None,
+            routes: Routed::None,
             cached: false,
         }
     }

@@ -11,7 +11,7 @@ use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
 use super::position::Position;
-use super::route::{asks_on_view, route_on_view};
+use super::route::{route_on_view, routes_on_view};
 use super::run_task::run_task;
 use super::running::{Reporter, Reports, Running, reports};
 use super::span::Span;
@@ -218,7 +218,7 @@ impl<S: State> Member<S> {
         };
         let result = run_task(&set.position, task, cx).await;
         let result = match result {
-            TaskResult::Finished(done) if asks_on_view(&set.position.plan, task, &done) => {
+            TaskResult::Finished(done) if routes_on_view(&set.position.plan, task, &done) => {
                 Box::pin(route_on_view(&set.position, task.node, cx, done)).await
             }
             result => result,

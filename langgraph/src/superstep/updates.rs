@@ -5,7 +5,8 @@ use std::sync::Arc;
 use super::Engine;
 use super::changes::Changes;
 use super::commit::Commit;
-use super::route::{asks_routers, route_on_view};
+use super::route::route_on_view;
+use super::targets::calls_routers;
 use super::task::Task;
 use super::task_result::{Finished, TaskResult};
 use super::writer::Writer;
@@ -56,7 +57,7 @@ impl<S: State> Engine<S> {
             // From outside there is no parent.
             done.output.jump = Jump::End;
         }
-        if !done.routes.is_none() || !asks_routers(plan, node, &done.output.jump) {
+        if !done.routes.is_none() || !calls_routers(plan, node, &done.output.jump) {
             return Ok(done);
         }
         let cx = self.context(node);

@@ -13,6 +13,7 @@ mod deferred;
 mod joins;
 mod limits;
 mod linear;
+mod map_decisions;
 mod node_forms;
 mod parallel;
 mod routing;
