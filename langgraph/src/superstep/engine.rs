@@ -95,7 +95,7 @@ impl<S: State> Engine<S> {
     }
 
     /// The loop, compiled twice.
-    async fn supersteps<O: Observing<S>>(&mut self) -> Result<(), Stop> {
+    async fn supersteps<O: Observing>(&mut self) -> Result<(), Stop> {
         while !self.frontier.tasks.is_empty() {
             if self.inbox.as_ref().is_some_and(|inbox| inbox.has_joining()) {
                 Box::pin(self.merge_later_inputs()).await?;
@@ -110,7 +110,7 @@ impl<S: State> Engine<S> {
         Ok(())
     }
 
-    async fn superstep<O: Observing<S>>(&mut self) -> Result<(), Stop> {
+    async fn superstep<O: Observing>(&mut self) -> Result<(), Stop> {
         check_cancelled(&self.position.scope)?;
         if self.drains() || self.breakpoints.stop_before(&self.frontier.tasks) {
             return Err(self.pause_at_breakpoint().await);
@@ -125,10 +125,16 @@ impl<S: State> Engine<S> {
             return Err(Box::pin(self.pause(merged)).await);
         }
         if self.must_route() {
-            O::route(self, merged).await?;
+            O::hold(self.route(merged)).await?;
         }
         self.advance()?;
-        O::superstep_ended(self, merged).await?;
+        if O::OBSERVES {
+            let (position, frontier) = (&self.position, &self.frontier);
+            let ended = self
+                .observer
+                .superstep_ended(position, frontier, merged.wrote);
+            O::hold(ended).await?;
+        }
         if pauses_after {
             self.breakpoints.passed = true;
             return Err(self.pause_at_breakpoint().await);
@@ -149,12 +155,15 @@ impl<S: State> Engine<S> {
 
     /// Runs the tasks without a known result on the snapshot. An only task runs in the engine's own
     /// task: it spawns nothing and does not clone the state.
-    async fn run_tasks<O: Observing<S>>(&mut self) -> Result<(), Stop> {
+    async fn run_tasks<O: Observing>(&mut self) -> Result<(), Stop> {
         self.results.clear();
         // Most supersteps have one task, and a run that waits holds no more than it needs.
         self.results.reserve_exact(self.frontier.tasks.len());
         self.prepare_contexts();
-        O::tasks_begin(self).await;
+        if O::OBSERVES && self.position.scope.emitter.is_some() {
+            let tasks = &self.frontier.tasks;
+            O::hold(self.observer.tasks_begin(&self.position, tasks)).await;
+        }
         if !O::OBSERVES && self.is_chain() {
             let result = self.run_chain().await?;
             self.results.push(result);
@@ -168,12 +177,15 @@ impl<S: State> Engine<S> {
             return Ok(());
         }
         self.results.push(run_task(&self.position, task, cx).await);
-        O::only_task_ended(self).await
+        if O::OBSERVES {
+            O::hold(self.only_task_ended()).await?;
+        }
+        Ok(())
     }
 
     /// Stores and emits the end of the only task; that of a task with routers follows once these have
     /// answered.
-    pub(super) async fn only_task_ended(&mut self) -> Result<(), Stop> {
+    async fn only_task_ended(&mut self) -> Result<(), Stop> {
         let (Some(task), Some(result)) = (self.frontier.tasks.first(), self.results.pop()) else {
             return Ok(());
         };
