@@ -56,6 +56,6 @@
 
 pub use langgraph_core::message::{
     Content, ContentPart, FinishReason, Media, Message, MessageAccumulator, MessageChunk,
-    MessageKind, Role, ToolCall, ToolCallChunk, ToolResult, ToolStatus, Usage, add_messages,
+    MessageKind, ResponseMetadata, Role, ToolCall, ToolCallChunk, ToolResult, ToolStatus, Usage, add_messages,
     close_tool_calls,
 };

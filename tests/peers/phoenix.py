@@ -61,7 +61,7 @@ for trace in traces.values():
         for chat in chats
     )
     assert tokens == [(300, 40), (420, 12)], tokens
-    costs = sorted(chat["attributes"]["gen_ai.usage.cost"] for chat in chats)
+    costs = sorted(chat["attributes"]["langgraph.usage.cost"] for chat in chats)
     assert costs == [0.00144, 0.0015], costs
 
     tools = paths[f"{run} / superstep / node tools / execute_tool find_order"]

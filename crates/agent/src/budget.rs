@@ -50,7 +50,8 @@ pub(crate) struct ReservedCall {
 struct Need {
     amounts: Amounts,
     input: u64,
-    price: Option<Price>,
+    /// The model that was called.
+    name: String,
 }
 
 impl Need {
@@ -63,11 +64,19 @@ impl Need {
         let input = model.count_tokens(request).await?.tokens;
         let output = || funds.budget().map_or(OUTPUT, Budget::reserved_output);
         let output = request.max_tokens.map_or_else(output, u64::from);
-        let price = funds.price(model.name().unwrap_or_default(), cx)?;
+        let usage = Usage::new(input, output);
+        let mut most = amounts(usage, None);
+        // Any of them may answer.
+        for name in model.names() {
+            let with_price = amounts(usage, funds.price(name, cx)?);
+            if with_price.micros > most.micros {
+                most = with_price;
+            }
+        }
         Ok(Self {
-            amounts: amounts(Usage::new(input, output), price),
+            amounts: most,
             input,
-            price,
+            name: model.name().unwrap_or_default().to_owned(),
         })
     }
 }
@@ -106,8 +115,17 @@ impl ReservedCall {
         })
     }
 
-    /// Counts what the model says that it has used; an estimate if it says nothing.
-    pub(crate) async fn settle(self, response: &ChatResponse) -> Result<(), NodeError> {
+    /// Counts what the answering model reports, at its price; an estimate if it reports nothing, and
+    /// nothing for an answer from a cache.
+    pub(crate) async fn settle(
+        self,
+        response: &ChatResponse,
+        funds: &Funds,
+        cx: &Context,
+    ) -> Result<(), NodeError> {
+        if response.metadata.cached {
+            return self.reserved.settle(Amounts::default()).await;
+        }
         let estimate = || {
             Usage::new(
                 self.need.input,
@@ -115,7 +133,9 @@ impl ReservedCall {
             )
         };
         let usage = response.usage.unwrap_or_else(estimate);
-        self.reserved.settle(amounts(usage, self.need.price)).await
+        let name = response.metadata.name.as_deref();
+        let price = funds.price(name.unwrap_or(&self.need.name), cx)?;
+        self.reserved.settle(amounts(usage, price)).await
     }
 
     /// Gives back what a failed call has reserved. The call itself counts.

@@ -13,7 +13,10 @@ use langgraph::policy::{Middleware, NodeCall};
 use langgraph::state::State;
 
 /// Returns the limit of that name, which all graphs and runs of the process share: at most
-/// `at_once` calls at a time. If the name is known, its limit stays as it is.
+/// `at_once` calls at a time.
+///
+/// A name has one limit. If it is asked for with another number, the limit that is returned lets no
+/// call start: [`acquire`](Limit::acquire) fails, and so does every call behind it.
 ///
 /// # Examples
 ///
@@ -37,7 +40,15 @@ pub fn limit(name: impl Into<String>, at_once: usize) -> Limit {
     let mut limits = limits.lock().unwrap_or_else(PoisonError::into_inner);
     let name = name.into();
     let new = || Limit::new(name.clone(), at_once);
-    limits.entry(name.clone()).or_insert_with(new).clone()
+    let limit = limits.entry(name.clone()).or_insert_with(new).clone();
+    if limit.0.calls_at_once == calls_at_once(at_once) {
+        return limit;
+    }
+    limit.in_conflict(format!("{at_once} calls at a time"))
+}
+
+fn calls_at_once(number: usize) -> usize {
+    number.clamp(1, Semaphore::MAX_PERMITS)
 }
 
 /// A limit on calls at a time, and on calls in a time. Clones are the same limit.
@@ -45,10 +56,11 @@ pub fn limit(name: impl Into<String>, at_once: usize) -> Limit {
 /// [`limit`] makes one that is known by its name. It is a [`Middleware`] of nodes, and
 /// [`ChatModelExt::limited`](crate::ChatModelExt::limited) puts a model behind it.
 #[derive(Clone)]
-pub struct Limit(Arc<Shared>);
+pub struct Limit(Arc<Shared>, Option<Arc<str>>);
 
 struct Shared {
     name: String,
+    calls_at_once: usize,
     at_once: Arc<Semaphore>,
     rate: Mutex<Rate>,
 }
@@ -68,18 +80,42 @@ pub struct Permit(#[allow(dead_code)] OwnedSemaphorePermit);
 impl Limit {
     /// Creates a limit of its own.
     pub fn new(name: impl Into<String>, at_once: usize) -> Self {
-        Self(Arc::new(Shared {
+        let calls_at_once = calls_at_once(at_once);
+        let shared = Shared {
             name: name.into(),
-            at_once: Arc::new(Semaphore::new(at_once.clamp(1, Semaphore::MAX_PERMITS))),
+            calls_at_once,
+            at_once: Arc::new(Semaphore::new(calls_at_once)),
             rate: Mutex::default(),
-        }))
+        };
+        Self(Arc::new(shared), None)
     }
 
-    /// Also starts at most `calls` in any span of that length.
+    /// Also starts at most `calls` in any span of that length. A limit has one rate: with another one
+    /// than before, no call starts.
     #[must_use]
     pub fn rate(self, calls: usize, span: Duration) -> Self {
-        self.rates().limit = Some((calls.max(1), span));
-        self
+        let wanted = (calls.max(1), span);
+        if *self.rates().limit.get_or_insert(wanted) == wanted {
+            return self;
+        }
+        self.in_conflict(format!("{calls} calls in {span:?}"))
+    }
+
+    /// Returns a limit that lets no call start, because it is not the one of its name.
+    fn in_conflict(&self, wanted: String) -> Self {
+        let Shared {
+            name,
+            calls_at_once,
+            ..
+        } = &*self.0;
+        let rate = match self.rates().limit {
+            Some((calls, span)) => format!(" and {calls} in {span:?}"),
+            None => String::new(),
+        };
+        let text = format!(
+            "limit `{name}` allows {calls_at_once} calls at a time{rate}, and it is also asked for with {wanted}; use one definition, or another name"
+        );
+        Self(Arc::clone(&self.0), Some(text.into()))
     }
 
     /// Returns the name.
@@ -91,12 +127,15 @@ impl Limit {
     ///
     /// # Errors
     ///
-    /// None today; the limit is never closed.
+    /// If the limit of that name was asked for with other numbers.
     ///
     /// # Cancel safety
     ///
     /// Dropping the future gives up the place in the queue.
     pub async fn acquire(&self) -> Result<Permit, NodeError> {
+        if let Some(conflict) = &self.1 {
+            return Err(NodeError::msg(&**conflict));
+        }
         let permit = Arc::clone(&self.0.at_once).acquire_owned().await;
         let permit = permit.map_err(NodeError::from)?;
         while let Some(wait) = self.start() {

@@ -122,6 +122,19 @@ pub trait ChatModel: Send + Sync {
         None
     }
 
+    /// Returns the names of all models that may answer; by default the [name](Self::name) alone. A
+    /// budget of money reserves the price of the most expensive one.
+    fn names(&self) -> Vec<&str> {
+        vec![self.name().unwrap_or_default()]
+    }
+
+    /// Returns the answer to a request if it is known without a call. It costs nothing, so no budget
+    /// is asked for it.
+    async fn cached_answer(&self, request: &ChatRequest) -> Option<ChatResponse> {
+        let _ = request;
+        None
+    }
+
     /// Returns the number of tokens of a request, before it is sent. The default is an
     /// [estimate](TokenCount::estimate).
     async fn count_tokens(&self, request: &ChatRequest) -> Result<TokenCount, ModelError> {
@@ -147,6 +160,14 @@ macro_rules! pointers {
 
             fn provider(&self) -> Option<&str> {
                 (**self).provider()
+            }
+
+            fn names(&self) -> Vec<&str> {
+                (**self).names()
+            }
+
+            async fn cached_answer(&self, request: &ChatRequest) -> Option<ChatResponse> {
+                (**self).cached_answer(request).await
             }
 
             async fn count_tokens(&self, request: &ChatRequest) -> Result<TokenCount, ModelError> {

@@ -1,14 +1,17 @@
 //! `tracing` spans of model calls and tool calls, with the names of OpenTelemetry's conventions for
 //! generative AI.
 
-use langgraph::message::Message;
 use langgraph::node::Context;
+use serde_json::json;
 use tracing::field::Empty;
 use tracing::{Instrument as _, Span, info_span};
 
+use self::parts::{finish_reason, input_messages, output_message};
 use crate::{
     Budget, ChatModel, ChatRequest, ChatResponse, ModelError, ToolContext, ToolError, ToolOutput,
 };
+
+mod parts;
 
 /// As a resource of a graph or a run, it puts what is said into the spans: the messages of model calls,
 /// and the arguments and results of tool calls. Without it, spans hold no content.
@@ -43,6 +46,8 @@ pub(crate) async fn chat<M: ChatModel + ?Sized>(
     call: impl Future<Output = Result<ChatResponse, ModelError>>,
 ) -> Result<ChatResponse, ModelError> {
     let name = model.name().unwrap_or("model");
+    // Which of several models answers is known at the end.
+    let called = (model.names().len() == 1).then_some(name);
     let span = info_span!(
         target: "langgraph",
         "chat",
@@ -50,15 +55,19 @@ pub(crate) async fn chat<M: ChatModel + ?Sized>(
         otel.kind = "client",
         otel.status_code = Empty,
         gen_ai.operation.name = "chat",
-        gen_ai.provider.name = model.provider(),
-        gen_ai.request.model = name,
+        gen_ai.provider.name = called.and_then(|_| model.provider()),
+        gen_ai.request.model = called,
         gen_ai.request.temperature = request.temperature,
         gen_ai.request.max_tokens = request.max_tokens.map(i64::from),
         gen_ai.conversation.id = cx.and_then(Context::thread_id),
         gen_ai.usage.input_tokens = Empty,
         gen_ai.usage.output_tokens = Empty,
-        gen_ai.usage.cost = Empty,
         gen_ai.response.finish_reasons = Empty,
+        gen_ai.response.id = Empty,
+        gen_ai.response.model = Empty,
+        langgraph.usage.cost = Empty,
+        langgraph.response.cached = Empty,
+        gen_ai.system_instructions = Empty,
         gen_ai.input.messages = Empty,
         gen_ai.output.messages = Empty,
         error.type = Empty,
@@ -67,12 +76,30 @@ pub(crate) async fn chat<M: ChatModel + ?Sized>(
         return call.await;
     }
     if shows_content(cx) {
-        span.record("gen_ai.input.messages", messages(&request.messages));
+        let (system, chat) = input_messages(&request.messages);
+        span.record("gen_ai.input.messages", chat.to_string());
+        if let Some(system) = system {
+            span.record("gen_ai.system_instructions", system.to_string());
+        }
     }
     let answer = call.instrument(span.clone()).await;
     match &answer {
-        Ok(response) => answered(&span, name, response, cx),
+        Ok(response) => {
+            let metadata = &response.metadata;
+            let name = metadata.name.as_deref().unwrap_or(name);
+            if called.is_none() {
+                span.record("otel.name", format_args!("chat {name}").to_string());
+                span.record("gen_ai.request.model", name);
+                let provider = metadata.provider.as_deref().or(model.provider());
+                span.record("gen_ai.provider.name", provider);
+            }
+            answered(&span, name, response, cx);
+        }
         Err(error) => {
+            if called.is_none() {
+                span.record("gen_ai.request.model", name);
+                span.record("gen_ai.provider.name", model.provider());
+            }
             // The text is in the event of the node that fails.
             span.record("error.type", error.kind().name());
             span.record("otel.status_code", "ERROR");
@@ -87,26 +114,32 @@ fn answered(span: &Span, model: &str, response: &ChatResponse, cx: Option<&Conte
         span.record("gen_ai.usage.output_tokens", signed(usage.output_tokens));
         let budget = cx.and_then(|cx| cx.resource::<Budget>().ok());
         if let Some(price) = budget.and_then(|budget| budget.price(model)) {
-            span.record("gen_ai.usage.cost", price.of(usage));
+            span.record("langgraph.usage.cost", price.of(usage));
         }
     }
-    if let Some(reason) = &response.finish_reason {
-        let reason = serde_json::to_value([reason]).unwrap_or_default();
-        span.record("gen_ai.response.finish_reasons", reason.to_string());
+    let metadata = &response.metadata;
+    span.record(
+        "gen_ai.response.model",
+        metadata.model.as_deref().unwrap_or(model),
+    );
+    span.record("gen_ai.response.id", metadata.id.as_deref());
+    if metadata.cached {
+        span.record("langgraph.response.cached", true);
+    }
+    let reason = response.finish_reason.as_ref();
+    if let Some(reason) = reason {
+        let reasons = json!([finish_reason(reason)]);
+        span.record("gen_ai.response.finish_reasons", reasons.to_string());
     }
     if shows_content(cx) {
-        let said = std::slice::from_ref(&response.message);
-        span.record("gen_ai.output.messages", messages(said));
+        let output = output_message(&response.message, reason);
+        span.record("gen_ai.output.messages", json!([output]).to_string());
     }
 }
 
 /// A number as OpenTelemetry has it: unsigned ones end up as text there.
 fn signed(tokens: u64) -> i64 {
     i64::try_from(tokens).unwrap_or(i64::MAX)
-}
-
-fn messages(messages: &[Message]) -> String {
-    serde_json::to_string(messages).unwrap_or_default()
 }
 
 /// Calls a tool in a span.
@@ -122,6 +155,7 @@ pub(crate) async fn tool(
         otel.status_code = Empty,
         gen_ai.operation.name = "execute_tool",
         gen_ai.tool.name = name,
+        gen_ai.tool.type = "function",
         gen_ai.tool.call.id = cx.call_id(),
         gen_ai.tool.call.arguments = Empty,
         gen_ai.tool.call.result = Empty,

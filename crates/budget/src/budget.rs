@@ -95,7 +95,9 @@ impl Budget {
         }
     }
 
-    /// Creates a budget without limits for each run. A resumed run is a new one.
+    /// Creates a budget without limits for each call of `run` or `resume`: what a resume spends is an
+    /// account of its own. A limit for a run together with its resumes is that of its thread:
+    /// [`per_thread`](Self::per_thread).
     pub fn per_run() -> Self {
         Self::by(|cx| cx.run_id().to_owned())
     }

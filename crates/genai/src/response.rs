@@ -5,7 +5,9 @@ use genai::adapter::AdapterKind;
 use genai::chat::{
     ChatResponse as Response, ContentPart as Part, StopReason, ToolCall as Call, Usage as Used,
 };
-use langgraph::message::{Content, ContentPart, FinishReason, Message, ToolCall, Usage};
+use langgraph::message::{
+    Content, ContentPart, FinishReason, Message, ResponseMetadata, ToolCall, Usage,
+};
 use langgraph_agent::ChatResponse;
 use serde_json::Value;
 
@@ -13,6 +15,10 @@ use crate::signature;
 
 /// Converts an answer in one piece.
 pub(crate) fn convert(response: Response, provider: AdapterKind) -> ChatResponse {
+    let model = response.provider_model_iden.model_name.to_string();
+    let body = response.captured_raw_body.as_ref();
+    let id = || Some(body?.get("id")?.as_str()?.to_owned());
+    let id = response.response_id.clone().or_else(id);
     let mut text = String::new();
     // Blocks of reasoning, each with its signature. At some providers the signature comes first.
     let mut thoughts: Vec<(String, Option<String>)> = Vec::new();
@@ -62,7 +68,9 @@ pub(crate) fn convert(response: Response, provider: AdapterKind) -> ChatResponse
     let message = Message::assistant_with_tool_calls(content, calls);
     let mut converted = ChatResponse::new(message).with_finish_reason(reason);
     converted.usage = usage(&response.usage);
-    converted
+    let mut metadata = ResponseMetadata::of(&*model);
+    metadata.id = id;
+    converted.with_metadata(metadata)
 }
 
 /// Recovers an answer that genai refuses: calls whose arguments are invalid JSON, in the form of
@@ -93,6 +101,8 @@ pub(crate) fn rescued(error: &Error) -> Option<ChatResponse> {
     let message = Message::assistant_with_tool_calls(said, calls);
     let mut response = ChatResponse::new(message).with_finish_reason(reason);
     let count = |path: &str| response_body.pointer(path)?.as_u64();
+    response.metadata.model = text(response_body, "/model");
+    response.metadata.id = text(response_body, "/id");
     response.usage = count("/usage/prompt_tokens")
         .map(|read| Usage::new(read, count("/usage/completion_tokens").unwrap_or(0)));
     Some(response)

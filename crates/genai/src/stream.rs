@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 use futures_core::Stream;
 use genai::adapter::AdapterKind;
 use genai::chat::{ChatStream, ChatStreamEvent, StreamEnd, ToolCall as Call};
-use langgraph::message::{MessageChunk, ToolCallChunk};
+use langgraph::message::{MessageChunk, ResponseMetadata, ToolCallChunk};
 use langgraph_agent::{ModelError, ModelErrorKind};
 
 use crate::error;
@@ -147,6 +147,9 @@ impl Calls {
         chunk.usage = end.captured_usage.as_ref().and_then(usage);
         let reason = end.captured_stop_reason.as_ref();
         chunk.finish_reason = Some(finish_reason(reason, !self.0.is_empty()));
+        if let Some(id) = &end.captured_response_id {
+            chunk.metadata = Some(Box::new(ResponseMetadata::default().with_id(id)));
+        }
         chunk
     }
 }

@@ -210,6 +210,22 @@ async fn k5_reasoning_that_comes_is_kept_apart_from_the_answer() {
 
 /// Anthropic checks each block of reasoning against its signature.
 #[tokio::test]
+async fn k10_an_answer_names_its_model_and_its_id() {
+    let body = json!({"id": "msg_7", "type": "message", "role": "assistant",
+        "model": "claude-test-20260101", "content": [{"type": "text", "text": "hi"}],
+        "stop_reason": "end_turn", "usage": {"input_tokens": 1, "output_tokens": 1}});
+    let server = Server::start([Answer::json("200 OK", &body)]).await;
+    let model = Server::anthropic(&server).build().unwrap();
+    let hi = ChatRequest::new(vec![Message::user("hi")]);
+    let answer = model.generate(hi).await.unwrap();
+    assert_eq!(
+        answer.metadata.model.as_deref(),
+        Some("claude-test-20260101")
+    );
+    assert_eq!(answer.metadata.id.as_deref(), Some("msg_7"));
+}
+
+#[tokio::test]
 async fn k5_several_blocks_of_reasoning_keep_their_signatures() {
     let thinking = |text: &str, signature: &str| json!({"type": "thinking", "thinking": text, "signature": signature});
     let call = json!({"type": "tool_use", "id": "c1", "name": "look", "input": {}});

@@ -53,6 +53,14 @@ impl<M: ChatModel> ChatModel for BoundModel<M> {
         self.model.provider()
     }
 
+    fn names(&self) -> Vec<&str> {
+        self.model.names()
+    }
+
+    async fn cached_answer(&self, request: &ChatRequest) -> Option<ChatResponse> {
+        self.model.cached_answer(&self.bind(request.clone())).await
+    }
+
     async fn generate(&self, request: ChatRequest) -> Result<ChatResponse, ModelError> {
         self.model.generate(self.bind(request)).await
     }

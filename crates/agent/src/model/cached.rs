@@ -64,8 +64,8 @@ impl fmt::Debug for MemoryModelCache {
 /// A model that answers an equal request from a cache; see
 /// [`ChatModelExt::cached`](super::ChatModelExt::cached).
 ///
-/// An answer from the cache has no usage, because it costs nothing, and no message id, so that a
-/// chat may hold it twice.
+/// An answer from the cache has no usage and is marked as [cached](langgraph::message::ResponseMetadata::cached),
+/// because it costs nothing, also for a budget. It has no message id, so that a chat may hold it twice.
 #[derive(Clone)]
 pub struct CachedModel<M> {
     model: M,
@@ -85,6 +85,12 @@ impl<M> CachedModel<M> {
         response.usage = None;
         self.cache.put(digest, &response).await;
     }
+
+    async fn known(&self, digest: &str) -> Option<ChatResponse> {
+        let mut response = self.cache.get(digest).await?;
+        response.metadata.cached = true;
+        Some(response)
+    }
 }
 
 enum Turn<'a> {
@@ -102,9 +108,17 @@ impl<M: ChatModel> ChatModel for CachedModel<M> {
         self.model.provider()
     }
 
+    fn names(&self) -> Vec<&str> {
+        self.model.names()
+    }
+
+    async fn cached_answer(&self, request: &ChatRequest) -> Option<ChatResponse> {
+        self.known(&request.digest()).await
+    }
+
     async fn generate(&self, request: ChatRequest) -> Result<ChatResponse, ModelError> {
         let digest = request.digest();
-        if let Some(response) = self.cache.get(&digest).await {
+        if let Some(response) = self.known(&digest).await {
             return Ok(response);
         }
         let response = self.model.generate(request).await?;
@@ -120,7 +134,7 @@ impl<M: ChatModel> ChatModel for CachedModel<M> {
                     Turn::Streams(stream, reply, digest) => (stream, *reply, digest),
                     Turn::Looks(request) => {
                         let digest = request.digest();
-                        if let Some(known) = self.cache.get(&digest).await {
+                        if let Some(known) = self.known(&digest).await {
                             let answer = Box::pin(async move { Ok(known) });
                             (
                                 Box::pin(Whole::new(answer)) as ModelStream<'_>,
@@ -158,7 +172,9 @@ impl<M: ChatModel> ChatModel for CachedModel<M> {
 /// Returns the answer, unless it was cut off.
 fn finished(reply: MessageAccumulator) -> Option<ChatResponse> {
     let reason: FinishReason = reply.finish_reason().cloned()?;
-    Some(ChatResponse::new(reply.finish()).with_finish_reason(reason))
+    let metadata = reply.metadata().clone();
+    let response = ChatResponse::new(reply.finish()).with_finish_reason(reason);
+    Some(response.with_metadata(metadata))
 }
 
 impl<M: fmt::Debug> fmt::Debug for CachedModel<M> {

@@ -1,5 +1,6 @@
 //! One call of a model from a node.
 
+use async_trait::async_trait;
 use serde::de::DeserializeOwned;
 
 use super::stream::next;
@@ -30,6 +31,9 @@ pub(crate) async fn respond<M: ChatModel + ?Sized>(
     let Some((cx, funds)) = funds else {
         return call(model, request, cx).await;
     };
+    if let Some(answer) = model.cached_answer(&request).await {
+        return call(&Known { model, answer }, request, Some(cx)).await;
+    }
     let reserved = ReservedCall::new(&funds, model, &request, cx).await;
     let reserved = reserved.map_err(refused)?;
     let answer = match &reserved.cheaper {
@@ -37,11 +41,32 @@ pub(crate) async fn respond<M: ChatModel + ?Sized>(
         None => call(model, request, Some(cx)).await,
     };
     let settled = match &answer {
-        Ok(response) => reserved.settle(response).await,
+        Ok(response) => reserved.settle(response, &funds, cx).await,
         Err(_) => reserved.release().await,
     };
     // The answer's own error is more important.
     answer.and_then(|answer| settled.map(|()| answer).map_err(refused))
+}
+
+/// A model whose answer is known without a call.
+struct Known<'a, M: ?Sized> {
+    model: &'a M,
+    answer: ChatResponse,
+}
+
+#[async_trait]
+impl<M: ChatModel + ?Sized> ChatModel for Known<'_, M> {
+    fn name(&self) -> Option<&str> {
+        self.model.name()
+    }
+
+    fn provider(&self) -> Option<&str> {
+        self.model.provider()
+    }
+
+    async fn generate(&self, _: ChatRequest) -> Result<ChatResponse, ModelError> {
+        Ok(self.answer.clone())
+    }
 }
 
 async fn call<M: ChatModel + ?Sized>(
@@ -86,7 +111,10 @@ async fn streamed<M: ChatModel + ?Sized>(
             "the model's answer was cut off: its stream ended without saying why the message ends",
         ));
     };
-    let mut response = ChatResponse::new(reply.finish()).with_finish_reason(finish_reason);
+    let metadata = reply.metadata().clone();
+    let mut response = ChatResponse::new(reply.finish())
+        .with_finish_reason(finish_reason)
+        .with_metadata(metadata);
     response.usage = usage;
     Ok(response)
 }

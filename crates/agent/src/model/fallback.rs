@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use langgraph::message::MessageChunk;
+use langgraph::message::{MessageChunk, ResponseMetadata};
 
 use super::stream::{next, unfold};
 use super::{
@@ -58,9 +58,26 @@ impl FallbackModel {
             let mut stream = self.models.get(index)?.stream(request.clone());
             match next(&mut stream).await? {
                 Err(error) if self.goes_on(index, &error) => index += 1,
-                chunk => return Some((chunk, Some(Turn::Streams(stream)))),
+                chunk => {
+                    let chunk = chunk.map(|mut chunk| {
+                        self.sign(index, chunk.metadata.get_or_insert_default());
+                        chunk
+                    });
+                    return Some((chunk, Some(Turn::Streams(stream))));
+                }
             }
         }
+    }
+
+    /// Notes which model answers.
+    fn sign(&self, index: usize, metadata: &mut ResponseMetadata) {
+        let Some(model) = self.models.get(index) else {
+            return;
+        };
+        let mut own = ResponseMetadata::default();
+        own.name = model.name().map(str::to_owned);
+        own.provider = model.provider().map(str::to_owned);
+        metadata.complete(own);
     }
 
     fn goes_on(&self, index: usize, error: &ModelError) -> bool {
@@ -77,7 +94,8 @@ enum Turn<'a> {
 
 #[async_trait]
 impl ChatModel for FallbackModel {
-    /// The name of the first model.
+    /// The name of the first model. An answer says which model gave it:
+    /// [`ChatResponse::metadata`].
     fn name(&self) -> Option<&str> {
         self.models.first()?.name()
     }
@@ -86,11 +104,27 @@ impl ChatModel for FallbackModel {
         self.models.first()?.provider()
     }
 
+    fn names(&self) -> Vec<&str> {
+        self.models.iter().flat_map(|model| model.names()).collect()
+    }
+
+    /// The answer that the first model knows: the others are called only if it fails.
+    async fn cached_answer(&self, request: &ChatRequest) -> Option<ChatResponse> {
+        let mut response = self.models.first()?.cached_answer(request).await?;
+        self.sign(0, &mut response.metadata);
+        Some(response)
+    }
+
     async fn generate(&self, request: ChatRequest) -> Result<ChatResponse, ModelError> {
         for (index, model) in self.models.iter().enumerate() {
             match model.generate(request.clone()).await {
                 Err(error) if self.goes_on(index, &error) => {}
-                answer => return answer,
+                answer => {
+                    return answer.map(|mut response| {
+                        self.sign(index, &mut response.metadata);
+                        response
+                    });
+                }
             }
         }
         Err(ModelError::no_model())

@@ -42,6 +42,14 @@ impl<M: ChatModel> ChatModel for LimitedModel<M> {
         self.model.provider()
     }
 
+    fn names(&self) -> Vec<&str> {
+        self.model.names()
+    }
+
+    async fn cached_answer(&self, request: &ChatRequest) -> Option<ChatResponse> {
+        self.model.cached_answer(request).await
+    }
+
     async fn generate(&self, request: ChatRequest) -> Result<ChatResponse, ModelError> {
         let _permit = self.limit.acquire().await.map_err(closed)?;
         self.model.generate(request).await

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{ToolDefinition, schema_of};
-use langgraph::message::{FinishReason, Message, Usage};
+use langgraph::message::{FinishReason, Message, ResponseMetadata, Usage};
 
 /// The request to a model.
 ///
@@ -184,6 +184,9 @@ pub struct ChatResponse {
     pub usage: Option<Usage>,
     /// Why the answer ends, if the provider says so.
     pub finish_reason: Option<FinishReason>,
+    /// Which model answered.
+    #[serde(default)]
+    pub metadata: ResponseMetadata,
 }
 
 impl ChatResponse {
@@ -193,6 +196,7 @@ impl ChatResponse {
             message,
             usage: None,
             finish_reason: None,
+            metadata: ResponseMetadata::default(),
         }
     }
 
@@ -200,6 +204,13 @@ impl ChatResponse {
     #[must_use]
     pub fn with_usage(mut self, usage: Usage) -> Self {
         self.usage = Some(usage);
+        self
+    }
+
+    /// Sets which model answered.
+    #[must_use]
+    pub fn with_metadata(mut self, metadata: ResponseMetadata) -> Self {
+        self.metadata = metadata;
         self
     }
 

@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 use futures_core::Stream;
 
 use super::{ChatResponse, ModelError};
-use langgraph::message::{FinishReason, MessageChunk};
+use langgraph::message::{FinishReason, MessageChunk, ResponseMetadata};
 
 /// What [`ChatModel::generate`](super::ChatModel::generate) returns.
 type Answer<'a> = Pin<Box<dyn Future<Output = Result<ChatResponse, ModelError>> + Send + 'a>>;
@@ -50,6 +50,11 @@ impl Stream for Whole<'_> {
 
 fn chunks(response: ChatResponse) -> Vec<MessageChunk> {
     let mut chunks = MessageChunk::split(&response.message);
+    if let Some(first) = chunks.first_mut()
+        && response.metadata != ResponseMetadata::default()
+    {
+        first.metadata = Some(Box::new(response.metadata));
+    }
     if let Some(last) = chunks.last_mut() {
         last.usage = response.usage;
         last.finish_reason = Some(response.finish_reason.unwrap_or_else(|| {

@@ -20,3 +20,4 @@ mod support;
 mod tool_agent;
 mod tool_macro;
 mod tools;
+mod wrapped_models;

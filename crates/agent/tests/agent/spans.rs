@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, Once};
 
 use langgraph::message::{ToolCall, Usage};
 use langgraph_agent::{
-    Budget, FnTool, MessagesStateUpdate, ModelError, ModelErrorKind, Price, Prices, ScriptedModel,
-    ToolError, TraceContent, Turn, react_agent,
+    Budget, ChatModelExt, FnTool, MessagesStateUpdate, ModelError, ModelErrorKind, Price, Prices,
+    ScriptedModel, ToolError, TraceContent, Turn, react_agent,
 };
 use serde_json::json;
 use tracing::field::{Field, Visit};
@@ -132,7 +132,8 @@ async fn calls_of_models_and_tools_are_spans_with_the_names_of_the_conventions()
         ("gen_ai.request.model", "big"),
         ("gen_ai.usage.input_tokens", "900"),
         ("gen_ai.usage.output_tokens", "100"),
-        ("gen_ai.usage.cost", "1.9"),
+        ("langgraph.usage.cost", "1.9"),
+        ("gen_ai.response.model", "big"),
         ("gen_ai.response.finish_reasons", "[\"stop\"]"),
     ] {
         assert_eq!(
@@ -150,6 +151,7 @@ async fn calls_of_models_and_tools_are_spans_with_the_names_of_the_conventions()
         ),
         ("now", "c1")
     );
+    assert_eq!(tools[0]["gen_ai.tool.type"], "function");
     assert!(!tools[0].contains_key("error.type"));
     assert_eq!(
         (&*tools[1]["error.type"], &*tools[1]["otel.status_code"]),
@@ -175,8 +177,24 @@ async fn what_is_said_is_in_the_spans_on_request_only() {
         .await
         .unwrap();
     let chats = spans.named("chat");
-    assert!(chats[0]["gen_ai.input.messages"].contains("What time is it?"));
-    assert!(chats[1]["gen_ai.output.messages"].contains("Noon."));
+    let json = |field: &str| -> serde_json::Value { serde_json::from_str(field).unwrap() };
+    let asked = json!([{
+        "role": "user",
+        "parts": [{"type": "text", "content": "What time is it?"}],
+    }]);
+    assert_eq!(json(&chats[0]["gen_ai.input.messages"]), asked);
+    let input = json(&chats[1]["gen_ai.input.messages"]);
+    assert_eq!(input[1]["parts"][0]["type"], "tool_call");
+    let result = json!({"type": "tool_call_response", "id": "c1", "response": "12:00"});
+    assert_eq!(input[2], json!({"role": "tool", "parts": [result]}));
+    let said = json!([{
+        "role": "assistant",
+        "parts": [{"type": "text", "content": "Noon."}],
+        "finish_reason": "stop",
+    }]);
+    assert_eq!(json(&chats[1]["gen_ai.output.messages"]), said);
+    let first = json(&chats[0]["gen_ai.output.messages"]);
+    assert_eq!(first[0]["finish_reason"], "tool_call");
     let tool = &spans.named("execute_tool")[0];
     assert_eq!(tool["gen_ai.tool.call.arguments"], r#"{"secret":"x"}"#);
     assert_eq!(tool["gen_ai.tool.call.result"], "12:00");
@@ -201,4 +219,29 @@ async fn a_call_that_fails_says_what_kind_of_error_it_is() {
         (&*chat["error.type"], &*chat["otel.status_code"]),
         ("rate_limited", "ERROR")
     );
+}
+
+#[tokio::test]
+async fn k10_the_span_of_a_fallback_names_the_model_that_answered() {
+    let spans = Spans::here();
+    let down = ModelError::new(ModelErrorKind::Timeout, "no answer");
+    let cheap = ScriptedModel::new([down]).named("cheap");
+    let answer = Turn::text("hi").with_usage(Usage::new(1_000_000, 0));
+    let dear = ScriptedModel::new([answer]).named("dear");
+    let prices = Prices::new()
+        .model("cheap", Price::per_million(1.0, 1.0))
+        .model("dear", Price::per_million(1_000.0, 1_000.0));
+    let agent = react_agent(cheap.or(dear), ()).compile().unwrap();
+    let run = agent.run(MessagesStateUpdate::user("?"));
+    let budget = Budget::per_run().money(10_000.0, prices);
+    run.resource(Arc::new(budget)).await.unwrap();
+    let chat = &spans.named("chat")[0];
+    for (field, value) in [
+        ("otel.name", "chat dear"),
+        ("gen_ai.request.model", "dear"),
+        ("gen_ai.response.model", "dear"),
+        ("langgraph.usage.cost", "1000.0"),
+    ] {
+        assert_eq!(chat.get(field).map(String::as_str), Some(value), "{field}");
+    }
 }

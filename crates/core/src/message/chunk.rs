@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Content, ContentPart, FinishReason, Message, MessageId, ToolCall, Usage};
+use super::{
+    Content, ContentPart, FinishReason, Message, MessageId, ResponseMetadata, ToolCall, Usage,
+};
 
 /// A chunk of a message that a model is still writing.
 ///
@@ -40,6 +42,9 @@ pub struct MessageChunk {
     /// Why the message ends with this chunk, if it does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub finish_reason: Option<FinishReason>,
+    /// Which model answers, if it is known; usually only in the first or the last chunk.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Box<ResponseMetadata>>,
 }
 
 /// A chunk of a [`ToolCall`].
@@ -103,6 +108,13 @@ impl MessageChunk {
     #[must_use]
     pub fn with_usage(mut self, usage: Usage) -> Self {
         self.usage = Some(usage);
+        self
+    }
+
+    /// Adds which model answers.
+    #[must_use]
+    pub fn with_metadata(mut self, metadata: ResponseMetadata) -> Self {
+        self.metadata = Some(Box::new(metadata));
         self
     }
 
@@ -177,6 +189,7 @@ pub struct MessageAccumulator {
     calls: Vec<ToolCallChunk>,
     usage: Option<Usage>,
     finish_reason: Option<FinishReason>,
+    metadata: ResponseMetadata,
 }
 
 impl MessageAccumulator {
@@ -202,6 +215,9 @@ impl MessageAccumulator {
             self.usage = Some(self.usage.unwrap_or_default().at_least(usage));
         }
         self.finish_reason = chunk.finish_reason.or(self.finish_reason.take());
+        if let Some(metadata) = chunk.metadata {
+            self.metadata.complete(*metadata);
+        }
     }
 
     /// Adds to the last block of reasoning. What follows a signed one is a block of its own.
@@ -264,6 +280,11 @@ impl MessageAccumulator {
     /// Returns why the message ended. It is `None` before the end, or if the provider does not say.
     pub fn finish_reason(&self) -> Option<&FinishReason> {
         self.finish_reason.as_ref()
+    }
+
+    /// Returns which model answers, as far as it is known.
+    pub fn metadata(&self) -> &ResponseMetadata {
+        &self.metadata
     }
 
     fn into_message(self) -> Message {

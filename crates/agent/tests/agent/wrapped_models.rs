@@ -1,0 +1,163 @@
+//! Models in wrappers, in every order: what a call costs, and which model it names.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use langgraph::message::Usage;
+use langgraph::prelude::*;
+use langgraph::stream::StreamMode;
+use langgraph_agent::prelude::*;
+use langgraph_agent::{
+    Budget, Limit, MemoryModelCache, MessagesState, MessagesStateUpdate, ModelErrorKind, ModelNode,
+    Price, Prices, ScriptedModel, Turn,
+};
+
+use crate::support::clock;
+
+type Shared = Arc<dyn ChatModel>;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Wrapper {
+    Or,
+    Cached,
+    Limited,
+    Tools,
+    Boxed,
+}
+
+const WRAPPERS: [Wrapper; 5] = [
+    Wrapper::Or,
+    Wrapper::Cached,
+    Wrapper::Limited,
+    Wrapper::Tools,
+    Wrapper::Boxed,
+];
+
+fn wrap(model: Shared, wrapper: Wrapper) -> Shared {
+    let hour = MemoryModelCache::new(Duration::from_secs(3600));
+    match wrapper {
+        Wrapper::Or => Arc::new(model.or(ScriptedModel::new(["never"]).named("dear"))),
+        Wrapper::Cached => Arc::new(model.cached(hour)),
+        Wrapper::Limited => Arc::new(model.limited(Limit::new("k4-wrapped", 1))),
+        Wrapper::Tools => Arc::new(model.bind_tools((clock(),))),
+        Wrapper::Boxed => Arc::new(Box::new(model)),
+    }
+}
+
+/// A cheap model that fails, and a dear one that answers a million tokens twice.
+fn fallback() -> Shared {
+    let down = || ModelError::new(ModelErrorKind::Timeout, "no answer");
+    let answer = || Turn::text("hi").with_usage(Usage::new(1_000_000, 0));
+    let cheap = ScriptedModel::new([down(), down()]).named("cheap");
+    let dear = ScriptedModel::new([answer(), answer()]).named("dear");
+    Arc::new(cheap.or(dear))
+}
+
+fn chat(model: Shared) -> CompiledStateGraph<MessagesState> {
+    let mut graph = StateGraph::<MessagesState>::new();
+    graph.add_node("chat", ModelNode::new(model));
+    graph.add_sequence(&["chat"]);
+    graph.compile().unwrap()
+}
+
+fn budget() -> Arc<Budget> {
+    let prices = Prices::new()
+        .model("cheap", Price::per_million(1.0, 1.0))
+        .model("dear", Price::per_million(1_000.0, 1_000.0));
+    Arc::new(Budget::by(|_| "ada".to_owned()).money(10_000.0, prices))
+}
+
+/// Runs the graph once, streamed or not, and returns what the account has spent in all.
+async fn spent(
+    graph: &CompiledStateGraph<MessagesState>,
+    budget: &Arc<Budget>,
+    streamed: bool,
+) -> (u64, u64, u64) {
+    let run = graph.run(MessagesStateUpdate::user("?"));
+    let run = run.resource(Arc::clone(budget));
+    if streamed {
+        let mut events = run.stream(StreamMode::Messages);
+        while let Some(event) = events.next().await {
+            event.unwrap();
+        }
+    } else {
+        run.await.unwrap();
+    }
+    let spent = budget.account("ada").await.unwrap().spent;
+    (spent.model_calls, spent.tokens, spent.micros)
+}
+
+#[tokio::test]
+async fn k4_a_fallback_costs_what_the_model_that_answered_costs_in_every_wrapper() {
+    for first in WRAPPERS {
+        for second in WRAPPERS {
+            for streamed in [false, true] {
+                let graph = chat(wrap(wrap(fallback(), first), second));
+                let what = format!("{first:?}, {second:?}, streamed: {streamed}");
+                let once = (1, 1_000_000, 1_000_000_000);
+                assert_eq!(spent(&graph, &budget(), streamed).await, once, "{what}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn k4_a_cached_answer_costs_nothing_in_every_wrapper() {
+    for other in WRAPPERS {
+        for order in [[Wrapper::Cached, other], [other, Wrapper::Cached]] {
+            for streamed in [false, true] {
+                let model = wrap(wrap(fallback(), order[0]), order[1]);
+                let (graph, budget) = (chat(model), budget());
+                let first = spent(&graph, &budget, streamed).await;
+                let second = spent(&graph, &budget, streamed).await;
+                assert_eq!(first, second, "{order:?}, streamed: {streamed}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn k4_a_spent_budget_still_allows_a_cached_answer() {
+    let model = ScriptedModel::new(["hi"]).cached(MemoryModelCache::new(Duration::from_secs(60)));
+    let graph = chat(Arc::new(model));
+    let budget = Arc::new(Budget::by(|_| "ada".to_owned()).model_calls(1));
+    for _ in 0..3 {
+        assert_eq!(spent(&graph, &budget, false).await.0, 1);
+    }
+}
+
+#[tokio::test]
+async fn k4_a_fallback_reserves_the_price_of_the_most_expensive_model() {
+    let prices = Prices::new()
+        .model("cheap", Price::per_million(1.0, 1.0))
+        .model("dear", Price::per_million(1_000.0, 1_000.0));
+    // Enough for the cheap one, and not for the dear one.
+    let budget = Arc::new(Budget::per_run().money(0.1, prices));
+    let graph = chat(fallback());
+    let run = graph.run(MessagesStateUpdate::user("?")).resource(budget);
+    let error = run.await.unwrap_err();
+    assert!(
+        error.to_string().contains("the budget of money is spent"),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn k4_a_limit_of_a_known_name_with_other_numbers_is_an_error() {
+    use langgraph_agent::limit;
+    let minute = Duration::from_secs(60);
+    let first = limit("k4-twice", 5).rate(60, minute);
+    drop(limit("k4-twice", 5).acquire().await.unwrap());
+    drop(first.acquire().await.unwrap());
+    let error = limit("k4-twice", 7).acquire().await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "limit `k4-twice` allows 5 calls at a time and 60 in 60s, and it is also asked for with 7 calls at a time; use one definition, or another name"
+    );
+    let other_rate = limit("k4-twice", 5).rate(10, minute);
+    other_rate.acquire().await.unwrap_err();
+    let model = ScriptedModel::new(["hi"]).limited(limit("k4-twice", 7));
+    let request = ChatRequest::new(vec![Message::user("hi")]);
+    let error = model.generate(request).await.unwrap_err();
+    assert!(error.to_string().contains("limit `k4-twice`"), "{error}");
+}
