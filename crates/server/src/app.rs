@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use langgraph_store::Store;
 use tokio::sync::Semaphore;
+use uuid::Uuid;
 
 use crate::error::{ApiError, ApiResult};
 use crate::graph::ErasedGraph;
 use crate::guard::{Authenticate, Limits};
-use crate::rows::{Rows, RowsResult, Run, system_assistant};
+use crate::rows::{Rows, RowsResult, Run};
 use crate::runs::Runs;
 use crate::saver::Saver;
 use crate::webhook::Webhooks;
@@ -23,6 +24,8 @@ pub(crate) struct App {
     pub(crate) authenticate: Option<Box<dyn Authenticate>>,
     pub(crate) limits: Limits,
     pub(crate) webhooks: Webhooks,
+    /// Makes ids that clients cannot compute.
+    pub(crate) secret: String,
     /// One permit for each stream that may be open.
     pub(crate) streams: Arc<Semaphore>,
 }
@@ -31,11 +34,23 @@ impl App {
     /// Makes the default assistants, and starts what happens in the background.
     pub(crate) async fn start(self) -> RowsResult<Arc<Self>> {
         for name in self.graphs.keys() {
-            self.rows.create_assistant(&system_assistant(name)).await?;
+            self.rows.create_default_assistant(name).await?;
         }
         let app = Arc::new(self);
         crate::runs::start(&app);
         Ok(app)
+    }
+
+    /// Returns an id for something of an owner that a client has named. Nothing else has it, and
+    /// other clients cannot compute it.
+    pub(crate) fn derived_id(&self, kind: &str, owner: &str, name: &str) -> Uuid {
+        let parts = [kind, owner, name].map(|part| format!("{}:{part}", part.len()));
+        let mac = hmac_sha256::HMAC::mac(parts.concat().as_bytes(), self.secret.as_bytes());
+        let mut bytes = [0; 16];
+        for (byte, from) in bytes.iter_mut().zip(mac) {
+            *byte = from;
+        }
+        uuid::Builder::from_custom_bytes(bytes).into_uuid()
     }
 
     pub(crate) fn graph(&self, name: &str) -> ApiResult<Arc<dyn ErasedGraph>> {

@@ -177,8 +177,10 @@ impl Server {
         }
         let lease = self.lease.unwrap_or(LEASE);
         let streams = self.limits.streams.min(Semaphore::MAX_PERMITS);
+        let secret = rows.secret().await.map_err(failed)?;
         let app = App {
             rows: Arc::new(rows),
+            secret,
             saver,
             store,
             graphs,

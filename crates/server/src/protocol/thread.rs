@@ -1,17 +1,16 @@
 //! The events of a thread, run after run.
 
 use std::collections::{HashSet, VecDeque};
-use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::{StreamExt, stream};
 use langgraph_http::{BrokenOff, Frame, Sse};
 
-use crate::app::App;
 use crate::encode::Encoder;
 use crate::encode::v1::{Ids, V1};
 use crate::encode::v2::{Channels, V2};
-use crate::error::ApiResult;
+use crate::error::{ApiError, ApiResult};
+use crate::guard::Access;
 use crate::queue::{RunQueue, Signal, Signals};
 use crate::rows::Run;
 use crate::runs::attach;
@@ -33,7 +32,7 @@ pub(crate) enum Form {
 }
 
 struct ThreadStream {
-    app: Arc<App>,
+    app: Access,
     thread: String,
     form: Form,
     /// The number of the last event that the client has seen.
@@ -53,10 +52,10 @@ struct Current {
 
 /// Streams the events of a thread after that number: of its runs so far, and of those to come. It
 /// ends with its client, and breaks off with the server.
-pub(crate) fn streamed(app: &Arc<App>, thread: String, form: Form, after: i64) -> Sse {
+pub(crate) fn streamed(app: &Access, thread: String, form: Form, after: i64) -> Sse {
     let start = ThreadStream {
         signals: app.rows.signals(),
-        app: Arc::clone(app),
+        app: app.clone(),
         thread,
         form,
         after,
@@ -69,6 +68,7 @@ pub(crate) fn streamed(app: &Arc<App>, thread: String, form: Form, after: i64) -
         match state.next().await {
             Ok(Some(frame)) => return Some((Ok(frame), Some(state))),
             Ok(None) => {}
+            Err(error) if !error.is_storage() => {}
             Err(error) => tracing::error!(?error, "failed to read the events of a thread"),
         }
         Some((Err(BrokenOff), None))
@@ -108,11 +108,16 @@ impl ThreadStream {
 
     /// Finds the next run whose events can be sent. Returns false without one.
     async fn find(&mut self) -> ApiResult<bool> {
-        let app = Arc::clone(&self.app);
+        let app = self.app.clone();
         let runs: Vec<(i64, Run)> = app.rows.numbered_runs(&self.thread).await?;
         for (base, run) in runs {
             if self.seen.contains(&run.run_id) || !app.stores_events(&run) {
                 continue;
+            }
+            // The thread may not have been there when the stream began.
+            let thread = app.rows.thread(&self.thread).await?;
+            if !thread.is_some_and(|thread| app.sees(&thread.owner)) {
+                return Err(ApiError::not_found("Thread not found"));
             }
             self.seen.insert(run.run_id.clone());
             let (encoder, first) = self.encoder(&run, base);

@@ -73,6 +73,25 @@ impl Rows {
         Ok(self.db.change(statement).await? == 1)
     }
 
+    /// Creates the default assistant of a graph. Its id is known before the graph is: what a client
+    /// has put there goes.
+    pub(crate) async fn create_default_assistant(&self, graph: &str) -> RowsResult<()> {
+        let default = system_assistant(graph);
+        let id = &default.assistant_id;
+        let found = self.assistant(id).await?;
+        let is_default =
+            |known: &Assistant| known.owner.is_empty() && known.graph_id == default.graph_id;
+        if found.as_ref().is_some_and(is_default) {
+            return Ok(());
+        }
+        if found.is_some() {
+            tracing::warn!(graph, "an assistant had the id of a graph's default one");
+            self.delete_assistant(id).await?;
+        }
+        self.create_assistant(&default).await?;
+        Ok(())
+    }
+
     pub(crate) async fn assistant(&self, id: &str) -> RowsResult<Option<Assistant>> {
         let statement = sql!(
             "SELECT owner, doc FROM served_assistants WHERE id = $1 AND latest = 1",

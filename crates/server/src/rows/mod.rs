@@ -11,6 +11,7 @@ mod postgres;
 mod queue;
 mod runs;
 mod schema;
+mod settings;
 mod threads;
 
 use std::path::Path;

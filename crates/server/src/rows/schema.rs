@@ -5,7 +5,7 @@ use super::db::Db;
 
 /// What makes each version of the tables out of the one before. A step never changes: what is new
 /// is a step more.
-const STEPS: [&str; 2] = [FIRST, SECOND];
+const STEPS: [&str; 3] = [FIRST, SECOND, THIRD];
 
 /// Version 1. Its tables may be there already, from before they had a version.
 const FIRST: &str = "
@@ -56,6 +56,11 @@ const SECOND: &str = "
     CREATE INDEX served_threads_expires ON served_threads (expires) WHERE expires IS NOT NULL;
 ";
 
+/// Version 3: what the processes on a database share.
+const THIRD: &str = "
+    CREATE TABLE served_settings (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+";
+
 /// Brings the tables to the version of this program.
 pub(super) async fn create(db: &Db) -> RowsResult<()> {
     db.migrate(&STEPS).await
@@ -67,6 +72,8 @@ mod tests {
 
     use super::super::{Rows, RowsError};
     use super::*;
+
+    const KNOWN: i64 = STEPS.len() as i64;
 
     fn version(connection: &Connection) -> i64 {
         let sql = "SELECT version FROM served_schema";
@@ -84,18 +91,21 @@ mod tests {
         connection.execute(thread, []).unwrap();
         for _ in 0..2 {
             Rows::open(&file).await.unwrap();
-            assert_eq!(version(&connection), 2);
+            assert_eq!(version(&connection), KNOWN);
         }
         let kept = "SELECT count(*) FROM served_threads";
         let kept: i64 = connection.query_row(kept, [], |row| row.get(0)).unwrap();
         assert_eq!(kept, 1);
 
         connection
-            .execute("UPDATE served_schema SET version = 3", [])
+            .execute("UPDATE served_schema SET version = ?1", [KNOWN + 1])
             .unwrap();
         let refused = Rows::open(&file).await.err().unwrap();
-        assert!(matches!(refused, RowsError::Newer { found: 3, known: 2 }));
-        assert_eq!(version(&connection), 3);
+        let RowsError::Newer { found, known } = refused else {
+            panic!("{refused}");
+        };
+        assert_eq!((found, known), (KNOWN + 1, KNOWN));
+        assert_eq!(version(&connection), KNOWN + 1);
     }
 
     #[cfg(feature = "postgres")]
@@ -115,10 +125,10 @@ mod tests {
         );
         one.unwrap();
         other.unwrap();
-        let newer = "UPDATE served_schema SET version = 7";
+        let newer = "UPDATE served_schema SET version = 77";
         let client = database.client().await.unwrap();
         client.batch_execute(newer).await.unwrap();
         let refused = Rows::postgres(database).await.err().unwrap();
-        assert!(matches!(refused, RowsError::Newer { found: 7, .. }));
+        assert!(matches!(refused, RowsError::Newer { found: 77, .. }));
     }
 }

@@ -244,7 +244,10 @@ impl RunRequest {
         let owner = app.owner();
         let new = NewRun {
             priority: self.priority.unwrap_or_default(),
-            concurrency_key: self.concurrency_key.map(|key| format!("{owner}/{key}")),
+            // An owner may hold any character: what is between the two is none of them.
+            concurrency_key: self
+                .concurrency_key
+                .map(|key| json!([owner, key]).to_string()),
             delay,
             cancel_on_disconnect: self.on_disconnect == Some(OnDisconnect::Cancel),
             row,

@@ -5,8 +5,10 @@ use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use crate::error::{ApiError, ApiResult};
+use crate::guard::Access;
 use crate::runs::{IfNotExists, Modes, OnDisconnect, RunRequest};
 use crate::spec::{Mode, RunCommand};
+use crate::threads::find;
 use crate::wire::ag_ui::message_in;
 
 #[derive(Debug, Deserialize)]
@@ -38,12 +40,18 @@ struct Resume {
 
 impl RunAgentInput {
     /// Returns the id of the thread here. One that is no UUID becomes one, for each owner another.
-    pub(super) fn thread(&self, owner: &str) -> String {
-        let id = self.thread_id.parse::<Uuid>().unwrap_or_else(|_| {
-            let named = format!("ag-ui:{owner}:{}", self.thread_id);
-            Uuid::new_v5(&Uuid::NAMESPACE_URL, named.as_bytes())
-        });
-        id.to_string()
+    pub(super) async fn thread(&self, app: &Access) -> String {
+        if let Ok(id) = self.thread_id.parse::<Uuid>() {
+            return id.to_string();
+        }
+        let owner = app.owner();
+        // The id of a thread that an earlier version has made.
+        let named = format!("ag-ui:{owner}:{}", self.thread_id);
+        let before = Uuid::new_v5(&Uuid::NAMESPACE_URL, named.as_bytes()).to_string();
+        match find(app, &before).await {
+            Ok(_) => before,
+            Err(_) => app.derived_id("ag-ui", owner, &self.thread_id).to_string(),
+        }
     }
 
     /// Returns the run that is asked for. `state` is where the thread stands.

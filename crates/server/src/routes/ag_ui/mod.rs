@@ -31,7 +31,7 @@ pub(super) async fn run(
 ) -> ApiResult<Response> {
     let permit = permit(&app)?;
     let assistant = app.assistant(&assistant).await?;
-    let thread = input.thread(app.owner());
+    let thread = input.thread(&app).await;
     let graph = app.graph(&assistant.graph_id)?;
     let state = match find(&app, &thread).await {
         Ok(_) => graph.state(&thread, None, false).await?,
