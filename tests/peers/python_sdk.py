@@ -67,13 +67,13 @@ def names(parts):
 def the_server():
     assert httpx.get(f"{url}/ok").json()["ok"] is True
     assert httpx.get(f"{url}/info").json()["flags"]["assistants"] is True
-    headers = {"origin": "http://x", "access-control-request-method": "PATCH",
+    headers = {"origin": "http://localhost:3000", "access-control-request-method": "PATCH",
                "access-control-request-headers": "x-api-key"}
     allowed = httpx.options(f"{url}/threads", headers=headers)
-    assert allowed.headers["access-control-allow-origin"] == "*"
+    assert allowed.headers["access-control-allow-origin"] == "http://localhost:3000"
     assert "PATCH" in allowed.headers["access-control-allow-methods"]
     assert allowed.headers["access-control-allow-headers"] == "x-api-key"
-    exposed = httpx.get(f"{url}/ok", headers={"origin": "http://x"}).headers
+    exposed = httpx.get(f"{url}/ok", headers={"origin": "http://localhost:3000"}).headers
     assert "content-location" in exposed["access-control-expose-headers"]
     assert "x-pagination-total" in exposed["access-control-expose-headers"]
     assert httpx.get(f"{url}/nothing").status_code == 404

@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use crate::error::{ApiError, ApiResult};
 use crate::graph::ErasedGraph;
-use crate::guard::{Authenticate, Limits};
+use crate::guard::{Authenticate, Limits, Sources};
 use crate::rows::{Rows, RowsResult, Run};
 use crate::runs::Runs;
 use crate::saver::Saver;
@@ -23,7 +23,10 @@ pub(crate) struct App {
     pub(crate) runs: Runs,
     pub(crate) authenticate: Option<Box<dyn Authenticate>>,
     pub(crate) limits: Limits,
+    pub(crate) sources: Sources,
     pub(crate) webhooks: Webhooks,
+    /// Clients read why a node failed.
+    pub(crate) shows_errors: bool,
     /// Makes ids that clients cannot compute.
     pub(crate) secret: String,
     /// One permit for each stream that may be open.

@@ -175,8 +175,22 @@ impl From<StoreError> for ApiError {
 }
 
 /// Returns an error of a run as clients see it. What is not their business is logged.
-pub(crate) fn problem(error: &AgentError) -> RunError {
+/// The texts of nodes are shown only if the program says so: they may hold a secret.
+pub(crate) fn problem(error: &AgentError, shows_errors: bool) -> RunError {
     let message = match error {
+        AgentError::StepLimit { .. }
+        | AgentError::InvalidInput(_)
+        | AgentError::InvalidOption(_)
+        | AgentError::TimedOut(_)
+        | AgentError::Cancelled => error.to_string(),
+        AgentError::Checkpoint(CheckpointError::NothingToResume { .. }) => error.to_string(),
+        error if !shows_errors && !matches!(error, AgentError::Checkpoint(_)) => {
+            tracing::error!(%error, "a run failed");
+            match error.node() {
+                Some(node) => format!("node `{node}` failed"),
+                None => "the run failed".to_owned(),
+            }
+        }
         AgentError::Checkpoint(CheckpointError::Storage(_) | CheckpointError::Corrupt(_)) => {
             tracing::error!(%error, "a run failed");
             "the server could not carry out the run".to_owned()

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,7 +18,7 @@ use tokio::sync::Semaphore;
 
 use crate::app::App;
 use crate::graph::ServedGraph;
-use crate::guard::{Authenticate, Limits};
+use crate::guard::{Authenticate, Limits, Sources};
 use crate::routes;
 use crate::rows::{Rows, RowsError};
 use crate::runs::Runs;
@@ -40,6 +41,9 @@ pub struct Server {
     graphs: Vec<(String, ServedGraph)>,
     authenticate: Option<Box<dyn Authenticate>>,
     limits: Limits,
+    sources: Sources,
+    anonymous: bool,
+    shows_errors: bool,
     webhooks: Webhooks,
     lease: Option<Duration>,
 }
@@ -67,6 +71,12 @@ pub enum ServerError {
     /// The rows of the server cannot be read or written.
     #[error("the rows of the server: {0}")]
     Rows(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// The address can be reached from other machines, and the server does not authenticate.
+    #[error(
+        "{0} can be reached from other machines, and there is no authentication: \
+         add it with `Server::authenticate`, or call `Server::allow_anonymous`"
+    )]
+    Open(SocketAddr),
     /// The address cannot be served.
     #[error("cannot serve: {0}")]
     Io(#[from] std::io::Error),
@@ -79,9 +89,10 @@ impl fmt::Debug for Server {
             .field("graphs", &self.graphs)
             .field("authenticates", &self.authenticate.is_some())
             .field("limits", &self.limits)
+            .field("sources", &self.sources)
             .field("webhooks", &self.webhooks)
             .field("lease", &self.lease)
-            .finish()
+            .finish_non_exhaustive()
     }
 }
 
@@ -129,7 +140,8 @@ impl Server {
     ///
     /// Threads, runs, assistants and crons belong to the [owner](crate::User::owner) who has
     /// created them, and each owner has a part of the store. Without this call, everyone who
-    /// reaches the server sees everything.
+    /// reaches the server sees everything: so it serves the addresses of this machine only, and
+    /// refuses pages of other hosts.
     pub fn authenticate(mut self, hook: impl Authenticate) -> Self {
         self.authenticate = Some(Box::new(hook));
         self
@@ -138,6 +150,44 @@ impl Server {
     /// Limits what clients may ask for.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
+        self
+    }
+
+    /// Serves other addresses than those of this machine although the server does not
+    /// [authenticate](Self::authenticate): everyone who reaches the address sees and changes
+    /// everything.
+    pub fn allow_anonymous(mut self) -> Self {
+        self.anonymous = true;
+        self
+    }
+
+    /// Lets pages of that origin call the server, for example `https://app.example.com`. Pages of
+    /// this machine (`http://localhost:3000`) may do so anyway.
+    ///
+    /// A server that authenticates lets pages of every origin call it until an origin is added.
+    pub fn allow_origin(mut self, origin: impl Into<String>) -> Self {
+        self.sources.origins.push(origin.into());
+        self
+    }
+
+    /// Lets pages of every origin call the server.
+    pub fn allow_any_origin(mut self) -> Self {
+        self.sources.any_origin = true;
+        self
+    }
+
+    /// Answers under that name, for example `agents.internal`, also without authentication.
+    /// `localhost` and addresses need not be added. Another name in `Host` is refused: its owner
+    /// may point it at this machine, and so call the server from a page.
+    pub fn allow_host(mut self, name: impl Into<String>) -> Self {
+        self.sources.hosts.push(name.into());
+        self
+    }
+
+    /// Sends the texts of errors and panics of nodes to clients. Without this call, a client learns
+    /// which node failed; why is in the log of the program, because such a text may hold a secret.
+    pub fn show_node_errors(mut self) -> Self {
+        self.shows_errors = true;
         self
     }
 
@@ -170,7 +220,7 @@ impl Server {
         };
         let mut graphs = BTreeMap::new();
         for (name, handle) in self.graphs {
-            let graph = handle.attach(saver.plain(), Arc::clone(&store));
+            let graph = handle.attach(saver.plain(), Arc::clone(&store), self.shows_errors);
             if graphs.insert(name.clone(), graph).is_some() {
                 return Err(ServerError::DuplicateGraph(name));
             }
@@ -178,7 +228,12 @@ impl Server {
         let lease = self.lease.unwrap_or(LEASE);
         let streams = self.limits.streams.min(Semaphore::MAX_PERMITS);
         let secret = rows.secret().await.map_err(failed)?;
+        let mut sources = self.sources;
+        let has_hook = self.authenticate.is_some();
+        sources.any_origin |= has_hook && sources.origins.is_empty();
         let app = App {
+            sources,
+            shows_errors: self.shows_errors,
             rows: Arc::new(rows),
             secret,
             saver,
@@ -211,7 +266,9 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// As [`start`](Self::start), and if the address is not free.
+    /// As [`start`](Self::start), if the address is not free, and if it can be reached from other
+    /// machines while the server neither [authenticates](Self::authenticate) nor
+    /// [allows everyone](Self::allow_anonymous).
     pub async fn serve(self, address: impl ToSocketAddrs) -> Result<(), ServerError> {
         self.serve_on(TcpListener::bind(address).await?).await
     }
@@ -222,6 +279,11 @@ impl Server {
     ///
     /// As [`start`](Self::start).
     pub async fn serve_on(self, listener: TcpListener) -> Result<(), ServerError> {
+        let address = listener.local_addr()?;
+        let is_open = self.authenticate.is_none() && !self.anonymous;
+        if is_open && !address.ip().is_loopback() {
+            return Err(ServerError::Open(address));
+        }
         let serving = self.start().await?;
         let router = serving.router();
         let until_told = async move {

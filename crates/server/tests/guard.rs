@@ -280,9 +280,118 @@ async fn l4_a_panic_tells_clients_nothing() {
     let server = Server::new().graph("breaks", breaks.compile().unwrap());
     let api = Api::serve(server).await;
     let body = json!({"assistant_id": "breaks", "input": {}});
+    let thread = api.thread().await;
+    let path = format!("/threads/{thread}/runs/wait");
+    let failed = api.post(&path, body.clone()).await;
+    assert_eq!(failed["__error__"]["message"], "node `panics` failed");
+    let modes = json!(["tasks", "debug", "checkpoints"]);
+    let stream = json!({"assistant_id": "breaks", "input": {}, "stream_mode": modes});
+    let events = api.stream(&thread, stream).await;
+    assert!(events.iter().any(|(name, _)| name == "error"), "{events:?}");
+    let row = api.get(&format!("/threads/{thread}")).await;
+    let state = api.get(&format!("/threads/{thread}/state")).await;
+    let history = api.get(&format!("/threads/{thread}/history")).await;
+    assert_eq!(state["tasks"][0]["error"], "the node failed", "{state}");
+    for shown in [
+        format!("{events:?}"),
+        format!("{row} {state} {history} {failed}"),
+    ] {
+        assert!(!shown.contains("1234"), "{shown}");
+    }
+
+    // A program may say that its clients read the reason.
+    let mut breaks = StateGraph::<Notes>::new();
+    breaks.add_node("panics", panics).add_sequence(&["panics"]);
+    let server = Server::new().graph("breaks", breaks.compile().unwrap());
+    let api = Api::serve(server.show_node_errors()).await;
     let failed = api.post("/runs/wait", body).await.to_string();
-    assert!(failed.contains("panicked"), "{failed}");
-    assert!(!failed.contains(".rs:"), "{failed}");
+    assert!(
+        failed.contains("the password is 1234") && !failed.contains(".rs:"),
+        "{failed}"
+    );
+}
+
+#[tokio::test]
+async fn odd_bodies_are_refused_and_the_graph_of_a_thread_stays() {
+    let ada = Ada::settled(server()).await;
+    let assistant = format!("/assistants/{}", ada.assistant);
+    for body in [
+        json!({"config": "x", "context": {"a": 1}}),
+        json!({"config": [], "context": {}}),
+        json!({"config": 5}),
+        json!({"context": "x"}),
+        json!({"metadata": "x"}),
+    ] {
+        let (status, answer) = ada.api.call(Method::PATCH, &assistant, body.clone()).await;
+        assert_eq!(status, 422, "{body}: {answer}");
+    }
+    let thread = format!("/threads/{}", ada.thread);
+    for graph in ["sleeps", "nope"] {
+        let body = json!({"metadata": {"graph_id": graph}});
+        let (status, answer) = ada.api.call(Method::PATCH, &thread, body.clone()).await;
+        assert_eq!(status, 422, "{answer}");
+    }
+    assert!(ada.api.get(&format!("{thread}/state")).await["values"].is_object());
+    let body = json!({"metadata": {"graph_id": "nope"}});
+    assert_eq!(ada.api.call(Method::POST, "/threads", body).await.0, 422);
+
+    let path = format!("{thread}/runs/{}/stream", ada.run);
+    for id in ["x-9223372036854775807", "7-99999999999999999999", "-2"] {
+        let request = ada
+            .api
+            .request(Method::GET, &path)
+            .header("last-event-id", id);
+        let answer = request.send().await.unwrap();
+        assert_eq!(answer.status(), 200, "{id}");
+        assert!(!answer.text().await.unwrap().contains("data:"), "{id}");
+    }
+    let body = json!({"assistant_id": "notes", "input": {}, "on_disconnect": "leave"});
+    let (status, answer) = ada.api.call(Method::POST, "/runs/wait", body).await;
+    assert_eq!(status, 422);
+    assert!(
+        answer["detail"]
+            .as_str()
+            .unwrap()
+            .starts_with("on_disconnect: "),
+        "{answer}"
+    );
+}
+
+#[tokio::test]
+async fn a_server_without_authentication_is_for_this_machine_and_its_pages() {
+    let listener = tokio::net::TcpListener::bind("0.0.0.0:0").await.unwrap();
+    let error = server().serve_on(listener).await.unwrap_err();
+    assert!(error.to_string().contains("allow_anonymous"), "{error}");
+
+    let api = Api::serve(server()).await;
+    let with = async |name: &str, value: &str| {
+        let request = api.request(Method::POST, "/threads").json(&json!({}));
+        let answer = request.header(name, value).send().await.unwrap();
+        let allowed = answer.headers().get("access-control-allow-origin").cloned();
+        (
+            answer.status().as_u16(),
+            allowed.map(|value| value.to_str().unwrap().to_owned()),
+        )
+    };
+    assert_eq!(with("origin", "http://evil.example").await, (403, None));
+    assert_eq!(with("host", "rebind.example").await, (403, None));
+    let page = "http://localhost:3000";
+    assert_eq!(with("origin", page).await, (200, Some(page.to_owned())));
+
+    let docs = api.request(Method::GET, "/docs").send().await.unwrap();
+    let policy = docs.headers()["content-security-policy"]
+        .to_str()
+        .unwrap()
+        .to_owned();
+    assert!(policy.contains("frame-ancestors 'none'"), "{policy}");
+    let (_, nonce) = policy.split_once("'nonce-").unwrap();
+    let nonce = nonce.split('\'').next().unwrap();
+    assert!(
+        docs.text()
+            .await
+            .unwrap()
+            .contains(&format!("nonce=\"{nonce}\""))
+    );
 }
 
 #[tokio::test]

@@ -19,7 +19,7 @@ async fn open(address: std::net::SocketAddr) -> TcpStream {
     let body = json!({"assistant_id": "stays", "input": 1, "stream_mode": "custom"}).to_string();
     let mut client = TcpStream::connect(address).await.unwrap();
     let request = format!(
-        "POST /runs/stream HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n\
+        "POST /runs/stream HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
          content-length: {}\r\n\r\n{body}",
         body.len()
     );

@@ -48,6 +48,7 @@ fn server() -> Server {
     let mut asks = StateGraph::<Notes>::new();
     asks.add_node("ask", ask).add_sequence(&["ask"]);
     Server::new()
+        .show_node_errors()
         .graph("chat", chat.compile().unwrap())
         .graph("asks", asks.compile().unwrap())
 }

@@ -617,3 +617,28 @@ async fn l1_a_cron_fires_and_a_delayed_run_waits() {
     }
     panic!("the cron did not fire");
 }
+
+/// Works for longer than a client waits in silence.
+async fn works(_: &i64) -> i64 {
+    tokio::time::sleep(Duration::from_secs(6)).await;
+    7
+}
+
+#[tokio::test]
+async fn a_response_that_waits_is_not_silent() {
+    let mut graph = StateGraph::<i64>::new();
+    graph.add_node("works", works).add_sequence(&["works"]);
+    let server = Server::new().graph("works", graph.compile().unwrap());
+    let api = Api::serve(server).await;
+    let body = json!({"assistant_id": "works", "input": 1});
+    let thread = api.thread().await;
+    let path = format!("/threads/{thread}/runs/wait");
+    let wait = api.send(Method::POST, &path, body.clone());
+    let stateless = api.send(Method::POST, "/runs/wait", body);
+    let (wait, stateless) = tokio::join!(wait, stateless);
+    for answer in [wait, stateless] {
+        assert_eq!(answer.headers()["content-type"], "application/json");
+        assert!(answer.headers().contains_key("location"));
+        assert_eq!(answer.text().await.unwrap(), "\n7");
+    }
+}

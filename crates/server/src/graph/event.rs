@@ -58,4 +58,31 @@ impl RunEventKind {
             _ => None,
         }
     }
+
+    /// Removes the text of a node's error, which may hold a secret.
+    pub(crate) fn hide_error(&mut self) {
+        match self {
+            Self::TaskFinished {
+                error: Some(error), ..
+            } => HIDDEN.clone_into(error),
+            Self::Checkpoint(snapshot) => hide_errors(snapshot),
+            _ => {}
+        }
+    }
+}
+
+/// What a client reads instead of the text of a node's error.
+const HIDDEN: &str = "the node failed";
+
+/// Removes the texts of errors from the tasks of a state, and from those of its subgraphs.
+pub(super) fn hide_errors(state: &mut Value) {
+    let tasks = state.get_mut("tasks").and_then(Value::as_array_mut);
+    for task in tasks.into_iter().flatten() {
+        if let Some(error) = task.get_mut("error").filter(|error| !error.is_null()) {
+            *error = Value::from(HIDDEN);
+        }
+        if let Some(inner) = task.get_mut("state") {
+            hide_errors(inner);
+        }
+    }
 }

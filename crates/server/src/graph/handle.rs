@@ -16,7 +16,9 @@ use super::inside::{Enter, enter};
 use super::json::InnerReader;
 use super::typed::Typed;
 
-type Attach = Box<dyn FnOnce(Arc<dyn Checkpointer>, Arc<dyn Store>) -> Arc<dyn ErasedGraph> + Send>;
+/// Makes a graph of a saver and a store. The last argument says whether clients read why a node failed.
+type Attach =
+    Box<dyn FnOnce(Arc<dyn Checkpointer>, Arc<dyn Store>, bool) -> Arc<dyn ErasedGraph> + Send>;
 
 /// What a graph is served with.
 pub(crate) struct Options<S: State> {
@@ -35,8 +37,9 @@ impl ServedGraph {
         self,
         saver: Arc<dyn Checkpointer>,
         store: Arc<dyn Store>,
+        shows_errors: bool,
     ) -> Arc<dyn ErasedGraph> {
-        (self.0)(saver, store)
+        (self.0)(saver, store, shows_errors)
     }
 }
 
@@ -53,9 +56,9 @@ where
 {
     fn from(handle: GraphHandle<S>) -> Self {
         let GraphHandle { graph, options } = handle;
-        Self(Box::new(|saver, store| {
+        Self(Box::new(|saver, store, shows_errors| {
             let graph = graph.checkpointer(saver).store(store);
-            Arc::new(Typed::new(graph, options))
+            Arc::new(Typed::new(graph, options, shows_errors))
         }))
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use langgraph::checkpoint::{CheckpointError, CheckpointId, Checkpointer, ListOptions};
+use langgraph::checkpoint::{CheckpointError, CheckpointId, Checkpointer, ListOptions, Snapshot};
 use langgraph::graph::{Breakpoints, Topology};
 use langgraph::node::{Command, Interrupt};
 use langgraph::run::{Run, StreamOptions};
@@ -16,7 +16,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::command::{command, invalid};
-use super::event::RunEventKind;
+use super::event::{RunEventKind, hide_errors};
 use super::handle::Options;
 use super::inside::InnerCheckpoint;
 use super::json::{Place, event_kind, snapshot_value, state_value, update_in};
@@ -28,12 +28,21 @@ use crate::wire::approval::answer_in;
 pub(super) struct Typed<S: State> {
     graph: CompiledStateGraph<S>,
     options: Arc<Options<S>>,
+    /// Clients read why a node failed.
+    shows_errors: bool,
 }
 
 impl<S: State> Typed<S> {
-    pub(super) fn new(graph: CompiledStateGraph<S>, options: Options<S>) -> Self {
-        let options = Arc::new(options);
-        Self { graph, options }
+    pub(super) fn new(
+        graph: CompiledStateGraph<S>,
+        options: Options<S>,
+        shows_errors: bool,
+    ) -> Self {
+        Self {
+            graph,
+            options: Arc::new(options),
+            shows_errors,
+        }
     }
 }
 
@@ -42,6 +51,15 @@ where
     S: State,
     S::Update: Serialize + DeserializeOwned,
 {
+    /// Returns a snapshot as clients see it.
+    fn shown(&self, thread: &str, snapshot: &Snapshot<S>) -> Value {
+        let mut state = snapshot_value(snapshot, &Place::root(thread), &self.options.inner);
+        if !self.shows_errors {
+            hide_errors(&mut state);
+        }
+        state
+    }
+
     /// Returns the open interrupts of a thread.
     async fn open(&self, spec: &Invocation) -> Result<Vec<Interrupt>, AgentError> {
         let thread = self.graph.thread(&spec.thread);
@@ -248,7 +266,10 @@ where
                 told.extend(interrupts.iter().map(|interrupt| interrupt.id.clone()));
             }
             let kind = event_kind::<S>(&event.kind, &spec.thread, &self.options.inner);
-            if let Some(kind) = kind {
+            if let Some(mut kind) = kind {
+                if !self.shows_errors {
+                    kind.hide_error();
+                }
                 let event = RunEvent {
                     namespace: event.namespace.to_vec(),
                     step: event.step,
@@ -296,8 +317,7 @@ where
         } else {
             handle.state().await?
         };
-        Ok(snapshot
-            .map(|snapshot| snapshot_value(&snapshot, &Place::root(thread), &self.options.inner)))
+        Ok(snapshot.map(|snapshot| self.shown(thread, &snapshot)))
     }
 
     async fn history(
@@ -313,7 +333,7 @@ where
         let history = self.graph.thread(thread).history_with(options).await?;
         Ok(history
             .iter()
-            .map(|snapshot| snapshot_value(snapshot, &Place::root(thread), &self.options.inner))
+            .map(|snapshot| self.shown(thread, snapshot))
             .collect())
     }
 
@@ -352,6 +372,7 @@ where
         Arc::new(Self {
             graph: graph.checkpointer(saver),
             options: Arc::clone(&self.options),
+            shows_errors: self.shows_errors,
         })
     }
 

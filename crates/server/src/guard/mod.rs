@@ -5,6 +5,7 @@ mod authenticate;
 mod bearer;
 mod layer;
 mod limits;
+mod source;
 mod user;
 
 pub(crate) use access::Access;
@@ -12,4 +13,5 @@ pub use authenticate::{Authenticate, Caller, Refusal};
 pub use bearer::BearerTokens;
 pub(crate) use layer::authenticate;
 pub use limits::Limits;
+pub(crate) use source::{Sources, check_source};
 pub use user::User;

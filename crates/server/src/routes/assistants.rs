@@ -7,7 +7,7 @@ use axum::extract::{Path, Query};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use super::query::{Body, Pairs, if_exists, page};
@@ -50,9 +50,9 @@ async fn graph_of(app: &Access, id: &str) -> ApiResult<(Assistant, Arc<dyn Erase
 pub(super) struct Create {
     graph_id: String,
     assistant_id: Option<String>,
-    config: Option<Value>,
-    context: Option<Value>,
-    metadata: Option<Value>,
+    config: Option<Map<String, Value>>,
+    context: Option<Map<String, Value>>,
+    metadata: Option<Map<String, Value>>,
     name: Option<String>,
     description: Option<String>,
     if_exists: Option<String>,
@@ -69,7 +69,7 @@ pub(super) async fn create(app: Access, Body(given): Body<Create>) -> ApiResult<
         Some(id) => uuid("assistant", &id)?,
         None => Uuid::new_v4().to_string(),
     };
-    let object = |value: Option<Value>| value.filter(Value::is_object).unwrap_or_else(|| json!({}));
+    let object = |fields: Option<Map<String, Value>>| Value::Object(fields.unwrap_or_default());
     let mut assistant = Assistant {
         assistant_id: id,
         graph_id: given.graph_id,
@@ -94,7 +94,7 @@ pub(super) async fn create(app: Access, Body(given): Body<Create>) -> ApiResult<
 
 /// `context` and `config.configurable` are two names of one thing, unless both are given.
 fn mirror(assistant: &mut Assistant) {
-    let is_empty = |value: &Value| value.as_object().is_none_or(serde_json::Map::is_empty);
+    let is_empty = |value: &Value| value.as_object().is_none_or(Map::is_empty);
     let configurable = assistant.config["configurable"].clone();
     if is_empty(&assistant.context) && !is_empty(&configurable) {
         assistant.context = configurable;
@@ -149,9 +149,9 @@ pub(super) async fn read(app: Access, Path(id): Path<String>) -> ApiResult<Json<
 #[derive(Deserialize)]
 pub(super) struct Change {
     graph_id: Option<String>,
-    config: Option<Value>,
-    context: Option<Value>,
-    metadata: Option<Value>,
+    config: Option<Map<String, Value>>,
+    context: Option<Map<String, Value>>,
+    metadata: Option<Map<String, Value>>,
     name: Option<String>,
     description: Option<String>,
 }
@@ -167,19 +167,17 @@ pub(super) async fn change(
         assistant.graph_id = graph;
     }
     if let Some(config) = given.config {
-        assistant.config = config;
+        assistant.config = Value::Object(config);
         if given.context.is_none() {
             assistant.context = json!({});
         }
     }
     if let Some(context) = given.context {
-        assistant.context = context;
+        assistant.context = Value::Object(context);
     }
     mirror(&mut assistant);
-    merge(
-        &mut assistant.metadata,
-        given.metadata.as_ref().unwrap_or(&Value::Null),
-    );
+    let metadata = Value::Object(given.metadata.unwrap_or_default());
+    merge(&mut assistant.metadata, &metadata);
     assistant.name = given.name.unwrap_or(assistant.name);
     assistant.description = given.description.or(assistant.description);
     app.rows.add_version(&mut assistant).await?;
@@ -263,7 +261,7 @@ fn subgraphs_json(graph: &dyn ErasedGraph, recurse: bool, only: Option<&str>) ->
             .map(|field| (field.name.clone(), json!({})));
         let schema = json!({
             "type": "object", "title": inner.name,
-            "properties": fields.collect::<serde_json::Map<_, _>>(),
+            "properties": fields.collect::<Map<_, _>>(),
         });
         let schemas = Schemas {
             input: schema.clone(),

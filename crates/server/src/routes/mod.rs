@@ -15,6 +15,7 @@ mod state;
 mod store;
 mod threads;
 mod ui;
+mod waiting;
 
 use std::sync::Arc;
 
@@ -27,7 +28,7 @@ use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::cors::{AllowHeaders, AllowOrigin, AllowPrivateNetwork, CorsLayer, ExposeHeaders};
 
 use crate::app::App;
-use crate::guard::authenticate;
+use crate::guard::{Sources, authenticate, check_source};
 
 /// The routes, and what they are: method and path.
 #[derive(Default)]
@@ -95,6 +96,8 @@ pub(crate) fn table() -> Vec<(Method, &'static str)> {
 
 pub(crate) fn router(app: Arc<App>) -> Router {
     let body = DefaultBodyLimit::max(app.limits.body);
+    let source = middleware::from_fn_with_state(Arc::clone(&app), check_source);
+    let cors = cors(app.sources.clone());
     let guard = middleware::from_fn_with_state(Arc::clone(&app), authenticate);
     let router = routes()
         .router
@@ -108,7 +111,8 @@ pub(crate) fn router(app: Arc<App>) -> Router {
     let router = router.merge(crate::studio::routes());
     router
         .layer(CatchPanicLayer::custom(info::broken))
-        .layer(cors())
+        .layer(source)
+        .layer(cors)
 }
 
 fn assistants(routes: Routes) -> Routes {
@@ -223,8 +227,13 @@ fn others(routes: Routes) -> Routes {
         .at("/ui/{assistant}/{file}", [get(ui::file)])
 }
 
-/// Any page may call the server, and read the headers that clients need.
-fn cors() -> CorsLayer {
+/// Pages of allowed origins may call the server, and read the headers that clients need.
+fn cors(sources: Sources) -> CorsLayer {
+    let origins = if sources.any_origin {
+        AllowOrigin::any()
+    } else {
+        AllowOrigin::predicate(move |origin, _| sources.allows_origin(origin))
+    };
     let exposed = [
         "content-location",
         "location",
@@ -232,7 +241,7 @@ fn cors() -> CorsLayer {
         "x-pagination-next",
     ];
     CorsLayer::new()
-        .allow_origin(AllowOrigin::any())
+        .allow_origin(origins)
         .allow_methods([
             Method::DELETE,
             Method::GET,

@@ -18,6 +18,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use super::encoded::encoded;
 use super::query::{Body, Pairs, one_of, page};
 use super::search::ten;
+use super::waiting::result_of;
 use crate::app::App;
 use crate::encode::Encoder;
 use crate::encode::v1::{Ids, Seen, V1};
@@ -108,11 +109,10 @@ async fn created(app: &Access, thread: Option<&str>, request: RunRequest) -> Api
 
 async fn waited(app: &Access, thread: Option<&str>, request: RunRequest) -> ApiResult<Response> {
     let run = accept(app, thread, request).await?;
-    let mut guard = run.guard(app);
-    let result = run.feed.result().await;
-    guard.disarm();
-    let result = result.ok_or_else(ApiError::unavailable)?;
-    Ok((run.headers_of_thread("join"), Json(result)).into_response())
+    let (guard, headers) = (run.guard(app), run.headers_of_thread("join"));
+    // Its events are not read: the run must not wait for them.
+    drop(run.events);
+    result_of(run.feed, guard, headers).await
 }
 
 async fn streaming(app: &Access, thread: Option<&str>, request: RunRequest) -> ApiResult<Response> {
@@ -266,11 +266,8 @@ pub(super) async fn join(
     let place = format!("/threads/{}/runs/{}", run.thread_id, run.run_id);
     let feed = attach(&app, &run).await?;
     let cancels = query.cancel_on_disconnect && run.is_open();
-    let mut guard = Disconnect::new(&app, &run.run_id, cancels);
-    let result = feed.result().await;
-    guard.disarm();
-    let result = result.ok_or_else(ApiError::unavailable)?;
-    Ok((headers(&place, "join"), Json(result)).into_response())
+    let guard = Disconnect::new(&app, &run.run_id, cancels);
+    result_of(feed, guard, headers(&place, "join")).await
 }
 
 /// Reads `stream_mode` of a query: modes, with commas or repeated, or a JSON list. `None` without

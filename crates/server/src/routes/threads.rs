@@ -24,7 +24,7 @@ use crate::threads::{find, make};
 #[derive(Deserialize)]
 pub(super) struct Create {
     thread_id: Option<String>,
-    metadata: Option<Value>,
+    metadata: Option<Map<String, Value>>,
     graph_id: Option<String>,
     if_exists: Option<String>,
     supersteps: Option<Vec<Superstep>>,
@@ -56,6 +56,28 @@ fn ttl<'de, D: Deserializer<'de>>(given: D) -> Result<Option<Ttl>, D::Error> {
     Ok(Some(ttl))
 }
 
+/// Refuses the name of a graph that the server does not have: it could not read the thread.
+fn known_graph(app: &Access, metadata: &Value) -> ApiResult<()> {
+    match metadata.get("graph_id") {
+        None => Ok(()),
+        Some(Value::String(name)) if app.graphs.contains_key(name) => Ok(()),
+        Some(name) => Err(ApiError::invalid(format!(
+            "metadata.graph_id names no graph of the server: {name}"
+        ))),
+    }
+}
+
+/// Refuses another graph for a thread that has one: its state could not be read any more.
+fn same_graph(app: &Access, known: &Value, given: &Value) -> ApiResult<()> {
+    known_graph(app, given)?;
+    match (known.get("graph_id"), given.get("graph_id")) {
+        (Some(known), Some(given)) if known != given => Err(ApiError::invalid(format!(
+            "metadata.graph_id cannot be changed: the thread belongs to the graph {known}"
+        ))),
+        _ => Ok(()),
+    }
+}
+
 #[derive(Deserialize)]
 struct Superstep {
     updates: Vec<state::Update>,
@@ -66,7 +88,8 @@ pub(super) async fn create(app: Access, Body(given): Body<Create>) -> ApiResult<
         Some(id) => thread_id(id)?,
         None => Uuid::now_v7().to_string(),
     };
-    let mut metadata = given.metadata.unwrap_or_else(|| json!({}));
+    let mut metadata = Value::Object(given.metadata.unwrap_or_default());
+    known_graph(&app, &metadata)?;
     if let Some(graph) = given.graph_id {
         let assistant = app.assistant(&graph).await?;
         let own = json!({
@@ -108,7 +131,7 @@ pub(super) async fn read(
 
 #[derive(Deserialize)]
 pub(super) struct Change {
-    metadata: Option<Value>,
+    metadata: Option<Map<String, Value>>,
     #[serde(default, deserialize_with = "ttl")]
     ttl: Option<Ttl>,
 }
@@ -119,14 +142,14 @@ pub(super) async fn change(
     headers: HeaderMap,
     Body(given): Body<Change>,
 ) -> ApiResult<Response> {
-    let id = find(&app, &id).await?.thread_id;
+    let thread = find(&app, &id).await?;
+    let id = thread.thread_id;
+    let metadata = Value::Object(given.metadata.unwrap_or_default());
+    same_graph(&app, &thread.metadata, &metadata)?;
     let changed = app
         .rows
         .change_thread(&id, |thread| {
-            merge(
-                &mut thread.metadata,
-                given.metadata.as_ref().unwrap_or(&Value::Null),
-            );
+            merge(&mut thread.metadata, &metadata);
             thread.ttl = given.ttl.or(thread.ttl);
         })
         .await?;

@@ -52,7 +52,7 @@ pub(super) async fn finish(
 ) -> ApiResult<Outcome> {
     let error = match &attempt.result {
         Err(AgentError::Cancelled) | Ok(_) => None,
-        Err(error) => Some(problem(error)),
+        Err(error) => Some(problem(error, app.shows_errors)),
     };
     let gives_back = is_requeued(&attempt.result) && live.claim.attempt < STORAGE_ATTEMPTS;
     if !gives_back && !live.is_revoked() && !out.has_failed() {
@@ -120,7 +120,7 @@ async fn final_status(
         Err(cancelled @ AgentError::Cancelled) => FinalStatus {
             run: "interrupted",
             thread: "interrupted",
-            error: problem(cancelled).json(),
+            error: problem(cancelled, false).json(),
             result: json!({}),
         },
         // The answer of a strict client changes nothing: the thread stays as it was.

@@ -105,6 +105,7 @@ pub(crate) fn first() -> Server {
         graph.add_node("slow", slow).add_sequence(&["slow"]);
     });
     Server::new()
+        .show_node_errors()
         .graph("chat", chat)
         .graph("hitl", hitl)
         .graph("slow", slow)
@@ -270,6 +271,7 @@ pub(crate) fn raw() -> Server {
         graph.add_node("slow", idle).add_sequence(&["slow"]);
     });
     Server::new()
+        .show_node_errors()
         .graph("sub", GraphHandle::new(sub).subgraph_state::<Toys>())
         .graph("par", GraphHandle::new(par).subgraph_state::<Toys>())
         .graph("err", err)

@@ -1,0 +1,48 @@
+//! Responses that wait for the result of a run.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Json;
+use axum::body::Body;
+use axum::http::{HeaderMap, HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use futures_util::stream;
+use langgraph_http::BrokenOff;
+
+use crate::error::{ApiError, ApiResult};
+use crate::runs::Disconnect;
+use crate::stream::Feed;
+
+/// How often a response that waits sends a line break, which JSON allows before the result. So no
+/// proxy and no client takes it for a dead connection.
+const HEARTBEAT: Duration = Duration::from_secs(5);
+
+/// Returns the result of a run when it has ended. The guard is dropped with the response.
+pub(super) async fn result_of(
+    feed: Arc<Feed>,
+    mut guard: Disconnect,
+    mut headers: HeaderMap,
+) -> ApiResult<Response> {
+    if let Ok(result) = tokio::time::timeout(HEARTBEAT, feed.result()).await {
+        guard.disarm();
+        let result = result.ok_or_else(ApiError::unavailable)?;
+        return Ok((headers, Json(result)).into_response());
+    }
+    let lines = stream::unfold(Some((feed, guard)), |state| async move {
+        let (feed, mut guard) = state?;
+        let Ok(result) = tokio::time::timeout(HEARTBEAT, feed.result()).await else {
+            return Some((Ok("\n".to_owned()), Some((feed, guard))));
+        };
+        guard.disarm();
+        Some((
+            result.map(|result| result.to_string()).ok_or(BrokenOff),
+            None,
+        ))
+    });
+    let json = HeaderValue::from_static("application/json");
+    headers.insert(header::CONTENT_TYPE, json);
+    let first = stream::iter([Ok("\n".to_owned())]);
+    let body = Body::from_stream(futures_util::StreamExt::chain(first, lines));
+    Ok((headers, body).into_response())
+}
