@@ -30,6 +30,7 @@ async fn client() -> Client {
     let mut asks = StateGraph::<i64>::new();
     asks.add_node("approve", approve).add_sequence(&["approve"]);
     let server = Server::new()
+        .show_node_errors()
         .authenticate(BearerTokens::new().token("key", User::new("ada")))
         .graph("double", double.compile().unwrap())
         .graph("asks", asks.compile().unwrap());

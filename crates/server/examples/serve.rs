@@ -173,6 +173,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     println!("http://{address}");
     server()
         .await?
+        .show_node_errors()
         .graph("agent", agent)
         .graph("careful", graphs::careful::graph(chosen)?)
         .graph("essay", graphs::essay::graph()?)

@@ -73,8 +73,8 @@ pub(crate) async fn fire(app: &Arc<App>) -> ApiResult<()> {
 /// Starts a run of a cron, as its owner.
 async fn start(app: &Arc<App>, cron: &Cron) -> ApiResult<()> {
     let user = app.authenticate.is_some().then(|| {
-        let user = User::new(&*cron.user_id);
-        user.owner(&*cron.owner)
+        let named = || User::new(&*cron.user_id).owner(&*cron.owner);
+        cron.user.clone().unwrap_or_else(named)
     });
     let access = Access::of(app, user);
     let mut request: RunRequest = serde_json::from_value(cron.payload.clone())?;
@@ -104,6 +104,7 @@ pub(crate) fn new(id: String, app: &Access, thread: Option<String>, assistant: S
         enabled: true,
         created_at: now.clone(),
         updated_at: now,
+        user: app.user().cloned(),
         owner: app.owner().to_owned(),
         due: None,
     }

@@ -182,8 +182,8 @@ pub(crate) fn problem(error: &AgentError, shows_errors: bool) -> RunError {
         | AgentError::InvalidInput(_)
         | AgentError::InvalidOption(_)
         | AgentError::TimedOut(_)
-        | AgentError::Cancelled => error.to_string(),
-        AgentError::Checkpoint(CheckpointError::NothingToResume { .. }) => error.to_string(),
+        | AgentError::Cancelled
+        | AgentError::Checkpoint(CheckpointError::NothingToResume { .. }) => error.to_string(),
         error if !shows_errors && !matches!(error, AgentError::Checkpoint(_)) => {
             tracing::error!(%error, "a run failed");
             match error.node() {

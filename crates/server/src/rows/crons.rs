@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Line, Rows, RowsResult, sql};
+use crate::guard::User;
 use crate::wire::time::now;
 
 /// Runs that start by the clock.
@@ -25,6 +26,9 @@ pub(crate) struct Cron {
     pub(crate) enabled: bool,
     pub(crate) created_at: String,
     pub(crate) updated_at: String,
+    /// Who has made it, and is the user of its runs. Clients do not see it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) user: Option<User>,
     /// Whose it is. Clients do not see it.
     #[serde(skip)]
     pub(crate) owner: String,
@@ -35,7 +39,11 @@ pub(crate) struct Cron {
 
 impl Cron {
     pub(crate) fn json(&self) -> Value {
-        serde_json::to_value(self).unwrap_or_default()
+        let mut json = serde_json::to_value(self).unwrap_or_default();
+        if let Value::Object(fields) = &mut json {
+            fields.remove("user");
+        }
+        json
     }
 }
 

@@ -73,6 +73,7 @@ mod tests {
     use super::super::{Rows, RowsError};
     use super::*;
 
+    #[allow(clippy::cast_possible_wrap)] // a few
     const KNOWN: i64 = STEPS.len() as i64;
 
     fn version(connection: &Connection) -> i64 {
