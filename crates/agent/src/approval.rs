@@ -16,7 +16,7 @@ use serde_json::Value;
 use langgraph::message::ToolCall;
 
 pub use answer::ApprovalAnswer;
-pub(super) use decide::{Approvals, Decided, key, note_edit};
+pub(super) use decide::{Approvals, Decided, key, note_edit, note_person};
 use decide::{Asked, Question};
 pub use decision::{DecisionKind, ToolDecision};
 pub use expiry::expired_approvals;
@@ -126,8 +126,9 @@ impl Approval {
 
     /// Sets how long a request waits, and the decision that counts after that.
     ///
-    /// A decision that comes too late does not count. [`expired_approvals`] resumes a thread whose
-    /// requests have expired.
+    /// A decision that comes too late does not count. What wakes waiting threads also takes the default:
+    /// `langgraph-wait`'s `wake_due`, the server, and threads on Restate. Elsewhere, a timer calls
+    /// [`expired_approvals`].
     #[must_use]
     pub fn expires_in(mut self, wait: Duration, default: ToolDecision) -> Self {
         self.expiry = Some((wait, default));

@@ -407,11 +407,14 @@ impl ToolNode {
                 message: result.clone().with_name(&call.name).into(),
                 command: None,
             }),
-            Decided::Run { call, edited } => {
+            Decided::Run { call, edited, by } => {
                 let result = result.unwrap_or_else(|| Err("the call has vanished".to_owned()));
                 let mut answer = self.answer(call, result)?;
                 if *edited {
                     answer.message = approval::note_edit(call, answer.message);
+                }
+                if let Some(by) = by {
+                    answer.message = approval::note_person(by, answer.message);
                 }
                 Ok(answer)
             }

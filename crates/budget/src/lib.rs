@@ -15,6 +15,8 @@ mod ledger;
 mod prices;
 mod request;
 mod reservation;
+#[cfg(feature = "store")]
+mod store_ledger;
 
 /// The attribute for an `impl` of [`Ledger`].
 #[doc(no_inline)]
@@ -29,3 +31,5 @@ pub use funds::{Funds, Reserved};
 pub use ledger::{Ledger, MemoryLedger};
 pub use prices::{Price, Prices};
 pub use request::{BudgetAnswer, BudgetRequest};
+#[cfg(feature = "store")]
+pub use store_ledger::StoreLedger;

@@ -16,8 +16,8 @@ use langgraph_agent::{
 };
 use langgraph_patterns::{
     Guard, GuardVerdict, Guarded, ModelGuard, PlanAndExecute, PlanStateUpdate, Reflection,
-    ReflectionState, ReflectionStateUpdate, Retrieval, RetrievalStateUpdate, Summarise, Supervisor,
-    Swarm, SwarmStateUpdate, trim,
+    ReflectionState, ReflectionStateUpdate, Retrieval, RetrievalStateUpdate, Review, ReviewAnswer,
+    Reviewed, ReviewedStateUpdate, Summarise, Supervisor, Swarm, SwarmStateUpdate, trim,
 };
 use langgraph_store::{HashingEmbedder, MemoryStore, StoreExt as _, StoreOptions, WithStore as _};
 use serde_json::json;
@@ -478,4 +478,28 @@ async fn guards_refuse_replace_and_ask_a_model() {
     );
     // A closure is a guard, and so is what holds one.
     let _: Arc<dyn Guard> = Arc::new(hide);
+}
+
+#[tokio::test]
+async fn k6_a_reviewer_edits_the_answer_that_goes_out() {
+    let writer = ScriptedModel::new(["Dear madam, no."]);
+    let agent = Reviewed::new(react_agent(writer.clone(), ()).compile().unwrap());
+    let agent = agent.compile().unwrap();
+    let thread = agent
+        .checkpointer(Arc::new(MemorySaver::new()))
+        .thread("letter");
+    let question = ReviewedStateUpdate::user("Refuse the refund.");
+    let outcome = thread.run(question).await.unwrap();
+    let review = Review::of(&outcome.interrupts()[0]).unwrap();
+    assert_eq!(review.answer, "Dear madam, no.");
+    let draft = outcome.state().messages[1].id.clone();
+
+    let edit = ReviewAnswer::edit("Dear madam, we are sorry.");
+    let state = thread.answer(edit).await.unwrap().into_state();
+    // It replaces the draft, goes out, and the agent is not called again.
+    let expected = ["Refuse the refund.", "Dear madam, we are sorry."];
+    assert_eq!(texts(&state.messages), expected);
+    assert_eq!(state.messages[1].id, draft);
+    assert_eq!((state.released, state.revisions), (true, 0));
+    assert_eq!(writer.requests().len(), 1);
 }

@@ -1,6 +1,6 @@
 //! Waits, as questions and answers of an interrupt.
 
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use langgraph::node::Interrupt;
@@ -60,10 +60,16 @@ pub struct Wait {
     pub until: Option<SystemTime>,
     /// The event that it waits for.
     pub event: Option<String>,
+    /// What a person's interrupt is answered with when its time has come.
+    pub default: Option<Value>,
 }
 
 impl Wait {
-    /// Returns the wait of an open interrupt of `thread`; `None` if a person is to answer it.
+    /// Returns the wait of an open interrupt of `thread`; `None` if only a person can answer it.
+    ///
+    /// Besides those of [`WaitExt`](crate::WaitExt), it is one with an expiry: a payload with the fields
+    /// `expires_at`, in milliseconds since 1970, and `default`, the answer that counts after it. Approvals of
+    /// `langgraph-agent` have these.
     pub fn of(thread: &str, interrupt: &Interrupt) -> Option<Self> {
         let outer = interrupt.namespace.iter().chain([&interrupt.node]);
         Some(Self {
@@ -72,10 +78,12 @@ impl Wait {
         })
     }
 
-    /// Returns the wait of an open interrupt of which only the id and the payload are known; `None`
-    /// if a person is to answer it. Its path is empty.
+    /// As [`of`](Self::of), for an interrupt of which only the id and the payload are known. Its path is
+    /// empty.
     pub fn read(thread: &str, interrupt: &str, payload: &Value) -> Option<Self> {
-        let question = Question::deserialize(payload).ok()?;
+        let Ok(question) = Question::deserialize(payload) else {
+            return Self::expiring(thread, interrupt, payload);
+        };
         let until = match &question.wait.until {
             Some(text) => Some(DateTime::parse_from_rfc3339(text).ok()?.into()),
             None => None,
@@ -87,6 +95,30 @@ impl Wait {
             path: Vec::new(),
             until,
             event: question.wait.event,
+            default: None,
+        })
+    }
+
+    fn expiring(thread: &str, interrupt: &str, payload: &Value) -> Option<Self> {
+        let expires_at = payload.get("expires_at")?.as_u64()?;
+        let mut default = payload
+            .get("default")
+            .filter(|value| !value.is_null())?
+            .clone();
+        // The answer is for what was shown.
+        if let (Value::Object(default), Some(digest)) = (&mut default, payload.get("digest")) {
+            default.insert("digest".to_owned(), digest.clone());
+        }
+        // It expires after that millisecond.
+        let after = Duration::from_millis(expires_at.saturating_add(1));
+        Some(Self {
+            thread: thread.to_owned(),
+            graph: None,
+            interrupt: interrupt.to_owned(),
+            path: Vec::new(),
+            until: Some(SystemTime::UNIX_EPOCH.checked_add(after)?),
+            event: None,
+            default: Some(default),
         })
     }
 
@@ -99,7 +131,10 @@ impl Wait {
     /// gives it to the [interrupt](Self::interrupt):
     /// `graph.thread(&wait.thread).resume(&wait.interrupt, wait.answer())`.
     pub fn answer(&self) -> Value {
-        json!(End::<()>::Time)
+        match &self.default {
+            Some(default) => default.clone(),
+            None => json!(End::<()>::Time),
+        }
     }
 
     /// Returns the answer that says that its event has come, with this payload.

@@ -6,7 +6,11 @@ use std::time::{Duration, SystemTime};
 
 use langgraph::AgentError;
 use langgraph::checkpoint::{CheckpointError, MemorySaver};
+use langgraph::message::ToolCall;
 use langgraph::prelude::*;
+use langgraph_agent::{
+    Approval, FnTool, MessagesStateUpdate, ScriptedModel, ToolDecision, Turn, react_agent,
+};
 use langgraph_tests::ByteSaver;
 use langgraph_wait::{WaitExt as _, Waits, WakeExt as _, due, wake_due};
 
@@ -229,4 +233,27 @@ async fn m5_a_wait_inside_a_subgraph_is_due_and_a_persons_question_is_not() {
     assert!(due(&*saver, noon() + HOUR).await.unwrap().is_empty());
     let outcome = graph.thread("t").answer(41).await.unwrap();
     assert_eq!(outcome.into_state(), 42);
+}
+
+#[tokio::test]
+async fn k3_what_wakes_waits_takes_the_default_of_an_expired_approval() {
+    let pay = FnTool::new("pay", "Pays.", || async { "paid" });
+    let model = ScriptedModel::new([
+        Turn::tool_calls([ToolCall::new("c1", "pay", serde_json::json!({}))]),
+        Turn::text("It was not paid."),
+    ]);
+    let hour = Approval::all()
+        .approvers(|person, _| person == "ada")
+        .expires_in(HOUR, ToolDecision::reject("no answer in time"));
+    let saver = Arc::new(MemorySaver::new());
+    let agent = react_agent(model, (pay,)).approve(hour);
+    let agent = agent.compile().unwrap().checkpointer(saver.clone());
+    let paused = agent.run(MessagesStateUpdate::user("Pay!")).thread("t");
+    assert_eq!(paused.await.unwrap().interrupts().len(), 1);
+
+    let now = SystemTime::now();
+    assert!(due(&*saver, now).await.unwrap().is_empty());
+    let later = due(&*saver, now + 2 * HOUR).await.unwrap();
+    assert_eq!((later.len(), &*later[0].thread), (1, "t"));
+    assert_eq!(later[0].answer()["type"], "reject");
 }

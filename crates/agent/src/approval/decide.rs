@@ -15,7 +15,12 @@ use langgraph::node::{Context, NodeError};
 /// The result of the decision about one call.
 pub(crate) enum Decided {
     /// The tool runs, with the model's arguments or with edited ones.
-    Run { call: ToolCall, edited: bool },
+    Run {
+        call: ToolCall,
+        edited: bool,
+        /// Who decided.
+        by: Option<String>,
+    },
     /// The tool does not run.
     Answered(ToolResult),
 }
@@ -25,6 +30,7 @@ impl Decided {
         Self::Run {
             call: call.clone(),
             edited: false,
+            by: None,
         }
     }
 }
@@ -96,14 +102,24 @@ impl Approvals {
             turn,
         };
         let answer = approval.answer(&question, key, cx).await?;
+        let by = answer.by;
+        let answered = |mut result: ToolResult, by| {
+            result.decided_by = by;
+            Decided::Answered(result)
+        };
         Ok(match answer.decision {
-            ToolDecision::Approve => Decided::as_asked(call),
+            ToolDecision::Approve => Decided::Run {
+                call: call.clone(),
+                edited: false,
+                by,
+            },
             ToolDecision::Edit { arguments } => Decided::Run {
                 call: ToolCall {
                     arguments: Value::Object(arguments),
                     ..call.clone()
                 },
                 edited: true,
+                by,
             },
             ToolDecision::Reject { message } => {
                 let message = message.unwrap_or_else(|| {
@@ -112,11 +128,9 @@ impl Approvals {
                         call.name
                     )
                 });
-                Decided::Answered(ToolResult::error(&call.id, message))
+                answered(ToolResult::error(&call.id, message), by)
             }
-            ToolDecision::Answer { content } => {
-                Decided::Answered(ToolResult::new(&call.id, content))
-            }
+            ToolDecision::Answer { content } => answered(ToolResult::new(&call.id, content), by),
         })
     }
 }
@@ -187,6 +201,19 @@ pub(crate) fn key(call: &ToolCall) -> &str {
         &call.name
     } else {
         &call.id
+    }
+}
+
+/// Adds who decided about the call to the tool's answer.
+pub(crate) fn note_person(by: &str, message: Message) -> Message {
+    let Some(result) = message.tool_result() else {
+        return message;
+    };
+    let mut decided = result.clone();
+    decided.decided_by = Some(by.to_owned());
+    Message {
+        id: message.id,
+        ..decided.into()
     }
 }
 

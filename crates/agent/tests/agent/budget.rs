@@ -251,3 +251,50 @@ fn an_estimate_says_that_it_is_one() {
     assert!(count.estimated);
     assert_eq!(count.tokens, (4 + 3) + (4 + 2));
 }
+
+#[tokio::test]
+async fn k4_per_run_starts_anew_at_a_resume_and_per_thread_does_not() {
+    for (budget, spent) in [(Budget::per_run(), 1), (Budget::per_thread(), 2)] {
+        let keys = Arc::new(std::sync::Mutex::new(Vec::new()));
+        let model = ScriptedModel::new([
+            Turn::tool_calls([ToolCall::new("c1", "pay", json!({}))]),
+            Turn::text("Paid."),
+        ]);
+        let pay = FnTool::new("pay", "Pays.", || async { "paid" });
+        let seen = Arc::clone(&keys);
+        let note = move |cx: &Context| seen.lock().unwrap().push(cx.run_id().to_owned());
+        let agent = react_agent(model, (pay,)).approve("pay");
+        let agent = agent.middleware(NotesRun(note));
+        let budget = Arc::new(budget.model_calls(10));
+        let agent = agent.compile().unwrap().resource(Arc::clone(&budget));
+        let agent = agent.checkpointer(Arc::new(MemorySaver::new()));
+        let thread = agent.thread("t");
+        thread.run(hi()).await.unwrap();
+        thread
+            .answer(langgraph_agent::ToolDecision::Approve)
+            .await
+            .unwrap();
+        let runs = keys.lock().unwrap().clone();
+        let last = if spent == 1 {
+            runs.last().unwrap().as_str()
+        } else {
+            "t"
+        };
+        assert_eq!(budget.account(last).await.unwrap().spent.model_calls, spent);
+    }
+}
+
+/// Notes the context of each node.
+struct NotesRun<F>(F);
+
+impl<F: Fn(&Context) + Send + Sync + 'static> langgraph::policy::Middleware<MessagesState>
+    for NotesRun<F>
+{
+    fn around<'a>(
+        &'a self,
+        call: langgraph::policy::NodeCall<'a, MessagesState>,
+    ) -> langgraph::node::NodeRun<'a, MessagesState> {
+        (self.0)(call.context());
+        call.run()
+    }
+}

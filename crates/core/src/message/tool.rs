@@ -107,6 +107,9 @@ pub struct ToolResult {
     pub content: Content,
     /// Whether the call succeeded.
     pub status: ToolStatus,
+    /// Who decided about the call, if it needed an approval that names who took it. Models do not get
+    /// it.
+    pub decided_by: Option<String>,
 }
 
 impl ToolResult {
@@ -117,6 +120,7 @@ impl ToolResult {
             name: None,
             content: content.into(),
             status: ToolStatus::Ok,
+            decided_by: None,
         }
     }
 

@@ -29,6 +29,8 @@ struct Fields<'a> {
     name: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     status: Option<ToolStatus>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    decided_by: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -49,6 +51,7 @@ impl<'a> Fields<'a> {
             tool_call_id: None,
             name: None,
             status: None,
+            decided_by: None,
         };
         let (role, content) = match kind {
             MessageKind::System(text) => ("system", Some(ContentRef::Text(text))),
@@ -63,6 +66,7 @@ impl<'a> Fields<'a> {
             MessageKind::Tool(result) => {
                 fields.tool_call_id = Some(&result.call_id);
                 fields.name = result.name.as_deref();
+                fields.decided_by = result.decided_by.as_deref();
                 fields.status = result.is_error().then_some(result.status);
                 ("tool", Some(ContentRef::Any(&result.content)))
             }
@@ -100,6 +104,7 @@ struct OwnedFields {
     name: Option<String>,
     #[serde(default)]
     status: ToolStatus,
+    decided_by: Option<String>,
 }
 
 impl OwnedFields {
@@ -128,6 +133,7 @@ impl OwnedFields {
                 name: self.name,
                 content,
                 status: self.status,
+                decided_by: self.decided_by,
             }),
             "remove" => MessageKind::Remove,
             REMOVE_ALL => MessageKind::RemoveAll,

@@ -103,6 +103,7 @@ async fn k3_a_decision_names_a_person_who_may_take_it() {
         (&json!("ada"), &json!("approve"))
     );
     assert_eq!(ran(&notes), ["add 2 2"]);
+    assert_eq!(decided_by(&graph, "t").await, ["ada"]);
 
     let graph = desk(&notes, Approval::all().named());
     graph
@@ -120,6 +121,42 @@ async fn k3_a_decision_names_a_person_who_may_take_it() {
         .answer(ToolDecision::Approve.by("anybody"))
         .await;
     assert!(outcome.unwrap().is_done());
+}
+
+/// Who decided about the calls of a thread, as its state says later.
+async fn decided_by(graph: &CompiledStateGraph<MessagesState>, thread: &str) -> Vec<String> {
+    let state = graph.thread(thread).state().await.unwrap().unwrap();
+    let results = state
+        .values
+        .messages
+        .iter()
+        .filter_map(Message::tool_result);
+    results
+        .filter_map(|result| result.decided_by.clone())
+        .collect()
+}
+
+#[tokio::test]
+async fn k3_every_decision_leaves_the_name_of_who_took_it() {
+    let decisions = [
+        ToolDecision::Approve,
+        ToolDecision::edit([("a", 1), ("b", 1)]),
+        ToolDecision::reject("no"),
+        ToolDecision::answer("4"),
+    ];
+    for decision in decisions {
+        let graph = desk(&Ran::default(), Approval::all().named());
+        let thread = graph.thread("t");
+        thread.run(calls([add_call("c1", 2, 2)])).await.unwrap();
+        thread.answer(decision.by("ada")).await.unwrap();
+        assert_eq!(decided_by(&graph, "t").await, ["ada"]);
+    }
+    // Where nobody is named, nobody is.
+    let graph = desk(&Ran::default(), Approval::all());
+    let thread = graph.thread("t");
+    thread.run(calls([add_call("c1", 2, 2)])).await.unwrap();
+    thread.answer(ToolDecision::Approve).await.unwrap();
+    assert!(decided_by(&graph, "t").await.is_empty());
 }
 
 fn short(default: ToolDecision) -> Approval {
