@@ -158,10 +158,9 @@ mod impls;
 #[doc(hidden)]
 pub mod __private;
 pub mod checkpoint;
-mod error;
 pub mod executor;
 pub mod graph;
-pub mod message;
+mod log;
 pub mod node;
 pub mod policy;
 pub mod run;
@@ -172,11 +171,12 @@ pub mod thread;
 
 #[doc(no_inline)]
 pub use async_trait::async_trait;
-pub use error::{AgentError, ErrorKind, Failure, InvalidUpdate, NoRuntime, Pause, WrittenBy};
 pub use graph::{CompiledStateGraph, END, START, StateGraph};
 #[doc(inline)]
+pub use langgraph_core::{error, interrupt, message};
+#[doc(inline)]
 pub use langgraph_macros::{graph, node};
-pub use node::{Agent, Command, Context, Next, Node, NodeError};
+pub use node::{Agent, Command, Context, Next, Node};
 pub use run::Outcome;
 pub use state::State;
 
@@ -185,12 +185,12 @@ pub use state::State;
 /// It holds the macros, the builder, the types that nodes take and return, messages, and the
 /// results of a run. It omits [`node::Send`], whose name is also that of a marker trait.
 pub mod prelude {
-    pub use crate::error::AgentError;
+    pub use crate::error::{AgentError, Interrupted, NodeError};
     pub use crate::graph::NodeExt;
     pub use crate::graph::worker;
     pub use crate::graph::{CompiledStateGraph, END, START, StateGraph};
     pub use crate::message::{Message, MessageKind};
-    pub use crate::node::{Agent, Command, Context, Interrupted, Next, Node, NodeError};
+    pub use crate::node::{Agent, Command, Context, Next, Node};
     pub use crate::run::Outcome;
     pub use crate::state::Plain;
     // `State` is both the trait and its derive.

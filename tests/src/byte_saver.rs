@@ -5,10 +5,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use langgraph::checkpoint::{
-    Administration, Attach, Attached, Batch, Chain, CheckpointError, CheckpointId,
-    CheckpointRecord, Checkpointer, Formats, Head, HeldBy, Leases, ListOptions, Owner, Prune,
-    RunStatus, Source, ThreadFilter, ThreadInfo, ThreadKey, Usage,
+    Administration, Attach, Attached, Batch, Chain, CheckpointId, CheckpointRecord, Checkpointer,
+    Formats, Head, HeldBy, Leases, ListOptions, Owner, Prune, RunStatus, Source, ThreadFilter,
+    ThreadInfo, ThreadKey, Usage,
 };
+use langgraph::error::CheckpointError;
 use langgraph::{State, async_trait};
 use langgraph_sql::rows::{self, Row, RowKind};
 use serde::Serialize;

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use langgraph::error::NodeError;
 use langgraph::executor::{
     Executor, Reported, Reporter, Running, TaskCall, TaskHost, TaskReply, TaskReport,
 };
 use langgraph::run::CancelToken;
-use langgraph::{CompiledStateGraph, NodeError, State};
+use langgraph::{CompiledStateGraph, State};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::sync::{mpsc, oneshot};

@@ -3,9 +3,10 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use langgraph::checkpoint::{
-    Administration, Attach, Attached, Batch, Chain, CheckpointError, CheckpointId, Checkpointer,
-    Formats, Head, Leases, ListOptions, MemorySaver, ThreadKey, ThreadPosition, VisitStatePart,
+    Administration, Attach, Attached, Batch, Chain, CheckpointId, Checkpointer, Formats, Head,
+    Leases, ListOptions, MemorySaver, ThreadKey, ThreadPosition, VisitStatePart,
 };
+use langgraph::error::CheckpointError;
 use langgraph::{State, async_trait};
 use langgraph_sql::rows::{self, Row};
 use serde::Serialize;

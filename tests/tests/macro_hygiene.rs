@@ -257,7 +257,7 @@ mod shadowed {
     pub(super) async fn by_ref(
         _: &Shadowed,
         cx: &::langgraph::Context,
-    ) -> ::core::result::Result<ShadowedUpdate, ::langgraph::NodeError> {
+    ) -> ::core::result::Result<ShadowedUpdate, ::langgraph::error::NodeError> {
         let update = <ShadowedUpdate as ::core::default::Default>::default();
         ::core::result::Result::Ok(update.log(line(cx.node())))
     }

@@ -11,7 +11,7 @@ use a2a_client::jsonrpc::JsonRpcTransport;
 use a2a_client::rest::RestTransport;
 use async_trait::async_trait;
 use futures_util::stream;
-use langgraph::node::NodeError;
+use langgraph::error::NodeError;
 use langgraph_remote::{AgentEnvelope, AgentId, RemoteError, ReplyStream, Transport};
 use tokio::sync::{OnceCell, mpsc, watch};
 

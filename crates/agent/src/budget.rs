@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use langgraph::error::NodeError;
 use langgraph::message::Usage;
-use langgraph::node::{Context, NodeError};
+use langgraph::node::Context;
 use langgraph_budget::{Amounts, Budget, BudgetExceeded, BudgetItem, Funds, Price, Reserved};
 
 use crate::{ChatModel, ChatRequest, ChatResponse, ModelError, ModelErrorKind};

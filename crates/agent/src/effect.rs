@@ -13,7 +13,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::clock::now_ms;
-use langgraph::node::{Context, NodeError, OnceKey};
+use langgraph::error::NodeError;
+use langgraph::node::{Context, OnceKey};
 
 pub use decision::EffectDecision;
 pub use on_unknown::OnUnknown;

@@ -8,7 +8,8 @@ use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
-use langgraph::node::{NodeError, NodeRun};
+use langgraph::error::NodeError;
+use langgraph::node::NodeRun;
 use langgraph::policy::{Middleware, NodeCall};
 use langgraph::state::State;
 

@@ -16,7 +16,7 @@ use langgraph::message::Message;
 /// let state = MessagesState::default();
 /// let state = state.merge(MessagesStateUpdate::default().messages(vec![Message::user("hi")]))?;
 /// assert_eq!(state.messages.len(), 1);
-/// # Ok::<(), langgraph::state::ReducerError>(())
+/// # Ok::<(), langgraph::error::ReducerError>(())
 /// ```
 #[derive(State, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MessagesState {

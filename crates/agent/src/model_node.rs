@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use super::model::respond;
 use super::{ChatModel, ChatRequest, IntoTools, ModelError, ToolDefinition};
+use langgraph::error::NodeError;
 use langgraph::message::Message;
-use langgraph::node::{Context, MissingResource, Node, NodeError, NodeRun};
+use langgraph::node::{Context, MissingResource, Node, NodeRun};
 use langgraph::state::HasMessages;
 
 /// A node that asks a model for the next message of the chat.

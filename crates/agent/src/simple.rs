@@ -7,10 +7,11 @@ use serde::{Deserialize, Serialize};
 use super::layers::Layers;
 use super::standalone::{compiled, failed};
 use super::{ChatModel, ModelNode, NextAction};
+use langgraph::error::{AgentError, NodeError};
 use langgraph::message::Message;
 use langgraph::node::{AgentGraph, NodeRun};
 use langgraph::policy::Middleware;
-use langgraph::{Agent, AgentError, Context, Node, NodeError, State, StateGraph, graph};
+use langgraph::{Agent, Context, Node, State, StateGraph, graph};
 
 /// The state of a [`SimpleAgent`].
 #[derive(State, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

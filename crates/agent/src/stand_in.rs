@@ -3,8 +3,9 @@
 use async_trait::async_trait;
 
 use super::{ChatRequest, ChatResponse, ModelError};
+use langgraph::error::NodeError;
 use langgraph::message::{ToolCall, ToolResult};
-use langgraph::node::{Context, NodeError};
+use langgraph::node::Context;
 
 /// Answers in the place of the models and tools of a run, if it is among the run's resources:
 /// `run.resource::<dyn StandIn>(..)`.
@@ -21,7 +22,8 @@ use langgraph::node::{Context, NodeError};
 /// use std::sync::Arc;
 ///
 /// use langgraph::message::{ToolCall, ToolResult};
-/// use langgraph::node::{Context, NodeError};
+/// use langgraph::node::Context;
+/// use langgraph::error::NodeError;
 /// use langgraph_agent::{
 ///     FnTool, MessagesStateUpdate, ScriptedModel, StandIn, Turn, react_agent,
 /// };

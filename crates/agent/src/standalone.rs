@@ -1,8 +1,7 @@
 //! What the ready-made agents share when they run outside of a graph.
 
-use langgraph::AgentError;
+use langgraph::error::{AgentError, NodeError};
 use langgraph::graph::{CompiledStateGraph, StateGraph};
-use langgraph::node::NodeError;
 use langgraph::state::State;
 
 /// Compiles the graph of an agent. A mistake in it is a bug of the agent.

@@ -3,9 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::{IntoTools, ModelNode, ToolNode, ToolNodeOn};
+use langgraph::error::NodeError;
 use langgraph::message::{Message, ToolCall};
 use langgraph::node::NodeRun;
-use langgraph::{Context, Node, NodeError, State, node};
+use langgraph::{Context, Node, State, node};
 
 /// The state of an agent that thinks, acts and observes.
 #[derive(State, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -5,10 +5,11 @@ use serde::{Deserialize, Serialize};
 use super::layers::Layers;
 use super::standalone::compiled;
 use super::{Approval, ChatModel, IntoTools, ModelNode, NextAction, ToolNode};
+use langgraph::error::{AgentError, NodeError};
 use langgraph::message::{Message, ToolResult};
 use langgraph::node::{AgentGraph, NodeRun};
 use langgraph::policy::Middleware;
-use langgraph::{Agent, AgentError, Context, Node, NodeError, State, StateGraph, graph, node};
+use langgraph::{Agent, Context, Node, State, StateGraph, graph, node};
 
 /// The state of a [`ToolAgent`].
 #[derive(State, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

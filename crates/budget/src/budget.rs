@@ -6,7 +6,8 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use langgraph::node::{Context, NodeError};
+use langgraph::error::NodeError;
+use langgraph::node::Context;
 
 use crate::{Account, Allowance, Amounts, BudgetItem, Ledger, MemoryLedger, Price, Prices, prices};
 

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use langgraph::node::{Context, NodeError};
+use langgraph::error::NodeError;
+use langgraph::node::Context;
 
 use crate::allotment::Hold;
 use crate::reservation::Reservation;

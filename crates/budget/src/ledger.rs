@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 
 use crate::Account;
-use langgraph::node::NodeError;
+use langgraph::error::NodeError;
 
 /// Keeps the accounts of a [`Budget`](crate::Budget). A budget reads and writes an account while it
 /// holds a lock of its own; several processes that share accounts need one thread, or one customer,

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::BudgetItem;
-use langgraph::node::Interrupt;
+use langgraph::interrupt::Interrupt;
 
 /// The interrupt of a spent [`Budget`](crate::Budget) under [`AtLimit::Ask`](crate::AtLimit::Ask):
 /// the payload of the [`Interrupt`]. The answer is a [`BudgetAnswer`].

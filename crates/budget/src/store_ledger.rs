@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use langgraph::node::NodeError;
+use langgraph::error::NodeError;
 use langgraph_store::{Namespace, Store, StoreExt as _};
 
 use crate::{Account, Ledger};

@@ -5,8 +5,9 @@
 use std::sync::Arc;
 
 use langgraph::checkpoint::MemorySaver;
+use langgraph::error::NodeError;
 use langgraph::graph::StateGraph;
-use langgraph::node::{Context, NodeError};
+use langgraph::node::Context;
 use langgraph_client::{Client, ClientError, NewRun, RemoteGraph};
 use langgraph_remote::RemoteNode;
 use langgraph_server::{BearerTokens, Server, User};

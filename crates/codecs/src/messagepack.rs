@@ -1,6 +1,7 @@
 //! `MessagePack`.
 
-use langgraph::checkpoint::{Format, FormatError, ReadValue};
+use langgraph::checkpoint::{Format, ReadValue};
+use langgraph::error::FormatError;
 use langgraph_core::checkpoint::Limits;
 
 const LIMITS: Limits = Limits::new("MessagePack")

@@ -2,7 +2,8 @@
 
 use std::io::Read;
 
-use langgraph::checkpoint::{Format, FormatError, ReadValue};
+use langgraph::checkpoint::{Format, ReadValue};
+use langgraph::error::FormatError;
 use zstd::bulk::Compressor;
 use zstd::stream::read::Decoder;
 

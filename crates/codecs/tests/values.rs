@@ -3,7 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use langgraph::checkpoint::{Encoded, Format, FormatError, Formats, Json};
+use langgraph::checkpoint::{Encoded, Format, Formats, Json};
+use langgraph::error::FormatError;
 use langgraph_codecs::{Encrypted, Key, MessagePack, Zstd};
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};

@@ -25,7 +25,12 @@ pub struct Interrupt {
 
 impl Interrupt {
     /// Creates an interrupt from the question of a node.
-    pub fn new(id: String, node: NodeName, namespace: Vec<NodeName>, question: Question) -> Self {
+    pub fn new(
+        id: String,
+        node: NodeName,
+        namespace: Vec<NodeName>,
+        question: OwnInterrupt,
+    ) -> Self {
         Self {
             id,
             key: question.key,
@@ -38,7 +43,7 @@ impl Interrupt {
 
 /// An interrupt as the task stores it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Question {
+pub struct OwnInterrupt {
     /// The key of the interrupt in its node.
     pub key: String,
     /// The payload: what the node asks.
@@ -47,9 +52,9 @@ pub struct Question {
 
 /// The interrupts of a task: its own, or those of a subgraph.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Questions {
+pub struct Interrupts {
     /// The task's own question.
-    pub own: Option<Question>,
+    pub own: Option<OwnInterrupt>,
     /// The questions of a subgraph.
     pub inner: Vec<Interrupt>,
     /// The subgraph was changed from outside: the task runs again, even without answers.
@@ -57,7 +62,7 @@ pub struct Questions {
     pub again: bool,
 }
 
-impl Questions {
+impl Interrupts {
     /// Returns the interrupts as the caller sees them; `base` is the prefix of the superstep's
     /// interrupt ids.
     pub fn interrupts(

@@ -11,7 +11,7 @@ mod checkpoint_id;
 pub mod error;
 mod head;
 mod id;
-mod interrupt;
+pub mod interrupt;
 pub mod message;
 pub mod state;
 mod strict;

@@ -5,9 +5,9 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use langgraph::AgentError;
+use langgraph::error::{AgentError, NodeError};
 use langgraph::graph::{CompiledStateGraph, START, StateGraph, worker};
-use langgraph::node::{Context, NodeError};
+use langgraph::node::Context;
 use langgraph::run::StreamOptions;
 use langgraph::stream::{EventKind, StreamMode};
 use langgraph::{State, checkpoint::Attach};

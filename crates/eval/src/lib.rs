@@ -19,7 +19,7 @@
 //! let evaluation = Evaluation::new("v1", |case| async move {
 //!     // A real evaluation uses a real model.
 //!     let model = ScriptedModel::new(["It is Paris."]);
-//!     let agent = react_agent(model, ()).compile().map_err(langgraph::NodeError::from)?;
+//!     let agent = react_agent(model, ()).compile().map_err(langgraph::error::NodeError::from)?;
 //!     let question = case.input.as_str().unwrap_or_default();
 //!     let chat = agent.invoke(MessagesStateUpdate::user(question)).await?;
 //!     Ok(Answer::of_chat(&chat))

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use langgraph::error::NodeError;
 use langgraph::message::Usage;
-use langgraph::node::NodeError;
 use serde::{Deserialize, Serialize};
 
 use crate::evaluation::Board;

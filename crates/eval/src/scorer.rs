@@ -4,7 +4,8 @@ mod judge;
 
 use std::fmt;
 
-use langgraph::node::{Context, NodeError};
+use langgraph::error::NodeError;
+use langgraph::node::Context;
 use langgraph_agent::async_trait;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

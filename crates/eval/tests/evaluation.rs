@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use langgraph::checkpoint::MemorySaver;
+use langgraph::error::NodeError;
 use langgraph::message::ToolCall;
-use langgraph::node::NodeError;
 use langgraph_agent::ScriptedModel;
 use langgraph_eval::{
     Answer, Dataset, Evaluation, Report, contains, exact, json_subset, judge, scorer, trajectory,

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use langgraph::AgentError;
+use langgraph::error::AgentError;
 use langgraph::run::Outcome;
 use langgraph::state::State;
 use langgraph::stream::Event;

@@ -1,6 +1,6 @@
 //! Errors as responses.
 
-use langgraph::AgentError;
+use langgraph::error::AgentError;
 use serde_json::{Value, json};
 
 use crate::NotResumable;
@@ -14,7 +14,7 @@ use crate::frame::error_body;
 /// # Examples
 ///
 /// ```
-/// use langgraph::AgentError;
+/// use langgraph::error::AgentError;
 /// use langgraph_http::Problem;
 ///
 /// let problem = Problem::from(AgentError::Cancelled);

@@ -37,7 +37,7 @@ use crate::{Frame, Frames};
 /// {"code":"node","message":"node `plan` failed: ..","retry":false,"node":"plan","namespace":[]}
 /// ```
 ///
-/// `code` is [`ErrorKind::code`](langgraph::ErrorKind::code), and `retry` says whether a retry
+/// `code` is [`ErrorKind::code`](langgraph::error::ErrorKind::code), and `retry` says whether a retry
 /// helps.
 ///
 /// # Examples

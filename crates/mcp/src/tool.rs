@@ -3,7 +3,8 @@
 use std::pin::pin;
 use std::sync::Arc;
 
-use langgraph::node::{Context, NodeError};
+use langgraph::error::NodeError;
+use langgraph::node::Context;
 use langgraph::stream::StreamMode;
 use langgraph_agent::{Tool, ToolContext, ToolDefinition, ToolError, ToolOutput, async_trait};
 use rmcp::model::{

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use langgraph::NodeError;
+use langgraph::error::NodeError;
 use langgraph::executor::{Executor, Running, TaskCall};
 use tokio::sync::mpsc;
 

@@ -3,10 +3,11 @@
 use std::fmt;
 use std::sync::Arc;
 
+use langgraph::error::NodeError;
+use langgraph::graph;
 use langgraph::graph::{CompilationErrors, CompiledStateGraph, StateGraph};
 use langgraph::message::Message;
 use langgraph::node::{Context, Node, NodeRun};
-use langgraph::{NodeError, graph};
 use langgraph_agent::{
     ChatModel, ChatModelExt as _, ChatRequest, MessagesState, MessagesStateUpdate, async_trait,
 };

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use langgraph::NodeError;
+use langgraph::error::NodeError;
 use langgraph::message::Message;
 use langgraph::node::{Context, Node, NodeRun};
 use langgraph::state::HasMessages;

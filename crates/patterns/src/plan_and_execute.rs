@@ -4,12 +4,13 @@ use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 
+use langgraph::State;
+use langgraph::error::NodeError;
 use langgraph::graph::{
     CompilationErrors, CompiledStateGraph, ConfiguredWorker, END, START, StateGraph, worker,
 };
 use langgraph::message::Message;
 use langgraph::node::{Context, Node, NodeRun, Send, Target};
-use langgraph::{NodeError, State};
 use langgraph_agent::{
     ChatModel, ChatModelExt as _, ChatRequest, MessagesState, MessagesStateUpdate,
 };

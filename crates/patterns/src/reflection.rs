@@ -3,10 +3,11 @@
 use std::fmt;
 use std::sync::Arc;
 
+use langgraph::error::NodeError;
 use langgraph::graph::{CompilationErrors, CompiledStateGraph, StateGraph};
 use langgraph::message::Message;
 use langgraph::node::{Context, Node, NodeRun};
-use langgraph::{NodeError, State, graph, node};
+use langgraph::{State, graph, node};
 use langgraph_agent::{ChatModel, ChatModelExt as _, ChatRequest};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

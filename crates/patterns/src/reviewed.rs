@@ -2,10 +2,12 @@
 
 use std::fmt;
 
+use langgraph::error::NodeError;
 use langgraph::graph::{CompilationErrors, CompiledStateGraph, StateGraph};
+use langgraph::interrupt::Interrupt;
 use langgraph::message::Message;
-use langgraph::node::{Context, Interrupt, Node, NodeRun};
-use langgraph::{NodeError, State, graph};
+use langgraph::node::{Context, Node, NodeRun};
+use langgraph::{State, graph};
 use langgraph_agent::MessagesState;
 use serde::{Deserialize, Serialize};
 

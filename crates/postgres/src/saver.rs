@@ -5,10 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use langgraph::checkpoint::{
-    Administration, Attach, Attached, Batch, Chain, CheckpointError, CheckpointId, Checkpointer,
-    Formats, Head, HeldBy, Leases, ListOptions, Prune, ThreadFilter, ThreadInfo, ThreadKey,
-    ThreadPosition, Usage, VisitStatePart,
+    Administration, Attach, Attached, Batch, Chain, CheckpointId, Checkpointer, Formats, Head,
+    HeldBy, Leases, ListOptions, Prune, ThreadFilter, ThreadInfo, ThreadKey, ThreadPosition, Usage,
+    VisitStatePart,
 };
+use langgraph::error::CheckpointError;
 use langgraph::{State, async_trait};
 use langgraph_sql::LogName;
 use serde::Serialize;
@@ -98,7 +99,8 @@ impl PostgresSaver {
     /// use std::sync::Arc;
     /// use std::time::Duration;
     ///
-    /// use langgraph::checkpoint::{CheckpointError, Leases};
+    /// use langgraph::checkpoint::Leases;
+    /// use langgraph::error::CheckpointError;
     /// use langgraph::prelude::*;
     /// use langgraph_postgres::PostgresSaver;
     ///

@@ -7,8 +7,7 @@ mod support;
 use std::sync::Arc;
 use std::time::Duration;
 
-use langgraph::AgentError;
-use langgraph::checkpoint::CheckpointError;
+use langgraph::error::{AgentError, CheckpointError};
 use langgraph::prelude::*;
 use langgraph_postgres::{Database, PostgresSaver};
 use support::{Schema, url};

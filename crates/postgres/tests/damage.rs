@@ -9,7 +9,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use forks::{branches, forks};
-use langgraph::checkpoint::{CheckpointError, Checkpointer, Leases as _};
+use langgraph::checkpoint::{Checkpointer, Leases as _};
+use langgraph::error::CheckpointError;
 use langgraph::prelude::*;
 use langgraph::thread::Keep;
 use langgraph_postgres::PostgresSaver;

@@ -1,6 +1,7 @@
 //! What a remote agent may spend, and who pays for it.
 
-use langgraph::node::{Context, NodeError};
+use langgraph::error::NodeError;
+use langgraph::node::Context;
 use langgraph_budget::{Allowance, Amounts, Funds};
 
 use crate::AgentEnvelope;

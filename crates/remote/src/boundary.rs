@@ -3,9 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use langgraph::AgentError;
+use langgraph::error::{AgentError, NodeError};
 use langgraph::graph::CompiledStateGraph;
-use langgraph::node::{IntoOutput, NodeError, Output};
+use langgraph::node::{IntoOutput, Output};
 use langgraph::run::{Outcome, Run};
 use langgraph::state::State;
 

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 
 use futures_core::Stream;
-use langgraph::node::NodeError;
+use langgraph::error::NodeError;
 use tokio::sync::mpsc;
 
 use crate::recent::Recent;

@@ -2,21 +2,19 @@
 
 use std::time::Duration;
 
-use langgraph::Failure;
-use langgraph::checkpoint::FormatError;
-use langgraph::node::NodeError;
+use langgraph::error::{Failure, FormatError, NodeError};
 
 use crate::{AgentId, ErrorCode, RemotePause, RequestId, StreamError};
 
 /// Why a call of a remote agent failed.
 ///
-/// In a run it is the source of [`AgentError::Remote`](langgraph::AgentError::Remote), which names the
+/// In a run it is the source of [`AgentError::Remote`](langgraph::error::AgentError::Remote), which names the
 /// node and the agent.
 ///
 /// # Examples
 ///
 /// ```
-/// use langgraph::AgentError;
+/// use langgraph::error::AgentError;
 /// use langgraph_remote::{ErrorCode, RemoteError};
 ///
 /// fn worth_another_try(error: &AgentError) -> bool {

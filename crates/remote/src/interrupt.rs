@@ -1,6 +1,6 @@
 //! Interrupts of an agent, on their way to whoever answers them.
 
-use langgraph::node::Interrupt;
+use langgraph::interrupt::Interrupt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

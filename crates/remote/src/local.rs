@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use futures_core::Stream;
-use langgraph::NoRuntime;
+use langgraph::error::NoRuntime;
 use langgraph::graph::Topology;
 use tokio::time::Sleep;
 

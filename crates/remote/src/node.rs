@@ -8,9 +8,9 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use langgraph::NoRuntime;
+use langgraph::error::{NoRuntime, NodeError};
 use langgraph::message::MessageChunk;
-use langgraph::node::{Context, IntoOutput, Node, NodeError, NodeRun, Output};
+use langgraph::node::{Context, IntoOutput, Node, NodeRun, Output};
 use langgraph::state::State;
 use langgraph::stream::StreamMode;
 use serde::de::DeserializeOwned;
@@ -44,7 +44,7 @@ use crate::{
 /// account is charged with what the agent has spent.
 ///
 /// Every attempt of the node sends a new request. A failure is an
-/// [`AgentError::Remote`](langgraph::AgentError::Remote), which names the node and the agent, and
+/// [`AgentError::Remote`](langgraph::error::AgentError::Remote), which names the node and the agent, and
 /// whose source is a [`RemoteError`].
 ///
 /// # Examples

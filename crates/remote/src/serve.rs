@@ -4,14 +4,13 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use langgraph::checkpoint::CheckpointError;
+use langgraph::error::{AgentError, CheckpointError, InvalidUpdate, NodeError, WrittenBy};
 use langgraph::graph::{CompiledStateGraph, Topology};
-use langgraph::node::{IntoOutput, NodeError, Output};
+use langgraph::node::{IntoOutput, Output};
 use langgraph::run::{Outcome, Run, StreamOptions};
 use langgraph::state::State;
 use langgraph::stream::{EventKind, StreamMode};
 use langgraph::thread::Thread;
-use langgraph::{AgentError, InvalidUpdate, WrittenBy};
 use langgraph_budget::BudgetExceeded;
 use serde::Serialize;
 use serde::de::DeserializeOwned;

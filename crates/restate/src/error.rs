@@ -27,7 +27,7 @@ pub enum RestateError {
         /// What was called.
         target: String,
         /// The HTTP status. A run that failed has that of its
-        /// [kind](langgraph::ErrorKind::http_status).
+        /// [kind](langgraph::error::ErrorKind::http_status).
         status: u16,
         /// The error.
         message: String,

@@ -42,7 +42,7 @@ impl RemoteThread {
     /// # Errors
     ///
     /// [`RestateError::Failed`] if the run has failed, with the status of the error's
-    /// [kind](langgraph::ErrorKind::http_status).
+    /// [kind](langgraph::error::ErrorKind::http_status).
     pub async fn start(&self, input: impl Serialize) -> Result<ThreadState, RestateError> {
         self.call("start", input).await
     }

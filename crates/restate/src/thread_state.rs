@@ -1,6 +1,6 @@
 //! How a thread stands.
 
-use langgraph::node::Interrupt;
+use langgraph::interrupt::Interrupt;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

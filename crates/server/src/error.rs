@@ -4,8 +4,7 @@ use crate::queue::QueueError;
 use axum::Json;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use langgraph::AgentError;
-use langgraph::checkpoint::CheckpointError;
+use langgraph::error::{AgentError, CheckpointError};
 use langgraph_store::StoreError;
 use serde_json::json;
 

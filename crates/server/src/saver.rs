@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use langgraph::checkpoint::{CheckpointError, Checkpointer};
+use langgraph::checkpoint::Checkpointer;
+use langgraph::error::CheckpointError;
 #[cfg(feature = "postgres")]
 use langgraph_postgres::PostgresSaver;
 use langgraph_sqlite::SqliteSaver;

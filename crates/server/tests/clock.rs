@@ -8,8 +8,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime};
 
+use langgraph::error::NodeError;
 use langgraph::graph::StateGraph;
-use langgraph::node::{Context, NodeError};
+use langgraph::node::Context;
 use langgraph::{State, node};
 use langgraph_server::{RunContext, Server};
 use langgraph_wait::WaitExt;

@@ -7,9 +7,10 @@ mod support;
 use std::time::Duration;
 
 use langgraph::State;
+use langgraph::error::NodeError;
 use langgraph::graph::StateGraph;
 use langgraph::node;
-use langgraph::node::{Context, NodeError};
+use langgraph::node::Context;
 use langgraph_server::{BearerTokens, Limits, RunContext, Server, User};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};

@@ -7,9 +7,10 @@ mod support;
 use std::time::Duration;
 
 use futures_util::StreamExt;
+use langgraph::error::NodeError;
 use langgraph::graph::StateGraph;
 use langgraph::message::{FinishReason, Message, MessageChunk};
-use langgraph::node::{Context, NodeError};
+use langgraph::node::Context;
 use langgraph::{State, node};
 use langgraph_agent::{MessagesState, MessagesStateUpdate};
 use langgraph_server::Server;

@@ -5,9 +5,10 @@
 mod support;
 
 use langgraph::State;
+use langgraph::error::NodeError;
 use langgraph::graph::StateGraph;
 use langgraph::message::{FinishReason, Message, MessageChunk, Usage};
-use langgraph::node::{Context, NodeError};
+use langgraph::node::Context;
 use langgraph_agent::{MessagesState, MessagesStateUpdate};
 use langgraph_server::{BearerTokens, Server, User};
 use reqwest::Method;

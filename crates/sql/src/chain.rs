@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::ops::{Deref, RangeInclusive};
 
-use langgraph::checkpoint::{CheckpointError, CheckpointId};
+use langgraph::checkpoint::CheckpointId;
+use langgraph::error::CheckpointError;
 
 /// A checkpoint of a chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +52,7 @@ impl Link {
 /// use langgraph::checkpoint::CheckpointId;
 /// use langgraph_sql::{Link, LinkFinder};
 ///
-/// # fn main() -> Result<(), langgraph::checkpoint::CheckpointError> {
+/// # fn main() -> Result<(), langgraph::error::CheckpointError> {
 /// let [a, b, c] = {
 ///     let a = CheckpointId::after(None);
 ///     let b = CheckpointId::after(Some(a));

@@ -3,9 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use langgraph::checkpoint::{
-    CheckpointError, CheckpointId, ListOptions, RunStatus, Source, ThreadFilter,
-};
+use langgraph::checkpoint::{CheckpointId, ListOptions, RunStatus, Source, ThreadFilter};
+use langgraph::error::CheckpointError;
 use serde_json::Value;
 
 use crate::rows::Row;
@@ -56,7 +55,7 @@ pub fn metadata_text(
 /// use langgraph::checkpoint::{CheckpointId, ListOptions};
 /// use langgraph_sql::Listed;
 ///
-/// # fn main() -> Result<(), langgraph::checkpoint::CheckpointError> {
+/// # fn main() -> Result<(), langgraph::error::CheckpointError> {
 /// let id = CheckpointId::after(None);
 /// let listed = Listed { id, step: 1, source: "loop", metadata: Some(r#"{"user":"Ada"}"#) };
 /// assert!(listed.is_wanted(&ListOptions::new().metadata("user", "Ada"))?);

@@ -1,6 +1,7 @@
 //! Names of logs.
 
-use langgraph::checkpoint::{CheckpointError, ThreadKey};
+use langgraph::checkpoint::ThreadKey;
+use langgraph::error::CheckpointError;
 
 /// The stored name of a log.
 ///
@@ -10,7 +11,7 @@ use langgraph::checkpoint::{CheckpointError, ThreadKey};
 /// use langgraph::checkpoint::ThreadKey;
 /// use langgraph_sql::LogName;
 ///
-/// # fn main() -> Result<(), langgraph::checkpoint::CheckpointError> {
+/// # fn main() -> Result<(), langgraph::error::CheckpointError> {
 /// let name = LogName::of(&ThreadKey::root("t"))?;
 /// assert_eq!(name.namespace, LogName::ROOT);
 /// assert_eq!(name.key()?, ThreadKey::root("t"));

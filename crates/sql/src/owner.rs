@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use langgraph::checkpoint::{CheckpointError, Owner};
+use langgraph::checkpoint::Owner;
+use langgraph::error::CheckpointError;
 
 /// An [`Owner`] as a row of a table that all logs share: they hold only its key.
 #[derive(Clone, Debug, PartialEq, Eq)]

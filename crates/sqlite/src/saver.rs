@@ -6,10 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use langgraph::checkpoint::{
-    Administration, Attach, Attached, Batch, Chain, CheckpointError, CheckpointId, Checkpointer,
-    Formats, Head, HeldBy, Leases, ListOptions, Prune, ThreadFilter, ThreadInfo, ThreadKey,
-    ThreadPosition, Usage, VisitStatePart,
+    Administration, Attach, Attached, Batch, Chain, CheckpointId, Checkpointer, Formats, Head,
+    HeldBy, Leases, ListOptions, Prune, ThreadFilter, ThreadInfo, ThreadKey, ThreadPosition, Usage,
+    VisitStatePart,
 };
+use langgraph::error::CheckpointError;
 use langgraph::{State, async_trait};
 use langgraph_sql::LogName;
 use serde::Serialize;
@@ -118,7 +119,8 @@ impl SqliteSaver {
     /// use std::sync::Arc;
     /// use std::time::Duration;
     ///
-    /// use langgraph::checkpoint::{CheckpointError, Leases};
+    /// use langgraph::checkpoint::Leases;
+    /// use langgraph::error::CheckpointError;
     /// use langgraph::prelude::*;
     /// use langgraph_sqlite::SqliteSaver;
     ///

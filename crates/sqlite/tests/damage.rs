@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use forks::{SumUpdate, forks};
-use langgraph::checkpoint::{CheckpointError, Leases as _};
+use langgraph::checkpoint::Leases as _;
+use langgraph::error::CheckpointError;
 use langgraph::prelude::*;
 use langgraph::thread::Keep;
 use langgraph_sqlite::SqliteSaver;

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use langgraph::checkpoint::{CheckpointError, Checkpointer, Formats};
+use langgraph::checkpoint::{Checkpointer, Formats};
+use langgraph::error::CheckpointError;
 use langgraph_codecs::{Encrypted, Key, MessagePack};
 use langgraph_conformance::checkpoint;
 use langgraph_sqlite::SqliteSaver;

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use langgraph::node::{Answer, CancelToken, ContextOptions};
+use langgraph::interrupt::Answer;
+use langgraph::node::ContextOptions;
+use langgraph::run::CancelToken;
 use langgraph::stream::StreamModes;
 use serde_json::Value;
 

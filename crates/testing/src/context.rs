@@ -2,8 +2,9 @@
 
 use std::ops::Deref;
 
+use langgraph::interrupt::{Answer, Interrupt};
 use langgraph::message::MessageChunk;
-use langgraph::node::{Answer, Context, ContextOptions, DetachedContext, Interrupt};
+use langgraph::node::{Context, ContextOptions, DetachedContext};
 use langgraph::state::State;
 use langgraph::stream::{Event, EventKind};
 use serde_json::Value;

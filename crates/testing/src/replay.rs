@@ -14,11 +14,9 @@ use std::future::IntoFuture;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use langgraph::AgentError;
 use langgraph::CompiledStateGraph;
-use langgraph::checkpoint::{
-    Attach, CheckpointError, Checkpointer, Durability, Formats, ThreadFilter,
-};
+use langgraph::checkpoint::{Attach, Checkpointer, Durability, Formats, ThreadFilter};
+use langgraph::error::{AgentError, CheckpointError};
 use langgraph::run::CancelToken;
 use langgraph::state::State;
 use langgraph_agent::{ChatModel, StandIn};

@@ -2,7 +2,7 @@
 
 mod mismatch;
 
-use langgraph::AgentError;
+use langgraph::error::AgentError;
 use langgraph::graph::NodeName;
 use langgraph::message::{Message, ToolCall};
 use langgraph::run::{Outcome, Run, StreamOptions};

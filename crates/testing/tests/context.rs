@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use langgraph::message::MessageChunk;
-use langgraph::node::CancelToken;
 use langgraph::prelude::*;
+use langgraph::run::CancelToken;
 use langgraph_testing::TestContext;
 
 #[node]

@@ -4,8 +4,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use langgraph::checkpoint::{Attach, InnerSnapshot, RunStatus, Snapshot, ThreadFilter, ThreadKey};
+use langgraph::error::AgentError;
 use langgraph::graph::{NodeKind, START, Topology};
-use langgraph::{AgentError, CompiledStateGraph, State};
+use langgraph::{CompiledStateGraph, State};
 
 use crate::position::Position;
 
@@ -88,7 +89,7 @@ impl fmt::Display for Report {
 ///
 /// # Errors
 ///
-/// Those of the saver; [`NoAdministration`](langgraph::checkpoint::CheckpointError::NoAdministration)
+/// Those of the saver; [`NoAdministration`](langgraph::error::CheckpointError::NoAdministration)
 /// if it cannot list threads.
 pub async fn check_threads<S: State, C: Attach<S> + ?Sized>(
     saver: Arc<C>,

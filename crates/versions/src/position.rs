@@ -1,6 +1,7 @@
 //! The graph that a thread is at.
 
-use langgraph::checkpoint::{CheckpointError, CheckpointId, Checkpointer, Stored, ThreadKey};
+use langgraph::checkpoint::{CheckpointId, Checkpointer, Stored, ThreadKey};
+use langgraph::error::CheckpointError;
 
 /// The head of a thread.
 pub(crate) struct Position {

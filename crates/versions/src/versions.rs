@@ -7,8 +7,9 @@ use std::time::SystemTime;
 use langgraph::checkpoint::{
     Batch, CheckpointId, CheckpointRecord, Checkpointer, RunStatus, Source, ThreadKey,
 };
+use langgraph::error::AgentError;
 use langgraph::thread::Thread;
-use langgraph::{AgentError, CompiledStateGraph, State};
+use langgraph::{CompiledStateGraph, State};
 
 use crate::check::check;
 use crate::position::{Position, head};

@@ -3,7 +3,7 @@
 use std::time::SystemTime;
 
 use langgraph::Context;
-use langgraph::node::Interrupted;
+use langgraph::error::Interrupted;
 use serde::de::DeserializeOwned;
 
 use crate::wait::{End, Question};

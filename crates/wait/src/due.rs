@@ -2,7 +2,8 @@
 
 use std::time::SystemTime;
 
-use langgraph::checkpoint::{CheckpointError, Checkpointer};
+use langgraph::checkpoint::Checkpointer;
+use langgraph::error::CheckpointError;
 
 use crate::wait::Wait;
 use crate::waits::Waits;

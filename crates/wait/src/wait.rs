@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use chrono::{DateTime, SecondsFormat, Utc};
-use langgraph::node::Interrupt;
+use langgraph::interrupt::Interrupt;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::time::SystemTime;
 
 use langgraph::checkpoint::{
-    CheckpointError, Checkpointer, Head, RunStatus, ThreadFilter, ThreadKey, open_interrupts,
+    Checkpointer, Head, RunStatus, ThreadFilter, ThreadKey, open_interrupts,
 };
+use langgraph::error::CheckpointError;
 
 use crate::wait::Wait;
 
@@ -21,7 +22,8 @@ const PAGE: usize = 1_000;
 ///
 /// ```
 /// use std::time::SystemTime;
-/// use langgraph::checkpoint::{CheckpointError, Checkpointer};
+/// use langgraph::checkpoint::Checkpointer;
+/// use langgraph::error::CheckpointError;
 /// use langgraph_wait::Waits;
 ///
 /// async fn look(saver: &dyn Checkpointer, waits: &mut Waits) -> Result<(), CheckpointError> {

@@ -3,10 +3,10 @@
 use std::time::SystemTime;
 
 use futures_util::stream::{self, StreamExt as _};
-use langgraph::checkpoint::CheckpointError;
+use langgraph::error::{AgentError, CheckpointError};
 use langgraph::run::Run;
 use langgraph::thread::Thread;
-use langgraph::{AgentError, CompiledStateGraph, Outcome, State};
+use langgraph::{CompiledStateGraph, Outcome, State};
 use serde::Serialize;
 use serde_json::json;
 

@@ -157,7 +157,7 @@ pub(super) fn state_impl(model: &Model<'_>, names: &Names<'_>) -> TokenStream {
             fn try_merge(
                 &mut self,
                 update: Self::Update,
-            ) -> ::core::result::Result<(), #root::state::ReducerError> {
+            ) -> ::core::result::Result<(), #root::error::ReducerError> {
                 #try_merge
                 ::core::result::Result::Ok(())
             }
@@ -202,7 +202,7 @@ pub(super) fn state_impl(model: &Model<'_>, names: &Names<'_>) -> TokenStream {
         {
             fn into_output(
                 self,
-            ) -> ::core::result::Result<#root::node::Output<#state #ty_generics>, #root::node::NodeError>
+            ) -> ::core::result::Result<#root::node::Output<#state #ty_generics>, #root::error::NodeError>
             {
                 ::core::result::Result::Ok(#root::node::Output::update(self))
             }

@@ -7,8 +7,9 @@
 
 use std::future::Future;
 
+use crate::error::NodeError;
 use crate::graph::Pick;
-use crate::node::{Context, NodeError, RouterRun};
+use crate::node::{Context, RouterRun};
 use crate::state::State;
 
 /// A function of the state, and optionally of the context.

@@ -8,8 +8,9 @@ mod writes;
 
 use std::marker::PhantomData;
 
+use crate::error::NodeError;
 use crate::graph::StateGraph;
-use crate::node::{IntoOutput, Item, NodeError, NodeFuture, NodeRun, Output, Send, Worker};
+use crate::node::{IntoOutput, Item, NodeFuture, NodeRun, Output, Send, Worker};
 use crate::state::State;
 
 pub use self::answer::{FutureAnswer, Of, PlainAnswer, TryFutureAnswer, ask};

@@ -20,6 +20,7 @@ use crate::state::{State, StateCodec};
 ///
 /// ```
 /// # use langgraph::checkpoint::*;
+/// # use langgraph::error::CheckpointError;
 /// use std::sync::Arc;
 /// use langgraph::State;
 /// use langgraph::checkpoint::{Attach, Attached};

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::Interrupt;
 use super::{CheckpointId, Snapshot};
+use crate::interrupt::Interrupt;
 use crate::state::State;
 use langgraph_topology::NodeName;
 

@@ -6,9 +6,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use super::Interrupt;
 use super::UnfilledJoin;
 use super::{CheckpointId, InnerSnapshot, Source};
+use crate::interrupt::Interrupt;
 use crate::state::State;
 use crate::state::write::Write;
 use langgraph_topology::NodeName;

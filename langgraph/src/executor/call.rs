@@ -4,7 +4,8 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use super::TaskOrder;
-use crate::node::{Context, NodeError, TaskReport};
+use crate::error::NodeError;
+use crate::node::{Context, TaskReport};
 
 /// The snapshot of a superstep, encoded.
 #[derive(Debug)]

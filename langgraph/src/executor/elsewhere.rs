@@ -8,10 +8,12 @@ use serde::de::DeserializeOwned;
 
 use super::Executor;
 use super::call::{Slot, TaskCall};
-use crate::checkpoint::{OutputWire, Place, WriteWire};
+use crate::error::NodeError;
 use crate::graph::CompiledStateGraph;
-use crate::node::{Call, ErasedItem, NodeError, NodeRun, Output, Step, whole};
+use crate::log::TaskPosition;
+use crate::node::{Call, ErasedItem, NodeRun, Output, Step, whole};
 use crate::state::codec::write_text;
+use crate::state::wire::{OutputWire, WriteWire};
 use crate::state::{State, StateCodec};
 use langgraph_topology::NodeKind;
 
@@ -92,7 +94,7 @@ impl<S: State> Shared<S> {
         let task = TaskCall {
             cx,
             item: call.item.map(ErasedItem::to_text).transpose()?,
-            identity: cx.place().map_or_else(new, Place::identity),
+            identity: cx.place().map_or_else(new, TaskPosition::identity),
             graph: &self.graph,
             fingerprint: self.fingerprint,
             slot: self.slot(call.state),

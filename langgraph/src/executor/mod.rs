@@ -65,14 +65,13 @@ mod reply;
 use std::future::Future;
 use std::pin::Pin;
 
-pub use crate::error::TaskFailure;
-pub use crate::node::{Reported, Reporter, TaskReport};
+pub use crate::node::report::{Reported, Reporter, TaskReport};
 pub use call::{SnapshotText, TaskCall};
 pub use host::TaskHost;
 pub use order::TaskOrder;
 pub use reply::TaskReply;
 
-use crate::node::NodeError;
+use crate::error::NodeError;
 
 /// The future of a task that runs elsewhere.
 pub type Running<'a> = Pin<Box<dyn Future<Output = Result<TaskReply, NodeError>> + Send + 'a>>;

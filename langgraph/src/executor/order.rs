@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::node::{Answer, Context, OnceRecord};
+use crate::checkpoint::OnceRecord;
+use crate::interrupt::Answer;
+use crate::node::Context;
 use crate::stream::StreamMode;
 use langgraph_topology::NodeName;
 

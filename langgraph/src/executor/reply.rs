@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::checkpoint::{Interrupted, Questions};
-use crate::error::{NodeError, TaskFailure};
+use crate::error::{Interrupted, NodeError, TaskFailure};
+use crate::interrupt::Interrupts;
 use crate::node::{Context, Output};
 use crate::state::codec::write_text;
 use crate::state::{State, StateCodec};
@@ -15,7 +15,7 @@ pub struct TaskReply {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     cached: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    questions: Option<Questions>,
+    questions: Option<Interrupts>,
     /// Why the answer to its question was refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     refused: Option<Interrupted>,

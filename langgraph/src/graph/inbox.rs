@@ -6,8 +6,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::oneshot;
 
+use crate::checkpoint::UnfilledJoin;
 use crate::error::ErrorKind;
-use crate::node::{Interrupt, Output, UnfilledJoin};
+use crate::interrupt::Interrupt;
+use crate::node::Output;
 use crate::state::State;
 use langgraph_topology::NodeName;
 

@@ -7,9 +7,8 @@ use std::sync::Arc;
 
 use super::into_node::FnStep;
 use super::{ConfiguredNode, NodeExt};
-use crate::node::{
-    Call, Context, IntoOutput, Item, NodeError, NodeMeta, NodeRun, OwnedFuture, Step, item,
-};
+use crate::error::NodeError;
+use crate::node::{Call, Context, IntoOutput, Item, NodeMeta, NodeRun, OwnedFuture, Step, item};
 use crate::policy::{CachePolicy, ErrorHandler, Middleware, RetryPolicy};
 use crate::state::State;
 use langgraph_topology::NodeKind;

@@ -20,7 +20,6 @@ pub(crate) mod stops;
 pub(crate) mod thread_policy;
 pub(crate) mod wiring;
 
-pub use crate::node::UnfilledJoin;
 pub use builder::StateGraph;
 pub use compiled::CompiledStateGraph;
 pub use configured_node::ConfiguredNode;

@@ -40,7 +40,7 @@ pub trait NodeExt<S: State, K>: IntoNode<S, K> + Sized {
     }
 
     /// Fails an attempt that takes longer than `limit`, with a
-    /// [`NodeTimeout`](crate::policy::NodeTimeout).
+    /// [`NodeTimeout`](crate::error::NodeTimeout).
     ///
     /// The node is dropped at its `.await`; code that computes without one cannot be stopped.
     fn timeout(self, limit: Duration) -> ConfiguredNode<S> {
@@ -50,7 +50,7 @@ pub trait NodeExt<S: State, K>: IntoNode<S, K> + Sized {
     }
 
     /// Fails an attempt that shows no progress for `limit`, with a
-    /// [`NodeTimeout`](crate::policy::NodeTimeout).
+    /// [`NodeTimeout`](crate::error::NodeTimeout).
     ///
     /// Progress is a [`heartbeat`](crate::Context::heartbeat), an event, a chunk of a message, and
     /// each superstep of a graph inside the node.

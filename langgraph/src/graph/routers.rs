@@ -2,8 +2,9 @@
 
 use super::NodeName;
 use super::routes::{ErasedRouter, RouterCall, Routes};
+use crate::error::NodeError;
 use crate::node::IntoTargets as _;
-use crate::node::{Context, IntoRouter, NodeError, RouterRun, Send, Target};
+use crate::node::{Context, IntoRouter, RouterRun, Send, Target};
 use crate::state::State;
 
 /// The arm that a `match` of `graph!` picks.

@@ -11,13 +11,13 @@ use std::time::Duration;
 ///
 /// Two runs never write to a thread at the same time, whatever the policy. Each record names its
 /// predecessor; the second run that writes after the same record fails with
-/// [`CheckpointError::Conflict`](crate::checkpoint::CheckpointError::Conflict). With a saver
+/// [`CheckpointError::Conflict`](crate::error::CheckpointError::Conflict). With a saver
 /// without leases, this is all that keeps two runs apart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OnConflict {
     /// The later one fails at its start, with
-    /// [`CheckpointError::Held`](crate::checkpoint::CheckpointError::Held).
+    /// [`CheckpointError::Held`](crate::error::CheckpointError::Held).
     #[default]
     Reject,
     /// Waits up to this long until the thread is free.
@@ -66,7 +66,7 @@ impl OnConflict {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OnOpenQuestion {
-    /// The run fails with [`AgentError::QuestionsOpen`](crate::AgentError::QuestionsOpen).
+    /// The run fails with [`AgentError::QuestionsOpen`](crate::error::AgentError::QuestionsOpen).
     #[default]
     Refuse,
     /// The question stays open, and the input waits behind it: it is merged with what the answered

@@ -48,7 +48,7 @@ pub trait Agent: Send + Sync + 'static {
 
     /// Runs the agent.
     ///
-    /// `?` takes a [`NodeError`](crate::NodeError), an error in a box, and the errors of models and
+    /// `?` takes a [`NodeError`](crate::error::NodeError), an error in a box, and the errors of models and
     /// tools; they become an [`AgentError::Agent`].
     ///
     /// Write `async fn run`, without `#[async_trait]`: its future needs no box.

@@ -7,7 +7,7 @@ use tokio::sync::watch;
 
 /// Cancels a run: keep a clone, and pass one to the run.
 ///
-/// When a cancelled run returns [`AgentError::Cancelled`](crate::AgentError::Cancelled), nothing of it
+/// When a cancelled run returns [`AgentError::Cancelled`](crate::error::AgentError::Cancelled), nothing of it
 /// is written to its thread any more.
 ///
 /// # Examples

@@ -4,8 +4,8 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
-use super::{NodeError, Output, Send};
-use crate::checkpoint::FormatError;
+use super::{Output, Send};
+use crate::error::{FormatError, NodeError};
 use crate::state::State;
 use crate::state::StateCodec;
 use crate::state::codec::write_text;

@@ -14,9 +14,10 @@ pub use self::detached::{ContextOptions, DetachedContext};
 use super::heartbeat::Heartbeat;
 use super::once::OnceMemory;
 use super::scope::Scope;
-use super::{MissingResource, NodeError, NodeId, Reporter};
+use super::{MissingResource, NodeId, Reporter};
 use crate::checkpoint::Json;
-use crate::checkpoint::Place;
+use crate::error::NodeError;
+use crate::log::TaskPosition;
 use crate::message::MessageChunk;
 use crate::stream::{Payload, StreamMode};
 
@@ -38,7 +39,7 @@ pub struct Context {
     /// The number of graphs that this attempt, or its routers, have called.
     calls: AtomicU32,
     /// The task's place in its thread's log, if it has a thread.
-    place: Option<Box<Place>>,
+    place: Option<Box<TaskPosition>>,
     /// Created at first use: most nodes never interrupt nor wait.
     memory: OnceLock<Box<Memory>>,
 }
@@ -87,15 +88,15 @@ impl Context {
     }
 
     /// Sets the task's place in its thread's log.
-    pub(crate) fn set_place(&mut self, place: Option<Place>) {
+    pub(crate) fn set_place(&mut self, place: Option<TaskPosition>) {
         self.place = place.map(Box::new);
     }
 
-    pub(crate) fn place_mut(&mut self) -> Option<&mut Place> {
+    pub(crate) fn place_mut(&mut self) -> Option<&mut TaskPosition> {
         self.place.as_deref_mut()
     }
 
-    pub(crate) fn place(&self) -> Option<&Place> {
+    pub(crate) fn place(&self) -> Option<&TaskPosition> {
         self.place.as_deref()
     }
 

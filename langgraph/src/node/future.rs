@@ -5,7 +5,8 @@ use std::marker::PhantomData;
 use std::pin::Pin;
 use std::task::{Context as TaskContext, Poll};
 
-use super::{IntoOutput, NodeError, Output};
+use super::{IntoOutput, Output};
+use crate::error::NodeError;
 use crate::state::State;
 
 /// What `#[node]` knows about a function, available from the function's type.

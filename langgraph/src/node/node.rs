@@ -56,7 +56,7 @@ pub trait Node<S: State>: Send + Sync + 'static {
     /// Returns the remote agent that the node calls, if any.
     ///
     /// Drawings show it. A failure of the node is an
-    /// [`AgentError::Remote`](crate::AgentError::Remote) with its name.
+    /// [`AgentError::Remote`](crate::error::AgentError::Remote) with its name.
     fn remote_agent(&self) -> Option<&str> {
         None
     }

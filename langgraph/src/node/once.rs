@@ -8,12 +8,9 @@ use langgraph_topology::hash::Fnv;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::{Context, NodeError, TaskReport};
-use crate::checkpoint::CheckpointError;
-use crate::checkpoint::OnceRecord;
-use crate::checkpoint::{Format as _, FormatError, Json};
-use crate::error::AgentError;
-use crate::error::NoRuntime;
+use super::{Context, TaskReport};
+use crate::checkpoint::{Format as _, Json, OnceRecord};
+use crate::error::{AgentError, CheckpointError, FormatError, NoRuntime, NodeError};
 
 /// The name of a piece of work, and its arguments.
 ///
@@ -161,7 +158,7 @@ impl Context {
     /// use std::convert::Infallible;
     /// use std::sync::atomic::{AtomicU32, Ordering};
     /// use langgraph::prelude::*;
-    /// use langgraph::node::NodeError;
+    /// use langgraph::error::NodeError;
     ///
     /// static CHARGED: AtomicU32 = AtomicU32::new(0);
     ///

@@ -1,7 +1,8 @@
 //! Outputs of nodes.
 
 use super::command::Jump;
-use super::{Command, Next, NodeError};
+use super::{Command, Next};
+use crate::error::NodeError;
 use crate::state::plain::with_single_values;
 use crate::state::write::{Write, Writes};
 use crate::state::{Plain, PlainUpdate, State};

@@ -2,7 +2,8 @@
 
 use std::sync::PoisonError;
 
-use super::{Context, NodeError};
+use super::Context;
+use crate::error::NodeError;
 
 /// What a subgraph on a thread persists.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

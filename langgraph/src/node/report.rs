@@ -6,7 +6,8 @@ use std::pin::Pin;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{NodeError, OnceRecord};
+use crate::checkpoint::OnceRecord;
+use crate::error::NodeError;
 use crate::message::MessageChunk;
 
 /// What a task reports home while it runs elsewhere.

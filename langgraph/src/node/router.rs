@@ -4,7 +4,8 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context as TaskContext, Poll};
 
-use super::{Context, IntoTargets, NodeError};
+use super::{Context, IntoTargets};
+use crate::error::NodeError;
 use crate::state::State;
 
 /// One call of a router, as the runtime awaits it.

@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use super::Resources;
 use super::heartbeat::Heartbeat;
+use crate::checkpoint::UnfilledJoin;
 use crate::node::CancelToken;
-use crate::node::UnfilledJoin;
 use crate::stream::{Emitter, RunStart};
 use langgraph_topology::NodeName;
 

@@ -7,8 +7,9 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::{NodeError, NodeMeta, OwnedFuture, Worker};
-use crate::checkpoint::{Format as _, FormatError, Json};
+use super::{NodeMeta, OwnedFuture, Worker};
+use crate::checkpoint::{Format as _, Json};
+use crate::error::{FormatError, NodeError};
 use crate::state::State;
 use langgraph_topology::NodeName;
 

@@ -5,10 +5,9 @@ use std::sync::Arc;
 use super::command::{Jump, JumpTo, ParentCommand, Target};
 use super::output::Output;
 use super::send::{Argument, Send, StoredItem};
-use crate::checkpoint::{
-    FormatError, JumpWire, LentUpdate, OutputWire, TargetWire, UpdateIndex, WriteWire,
-};
+use crate::error::FormatError;
 use crate::state::decoded::{Decoded, Updates};
+use crate::state::wire::{JumpWire, LentUpdate, OutputWire, TargetWire, UpdateIndex, WriteWire};
 use crate::state::write::{Write, Writes};
 use crate::state::{State, StateCodec};
 use langgraph_topology::NodeName;

@@ -10,8 +10,9 @@ use serde::Serialize;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use crate::checkpoint::{FormatError, Json};
-use crate::node::{Call, NodeError, Output};
+use crate::checkpoint::Json;
+use crate::error::{FormatError, NodeError};
+use crate::node::{Call, Output};
 use crate::state::State;
 use langgraph_topology::NodeName;
 

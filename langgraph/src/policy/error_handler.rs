@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::node::{Context, IntoOutput, NodeError, NodeRun};
+use crate::error::NodeError;
+use crate::node::{Context, IntoOutput, NodeRun};
 use crate::state::State;
 use langgraph_topology::NodeName;
 
@@ -47,7 +48,8 @@ impl NodeFailure {
     ///
     /// ```
     /// use langgraph::prelude::*;
-    /// use langgraph::policy::{NodeFailure, NodeTimeout};
+    /// use langgraph::policy::NodeFailure;
+    /// use langgraph::error::NodeTimeout;
     ///
     /// async fn fall_back(state: &i64, failure: &NodeFailure) -> Result<i64, NodeError> {
     ///     if failure.error.is::<NodeTimeout>() {

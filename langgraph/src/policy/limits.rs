@@ -9,9 +9,8 @@ use std::time::Duration;
 use tokio::task::coop::unconstrained;
 use tokio::time::{sleep, sleep_until};
 
-use super::{NodeTimeout, TimeoutKind};
-use crate::error::NoRuntime;
-use crate::node::{Context, Heartbeat, NodeError};
+use crate::error::{NoRuntime, NodeError, NodeTimeout, TimeoutKind};
+use crate::node::{Context, Heartbeat};
 
 /// What goes off when a node has exceeded one of its limits.
 type Alarm = Pin<Box<dyn Future<Output = NodeTimeout> + Send>>;

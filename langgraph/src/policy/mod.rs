@@ -13,7 +13,6 @@ mod stack;
 #[cfg(feature = "tracing")]
 mod trace;
 
-pub use crate::error::{NodeTimeout, TimeoutKind, Transient, is_transient};
 pub(crate) use cache::Cached;
 pub use cache::{CacheKey, CachePolicy, CachedOutput, InMemoryCache, NodeCache};
 pub use error_handler::{ErrorHandler, NodeFailure};

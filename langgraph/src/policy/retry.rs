@@ -3,10 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use langgraph_core::checkpoint::random_fraction;
+use crate::log::random_fraction;
 
-use crate::error::Transient;
-use crate::node::NodeError;
+use crate::error::{NodeError, Transient};
 
 /// When to retry a failed node, and how long to wait before.
 ///
@@ -123,8 +122,8 @@ impl RetryPolicy {
     /// # Examples
     ///
     /// ```
-    /// use langgraph::node::NodeError;
-    /// use langgraph::policy::{RetryPolicy, is_transient};
+    /// use langgraph::error::{NodeError, is_transient};
+    /// use langgraph::policy::RetryPolicy;
     ///
     /// #[derive(Debug, thiserror::Error)]
     /// #[error("status {0}")]

@@ -12,8 +12,8 @@ use super::error_handler::{ErasedHandler, NodeFailure};
 use super::limits::{alarm, pause};
 use super::middleware::{Middleware, NodeCall};
 use super::policies::Policies;
-use crate::error::NoRuntime;
-use crate::node::{Call, Context, GraphNode, NodeError, NodeRun, Output, Step, catch};
+use crate::error::{NoRuntime, NodeError};
+use crate::node::{Call, Context, GraphNode, NodeRun, Output, Step, catch};
 use crate::state::State;
 
 /// From the outside in: the cache, the error handler, the retries, the middleware, the time limits,

@@ -76,9 +76,9 @@ mod tests {
     use tracing::{Event, Metadata, Subscriber};
 
     use super::TraceNodes;
+    use crate::error::NodeError;
     use crate::graph::NodeExt as _;
     use crate::graph::StateGraph;
-    use crate::node::NodeError;
     use crate::policy::RetryPolicy;
 
     /// Writes spans and events as text.

@@ -3,13 +3,12 @@
 
 use std::sync::Arc;
 
-use crate::checkpoint::ExitBuffer;
 use crate::error::AgentError;
+use crate::log::{ExitBuffer, joined, last_by_edge};
 use crate::state::State;
 use crate::superstep::Engine;
 use crate::superstep::log::Log;
 use crate::thread::load::{Read, load};
-use langgraph_core::checkpoint::{joined, last_by_edge};
 
 /// Stores the end of a run: one checkpoint, with a snapshot of its state.
 pub(crate) async fn save<S: State>(

@@ -9,12 +9,12 @@ use std::time::Duration;
 use super::options::{Begin, Options, Run};
 use super::turns::OnThread;
 use super::{CancelToken, Outcome, exit_flush};
-use crate::checkpoint::{CheckpointError, Durability, Ending, ExitBuffer, RunStatus, WriteBehind};
-use crate::error::AgentError;
-use crate::error::NoRuntime;
+use crate::checkpoint::{Durability, RunStatus};
+use crate::error::{AgentError, CheckpointError, NoRuntime, NodeError};
 use crate::graph::plan::Plan;
+use crate::log::{ExitBuffer, RunGuard, WriteBehind};
 use crate::node::NodeId;
-use crate::node::{Command, NodeError, Output, caught};
+use crate::node::{Command, Output, caught};
 use crate::run::setup::{engine, log};
 use crate::state::State;
 use crate::stream::Emitter;
@@ -255,7 +255,7 @@ async fn on_thread<S: State>(
 
 async fn bounded<S: State>(
     limit: Duration,
-    ending: Option<Arc<Ending>>,
+    ending: Option<Arc<RunGuard>>,
     mut run: Driven<S>,
 ) -> Result<Outcome<S>, AgentError> {
     NoRuntime::handle(|| format!("the run's time limit of {limit:?}"))?;
@@ -272,7 +272,7 @@ async fn bounded<S: State>(
 
 async fn cancellable<S: State>(
     token: CancelToken,
-    ending: Option<Arc<Ending>>,
+    ending: Option<Arc<RunGuard>>,
     mut run: Driven<S>,
 ) -> Result<Outcome<S>, AgentError> {
     let ended = {
@@ -294,9 +294,9 @@ async fn cancellable<S: State>(
 }
 
 /// Drops a run, and waits until nothing of it is written any more.
-async fn stop<S: State>(run: Driven<S>, ending: Option<Arc<Ending>>) {
+async fn stop<S: State>(run: Driven<S>, ending: Option<Arc<RunGuard>>) {
     drop(run);
     if let Some(ending) = ending {
-        ending.settled().await;
+        ending.drained().await;
     }
 }

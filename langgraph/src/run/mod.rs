@@ -13,7 +13,8 @@ mod subgraph;
 mod thread;
 mod turns;
 
-pub use crate::node::{CancelToken, Persistence};
+pub use crate::node::cancel::CancelToken;
+pub use crate::node::persistence::Persistence;
 pub use future::RunFuture;
 pub use io::IoGraph;
 pub use options::Run;

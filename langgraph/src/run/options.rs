@@ -11,13 +11,13 @@ use super::future::RunFuture;
 use super::stream::StreamLog;
 use super::turns::{Start, StartOnThread};
 use super::{CancelToken, EventStream, Outcome, StreamOptions};
-use crate::checkpoint::{CheckpointId, Durability, Ending};
-use crate::error::AgentError;
+use crate::checkpoint::{CheckpointId, Durability};
+use crate::error::{AgentError, NodeError};
 use crate::graph::{Breakpoints, CompiledStateGraph};
-use crate::node::{Command, IntoOutput, NodeError, Output, Resources};
+use crate::log::{ResumeValue, RunGuard};
+use crate::node::{Command, IntoOutput, Output, Resources};
 use crate::state::State;
 use crate::thread::{OnConflict, OnOpenQuestion};
-use langgraph_core::checkpoint::ResumeValue;
 
 /// A run that has not started. Set its options, then await it, or [`stream`](Self::stream) it.
 ///
@@ -57,7 +57,7 @@ pub(crate) struct Options {
     /// The caller holds the thread.
     pub(crate) held: bool,
     /// What the run owes its thread if it is dropped.
-    pub(crate) ending: Option<Arc<Ending>>,
+    pub(crate) ending: Option<Arc<RunGuard>>,
     pub(crate) resources: Resources,
     pub(crate) metadata: BTreeMap<String, Value>,
     pub(crate) limit: Option<usize>,

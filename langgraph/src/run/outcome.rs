@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use crate::error::AgentError;
-use crate::error::Pause;
-use crate::graph::{NodeName, UnfilledJoin};
-use crate::node::Interrupt;
+use crate::checkpoint::UnfilledJoin;
+use crate::error::{AgentError, Pause};
+use crate::graph::NodeName;
+use crate::interrupt::Interrupt;
 
 /// The outcome of a run that did not fail.
 #[derive(Clone, PartialEq)]

@@ -9,12 +9,11 @@ use tokio::task::JoinSet;
 
 use super::{Outcome, Run, StreamOptions};
 use crate::checkpoint::{Head, RunStatus, ThreadFilter, ThreadInfo, ThreadKey};
-use crate::error::AgentError;
-use crate::error::NoRuntime;
+use crate::error::{AgentError, NoRuntime};
+use crate::log::Lease;
 use crate::state::State;
 use crate::stream::Event;
 use crate::thread::Threads;
-use langgraph_core::checkpoint::Lease;
 
 /// How far the clocks of hosts may be apart.
 const SKEW: Duration = Duration::from_secs(60);
@@ -31,7 +30,7 @@ pub struct Resumed<S: State> {
     /// How its last run stood.
     pub status: RunStatus,
     /// The outcome of its run, or why there was none:
-    /// [`CheckpointError::Held`](crate::checkpoint::CheckpointError::Held) says until when another run holds the thread.
+    /// [`CheckpointError::Held`](crate::error::CheckpointError::Held) says until when another run holds the thread.
     pub outcome: Result<Outcome<S>, AgentError>,
 }
 
@@ -61,7 +60,7 @@ impl<S: State> Threads<S> {
     /// `idle`, and its lease is over or its process gone. A drained run needs no wait. Several processes may call this at the
     /// same time; one of them takes each thread. Each thread that was found is in the result. One
     /// that another run still holds is there with
-    /// [`CheckpointError::Held`](crate::checkpoint::CheckpointError::Held).
+    /// [`CheckpointError::Held`](crate::error::CheckpointError::Held).
     ///
     /// # Examples
     ///

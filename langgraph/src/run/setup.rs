@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, OnceLock};
 use serde_json::Value;
 
 use super::options::Options;
-use crate::checkpoint::{CheckpointError, Json, check_thread_id};
-use crate::error::AgentError;
+use crate::checkpoint::{Json, check_thread_id};
+use crate::error::{AgentError, CheckpointError};
 use crate::graph::CompiledStateGraph;
 use crate::graph::plan::Plan;
 use crate::node::{Scope, Shared};

@@ -10,8 +10,9 @@ use futures_core::Stream;
 use tokio::sync::mpsc;
 
 use super::Outcome;
-use crate::checkpoint::{CheckpointId, Checkpointer, Ending, ThreadKey};
+use crate::checkpoint::{CheckpointId, Checkpointer, ThreadKey};
 use crate::error::AgentError;
+use crate::log::RunGuard;
 use crate::state::State;
 use crate::stream::{Emitter, Event, RawEvent, RunStart, StreamModes};
 
@@ -126,7 +127,7 @@ pub struct EventStream<S: State> {
 pub(super) struct StreamLog {
     pub(super) saver: Arc<dyn Checkpointer>,
     pub(super) thread: String,
-    pub(super) ending: Arc<Ending>,
+    pub(super) ending: Arc<RunGuard>,
 }
 
 impl<S: State> EventStream<S> {
@@ -184,7 +185,7 @@ impl<S: State> EventStream<S> {
     ///
     /// ```
     /// use std::sync::Arc;
-    /// use langgraph::ErrorKind;
+    /// use langgraph::error::ErrorKind;
     /// use langgraph::checkpoint::MemorySaver;
     /// use langgraph::prelude::*;
     ///
@@ -292,7 +293,7 @@ impl<S: State> EventStream<S> {
         let Some(log) = self.log else {
             return Ok(None);
         };
-        log.ending.settled().await;
+        log.ending.drained().await;
         let head = log.saver.head(&ThreadKey::root(log.thread)).await?;
         Ok(head.map(|head| head.id))
     }

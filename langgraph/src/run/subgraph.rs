@@ -3,21 +3,22 @@
 use std::sync::Arc;
 
 use crate::checkpoint::check_path;
-use crate::error::AgentError;
+use crate::error::{AgentError, NodeError};
 use crate::graph::copies::copy_of;
 use crate::graph::thread_policy::OnOpenQuestion;
 use crate::graph::{CompiledStateGraph, NodeKind, NodeName};
 use crate::graph::{ConfiguredNode, IntoNode};
+use crate::interrupt::Answer;
+use crate::log::answer_key;
 use crate::node::{
-    AgentGraph, Answer, Call, Context, GraphNode, IntoInput, IntoOutput, NodeError, NodeRun,
-    OnlyCall, Output, ParentCommand, Persistence, Scope, Step, Writes,
+    AgentGraph, Call, Context, GraphNode, IntoInput, IntoOutput, NodeRun, OnlyCall, Output,
+    ParentCommand, Persistence, Scope, Step, Writes,
 };
 use crate::state::State;
 use crate::superstep::log::{Log, Snapshots};
 use crate::superstep::normalize_input;
 use crate::superstep::{Changes, End, Engine};
 use crate::thread::resume::{resume, start};
-use langgraph_core::checkpoint::answer_key;
 
 /// A run of a graph inside a task. It holds its input only if it has a log: the future of a plain run
 /// stays small.
@@ -138,7 +139,7 @@ fn log_below<S: State>(
         metadata: engine.position.scope.shared.metadata.clone(),
         snapshots,
         call,
-        ending: place.log_head.ending().cloned(),
+        ending: place.log_head.guard().cloned(),
     }))
 }
 

@@ -5,16 +5,16 @@ use serde::Serialize;
 use super::Run;
 use super::options::Begin;
 use crate::error::AgentError;
+use crate::log::ResumeValue;
 use crate::node::IntoInput;
 use crate::state::State;
 use crate::thread::Thread;
 use crate::thread::resume_values::resume_value;
-use langgraph_core::checkpoint::ResumeValue;
 
 /// Runs on a thread: from its head, or from the checkpoint of [`at`](Self::at).
 ///
 /// A subgraph of a thread does not run on its own: its runs fail with
-/// [`SubgraphError::PartOfThread`](crate::thread::SubgraphError::PartOfThread).
+/// [`SubgraphError::PartOfThread`](crate::error::SubgraphError::PartOfThread).
 impl<S: State> Thread<S> {
     /// Runs the graph on `input`, as `graph.run(input).thread(id)`. A new input drops the pending
     /// tasks.

@@ -7,18 +7,17 @@ use super::Outcome;
 use super::future::{Driven, entered, outcome, with_log};
 use super::options::{Begin, Options, Run};
 use super::setup;
-use crate::checkpoint::CheckpointError;
-use crate::error::{AgentError, NoRuntime};
+use crate::error::{AgentError, CheckpointError, NoRuntime};
 use crate::graph::CompiledStateGraph;
 use crate::graph::inbox::{Handed, TurnEnd};
 use crate::graph::thread_policy::{OnConflict, ThreadPolicy};
+use crate::log::Lease;
 use crate::node::{Command, Jump, Output};
 use crate::state::State;
 use crate::stream::Emitter;
 use crate::superstep::Engine;
 use crate::superstep::log::Log;
 use crate::thread::lease::{claim, hold};
-use langgraph_core::checkpoint::Lease;
 
 /// How long a call waits for the thread before it looks again for an active run.
 const PATIENCE: Duration = Duration::from_millis(250);

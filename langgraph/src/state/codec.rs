@@ -10,9 +10,8 @@ use serde_json::Value;
 use super::State;
 use super::decoded::{Decoded, Updates};
 use crate::error::FormatError;
-use langgraph_core::checkpoint::{
-    AnyValue, Encoded, Formats, LentUpdate, OutputWire, WriteWire, WritesWire,
-};
+use crate::state::wire::{LentUpdate, OutputWire, WriteWire, WritesWire};
+use langgraph_core::checkpoint::{AnyValue, Encoded, Formats};
 
 /// Converts an update of an older version of the state type to the current form.
 ///

@@ -1,7 +1,7 @@
 //! Outputs that were read.
 
 use crate::error::FormatError;
-use langgraph_core::checkpoint::{OutputWire, UpdateIndex, WriteWire};
+use crate::state::wire::{OutputWire, UpdateIndex, WriteWire};
 
 use super::State;
 

@@ -4,6 +4,7 @@
 //! *update*, a struct with one `Option` per field. The runtime merges the updates of a superstep in
 //! a fixed order, each field by its [`Reducer`].
 
+use crate::error::ReducerError;
 use crate::message::Message;
 use crate::node::IntoOutput;
 
@@ -13,9 +14,9 @@ mod has_messages;
 mod name;
 pub(crate) mod plain;
 mod stored_field;
+pub(crate) mod wire;
 pub(crate) mod write;
 
-pub use crate::error::ReducerError;
 #[doc(inline)]
 pub use langgraph_core::state::{
     Add, AddMessages, AddMessagesStrict, And, Append, Field, FieldSet, KeepFirst, Max, MergeMap,
@@ -42,8 +43,9 @@ pub use stored_field::StoredField;
 /// A JSON object whose keys are fields:
 ///
 /// ```
-/// use langgraph::node::{IntoOutput, NodeError, Output};
-/// use langgraph::state::{Field, FieldSet, ReducerError, State};
+/// use langgraph::node::{IntoOutput, Output};
+/// use langgraph::error::{NodeError, ReducerError};
+/// use langgraph::state::{Field, FieldSet, State};
 /// use serde_json::{Map, Value};
 ///
 /// #[derive(Clone)]
@@ -203,7 +205,7 @@ pub trait State: Clone + Send + Sync + 'static {
     ///     refused.as_deref(),
     ///     Some("field `messages`: there is no message `9` to remove")
     /// );
-    /// # Ok::<(), langgraph::state::ReducerError>(())
+    /// # Ok::<(), langgraph::error::ReducerError>(())
     /// ```
     fn merge(mut self, mut update: Self::Update) -> Result<Self, ReducerError> {
         self.prepare(&mut update);

@@ -5,7 +5,8 @@ use std::ops::{Deref, DerefMut};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{Field, FieldSet, ReducerError, State, StateCodec};
+use super::{Field, FieldSet, State, StateCodec};
+use crate::error::ReducerError;
 
 /// A state of one value, which the last write replaces.
 ///

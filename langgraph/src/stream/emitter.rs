@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::TrySendError;
 
 use super::{MapProgress, RunStart, SavedCheckpoint, StreamMode, StreamModes};
-use crate::checkpoint::Interrupt;
+use crate::interrupt::Interrupt;
 use crate::message::{Message, MessageChunk};
 use langgraph_topology::NodeName;
 

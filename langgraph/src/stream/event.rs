@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use super::emitter::{Payload, RawEvent};
 use super::{MapProgress, SavedCheckpoint};
-use crate::checkpoint::Interrupt;
 use crate::checkpoint::Snapshot;
+use crate::interrupt::Interrupt;
 use crate::message::{Message, MessageChunk};
 use crate::state::State;
 use crate::state::write::Write;

@@ -10,9 +10,10 @@ use super::route::{Routing, call_routers};
 use super::run_task::run_node;
 use super::task_result::{Finished, TaskResult, classify};
 use super::writer::Writer;
+use crate::error::NodeError;
 use crate::graph::routes::Routed;
 use crate::graph::wiring::Successors;
-use crate::node::{Jump, NodeError, Output, Write, Writes, caught};
+use crate::node::{Jump, Output, Write, Writes, caught};
 use crate::state::State;
 
 impl<S: State> Engine<S> {

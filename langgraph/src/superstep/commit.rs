@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use super::changes::Changes;
 use super::writer::Writer;
-use crate::error::InvalidUpdate;
+use crate::error::{InvalidUpdate, Panicked, ReducerError};
 use crate::graph::START;
 use crate::graph::plan::Plan;
-use crate::node::{Panicked, Write, Writes, caught};
-use crate::state::{FieldSet, ReducerError, State};
+use crate::node::{Write, Writes, caught};
+use crate::state::{FieldSet, State};
 
 /// A state that receives writes.
 pub(crate) struct Commit<'a, S: State> {

@@ -1,7 +1,8 @@
 //! The end of a graph's run.
 
 use crate::error::{AgentError, InvalidUpdate};
-use crate::node::{Interrupt, ParentCommand};
+use crate::interrupt::Interrupt;
+use crate::node::ParentCommand;
 
 /// How a graph's run ended.
 pub(crate) enum End {

@@ -19,11 +19,11 @@ use super::targets::calls_routers;
 use super::task::Task;
 use super::task_result::{Finished, TaskResult};
 use super::writer::Writer;
-use crate::checkpoint::Payload;
-use crate::error::AgentError;
+use crate::checkpoint::{Payload, UnfilledJoin};
+use crate::error::{AgentError, Panicked};
+use crate::graph::CompiledStateGraph;
 use crate::graph::inbox::Inbox;
-use crate::graph::{CompiledStateGraph, UnfilledJoin};
-use crate::node::{CancelToken, Context, NodeId, Output, Panicked, Scope, Write, Writes};
+use crate::node::{CancelToken, Context, NodeId, Output, Scope, Write, Writes};
 use crate::state::{State, StateCodec};
 use crate::superstep::log::Origin;
 

@@ -6,8 +6,9 @@ use super::position::Position;
 use super::task::Task;
 use super::task_result::{Finished, TaskResult};
 use crate::graph::NodeName;
+use crate::interrupt::Interrupt;
 use crate::message::Message;
-use crate::node::{Argument, Interrupt, Write};
+use crate::node::{Argument, Write};
 use crate::state::State;
 use crate::stream::{Emitter, MapProgress, Payload, StreamMode};
 

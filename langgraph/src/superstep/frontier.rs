@@ -5,11 +5,12 @@ use super::position::Position;
 use super::targets::{declared, follows_edges, resolve_target};
 use super::task::Task;
 use super::task_result::TaskResult;
+use crate::checkpoint::UnfilledJoin;
 use crate::error::AgentError;
+use crate::graph::NodeName;
 use crate::graph::plan::Plan;
 use crate::graph::routes::{Routed, Routes};
 use crate::graph::wiring::{Arrival, Successors};
-use crate::graph::{NodeName, UnfilledJoin};
 use crate::node::{Argument, Jump, NodeId, Send, Target, caught};
 use crate::state::{FieldSet, State};
 

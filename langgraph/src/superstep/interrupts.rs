@@ -3,7 +3,8 @@
 use super::position::Position;
 use super::task::Task;
 use crate::checkpoint::CheckpointId;
-use crate::node::{Answer, Context, Interrupt, Questions};
+use crate::interrupt::{Answer, Interrupt, Interrupts};
+use crate::node::Context;
 use crate::state::State;
 
 /// The identity of a graph's interrupts, and its answers.
@@ -46,7 +47,7 @@ impl InterruptIds {
         position: &Position<S>,
         task: &Task<S>,
         index: usize,
-        questions: Questions,
+        questions: Interrupts,
     ) -> Vec<Interrupt> {
         let base = self.base(current, position);
         let node = position.plan.name(task.node);

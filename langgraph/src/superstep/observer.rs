@@ -8,7 +8,8 @@ use super::task::Task;
 use super::task_result::{Finished, TaskResult};
 use crate::checkpoint::{Base, CheckpointId, Payload, RunStatus, Source};
 use crate::error::AgentError;
-use crate::node::{Context, Interrupt, Output, Questions, Write};
+use crate::interrupt::{Interrupt, Interrupts};
+use crate::node::{Context, Output, Write};
 use crate::state::State;
 use crate::superstep::log::{Origin, Recorder};
 
@@ -68,7 +69,7 @@ impl<S: State> Observer<S> {
         position: &Position<S>,
         task: &Task<S>,
         index: usize,
-        open: Questions,
+        open: Interrupts,
     ) -> Vec<Interrupt> {
         self.interrupt_ids
             .interrupts(self.current(), position, task, index, open)

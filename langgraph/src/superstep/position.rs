@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::error::{AgentError, Failure};
+use crate::error::{AgentError, Failure, NodeError};
 use crate::graph::NodeKind;
 use crate::graph::plan::Plan;
-use crate::node::{NodeError, NodeId, Scope};
+use crate::node::{NodeId, Scope};
 use crate::state::State;
 
 /// The position of a run: what its tasks read, and what its events and records refer to.

@@ -14,12 +14,12 @@ use super::targets::{calls_routers, check_routes};
 use super::task::Task;
 use super::task_result::{Finished, TaskResult, without_interrupt};
 use super::writer::Writer;
-use crate::error::{AgentError, InvalidUpdate};
+use crate::error::{AgentError, InvalidUpdate, NodeError, Panicked};
 use crate::graph::UnknownKey;
 use crate::graph::plan::Plan;
 use crate::graph::routes::{Routed, RouterCall, Routes};
 use crate::graph::wiring::PlanRouter;
-use crate::node::{Context, NodeError, NodeId, Panicked, Write, Writes, catch, caught};
+use crate::node::{Context, NodeId, Write, Writes, catch, caught};
 use crate::state::State;
 
 /// Returns true if the routers of a task beside others have a view of their own.

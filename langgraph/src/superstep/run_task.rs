@@ -3,8 +3,9 @@
 use super::position::Position;
 use super::task::Task;
 use super::task_result::{TaskResult, classify};
+use crate::error::NodeError;
 use crate::graph::plan::PlanNode;
-use crate::node::{Call, Context, NodeError, Output, catch};
+use crate::node::{Call, Context, Output, catch};
 use crate::state::State;
 
 /// Runs the node of a task to the task's result. A panic becomes the error of the node.

@@ -1,10 +1,10 @@
 //! The targets of jumps and routes.
 
-use crate::error::AgentError;
+use crate::error::{AgentError, NodeError};
 use crate::graph::plan::Plan;
 use crate::graph::routes::Routes;
 use crate::graph::{END, NodeName, START};
-use crate::node::{Jump, NodeError, NodeId, Send, Target};
+use crate::node::{Jump, NodeId, Send, Target};
 use crate::state::State;
 
 /// Returns true if a task with this jump follows its edges, and so its routers run.

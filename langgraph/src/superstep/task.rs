@@ -1,8 +1,10 @@
 //! The tasks of a superstep.
 
 use super::task_result::{Finished, TaskResult};
+use crate::checkpoint::OnceRecord;
 use crate::graph::plan::Plan;
-use crate::node::{Answer, Argument, Call, Context, NodeId, OnceRecord, Output};
+use crate::interrupt::Answer;
+use crate::node::{Argument, Call, Context, NodeId, Output};
 use crate::state::State;
 
 /// A task of a superstep: a node, its argument, and its memory of earlier runs.

@@ -1,11 +1,11 @@
 //! The results of tasks.
 
 use super::targets::check_jump;
+use crate::error::{NodeError, Panicked};
 use crate::graph::plan::Plan;
 use crate::graph::routes::Routed;
-use crate::node::{
-    Context, Jump, NodeError, NodeId, Output, Panicked, Questions, Write, Writes, caught,
-};
+use crate::interrupt::Interrupts;
+use crate::node::{Context, Jump, NodeId, Output, Write, Writes, caught};
 use crate::state::State;
 
 /// The result of a task.
@@ -28,7 +28,7 @@ pub(crate) struct Finished<S: State> {
 
 /// The interrupts of a task.
 pub(crate) struct OpenInterrupts<S: State> {
-    pub(crate) interrupts: Questions,
+    pub(crate) interrupts: Interrupts,
     /// The node's result, if its routers interrupted: the node does not run again.
     pub(crate) ran: Option<Finished<S>>,
     /// Why the given answer was refused.
@@ -53,7 +53,7 @@ impl<S: State> From<NodeError> for TaskResult<S> {
 
 impl<S: State> TaskResult<S> {
     /// Creates the result of a task that waits for answers.
-    pub(crate) fn interrupted(interrupts: Questions) -> Self {
+    pub(crate) fn interrupted(interrupts: Interrupts) -> Self {
         Self::Interrupted(Box::new(OpenInterrupts {
             interrupts,
             ran: None,

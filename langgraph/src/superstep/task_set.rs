@@ -17,7 +17,8 @@ use super::running::{Reporter, Reports, Running, reports};
 use super::span::Span;
 use super::task::Task;
 use super::task_result::TaskResult;
-use crate::node::{Context, Panicked};
+use crate::error::Panicked;
+use crate::node::Context;
 use crate::state::State;
 
 /// The tasks of a superstep with their contexts and results, each list in their order.

@@ -10,8 +10,7 @@ use super::targets::calls_routers;
 use super::task::Task;
 use super::task_result::{Finished, TaskResult};
 use super::writer::Writer;
-use crate::checkpoint::CheckpointError;
-use crate::error::AgentError;
+use crate::error::{AgentError, CheckpointError};
 use crate::node::{Jump, NodeId, Write};
 use crate::state::State;
 

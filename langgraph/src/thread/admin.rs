@@ -3,8 +3,8 @@
 use std::time::{Duration, SystemTime};
 
 use super::{Place, Thread, Threads};
-use crate::checkpoint::{CheckpointError, ThreadFilter, ThreadInfo, Usage, check_thread_id};
-use crate::error::AgentError;
+use crate::checkpoint::{ThreadFilter, ThreadInfo, Usage, check_thread_id};
+use crate::error::{AgentError, CheckpointError};
 use crate::state::State;
 
 /// The checkpoints that a pruned thread keeps. Its head always stays.

@@ -3,7 +3,7 @@
 use super::load::Loaded;
 use super::task_state::TaskState;
 use crate::graph::NodeName;
-use crate::node::{Interrupt, Questions};
+use crate::interrupt::{Interrupt, Interrupts};
 use crate::state::State;
 use crate::superstep::TaskResult;
 
@@ -16,7 +16,7 @@ impl<S: State> TaskState<S> {
     pub(crate) fn waits(&self) -> bool {
         match &self.result {
             Some(TaskResult::Interrupted(open)) => {
-                let Questions { own, inner, again } = &open.interrupts;
+                let Interrupts { own, inner, again } = &open.interrupts;
                 let asked = own.is_some() || !inner.is_empty();
                 let answered = own.iter().any(|own| self.has_answer(&own.key))
                     || inner.iter().any(|inner| self.has_answer(&inner.id));

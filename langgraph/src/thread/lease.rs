@@ -4,12 +4,11 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use langgraph_core::checkpoint::{Lease, shut_out};
+use crate::log::{Lease, RunGuard, fence};
 use tokio::runtime::Handle;
 
-use crate::checkpoint::{Checkpointer, Ending};
-use crate::error::AgentError;
-use crate::error::NoRuntime;
+use crate::checkpoint::Checkpointer;
+use crate::error::{AgentError, NoRuntime};
 use crate::graph::thread_policy::{OnConflict, ThreadPolicy};
 
 /// Runs `run` on a thread that other runs may use, under `policy`.
@@ -38,12 +37,12 @@ pub(crate) async fn claim(
             return Ok(None);
         }
         OnConflict::Cancel if saver.leases().is_none() => {
-            shut_out(&**saver, thread).await?;
+            fence(&**saver, thread).await?;
             return Ok(None);
         }
         OnConflict::Cancel => {
             let lease = Lease::seize(saver, thread, term, call).await?;
-            shut_out(&**saver, thread).await?;
+            fence(&**saver, thread).await?;
             return Ok(Some(lease));
         }
         OnConflict::Reject => Duration::ZERO,
@@ -59,13 +58,13 @@ pub(crate) async fn claim(
 /// Runs `run` while the lease is held. If it is dropped, the thread records `ending`.
 pub(crate) async fn hold<T>(
     lease: Option<Lease>,
-    ending: Option<Arc<Ending>>,
+    ending: Option<Arc<RunGuard>>,
     run: impl Future<Output = Result<T, AgentError>>,
 ) -> Result<T, AgentError> {
     let Some(lease) = lease else {
         return run.await;
     };
-    let mut lease = lease.with_ending(ending);
+    let mut lease = lease.with_guard(ending);
     let ended = lease.during(run).await;
     lease.release().await;
     ended

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use super::replay::Replay;
 use super::task_state::TaskState;
 use crate::checkpoint::{
-    Chain, CheckpointError, CheckpointId, Checkpointer, Head, Owner, StatePart, Stored, ThreadKey,
-    load_chain, load_position,
+    Chain, CheckpointId, Checkpointer, Head, Owner, StatePart, Stored, ThreadKey,
 };
-use crate::error::AgentError;
+use crate::error::{AgentError, CheckpointError};
 use crate::graph::plan::Plan;
+use crate::log::{load_chain, load_position};
 use crate::state::State;
 use crate::state::StateCodec;
 use crate::superstep::log::{Log, Reader, Recorder};

@@ -8,14 +8,13 @@ use super::read::subgraphs::{ShownLog, show};
 use super::read::walk::Walk;
 use super::{Place, Thread};
 use crate::checkpoint::{
-    CheckpointError, CheckpointId, Checkpointer, Fold, ListOptions, Payload, Snapshot, ThreadKey,
-    load_list,
+    CheckpointId, Checkpointer, Fold, ListOptions, Payload, Snapshot, ThreadKey,
 };
-use crate::error::AgentError;
+use crate::error::{AgentError, CheckpointError};
 use crate::graph::{CompiledStateGraph, NodeName};
+use crate::log::{joined, last_by_edge, load_list};
 use crate::state::State;
 use crate::superstep::log::Coder;
-use langgraph_core::checkpoint::{joined, last_by_edge};
 
 /// The log of a graph, with everything needed to read it.
 pub(super) struct LogView<S: State> {

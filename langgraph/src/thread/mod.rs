@@ -23,14 +23,13 @@ mod write;
 use std::fmt;
 use std::sync::Arc;
 
-pub use crate::error::SubgraphError;
 pub use crate::graph::thread_policy::{OnConflict, OnOpenQuestion};
 pub use admin::Keep;
 pub use subgraph::SubgraphPath;
 pub use update::{StateUpdate, ThreadUpdate};
 
-use crate::checkpoint::{CheckpointError, CheckpointId, Checkpointer, check_thread_id};
-use crate::error::AgentError;
+use crate::checkpoint::{CheckpointId, Checkpointer, check_thread_id};
+use crate::error::{AgentError, CheckpointError, SubgraphError};
 use crate::graph::CompiledStateGraph;
 use crate::node::InnerGraph;
 use crate::state::State;

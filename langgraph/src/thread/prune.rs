@@ -4,11 +4,9 @@ use std::collections::HashSet;
 
 use super::Keep;
 use super::log_view::LogView;
-use crate::checkpoint::{
-    Administration, CheckpointError, CheckpointId, ListOptions, Prune, ThreadKey,
-};
-use crate::checkpoint::{load_chain, load_list};
-use crate::error::AgentError;
+use crate::checkpoint::{Administration, CheckpointId, ListOptions, Prune, ThreadKey};
+use crate::error::{AgentError, CheckpointError};
+use crate::log::{load_chain, load_list};
 use crate::state::State;
 
 /// How often a log is pruned anew when another run has changed it meanwhile.

@@ -81,7 +81,7 @@ impl<S: State> Thread<S> {
     /// # Errors
     ///
     /// As [`state`](Self::state);
-    /// [`CheckpointError::UnknownNode`](crate::checkpoint::CheckpointError::UnknownNode).
+    /// [`CheckpointError::UnknownNode`](crate::error::CheckpointError::UnknownNode).
     pub async fn check(&self) -> Result<(), AgentError> {
         let Some(log) = self.open().await? else {
             return Ok(());
@@ -145,7 +145,7 @@ impl<S: State> Thread<S> {
     /// As [`state`](Self::state); [`CheckpointError::UnknownCheckpoint`] if there is no such
     /// checkpoint.
     ///
-    /// [`CheckpointError::UnknownCheckpoint`]: crate::checkpoint::CheckpointError::UnknownCheckpoint
+    /// [`CheckpointError::UnknownCheckpoint`]: crate::error::CheckpointError::UnknownCheckpoint
     pub async fn lineage(&self) -> Result<Vec<Snapshot<S>>, AgentError> {
         match (self.open().await?, self.at) {
             (Some(log), at) => log.lineage(at).await,

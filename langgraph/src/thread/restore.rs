@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use super::load::Loaded;
-use crate::checkpoint::CheckpointError;
-use crate::error::AgentError;
+use crate::error::{AgentError, CheckpointError};
 use crate::graph::NodeName;
 use crate::node::NodeId;
 use crate::state::State;
@@ -35,7 +34,7 @@ impl<S: State> Loaded<S> {
         engine.observer.recorder = recorder.map(Box::new);
         if let Some(recorder) = &mut engine.observer.recorder {
             let specs = self.stored.checkpoint.tasks.iter();
-            recorder.called_before(specs.map(|spec| &spec.node), &plan);
+            recorder.stored_name(specs.map(|spec| &spec.node), &plan);
         }
         for node in &self.stored.checkpoint.deferred {
             engine.frontier.deferred.push(find(node)?);

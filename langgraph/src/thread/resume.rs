@@ -3,14 +3,15 @@
 use super::load::Loaded;
 use super::task_state::TaskState;
 use super::write::{clear, copy};
-use crate::checkpoint::{CheckpointError, CheckpointId, RunStatus, Source};
-use crate::error::AgentError;
+use crate::checkpoint::{CheckpointId, RunStatus, Source};
+use crate::error::{AgentError, CheckpointError};
 use crate::graph::thread_policy::OnOpenQuestion;
-use crate::node::{Answer, Jump, Output, Write, Writes};
+use crate::interrupt::Answer;
+use crate::log::{ResumeValue, assign};
+use crate::node::{Jump, Output, Write, Writes};
 use crate::state::State;
 use crate::superstep::log::{Log, Origin};
 use crate::superstep::{Engine, Frontier, Task};
-use langgraph_core::checkpoint::{ResumeValue, assign};
 
 /// Starts a run with an input. On a thread, the run is a child of its head (or of `at`), whose
 /// pending tasks are dropped.

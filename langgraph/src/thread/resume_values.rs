@@ -1,6 +1,6 @@
 //! Answers from outside, and their interrupts.
 
-use langgraph_core::checkpoint::ResumeValue;
+use crate::log::ResumeValue;
 use serde::Serialize;
 
 use crate::checkpoint::Json;

@@ -12,11 +12,12 @@ use crate::state::State;
 
 mod copy;
 mod erased;
+mod path;
 mod resolve;
 mod write;
 
 use crate::error::SubgraphError;
-pub use langgraph_core::checkpoint::SubgraphPath;
+pub use path::SubgraphPath;
 
 /// The subgraphs of a thread.
 impl<S: State> Thread<S> {

@@ -1,11 +1,12 @@
 //! The states of a checkpoint's tasks.
 
 use crate::checkpoint::{
-    InnerSnapshot, Stored, TaskArgument, TaskFold, TaskOutcome, TaskSpec, fold_tasks,
+    InnerSnapshot, OnceRecord, Stored, TaskArgument, TaskFold, TaskOutcome, TaskSpec, fold_tasks,
 };
-use crate::error::AgentError;
+use crate::error::{AgentError, NodeError};
 use crate::graph::{NodeName, START};
-use crate::node::{Answer, Argument, NodeError, OnceRecord, Questions};
+use crate::interrupt::{Answer, Interrupts};
+use crate::node::Argument;
 use crate::state::State;
 use crate::superstep::log::Reader;
 use crate::superstep::{Finished, TaskResult};
@@ -20,7 +21,7 @@ pub(crate) struct TaskState<S: State> {
     pub(super) answers: Vec<Answer>,
     pub(super) once: Vec<OnceRecord>,
     /// Its last interrupts, answered or not.
-    pub(super) asked: Option<Questions>,
+    pub(super) asked: Option<Interrupts>,
     /// The error of START's routers; the input that START has taken is kept.
     pub(super) routing_error: Option<String>,
     /// The node's result, if its routers interrupted.
@@ -59,7 +60,7 @@ impl<S: State> TaskState<S> {
         };
         let result = match folded.outcome {
             Some(TaskOutcome::Finished(done)) => Some(TaskResult::Finished(reader.done(done)?)),
-            Some(TaskOutcome::Asked(asked)) => Some(TaskResult::interrupted(asked.0.clone())),
+            Some(TaskOutcome::Interrupted(asked)) => Some(TaskResult::interrupted(asked.clone())),
             Some(TaskOutcome::Failed(text)) => Some(TaskResult::Failed(NodeError::msg(text))),
             Some(TaskOutcome::Ran(_)) | None => None,
         };
@@ -70,7 +71,7 @@ impl<S: State> TaskState<S> {
             result,
             answers: folded.answers.into_iter().cloned().collect(),
             once: folded.once.into_iter().cloned().collect(),
-            asked: folded.asked.cloned(),
+            asked: folded.interrupts.cloned(),
             routing_error: folded.routing_error.map(str::to_owned),
             ran: folded.ran.map(|done| reader.done(done)).transpose()?,
             inside: None,

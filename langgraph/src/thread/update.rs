@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use super::{OnConflict, Thread};
 use crate::checkpoint::CheckpointId;
-use crate::error::AgentError;
+use crate::error::{AgentError, NodeError};
 use crate::graph::NodeName;
 use crate::graph::thread_policy::ThreadPolicy;
-use crate::node::{IntoInput, NodeError, Output};
+use crate::node::{IntoInput, Output};
 use crate::state::State;
 
 /// One update of a superstep from outside, and the node that it counts for.
@@ -81,7 +81,7 @@ impl<S: State> ThreadUpdate<S> {
     }
 
     /// Creates the thread if there is none. Without it, a change of a thread that does not exist
-    /// fails with [`CheckpointError::UnknownThread`](crate::checkpoint::CheckpointError::UnknownThread).
+    /// fails with [`CheckpointError::UnknownThread`](crate::error::CheckpointError::UnknownThread).
     pub fn create(mut self) -> Self {
         self.create = true;
         self

@@ -8,16 +8,16 @@ use super::log_view::LogView;
 use super::task_state::TaskState;
 use super::update::Change;
 use super::{Place, StateUpdate, ThreadUpdate};
-use crate::checkpoint::{CheckpointError, CheckpointId, Source, ThreadKey};
-use crate::error::AgentError;
+use crate::checkpoint::{CheckpointId, Source, ThreadKey};
+use crate::error::{AgentError, CheckpointError, NodeError};
 use crate::graph::plan::Plan;
 use crate::graph::{NodeName, START};
+use crate::log::{joined, last_by_edge};
 use crate::node::NodeId;
-use crate::node::{NodeError, Output, Resources};
+use crate::node::{Output, Resources};
 use crate::state::State;
 use crate::superstep::log::{Log, Origin, Snapshots};
 use crate::superstep::{Engine, Finished, Task, TaskResult, normalize_input};
-use langgraph_core::checkpoint::{joined, last_by_edge};
 
 impl<S: State> ThreadUpdate<S> {
     /// Applies the change, and returns the new checkpoint.

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use langgraph::checkpoint::{CheckpointError, Checkpointer, Durability, Snapshot};
+use langgraph::checkpoint::{Checkpointer, Durability, Snapshot};
+use langgraph::error::CheckpointError;
 use langgraph::prelude::*;
 use langgraph::thread::Keep;
 use rusqlite::Connection;

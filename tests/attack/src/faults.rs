@@ -8,9 +8,10 @@ use std::time::Duration;
 
 use langgraph::async_trait;
 use langgraph::checkpoint::{
-    Administration, Batch, Chain, CheckpointError, CheckpointId, Checkpointer, Formats, Head,
-    HeldBy, Leases, ListOptions, ThreadKey, ThreadPosition, VisitStatePart,
+    Administration, Batch, Chain, CheckpointId, Checkpointer, Formats, Head, HeldBy, Leases,
+    ListOptions, ThreadKey, ThreadPosition, VisitStatePart,
 };
+use langgraph::error::CheckpointError;
 use langgraph::thread::OnConflict;
 
 use crate::graphs::{build, finish, over};

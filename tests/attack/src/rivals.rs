@@ -7,7 +7,8 @@ use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
-use langgraph::checkpoint::{CheckpointError, Checkpointer, Durability};
+use langgraph::checkpoint::{Checkpointer, Durability};
+use langgraph::error::CheckpointError;
 use langgraph::prelude::*;
 use langgraph::thread::{Keep, OnConflict};
 use serde::{Deserialize, Serialize};

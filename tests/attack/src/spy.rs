@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use langgraph::async_trait;
 use langgraph::checkpoint::{
-    Administration, Batch, Chain, CheckpointError, CheckpointId, Checkpointer, Formats, Head,
-    Leases, ListOptions, ThreadKey, ThreadPosition, VisitStatePart,
+    Administration, Batch, Chain, CheckpointId, Checkpointer, Formats, Head, Leases, ListOptions,
+    ThreadKey, ThreadPosition, VisitStatePart,
 };
+use langgraph::error::CheckpointError;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::Effort;

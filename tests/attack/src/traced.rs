@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use langgraph::async_trait;
 use langgraph::checkpoint::{
-    Administration, Batch, Chain, CheckpointError, CheckpointId, Checkpointer, Formats, Head,
-    Leases, ListOptions, Payload, TaskOutcome, ThreadKey, ThreadPosition, VisitStatePart,
+    Administration, Batch, Chain, CheckpointId, Checkpointer, Formats, Head, Leases, ListOptions,
+    Payload, TaskOutcome, ThreadKey, ThreadPosition, VisitStatePart,
 };
+use langgraph::error::CheckpointError;
 
 use crate::trace::{Phase, Trace};
 

@@ -212,7 +212,7 @@ where
     if snapshot.created_at + second < made || made + second < snapshot.created_at {
         return Err(format!("{} was made at another time", snapshot.id).into());
     }
-    let interrupts = |asked: &[langgraph::node::Interrupt]| {
+    let interrupts = |asked: &[langgraph::interrupt::Interrupt]| {
         let asked = asked
             .iter()
             .map(|i| json!([i.id, i.key, i.node, i.namespace, i.payload]));

@@ -6,12 +6,12 @@ use std::sync::Arc;
 #[cfg(feature = "restate")]
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use langgraph::checkpoint::MemorySaver;
-use langgraph::checkpoint::{CheckpointId, Checkpointer, Durability, Snapshot};
-use langgraph::node::Interrupt;
+use langgraph::checkpoint::{CheckpointId, Checkpointer, Durability, MemorySaver, Snapshot};
+use langgraph::error::AgentError;
+use langgraph::interrupt::Interrupt;
 use langgraph::run::{Run, StreamOptions};
 use langgraph::thread::OnOpenQuestion;
-use langgraph::{AgentError, Command, CompiledStateGraph};
+use langgraph::{Command, CompiledStateGraph};
 use serde_json::{Map, Value, json};
 
 use super::build::{NotBuilt, Place, breakpoints, build, refusal};

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use langgraph::error::NodeError;
 use langgraph::graph::{Breakpoints, CompilationError, CompilationErrors, END};
 use langgraph::graph::{ConfiguredNode, IntoNode, NodeExt};
 use langgraph::node::Target;
 use langgraph::policy::{CachePolicy, RetryPolicy};
 use langgraph::run::Persistence;
-use langgraph::{CompiledStateGraph, Context, NodeError, StateGraph};
+use langgraph::{CompiledStateGraph, Context, StateGraph};
 use serde_json::Value;
 
 use super::case::{

@@ -3,7 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use langgraph::graph::NodeName;
-use langgraph::node::{Interrupt, Write};
+use langgraph::interrupt::Interrupt;
+use langgraph::node::Write;
 use langgraph::stream::{Event, EventKind, StreamMode, StreamModes};
 use serde_json::{Map, Value, json};
 

@@ -1,10 +1,8 @@
 //! The format's words for the errors of runs.
 
-use langgraph::checkpoint::CheckpointError;
-use langgraph::executor::TaskFailure;
-use langgraph::node::NodeError;
-use langgraph::state::ReducerError;
-use langgraph::{AgentError, InvalidUpdate};
+use langgraph::error::{
+    AgentError, CheckpointError, InvalidUpdate, NodeError, ReducerError, TaskFailure,
+};
 use serde_json::{Value, json};
 
 use super::ops::Failed;

@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use langgraph::checkpoint::Durability;
-use langgraph::node::Interrupt;
+use langgraph::interrupt::Interrupt;
 use langgraph::{CompiledStateGraph, State};
 use langgraph_restate::{Endpoint, RemoteThread, Restate, RestateError, ThreadState};
 use serde_json::{Value, json};

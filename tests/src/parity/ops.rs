@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use langgraph::error::NodeError;
 use langgraph::node::{IntoOutput, IntoTargets, Node, NodeRun, Send, Target};
 use langgraph::policy::{ErrorHandler, NodeFailure};
-use langgraph::{Command, Context, Next, NodeError};
+use langgraph::{Command, Context, Next};
 use serde_json::{Map, Value};
 
 use super::case::{FailKind, NodeSpec, Op};

@@ -1,8 +1,9 @@
 //! The kinds of fields: what a write to each does.
 
+use langgraph::error::ReducerError;
 use langgraph::message::Message;
 use langgraph::state::AddMessagesStrict;
-use langgraph::state::{Append, Field, Max, MergeMap, Reducer, ReducerError};
+use langgraph::state::{Append, Field, Max, MergeMap, Reducer};
 use serde_json::{Map, Value};
 
 use super::case::{FieldSpec, GraphSpec};

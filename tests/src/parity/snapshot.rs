@@ -1,7 +1,7 @@
 //! Checkpoints in the form of a case.
 
 use langgraph::checkpoint::{Snapshot, TaskSnapshot};
-use langgraph::node::Interrupt;
+use langgraph::interrupt::Interrupt;
 use serde_json::{Map, Value, json};
 
 use super::case::{Checkpointing, GraphSpec};

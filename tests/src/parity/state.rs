@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use langgraph::State;
-use langgraph::node::{IntoOutput, NodeError, Output};
+use langgraph::error::{NodeError, ReducerError};
+use langgraph::node::{IntoOutput, Output};
 use langgraph::state::StateCodec;
-use langgraph::state::{Field, FieldSet, ReducerError};
+use langgraph::state::{Field, FieldSet};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 

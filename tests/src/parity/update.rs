@@ -1,8 +1,9 @@
 //! Updates from outside: Python's reserved nodes are methods here.
 
-use langgraph::checkpoint::{CheckpointError, CheckpointId};
+use langgraph::checkpoint::CheckpointId;
+use langgraph::error::{AgentError, CheckpointError};
 use langgraph::thread::{StateUpdate, Thread, ThreadUpdate};
-use langgraph::{AgentError, Command, START};
+use langgraph::{Command, START};
 use serde_json::{Map, Value};
 
 use super::action::literal;

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use langgraph::checkpoint::{MemorySaver, RunStatus};
-use langgraph::node::NodeError;
+use langgraph::error::NodeError;
 use langgraph::prelude::*;
 use langgraph::run::CancelToken;
 

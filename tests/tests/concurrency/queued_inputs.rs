@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use langgraph::ErrorKind;
 use langgraph::checkpoint::{Checkpointer, Durability};
+use langgraph::error::ErrorKind;
 use langgraph::prelude::*;
 use langgraph::run::{Outcome, Run};
 use langgraph::thread::OnConflict;

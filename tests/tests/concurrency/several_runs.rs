@@ -4,9 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use langgraph::checkpoint::{
-    Batch, CheckpointError, Checkpointer, Durability, MemorySaver, ThreadKey,
-};
+use langgraph::checkpoint::{Batch, Checkpointer, Durability, MemorySaver, ThreadKey};
+use langgraph::error::CheckpointError;
 use langgraph::prelude::*;
 use langgraph::run::Persistence;
 use langgraph::thread::OnConflict;

@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use langgraph::async_trait;
 use langgraph::checkpoint::{
-    Administration, Attach, Attached, Batch, Chain, CheckpointError, CheckpointId, Checkpointer,
-    Durability, Formats, Head, Leases, ListOptions, MemorySaver, ThreadKey,
+    Administration, Attach, Attached, Batch, Chain, CheckpointId, Checkpointer, Durability,
+    Formats, Head, Leases, ListOptions, MemorySaver, ThreadKey,
 };
+use langgraph::error::CheckpointError;
 use langgraph::prelude::*;
 use langgraph::run::{CancelToken, Run};
 

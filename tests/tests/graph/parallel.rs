@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use langgraph::InvalidUpdate;
+use langgraph::error::InvalidUpdate;
 use langgraph::node::Send;
 use langgraph::prelude::*;
 use tokio::sync::{Barrier, Notify};

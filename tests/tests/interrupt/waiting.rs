@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, SystemTime};
 
-use langgraph::AgentError;
-use langgraph::checkpoint::{CheckpointError, MemorySaver};
+use langgraph::checkpoint::MemorySaver;
+use langgraph::error::{AgentError, CheckpointError};
 use langgraph::message::ToolCall;
 use langgraph::prelude::*;
 use langgraph_agent::{

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use langgraph::async_trait;
 use langgraph::checkpoint::{
-    Batch, Chain, CheckpointError, CheckpointId, Checkpointer, Formats, Head, ListOptions,
-    ThreadFilter, ThreadKey,
+    Batch, Chain, CheckpointId, Checkpointer, Formats, Head, ListOptions, ThreadFilter, ThreadKey,
 };
+use langgraph::error::CheckpointError;
 use langgraph::prelude::*;
 use langgraph::thread::{Keep, OnConflict};
 

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use std::task::{Context as TaskContext, Waker};
 use std::time::Duration;
 
-use langgraph::checkpoint::{CheckpointError, Checkpointer, Durability, RunStatus, ThreadFilter};
-use langgraph::node::{CancelToken, Send};
+use langgraph::checkpoint::{Checkpointer, Durability, RunStatus, ThreadFilter};
+use langgraph::error::CheckpointError;
+use langgraph::node::Send;
 use langgraph::prelude::*;
-use langgraph::run::{Resumed, Run};
+use langgraph::run::{CancelToken, Resumed, Run};
 
 use langgraph_tests::fixtures::diary::{
     Diary, DiaryUpdate, World, ask, fragile, graph_in, in_memory, log_of, memory, note, over,

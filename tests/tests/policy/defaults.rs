@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use langgraph::policy::{NodeFailure, NodeTimeout, RetryPolicy, TimeoutKind};
+use langgraph::error::{NodeTimeout, TimeoutKind};
+use langgraph::policy::{NodeFailure, RetryPolicy};
 use langgraph::prelude::*;
 use langgraph_tests::fixtures::time_limit::ends_paused;
 use tokio::time::Instant;

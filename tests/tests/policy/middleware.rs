@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use langgraph::checkpoint::MemorySaver;
+use langgraph::error::NodeTimeout;
 use langgraph::graph::worker;
 use langgraph::node::{NodeRun, Output};
-use langgraph::policy::{CachePolicy, Middleware, NodeCall, NodeTimeout, RetryPolicy, middleware};
+use langgraph::policy::{CachePolicy, Middleware, NodeCall, RetryPolicy, middleware};
 use langgraph::prelude::*;
 use langgraph_debug::{DebugNode, StateLog};
 use langgraph_tests::fixtures::time_limit::ends_paused;

@@ -5,8 +5,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
 use langgraph::checkpoint::MemorySaver;
+use langgraph::error::{NodeTimeout, is_transient};
 use langgraph::graph::worker;
-use langgraph::policy::{NodeTimeout, RetryPolicy, is_transient};
+use langgraph::policy::RetryPolicy;
 use langgraph::prelude::*;
 use tokio::time::Instant;
 

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use langgraph::error::{NodeTimeout, TimeoutKind};
 use langgraph::message::MessageChunk;
 use langgraph::node::NodeRun;
-use langgraph::policy::{NodeTimeout, RetryPolicy, TimeoutKind};
+use langgraph::policy::RetryPolicy;
 use langgraph::prelude::*;
 use tokio::time::{Instant, sleep};
 

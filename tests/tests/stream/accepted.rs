@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use langgraph::ErrorKind;
 use langgraph::checkpoint::MemorySaver;
+use langgraph::error::ErrorKind;
 use langgraph::prelude::*;
 use langgraph::run::{Run, StreamOptions};
 use langgraph::stream::StreamModes;

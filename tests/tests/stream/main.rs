@@ -9,7 +9,7 @@ mod modes;
 mod progress;
 mod tokens;
 
-use langgraph::node::Interrupt;
+use langgraph::interrupt::Interrupt;
 use langgraph::prelude::*;
 use langgraph::run::EventStream;
 

@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use langgraph::checkpoint::MemorySaver;
-use langgraph::node::{NodeError, Send};
+use langgraph::error::NodeError;
+use langgraph::node::Send;
 use langgraph::prelude::*;
 use langgraph::run::Persistence;
 

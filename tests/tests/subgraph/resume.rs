@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use langgraph::checkpoint::{CheckpointError, MemorySaver};
+use langgraph::checkpoint::MemorySaver;
+use langgraph::error::CheckpointError;
 use langgraph::prelude::*;
 
 use langgraph_tests::fixtures::notes::{Vec2, asking, note};

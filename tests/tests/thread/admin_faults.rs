@@ -4,7 +4,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use langgraph::checkpoint::{CheckpointError, Checkpointer, ThreadKey};
+use langgraph::checkpoint::{Checkpointer, ThreadKey};
+use langgraph::error::CheckpointError;
 use langgraph::prelude::*;
 use langgraph::thread::{Keep, OnConflict};
 use langgraph_tests::ByteSaver;

@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use langgraph::async_trait;
 use langgraph::checkpoint::{
-    Administration, Batch, Chain, CheckpointError, CheckpointId, Checkpointer, Formats, Head,
-    ListOptions, Prune, RunStatus, ThreadFilter, ThreadInfo, ThreadKey, Usage,
+    Administration, Batch, Chain, CheckpointId, Checkpointer, Formats, Head, ListOptions, Prune,
+    RunStatus, ThreadFilter, ThreadInfo, ThreadKey, Usage,
 };
+use langgraph::error::CheckpointError;
 use langgraph::prelude::*;
 
 use langgraph_tests::fixtures::diary::{

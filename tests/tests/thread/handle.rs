@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use langgraph::checkpoint::{CheckpointError, MemorySaver, Source, ThreadFilter};
+use langgraph::checkpoint::{MemorySaver, Source, ThreadFilter};
+use langgraph::error::{CheckpointError, SubgraphError};
 use langgraph::prelude::*;
-use langgraph::thread::SubgraphError;
 
 use langgraph_tests::fixtures::notes::{Vec2, Vec2Update, asking, chain, note};
 
@@ -246,7 +246,11 @@ async fn a_name_that_not_every_saver_can_store_is_refused_everywhere() {
         ];
         for refused in refused {
             let error = refused.unwrap_err();
-            assert_eq!(error.kind(), langgraph::ErrorKind::InvalidInput, "{error}");
+            assert_eq!(
+                error.kind(),
+                langgraph::error::ErrorKind::InvalidInput,
+                "{error}"
+            );
             assert!(
                 error.to_string().contains("no thread can be called"),
                 "{error}"

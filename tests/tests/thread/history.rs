@@ -1,6 +1,7 @@
 //! Looking back over a thread.
 
-use langgraph::checkpoint::{CheckpointError, ListOptions, Source};
+use langgraph::checkpoint::{ListOptions, Source};
+use langgraph::error::CheckpointError;
 use langgraph::prelude::*;
 
 use langgraph_tests::fixtures::diary::{Diary, World, graph_in, in_memory, note, wrote};

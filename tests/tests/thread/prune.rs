@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use langgraph::checkpoint::{CheckpointError, Checkpointer, Snapshot};
+use langgraph::checkpoint::{Checkpointer, Snapshot};
+use langgraph::error::CheckpointError;
 use langgraph::prelude::*;
 use langgraph::thread::Keep;
 use langgraph_tests::ByteSaver;

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use langgraph::checkpoint::{CheckpointError, CheckpointId, Checkpointer, Snapshot, Source};
+use langgraph::checkpoint::{CheckpointId, Checkpointer, Snapshot, Source};
+use langgraph::error::CheckpointError;
 use langgraph::prelude::*;
 use langgraph::thread::{Keep, OnOpenQuestion};
 use langgraph_tests::ByteSaver;

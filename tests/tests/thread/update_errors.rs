@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use langgraph::checkpoint::MemorySaver;
+use langgraph::error::{InvalidUpdate, WrittenBy};
 use langgraph::message::Message;
 use langgraph::prelude::*;
-use langgraph::{InvalidUpdate, WrittenBy};
 
 #[derive(State, Clone, Debug, Default)]
 struct Chat {

@@ -2,7 +2,8 @@
 #![deny(warnings)]
 
 use graphs::prelude::NodeExt;
-use graphs::{Context, NodeError, State, StateGraph, graph, node};
+use graphs::error::NodeError;
+use graphs::{Context, State, StateGraph, graph, node};
 
 #[derive(State, Clone, Default)]
 #[state(crate = ::graphs)]

@@ -9,8 +9,9 @@ use super::{Approval, ApprovalAnswer, ToolDecision};
 use crate::clock::now_ms;
 use crate::digest::digest;
 use crate::{Tool, Tools};
+use langgraph::error::NodeError;
 use langgraph::message::{Content, ContentPart, Message, ToolCall, ToolResult};
-use langgraph::node::{Context, NodeError};
+use langgraph::node::Context;
 
 /// The result of the decision about one call.
 pub(crate) enum Decided {

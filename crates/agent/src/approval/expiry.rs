@@ -1,7 +1,7 @@
 //! Approvals that nobody answered in time.
 
 use super::ApprovalRequest;
-use langgraph::AgentError;
+use langgraph::error::AgentError;
 use langgraph::run::Run;
 use langgraph::state::State;
 use langgraph::thread::Thread;

@@ -5,8 +5,8 @@ use serde_json::Value;
 
 use super::{ApprovalAnswer, DecisionKind, ToolDecision};
 use crate::clock::now_ms;
+use langgraph::interrupt::Interrupt;
 use langgraph::message::ToolCall;
-use langgraph::node::Interrupt;
 
 /// The interrupt before a tool call: the payload of its [`Interrupt`], whose key is the call's id.
 ///

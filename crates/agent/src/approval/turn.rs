@@ -1,7 +1,7 @@
 //! The approvals of one turn of a model.
 
 use super::{ApprovalAnswer, ApprovalRequest, ToolDecision};
-use langgraph::node::Interrupt;
+use langgraph::interrupt::Interrupt;
 
 /// The open approvals of one turn of a model, for a person who decides about all of them at once.
 ///

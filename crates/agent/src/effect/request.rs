@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use langgraph::node::Interrupt;
+use langgraph::interrupt::Interrupt;
 
 /// The interrupt of an [`Effect`](crate::Effect) whose outcome nobody knows: the payload of the
 /// [`Interrupt`]. The answer is an [`EffectDecision`](crate::EffectDecision).

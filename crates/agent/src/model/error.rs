@@ -4,9 +4,8 @@ use std::error::Error;
 use std::fmt;
 use std::time::Duration;
 
-use langgraph::AgentError;
-use langgraph::node::NodeError;
-use langgraph::policy::{RetryPolicy, Transient};
+use langgraph::error::{AgentError, NodeError, Transient};
+use langgraph::policy::RetryPolicy;
 
 /// Why a model did not answer.
 ///

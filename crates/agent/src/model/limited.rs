@@ -7,7 +7,7 @@ use super::{
     ChatModel, ChatRequest, ChatResponse, ModelError, ModelErrorKind, ModelStream, TokenCount,
 };
 use crate::{Limit, limit::Permit};
-use langgraph::node::NodeError;
+use langgraph::error::NodeError;
 
 /// A model that waits for its turn; see [`ChatModelExt::limited`](super::ChatModelExt::limited).
 #[derive(Clone, Debug)]

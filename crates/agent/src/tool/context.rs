@@ -10,8 +10,9 @@ use serde::de::DeserializeOwned;
 
 use super::ToolError;
 use crate::Effect;
+use langgraph::error::{Interrupted, NodeError};
 use langgraph::message::ToolCall;
-use langgraph::node::{Context, Interrupted, NodeError, OnceKey};
+use langgraph::node::{Context, OnceKey};
 use langgraph::state::State;
 
 /// What a tool knows about its call and about the run.

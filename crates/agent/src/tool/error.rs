@@ -4,8 +4,8 @@ use std::error::Error;
 use std::fmt;
 
 use crate::{BudgetExceeded, UnknownOutcome};
-use langgraph::AgentError;
-use langgraph::node::{Interrupted, MissingResource, NodeError};
+use langgraph::error::{AgentError, Interrupted, NodeError};
+use langgraph::node::MissingResource;
 
 /// Why a tool failed, and who is told.
 ///

@@ -5,9 +5,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use langgraph::checkpoint::MemorySaver;
+use langgraph::error::{NodeError, is_transient};
 use langgraph::message::ToolCall;
-use langgraph::node::NodeError;
-use langgraph::policy::is_transient;
 use langgraph_agent::{
     AtLimit, Budget, FnTool, MessagesStateUpdate, ModelError, ModelErrorKind, ScriptedModel,
     ToolError, Turn, react_agent,

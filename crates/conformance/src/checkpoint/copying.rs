@@ -4,7 +4,8 @@ use serde_json::json;
 
 use super::log::{Log, entry, payload};
 use super::{Problem, World, administration, refused, same};
-use langgraph::checkpoint::{Batch, CheckpointError, ListOptions, RunStatus, ThreadKey, Usage};
+use langgraph::checkpoint::{Batch, ListOptions, RunStatus, ThreadKey, Usage};
+use langgraph::error::CheckpointError;
 
 super::cases! {
     a_copy_has_everything,

@@ -6,11 +6,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde::{Deserialize, Serialize};
 
 use super::{Problem, World, administration, holds, same};
-use langgraph::checkpoint::{CheckpointError, Checkpointer, Durability};
+use langgraph::checkpoint::{Checkpointer, Durability};
+use langgraph::error::{AgentError, CheckpointError, NodeError};
 use langgraph::graph::CompiledStateGraph;
 use langgraph::message::Message;
-use langgraph::node::{Command, Context, NodeError, Send};
-use langgraph::{AgentError, END, START, State, StateGraph};
+use langgraph::node::{Command, Context, Send};
+use langgraph::{END, START, State, StateGraph};
 
 super::cases! {
     a_thread_goes_on_where_it_was,

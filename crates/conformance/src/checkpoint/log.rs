@@ -8,10 +8,11 @@ use serde_json::{Value, json};
 
 use super::{Problem, same};
 use langgraph::checkpoint::{
-    Base, Batch, CheckpointError, CheckpointId, CheckpointRecord, Checkpointer, Encoded,
-    EntryRecord, Formats, Head, Payload, Source, StatePart, Stored, TaskArgument, TaskOutcome,
-    TaskRecord, TaskSpec, ThreadKey, ThreadPosition,
+    Base, Batch, CheckpointId, CheckpointRecord, Checkpointer, Encoded, EntryRecord, Formats, Head,
+    Payload, Source, StatePart, Stored, TaskArgument, TaskOutcome, TaskRecord, TaskSpec, ThreadKey,
+    ThreadPosition,
 };
+use langgraph::error::CheckpointError;
 
 /// A value as a payload: savers of values keep it as it is, savers of bytes need not encode it.
 pub(super) fn payload(value: &Value) -> Payload {

@@ -19,8 +19,8 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use langgraph::AgentError;
-use langgraph::checkpoint::{Administration, CheckpointError, Checkpointer, Leases};
+use langgraph::checkpoint::{Administration, Checkpointer, Leases};
+use langgraph::error::{AgentError, CheckpointError};
 
 mod copying;
 mod graphs;

@@ -9,9 +9,10 @@ use serde_json::json;
 use super::log::{chain, checkpoint, entry, finished, payload, state, state_of_chain};
 use super::{Problem, World, administration, leases, same};
 use langgraph::checkpoint::{
-    Base, Batch, CheckpointError, CheckpointId, Checkpointer, Fold, Head, HeldBy, ListOptions,
-    MemorySaver, Prune, RunStatus, Source, ThreadFilter, ThreadKey,
+    Base, Batch, CheckpointId, Checkpointer, Fold, Head, HeldBy, ListOptions, MemorySaver, Prune,
+    RunStatus, Source, ThreadFilter, ThreadKey,
 };
+use langgraph::error::CheckpointError;
 
 super::cases! {
     random_histories_are_those_of_memory,

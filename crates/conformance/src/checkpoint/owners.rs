@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 use super::log::{Log, checkpoint, finished};
 use super::{Problem, World, administration, holds, same};
 use langgraph::checkpoint::{
-    Batch, CheckpointError, Checkpointer, Fold, Head, Owner, Prune, RunStatus, StateType,
-    ThreadFilter, ThreadKey,
+    Batch, Checkpointer, Fold, Head, Owner, Prune, RunStatus, StateType, ThreadFilter, ThreadKey,
 };
+use langgraph::error::{AgentError, CheckpointError, ErrorKind};
 use langgraph::graph::CompiledStateGraph;
-use langgraph::{AgentError, ErrorKind, State, StateGraph};
+use langgraph::{State, StateGraph};
 use serde_json::json;
 
 super::cases! {

@@ -8,11 +8,11 @@ use tokio::sync::Notify;
 use super::log::{Log, checkpoint, entry, finished, payload, value};
 use super::{Problem, World, administration, holds, refused, same};
 use langgraph::checkpoint::{
-    Base, Batch, CheckpointError, CheckpointId, Fold, ListOptions, Prune, TaskArgument, TaskSpec,
-    ThreadKey, Usage,
+    Base, Batch, CheckpointId, Fold, ListOptions, Prune, TaskArgument, TaskSpec, ThreadKey, Usage,
 };
+use langgraph::error::{AgentError, CheckpointError};
 use langgraph::thread::Keep;
-use langgraph::{AgentError, START, StateGraph};
+use langgraph::{START, StateGraph};
 
 super::cases! {
     a_folded_checkpoint_needs_nothing_before_it,

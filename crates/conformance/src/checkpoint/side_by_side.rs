@@ -10,7 +10,8 @@ use tokio::task::JoinHandle;
 
 use super::log::{Log, checkpoint, entry};
 use super::{Problem, World, holds, same};
-use langgraph::checkpoint::{Batch, CheckpointError, CheckpointId, Checkpointer, Head, ThreadKey};
+use langgraph::checkpoint::{Batch, CheckpointId, Checkpointer, Head, ThreadKey};
+use langgraph::error::CheckpointError;
 
 super::cases! {
     one_of_many_writers_wins,

@@ -6,9 +6,8 @@ use serde_json::json;
 
 use super::log::{Log, checkpoint, entry, finished, payload};
 use super::{Problem, World, administration, holds, refused, same};
-use langgraph::checkpoint::{
-    Batch, CheckpointError, Head, RunStatus, ThreadFilter, ThreadKey, Usage,
-};
+use langgraph::checkpoint::{Batch, Head, RunStatus, ThreadFilter, ThreadKey, Usage};
+use langgraph::error::CheckpointError;
 
 super::cases! {
     threads_are_those_with_a_root_log,

@@ -5,10 +5,11 @@ use serde_json::json;
 use super::log::{Log, checkpoint, ended, entry, finished, payload, text};
 use super::{Problem, World, administration, holds, refused, same};
 use langgraph::checkpoint::{
-    AskedQuestions, Base, Batch, CheckpointError, CheckpointId, Head, JoinRecord, RunStatus,
-    Source, Stored, TaskArgument, TaskOutcome, TaskRecord, TaskSpec, ThreadFilter, ThreadKey,
+    Base, Batch, CheckpointId, Head, JoinRecord, RunStatus, Source, Stored, TaskArgument,
+    TaskOutcome, TaskRecord, TaskSpec, ThreadFilter, ThreadKey,
 };
-use langgraph::node::Answer;
+use langgraph::error::CheckpointError;
+use langgraph::interrupt::{Answer, Interrupts};
 
 super::cases! {
     the_first_batch_makes_a_log,
@@ -117,9 +118,9 @@ async fn everything_of_a_task_comes_back(world: &World<'_>) -> Result<(), Proble
     let inner = json!({
         "id": "id", "key": "sure", "node": "in", "namespace": ["out"], "payload": {"ask": "sure?"},
     });
-    let questions = json!({"own": question, "inner": [inner], "again": true});
-    let questions: AskedQuestions =
-        serde_json::from_value(questions).map_err(|error| Problem::Wrong(error.to_string()))?;
+    let interrupts = json!({"own": question, "inner": [inner], "again": true});
+    let interrupts: Interrupts =
+        serde_json::from_value(interrupts).map_err(|error| Problem::Wrong(error.to_string()))?;
     let answer = Answer {
         key: "sure".into(),
         value: json!(null),
@@ -129,7 +130,7 @@ async fn everything_of_a_task_comes_back(world: &World<'_>) -> Result<(), Proble
     let failed = TaskOutcome::Failed("no: \"quotes\" \u{0} 🦀".into());
     let tasks = vec![
         finished(id, 0, &json!("done")),
-        ended(id, 1, TaskOutcome::Asked(questions)),
+        ended(id, 1, TaskOutcome::Interrupted(interrupts)),
         ended(id, 2, failed),
         ended(id, 3, TaskOutcome::Ran(payload(&json!("ran")))),
         TaskRecord {

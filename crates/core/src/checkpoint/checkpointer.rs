@@ -34,10 +34,8 @@ pub type VisitStatePart<'a> = dyn FnMut(StatePart) + Send + 'a;
 /// use std::sync::atomic::{AtomicU64, Ordering};
 ///
 /// use langgraph::async_trait;
-/// use langgraph::checkpoint::{
-///     Administration, Attach, Attached, Batch, Chain, CheckpointError, CheckpointId, Checkpointer,
-///     Formats, Head, Leases, ListOptions, MemorySaver, VisitStatePart, ThreadPosition, ThreadKey,
-/// };
+/// use langgraph::checkpoint::{Administration, Attach, Attached, Batch, Chain, CheckpointId, Checkpointer, Formats, Head, Leases, ListOptions, MemorySaver, ThreadKey, ThreadPosition, VisitStatePart};
+/// use langgraph::error::CheckpointError;
 /// use langgraph::prelude::*;
 ///
 /// struct Counting {
@@ -168,7 +166,7 @@ pub trait Checkpointer: Send + Sync + 'static {
 
     /// Returns true if runs only rehearse what is stored: a task's work that runs once is refused
     /// unless its result is stored.
-    fn is_rehearsal(&self) -> bool {
+    fn is_dry_run(&self) -> bool {
         false
     }
 

@@ -25,7 +25,8 @@ pub type ReadValue<'a> =
 /// A format that wraps another one, as encryption and compression do:
 ///
 /// ```
-/// use langgraph::checkpoint::{Format, FormatError, Json, ReadValue};
+/// use langgraph::checkpoint::{Format, Json, ReadValue};
+/// use langgraph::error::FormatError;
 ///
 /// struct Reversed;
 ///

@@ -13,14 +13,14 @@ pub fn open_interrupts(stored: &Stored) -> Vec<Interrupt> {
     }
     let mut open = Vec::new();
     for (index, (spec, task)) in specs.iter().zip(fold_tasks(stored)).enumerate() {
-        let Some(TaskOutcome::Asked(asked)) = task.outcome else {
+        let Some(TaskOutcome::Interrupted(interrupts)) = task.outcome else {
             continue;
         };
         let is_open = |key: &str| task.answers.iter().all(|answer| answer.key != key);
-        let mut questions = asked.0.clone();
-        questions.own = questions.own.filter(|own| is_open(&own.key));
-        questions.inner.retain(|inner| is_open(&inner.id));
-        open.extend(questions.interrupts(&base, index, &spec.node, &[]));
+        let mut unanswered = interrupts.clone();
+        unanswered.own = unanswered.own.filter(|own| is_open(&own.key));
+        unanswered.inner.retain(|inner| is_open(&inner.id));
+        open.extend(unanswered.interrupts(&base, index, &spec.node, &[]));
     }
     open
 }

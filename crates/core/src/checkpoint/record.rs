@@ -15,7 +15,7 @@ use langgraph_topology::NodeName;
 use super::{OnceRecord, Owner, Payload, RunStatus, Source};
 use crate::checkpoint_id::CheckpointId;
 use crate::head::Head;
-use crate::interrupt::{Answer, Questions};
+use crate::interrupt::{Answer, Interrupts};
 
 /// The key of a log: a thread, and the place of the graph in it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -186,14 +186,10 @@ pub enum TaskOutcome {
     /// does not run again, unless the checkpoint is copied.
     Ran(Payload),
     /// It interrupted.
-    Asked(AskedQuestions),
+    Interrupted(Interrupts),
     /// It failed with this error.
     Failed(String),
 }
-
-/// The interrupts with which a task ended.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct AskedQuestions(pub Questions);
 
 /// An update of a checkpoint from outside, after the state that it is based on.
 #[derive(Clone, Debug)]

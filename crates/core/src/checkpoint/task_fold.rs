@@ -2,7 +2,7 @@
 
 use super::OnceRecord;
 use super::{Payload, Stored, TaskOutcome, TaskRecord};
-use crate::interrupt::{Answer, Questions};
+use crate::interrupt::{Answer, Interrupts};
 use langgraph_topology::START;
 
 /// The state of a task after its records. Its payloads are not decoded.
@@ -15,7 +15,7 @@ pub struct TaskFold<'a> {
     /// The error of START's routers; the input that START has taken is kept.
     pub routing_error: Option<&'a str>,
     /// Its last interrupts, answered or not.
-    pub asked: Option<&'a Questions>,
+    pub interrupts: Option<&'a Interrupts>,
     /// The answers to interrupts that have not come up again since.
     pub answers: Vec<&'a Answer>,
     /// The results of its work that runs once.
@@ -31,16 +31,16 @@ impl<'a> TaskFold<'a> {
                 self.ran = None;
             }
             Some(TaskOutcome::Ran(done)) => self.ran = Some(done),
-            Some(outcome @ TaskOutcome::Asked(asked)) => {
+            Some(outcome @ TaskOutcome::Interrupted(interrupts)) => {
                 // START's input exists before its routers run.
                 self.ran = self.written();
                 self.routing_error = None;
-                let Questions { own, inner, .. } = &asked.0;
+                let Interrupts { own, inner, .. } = interrupts;
                 // An interrupt that comes up again has lost its answer.
                 self.answers.retain(|Answer { key, .. }| {
                     own.iter().all(|own| own.key != *key) && inner.iter().all(|i| i.id != *key)
                 });
-                self.asked = Some(&asked.0);
+                self.interrupts = Some(interrupts);
                 self.outcome = Some(outcome);
             }
             Some(TaskOutcome::Failed(error)) if is_start => self.routing_error = Some(error),
@@ -74,4 +74,36 @@ pub fn fold_tasks(stored: &Stored) -> Vec<TaskFold<'_>> {
         }
     }
     tasks
+}
+
+impl Stored {
+    /// Returns the number of its tasks, with those that joined in.
+    pub fn task_count(&self) -> usize {
+        let joined = self.entries.iter().map(|entry| entry.tasks.len());
+        self.checkpoint.tasks.len() + joined.sum::<usize>()
+    }
+
+    /// Fails unless each task of the checkpoint itself has left its writes, as the next superstep
+    /// needs them.
+    ///
+    /// # Errors
+    ///
+    /// What is missing, in words.
+    pub fn all_written(&self) -> Result<(), String> {
+        let folded = fold_tasks(self);
+        let written = |task: usize| {
+            folded
+                .get(task)
+                .is_some_and(|task| task.written().is_some())
+        };
+        let tasks = self.checkpoint.tasks.iter().enumerate();
+        let mut missing = tasks.filter(|(index, _)| !written(*index));
+        match missing.next() {
+            None => Ok(()),
+            Some((index, spec)) => Err(format!(
+                "what task {index} (`{}`) of checkpoint `{}` wrote is missing",
+                spec.node, self.checkpoint.id
+            )),
+        }
+    }
 }

@@ -15,7 +15,7 @@ use crate::interrupt::Interrupt;
 /// # Examples
 ///
 /// ```
-/// use langgraph::AgentError;
+/// use langgraph::error::AgentError;
 ///
 /// fn report(error: &AgentError) -> String {
 ///     match error {

@@ -7,7 +7,7 @@
 /// # Examples
 ///
 /// ```
-/// use langgraph::{AgentError, ErrorKind};
+/// use langgraph::error::{AgentError, ErrorKind};
 ///
 /// let kind = AgentError::Cancelled.kind();
 /// assert_eq!(kind, ErrorKind::Cancelled);

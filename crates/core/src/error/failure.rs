@@ -24,7 +24,7 @@ impl Failure {
 /// An `Agent` uses it to fail like one of its nodes.
 ///
 /// ```
-/// use langgraph::{AgentError, NodeError};
+/// use langgraph::error::{AgentError, NodeError};
 ///
 /// fn failed(node: &str, error: NodeError) -> AgentError {
 ///     AgentError::Node { node: node.into(), namespace: Vec::new(), source: error.into() }

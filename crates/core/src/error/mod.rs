@@ -33,7 +33,7 @@ pub use invalid_update::{InvalidUpdate, WrittenBy};
 pub use no_runtime::NoRuntime;
 pub use node_error::NodeError;
 pub use node_timeout::{NodeTimeout, TimeoutKind};
-pub use panicked::{Catch, Panicked, catch, caught};
+pub use panicked::Panicked;
 pub use pause::Pause;
 pub use reducer_error::ReducerError;
 pub use subgraph_error::SubgraphError;

@@ -38,7 +38,7 @@ impl NoRuntime {
     /// `tokio::time::sleep`:
     ///
     /// ```
-    /// use langgraph::NoRuntime;
+    /// use langgraph::error::NoRuntime;
     ///
     /// let refused = NoRuntime::check(|| "the pause".to_owned()).unwrap_err();
     /// assert!(refused.to_string().starts_with("the pause needs a tokio runtime"));

@@ -14,7 +14,7 @@ use super::{AgentError, Failure};
 /// # Examples
 ///
 /// ```
-/// use langgraph::node::NodeError;
+/// use langgraph::error::NodeError;
 ///
 /// fn parse(text: &str) -> Result<i32, NodeError> {
 ///     if text.is_empty() {

@@ -16,8 +16,7 @@ use super::{NodeError, NodeTimeout, TaskFailure};
 ///
 /// ```
 /// use std::time::Duration;
-/// use langgraph::node::NodeError;
-/// use langgraph::policy::{Transient, is_transient};
+/// use langgraph::error::{NodeError, Transient, is_transient};
 ///
 /// #[derive(Debug, thiserror::Error)]
 /// #[error("the printer is busy")]
@@ -96,8 +95,7 @@ impl Error for Transient {
 ///
 /// ```
 /// use std::io::{Error, ErrorKind};
-/// use langgraph::node::NodeError;
-/// use langgraph::policy::is_transient;
+/// use langgraph::error::{NodeError, is_transient};
 ///
 /// assert!(is_transient(&NodeError::from(Error::from(ErrorKind::ConnectionReset))));
 /// assert!(!is_transient(&NodeError::from(Error::from(ErrorKind::NotFound))));

@@ -46,7 +46,7 @@ pub fn add_messages(mut current: Vec<Message>, mut update: Vec<Message>) -> Vec<
 
 /// Gives a [fresh](MessageId::is_fresh) id to every message of an update without one, and settles the
 /// others: they may have been in a history before.
-pub fn prepare(update: &mut [Message]) {
+pub(crate) fn prepare(update: &mut [Message]) {
     for id in update.iter_mut().filter_map(|message| message.id.as_mut()) {
         id.settle();
     }
@@ -54,7 +54,7 @@ pub fn prepare(update: &mut [Message]) {
 }
 
 /// Gives an id to every message of a history that has none.
-pub fn give_missing_ids(messages: &mut [Message]) {
+pub(crate) fn give_missing_ids(messages: &mut [Message]) {
     give_ids(messages, MessageId::generate);
 }
 
@@ -67,7 +67,7 @@ fn give_ids(messages: &mut [Message], id: fn() -> MessageId) {
 }
 
 /// Merges an update into a history, in place. Messages of the update without an id get one.
-pub fn merge(current: &mut Vec<Message>, update: Vec<Message>) {
+pub(crate) fn merge(current: &mut Vec<Message>, update: Vec<Message>) {
     let ignore = |_: &Message| Ok::<(), Infallible>(());
     match try_merge(current, update, ignore) {
         Ok(()) => {}
@@ -80,7 +80,7 @@ pub fn merge(current: &mut Vec<Message>, update: Vec<Message>) {
 /// # Errors
 ///
 /// The first error of `unknown`. The history then has what stood before it in the update.
-pub fn try_merge<E>(
+pub(crate) fn try_merge<E>(
     current: &mut Vec<Message>,
     mut update: Vec<Message>,
     unknown: impl Fn(&Message) -> Result<(), E>,

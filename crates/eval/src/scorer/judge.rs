@@ -3,8 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
+use langgraph::error::NodeError;
 use langgraph::message::Message;
-use langgraph::node::{Context, NodeError};
+use langgraph::node::Context;
 use langgraph_agent::{ChatModel, ChatModelExt, ChatRequest, async_trait};
 use schemars::JsonSchema;
 use serde::Deserialize;

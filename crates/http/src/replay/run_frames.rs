@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use futures_core::Stream;
-use langgraph::AgentError;
+use langgraph::error::AgentError;
 use tokio::time::Sleep;
 
 use crate::{Backlog, Frame, FrameId};

@@ -260,7 +260,7 @@ impl<S: State> ErasedGraph for Graph<S> {
 }
 
 /// Returns true if the interrupt is still open, because the answer does not fit.
-fn is_refused(error: &langgraph::NodeError) -> bool {
-    let error = error.downcast_ref::<langgraph::AgentError>();
+fn is_refused(error: &langgraph::error::NodeError) -> bool {
+    let error = error.downcast_ref::<langgraph::error::AgentError>();
     error.is_some_and(|error| error.refused_answer().is_some())
 }

@@ -1,6 +1,6 @@
 //! The interrupt of a run as a form for the client's user.
 
-use langgraph::node::Interrupt;
+use langgraph::interrupt::Interrupt;
 use langgraph_agent::{
     ApprovalRequest, BudgetAnswer, BudgetRequest, DecisionKind, EffectDecision, EffectRequest,
     ToolDecision,

@@ -1,6 +1,6 @@
 //! The interrupts at which a run is paused.
 
-use langgraph::node::Interrupt;
+use langgraph::interrupt::Interrupt;
 use langgraph_agent::ToolOutput;
 
 use super::interrupt_form::InterruptForm;

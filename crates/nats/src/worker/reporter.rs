@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use langgraph::NodeError;
+use langgraph::error::NodeError;
 use langgraph::executor::{Reported, Reporter, TaskReport};
 
 use super::requests::Requests;

@@ -4,9 +4,10 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use futures_util::FutureExt as _;
+use langgraph::State;
+use langgraph::error::NodeError;
 use langgraph::executor::{TaskHost, TaskOrder, TaskReply};
 use langgraph::run::CancelToken;
-use langgraph::{NodeError, State};
 
 use super::reporter::DriverReporter;
 use super::requests::Requests;

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use deadpool_postgres::GenericClient;
-use langgraph::checkpoint::{CheckpointError, CheckpointId, Head, Owner};
+use langgraph::checkpoint::{CheckpointId, Head, Owner};
+use langgraph::error::CheckpointError;
 use langgraph_sql::{LogName, OwnerRow, unsigned};
 use uuid::Uuid;
 

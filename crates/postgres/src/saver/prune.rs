@@ -1,7 +1,8 @@
 //! Prunes a log.
 
 use deadpool_postgres::GenericClient;
-use langgraph::checkpoint::{CheckpointError, CheckpointId, Fold, Formats, Prune};
+use langgraph::checkpoint::{CheckpointId, Fold, Formats, Prune};
+use langgraph::error::CheckpointError;
 use langgraph_sql::rows::{self, Row, Sums};
 use langgraph_sql::{FormatNames, LogName};
 

@@ -6,8 +6,9 @@ use std::pin::pin;
 use deadpool_postgres::GenericClient;
 use futures_util::TryStreamExt;
 use langgraph::checkpoint::{
-    Chain, CheckpointError, CheckpointId, Encoded, ListOptions, ThreadPosition, VisitStatePart,
+    Chain, CheckpointId, Encoded, ListOptions, ThreadPosition, VisitStatePart,
 };
+use langgraph::error::CheckpointError;
 use langgraph_sql::rows::{self, Row, RowKind, StateRows, Sums};
 use langgraph_sql::{FormatNames, Link, LinkFinder, Links, Listed, LogName, signed};
 use tokio_postgres::types::{FromSql, ToSql};

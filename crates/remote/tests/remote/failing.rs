@@ -146,7 +146,7 @@ async fn a_failed_call_is_tried_again() {
     let tap = Tap::new(network);
     let policy = langgraph::policy::RetryPolicy::attempts(3)
         .immediately()
-        .retry_on(langgraph::NodeError::is::<RemoteError>);
+        .retry_on(langgraph::error::NodeError::is::<RemoteError>);
     let mut graph = StateGraph::<Assistant>::new();
     let node = RemoteNode::new("judge", tap.clone()).bind(question, answer);
     graph

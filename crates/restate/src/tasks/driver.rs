@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use bytes::Bytes;
-use langgraph::NodeError;
+use langgraph::error::NodeError;
 use langgraph::executor::{Executor, Running, SnapshotText, TaskCall, TaskOrder, TaskReply};
 use serde::Deserialize;
 use serde_json::Value;

@@ -6,9 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use langgraph::State;
+use langgraph::error::NodeError;
 use langgraph::executor::{Reported, Reporter, TaskHost, TaskOrder, TaskReply, TaskReport};
 use langgraph::run::CancelToken;
-use langgraph::{NodeError, State};
 use restate_sdk::context::{
     Context, ContextAwakeables as _, ContextClient as _, ContextSideEffects as _, RunFuture as _,
 };

@@ -6,8 +6,8 @@ use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use langgraph::error::{AgentError, ErrorKind};
 use langgraph::run::CancelToken;
-use langgraph::{AgentError, ErrorKind};
 use langgraph_wait::Wait;
 use restate_sdk::context::{
     ContextAwakeables as _, ContextClient as _, ContextReadState as _, ContextSideEffects as _,
@@ -191,7 +191,7 @@ impl Call<'_> {
         let stands = match &ended {
             Ok(state) => {
                 self.arm(state);
-                let key = |asked: &langgraph::node::Interrupt| asked.key.clone();
+                let key = |asked: &langgraph::interrupt::Interrupt| asked.key.clone();
                 Stands {
                     status: if state.is_done() { "done" } else { "waits" },
                     waits_for: state.interrupts.iter().map(key).collect(),

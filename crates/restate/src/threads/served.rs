@@ -1,12 +1,13 @@
 //! A graph whose threads are served, without its types.
 
 use async_trait::async_trait;
-use langgraph::checkpoint::{CheckpointError, Snapshot};
-use langgraph::node::Interrupt;
+use langgraph::checkpoint::Snapshot;
+use langgraph::error::{AgentError, CheckpointError};
+use langgraph::interrupt::Interrupt;
 use langgraph::run::{CancelToken, EventStream, Run, StreamOptions};
 use langgraph::stream::{EventKind, StreamMode};
 use langgraph::thread::{OnConflict, Thread};
-use langgraph::{AgentError, CompiledStateGraph, Outcome, State};
+use langgraph::{CompiledStateGraph, Outcome, State};
 use langgraph_wait::Wait;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -413,7 +414,7 @@ mod tests {
             .await
             .unwrap();
         let refused = other.next().await.unwrap_err();
-        assert_eq!(refused.kind(), langgraph::ErrorKind::Interrupted);
+        assert_eq!(refused.kind(), langgraph::error::ErrorKind::Interrupted);
     }
 
     #[tokio::test]
@@ -431,6 +432,6 @@ mod tests {
             .accept("t", &Given::Answer(json!(7)))
             .await
             .unwrap_err();
-        assert_eq!(nothing.kind(), langgraph::ErrorKind::NotFound);
+        assert_eq!(nothing.kind(), langgraph::error::ErrorKind::NotFound);
     }
 }

@@ -1,7 +1,8 @@
 //! The commands of a request.
 
+use langgraph::State;
+use langgraph::error::AgentError;
 use langgraph::node::{Command, Send};
-use langgraph::{AgentError, State};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 

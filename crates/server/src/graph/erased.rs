@@ -5,10 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use langgraph::AgentError;
 use langgraph::checkpoint::{CheckpointId, Checkpointer, Durability};
+use langgraph::error::AgentError;
 use langgraph::graph::Topology;
-use langgraph::node::{CancelToken, Interrupt};
+use langgraph::interrupt::Interrupt;
+use langgraph::run::CancelToken;
 use langgraph::stream::StreamModes;
 use serde_json::Value;
 

@@ -1,8 +1,8 @@
 //! The events of a run as JSON.
 
 use langgraph::graph::NodeName;
+use langgraph::interrupt::Interrupt;
 use langgraph::message::{Message, MessageChunk};
-use langgraph::node::Interrupt;
 use serde_json::Value;
 
 /// An event of a run, without the type of the state.

@@ -3,10 +3,10 @@
 use std::future::Future;
 use std::pin::Pin;
 
+use langgraph::State;
 use langgraph::checkpoint::CheckpointId;
-use langgraph::thread::SubgraphError;
+use langgraph::error::{AgentError, SubgraphError};
 use langgraph::thread::{SubgraphPath, Thread};
-use langgraph::{AgentError, State};
 use serde_json::Value;
 
 /// A checkpoint of a subgraph.

@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
+use langgraph::State;
 use langgraph::checkpoint::{CheckpointId, InnerSnapshot, Snapshot, Source, TaskSnapshot};
+use langgraph::error::AgentError;
 use langgraph::graph::NodeName;
-use langgraph::node::{Interrupt, Write};
+use langgraph::interrupt::Interrupt;
+use langgraph::node::Write;
 use langgraph::stream::{EventKind, InnerEvent};
-use langgraph::{AgentError, State};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};

@@ -4,13 +4,15 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use langgraph::checkpoint::{CheckpointError, CheckpointId, Checkpointer, ListOptions, Snapshot};
+use langgraph::checkpoint::{CheckpointId, Checkpointer, ListOptions, Snapshot};
+use langgraph::error::{AgentError, CheckpointError};
 use langgraph::graph::{Breakpoints, Topology};
-use langgraph::node::{Command, Interrupt};
+use langgraph::interrupt::Interrupt;
+use langgraph::node::Command;
 use langgraph::run::{Run, StreamOptions};
 use langgraph::stream::EventKind;
 use langgraph::thread::{Keep, OnConflict, OnOpenQuestion};
-use langgraph::{AgentError, CompiledStateGraph, Outcome, State};
+use langgraph::{CompiledStateGraph, Outcome, State};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;

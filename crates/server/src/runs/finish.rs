@@ -3,8 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use langgraph::AgentError;
-use langgraph::checkpoint::CheckpointError;
+use langgraph::error::{AgentError, CheckpointError};
 use serde_json::{Value, json};
 
 use super::cleanup::delete_temporary_thread;

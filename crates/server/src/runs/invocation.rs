@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use langgraph::checkpoint::Durability;
-use langgraph::node::CancelToken;
+use langgraph::run::CancelToken;
 use serde_json::{Map, Value, json};
 
 use crate::RunContext;

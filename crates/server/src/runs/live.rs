@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::queue::{Cancel, Claim};
-use langgraph::node::CancelToken;
+use langgraph::run::CancelToken;
 
 use crate::stream::Feed;
 

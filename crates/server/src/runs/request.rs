@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use langgraph::node::CancelToken;
+use langgraph::run::CancelToken;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;

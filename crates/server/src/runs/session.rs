@@ -3,9 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use langgraph::AgentError;
-use langgraph::checkpoint::CheckpointError;
-use langgraph::node::CancelToken;
+use langgraph::error::{AgentError, CheckpointError};
+use langgraph::run::CancelToken;
 use serde_json::{Value, json};
 
 use super::attach::{last_event, load};

@@ -104,7 +104,7 @@ pub(crate) struct OpenInterrupt {
 }
 
 impl OpenInterrupt {
-    pub(crate) fn new(interrupt: &langgraph::node::Interrupt) -> Self {
+    pub(crate) fn new(interrupt: &langgraph::interrupt::Interrupt) -> Self {
         Self {
             id: interrupt.id.clone(),
             value: payload_out(&interrupt.payload),

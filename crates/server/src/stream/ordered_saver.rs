@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use langgraph::checkpoint::{
-    Administration, Batch, Chain, CheckpointError, CheckpointId, Checkpointer, Formats, Head,
-    Leases, ListOptions, ThreadKey, ThreadPosition, VisitStatePart,
+    Administration, Batch, Chain, CheckpointId, Checkpointer, Formats, Head, Leases, ListOptions,
+    ThreadKey, ThreadPosition, VisitStatePart,
 };
+use langgraph::error::CheckpointError;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 
@@ -71,8 +72,8 @@ impl Checkpointer for OrderedSaver {
         self.saver.list(key, options).await
     }
 
-    fn is_rehearsal(&self) -> bool {
-        self.saver.is_rehearsal()
+    fn is_dry_run(&self) -> bool {
+        self.saver.is_dry_run()
     }
 
     fn leases(&self) -> Option<&dyn Leases> {
@@ -146,15 +147,15 @@ mod tests {
             Ok(Vec::new())
         }
 
-        fn is_rehearsal(&self) -> bool {
+        fn is_dry_run(&self) -> bool {
             true
         }
     }
 
     #[test]
     fn a_dry_run_stays_one() {
-        assert!(OrderedSaver::new(Arc::new(DryRun)).0.is_rehearsal());
+        assert!(OrderedSaver::new(Arc::new(DryRun)).0.is_dry_run());
         let stored = OrderedSaver::new(Arc::new(MemorySaver::new()));
-        assert!(!stored.0.is_rehearsal());
+        assert!(!stored.0.is_dry_run());
     }
 }

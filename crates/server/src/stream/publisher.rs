@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use langgraph::graph::NodeName;
+use langgraph::interrupt::Interrupt;
 use langgraph::message::{Message, MessageAccumulator, MessageChunk};
-use langgraph::node::Interrupt;
 use serde_json::{Value, json};
 use uuid::Uuid;
 

@@ -4,7 +4,7 @@
 //! with `action_requests` and `review_configs`, Agent Inbox with `action_request` and `config`. The
 //! payload carries all of them, and answers of each form are understood.
 
-use langgraph::node::Interrupt;
+use langgraph::interrupt::Interrupt;
 use serde_json::{Map, Value, json};
 
 fn is_approval(payload: &Value) -> bool {

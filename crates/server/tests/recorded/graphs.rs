@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use futures_util::stream;
+use langgraph::error::NodeError;
 use langgraph::graph::StateGraph;
 use langgraph::message::{FinishReason, Message, MessageChunk, ToolCallChunk, Usage};
-use langgraph::node::{Context, NodeError, Send as SendTo, Target};
+use langgraph::node::{Context, Send as SendTo, Target};
 use langgraph::{CompiledStateGraph, END, START, State, node};
 use langgraph_agent::{
     ChatModel, ChatRequest, ChatResponse, FnTool, MessagesState, ModelError, ModelNode,

@@ -6,9 +6,10 @@ use std::time::{Duration, SystemTime};
 use super::text::{ArgumentText, CheckpointText, EndText, EntryText, OutcomeText, TaskText, read};
 use super::{Row, RowKind};
 use langgraph::checkpoint::{
-    CheckpointError, CheckpointId, CheckpointRecord, EntryRecord, Payload, Stored, TaskArgument,
-    TaskOutcome, TaskRecord, TaskSpec,
+    CheckpointId, CheckpointRecord, EntryRecord, Payload, Stored, TaskArgument, TaskOutcome,
+    TaskRecord, TaskSpec,
 };
+use langgraph::error::CheckpointError;
 
 /// Numbers of a checkpoint do not get larger: 9,000 years in milliseconds, 280 TB in bytes. So what is
 /// computed with them does not overflow.
@@ -156,7 +157,7 @@ fn task(mut row: Row) -> Result<TaskRecord, CheckpointError> {
     let outcome = match text.end {
         None => payload.map(TaskOutcome::Finished),
         Some(EndText::Ran) => Some(TaskOutcome::Ran(done(payload)?)),
-        Some(EndText::Asked(questions)) => Some(TaskOutcome::Asked(questions)),
+        Some(EndText::Interrupted(interrupts)) => Some(TaskOutcome::Interrupted(interrupts)),
         Some(EndText::Failed(error)) => Some(TaskOutcome::Failed(error)),
     };
     Ok(TaskRecord {

@@ -7,9 +7,10 @@ use super::text::{
 };
 use super::{Row, RowKind};
 use langgraph::checkpoint::{
-    Base, Batch, CheckpointError, CheckpointRecord, Encoded, EntryRecord, Fold, Formats,
-    TaskArgument, TaskOutcome, TaskRecord, TaskSpec,
+    Base, Batch, CheckpointRecord, Encoded, EntryRecord, Fold, Formats, TaskArgument, TaskOutcome,
+    TaskRecord, TaskSpec,
 };
+use langgraph::error::CheckpointError;
 
 /// Returns the names of tasks, and their arguments in order.
 fn encode_tasks(
@@ -83,7 +84,9 @@ fn record_rows(
             None => (None, None),
             Some(TaskOutcome::Finished(done)) => (None, Some(done.encode(formats)?)),
             Some(TaskOutcome::Ran(done)) => (Some(EndText::Ran), Some(done.encode(formats)?)),
-            Some(TaskOutcome::Asked(questions)) => (Some(EndText::Asked(questions)), None),
+            Some(TaskOutcome::Interrupted(interrupts)) => {
+                (Some(EndText::Interrupted(interrupts)), None)
+            }
             Some(TaskOutcome::Failed(error)) => (Some(EndText::Failed(error)), None),
         };
         let text = text(&OutcomeText {

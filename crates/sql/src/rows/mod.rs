@@ -10,7 +10,7 @@
 //! use langgraph::checkpoint::{Batch, CheckpointId, Encoded, EntryRecord, Formats};
 //! use langgraph_sql::rows::{self, RowKind};
 //!
-//! # fn main() -> Result<(), langgraph::checkpoint::CheckpointError> {
+//! # fn main() -> Result<(), langgraph::error::CheckpointError> {
 //! let entry = EntryRecord {
 //!     checkpoint: CheckpointId::after(None),
 //!     writes: Encoded::new("json", 0, "{}").into(),
@@ -23,7 +23,8 @@
 //! # }
 //! ```
 
-use langgraph::checkpoint::{CheckpointError, CheckpointId, Encoded};
+use langgraph::checkpoint::{CheckpointId, Encoded};
+use langgraph::error::CheckpointError;
 
 mod decode;
 mod encode;

@@ -3,7 +3,8 @@
 use super::decode::one;
 use super::text::{CheckpointText, TasksText, read};
 use super::{Row, RowKind};
-use langgraph::checkpoint::{CheckpointError, CheckpointId, Encoded, StatePart, Stored};
+use langgraph::checkpoint::{CheckpointId, Encoded, StatePart, Stored};
+use langgraph::error::CheckpointError;
 
 /// Collects the parts of a state from rows, as they are read: for
 /// [`Checkpointer::load_state`](langgraph::checkpoint::Checkpointer::load_state).

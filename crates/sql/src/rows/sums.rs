@@ -1,6 +1,7 @@
 //! Checksums of rows.
 
-use langgraph::checkpoint::{CheckpointError, CheckpointId, Encoded};
+use langgraph::checkpoint::{CheckpointId, Encoded};
+use langgraph::error::CheckpointError;
 
 use super::{Row, RowKind};
 

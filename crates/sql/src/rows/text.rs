@@ -7,11 +7,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::Row;
-use langgraph::checkpoint::{
-    AskedQuestions, Base, CheckpointError, CheckpointId, FormatError, JoinRecord, Source,
-};
+use langgraph::checkpoint::{Base, CheckpointId, JoinRecord, OnceRecord, Source};
+use langgraph::error::{CheckpointError, FormatError};
 use langgraph::graph::NodeName;
-use langgraph::node::{Answer, OnceRecord};
+use langgraph::interrupt::{Answer, Interrupts};
 
 #[derive(Serialize, Deserialize)]
 pub(super) struct CheckpointText {
@@ -108,7 +107,8 @@ pub(super) struct OutcomeText {
 #[serde(rename_all = "snake_case")]
 pub(super) enum EndText {
     Ran,
-    Asked(AskedQuestions),
+    #[serde(rename = "asked")]
+    Interrupted(Interrupts),
     Failed(String),
 }
 

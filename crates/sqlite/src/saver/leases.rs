@@ -2,7 +2,8 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use langgraph::checkpoint::{CheckpointError, HeldBy};
+use langgraph::checkpoint::HeldBy;
+use langgraph::error::CheckpointError;
 use langgraph_sql::{process_is_gone, this_process};
 use rusqlite::{Connection, OptionalExtension, params};
 

@@ -2,7 +2,8 @@
 
 use std::time::SystemTime;
 
-use langgraph::checkpoint::{CheckpointError, Head, ThreadFilter, ThreadInfo, ThreadKey, Usage};
+use langgraph::checkpoint::{Head, ThreadFilter, ThreadInfo, ThreadKey, Usage};
+use langgraph::error::CheckpointError;
 use langgraph_sql::rows::RowKind;
 use langgraph_sql::{LogName, OwnerRow, signed, status, statuses, unsigned};
 use rusqlite::types::Value;

@@ -5,8 +5,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use langgraph::async_trait;
 use langgraph::checkpoint::CheckpointId;
+use langgraph::error::NodeError;
 use langgraph::message::{ToolCall, ToolResult};
-use langgraph::node::{Context, NodeError};
+use langgraph::node::Context;
 use langgraph_agent::{ChatModel, ChatRequest, ChatResponse, ModelError, ModelErrorKind, StandIn};
 
 use super::Options;

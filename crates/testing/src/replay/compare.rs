@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use langgraph::AgentError;
 use langgraph::checkpoint::{
-    CheckpointError, CheckpointId, Formats, Source, Stored, TaskArgument, TaskOutcome, TaskSpec,
+    CheckpointId, Formats, Source, Stored, TaskArgument, TaskOutcome, TaskSpec,
 };
+use langgraph::error::{AgentError, CheckpointError};
 use langgraph::graph::START;
 use langgraph_core::checkpoint::{TaskFold, fold_tasks};
 use serde_json::{Value, json};
@@ -127,10 +127,10 @@ impl Superstep<'_> {
             return Ok(self.writes(&then, now));
         }
         let asked = |fold: &TaskFold<'_>| match fold.outcome {
-            Some(TaskOutcome::Asked(asked)) => {
-                let own = asked.0.own.iter();
+            Some(TaskOutcome::Interrupted(asked)) => {
+                let own = asked.own.iter();
                 let own = own.map(|question| json!({question.key.as_str(): question.payload}));
-                let inner = asked.0.inner.iter();
+                let inner = asked.inner.iter();
                 let inner = inner.map(|question| json!({question.key.as_str(): question.payload}));
                 Some(Value::Array(own.chain(inner).collect()))
             }

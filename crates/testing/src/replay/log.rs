@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use langgraph::checkpoint::{
-    Chain, CheckpointError, CheckpointId, Checkpointer, Formats, Owner, Payload, Stored,
-    TaskArgument, TaskOutcome, ThreadKey,
+    Chain, CheckpointId, Checkpointer, Formats, Owner, Payload, Stored, TaskArgument, TaskOutcome,
+    ThreadKey,
 };
+use langgraph::error::CheckpointError;
 
 /// One branch of a log: the head and all that it is based on, oldest first, with payloads as bytes.
 #[derive(Clone)]

@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use langgraph::checkpoint::{
-    CheckpointError, Encoded, Format as _, Formats, Json, Payload, Stored, TaskOutcome, TaskRecord,
+    Encoded, Format as _, Formats, Json, Payload, Stored, TaskOutcome, TaskRecord,
 };
+use langgraph::error::CheckpointError;
 use langgraph::graph::START;
 use langgraph_core::checkpoint::{AnyValue, TaskFold, fold_tasks};
 use serde_json::Value;
@@ -130,7 +131,7 @@ fn refused(folded: &[TaskFold<'_>], except: Option<usize>) -> Option<&'static st
     let mut others = others.filter(|(index, _)| Some(*index) != except);
     others.find_map(|(_, fold)| match fold.outcome {
         _ if fold.routing_error.is_some() => Some("the routers failed"),
-        Some(TaskOutcome::Finished(_) | TaskOutcome::Asked(_)) => None,
+        Some(TaskOutcome::Finished(_) | TaskOutcome::Interrupted(_)) => None,
         Some(TaskOutcome::Failed(_)) => Some("a task of it failed"),
         _ => Some("a task of it never ended"),
     })

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use langgraph::async_trait;
 use langgraph::checkpoint::{
-    Attach, Attached, Batch, Chain, CheckpointError, CheckpointId, Checkpointer, Formats, Head,
-    Leases, ListOptions, MemorySaver, Stored, ThreadKey,
+    Attach, Attached, Batch, Chain, CheckpointId, Checkpointer, Formats, Head, Leases, ListOptions,
+    MemorySaver, Stored, ThreadKey,
 };
+use langgraph::error::CheckpointError;
 use langgraph::run::CancelToken;
 use langgraph::state::State;
 use serde::Serialize;
@@ -97,7 +98,7 @@ impl Checkpointer for Rehearsal {
         self.memory.list(key, options).await
     }
 
-    fn is_rehearsal(&self) -> bool {
+    fn is_dry_run(&self) -> bool {
         true
     }
 

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use langgraph::checkpoint::{CheckpointError, CheckpointId, Formats, Payload};
+use langgraph::checkpoint::{CheckpointId, Formats, Payload};
+use langgraph::error::CheckpointError;
 use langgraph::message::{Message, ToolResult};
 use langgraph_core::checkpoint::{AnyValue, TaskFold, fold_tasks};
 use serde_json::Value;

@@ -228,7 +228,7 @@ fn a_state_of_each_kind_of_field() {
                     fn try_merge(
                         &mut self,
                         update: Self::Update,
-                    ) -> ::core::result::Result<(), ::langgraph::state::ReducerError> {
+                    ) -> ::core::result::Result<(), ::langgraph::error::ReducerError> {
                         ::langgraph::__private::merge_field(
                             &__reducer_log::<T>(),
                             &mut self.log,
@@ -335,7 +335,7 @@ fn a_state_of_each_kind_of_field() {
                         self,
                     ) -> ::core::result::Result<
                         ::langgraph::node::Output<Notes<T>>,
-                        ::langgraph::node::NodeError,
+                        ::langgraph::error::NodeError,
                     > {
                         ::core::result::Result::Ok(::langgraph::node::Output::update(self))
                     }

@@ -106,7 +106,7 @@ fn a_chat_history_under_another_crate_name() {
                     fn try_merge(
                         &mut self,
                         update: Self::Update,
-                    ) -> ::core::result::Result<(), lg::state::ReducerError> {
+                    ) -> ::core::result::Result<(), lg::error::ReducerError> {
                         lg::__private::merge_field(
                             &__reducer_in(),
                             &mut self.r#in,
@@ -159,7 +159,7 @@ fn a_chat_history_under_another_crate_name() {
                 {
                     fn into_output(
                         self,
-                    ) -> ::core::result::Result<lg::node::Output<Chat>, lg::node::NodeError> {
+                    ) -> ::core::result::Result<lg::node::Output<Chat>, lg::error::NodeError> {
                         ::core::result::Result::Ok(lg::node::Output::update(self))
                     }
                 }

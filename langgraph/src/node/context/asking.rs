@@ -8,10 +8,10 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::Context;
-use crate::checkpoint::Json;
-use crate::checkpoint::OnceRecord;
-use crate::checkpoint::{Answer, Interrupt, Interrupted, Place, Question, Questions};
-use crate::node::NodeError;
+use crate::checkpoint::{Json, OnceRecord};
+use crate::error::{Interrupted, NodeError};
+use crate::interrupt::{Answer, Interrupt, Interrupts, OwnInterrupt};
+use crate::log::TaskPosition;
 use crate::node::Reporter;
 use crate::node::heartbeat::Heartbeat;
 use crate::node::once::OnceMemory;
@@ -34,7 +34,7 @@ pub(super) struct Memory {
 pub(super) struct Asking {
     /// The number of interrupts without a key in this attempt.
     unnamed: usize,
-    pub(super) open: Option<Question>,
+    pub(super) open: Option<OwnInterrupt>,
     /// The interrupts of a graph inside this task.
     pub(super) inner: Vec<Interrupt>,
     /// True if a graph inside this task has paused, at interrupts or at a breakpoint.
@@ -58,7 +58,7 @@ impl Context {
         let new = || langgraph_core::new_id().to_string();
         let memory = || self.memory.get_or_init(Box::default);
         let own = || memory().identity.get_or_init(new).clone();
-        self.place().map_or_else(own, Place::identity)
+        self.place().map_or_else(own, TaskPosition::identity)
     }
 
     /// Makes it the context of a task whose run is in another process.
@@ -71,7 +71,7 @@ impl Context {
     }
 
     /// Takes over the interrupts of this task from where it ran.
-    pub(crate) fn ask(&self, questions: Questions, refused: Option<NodeError>) {
+    pub(crate) fn ask(&self, questions: Interrupts, refused: Option<NodeError>) {
         let memory = self.memory.get_or_init(Box::default);
         let mut asking = memory.asking();
         asking.paused = questions.own.is_none() || !questions.inner.is_empty();
@@ -202,7 +202,7 @@ impl Context {
             Json::to_value(question).map_err(|error| Interrupted::bad_question(key, &error))?;
         let mut asking = memory.asking();
         if asking.open.is_none() {
-            asking.open = Some(Question {
+            asking.open = Some(OwnInterrupt {
                 key: key.to_owned(),
                 payload,
             });
@@ -278,10 +278,10 @@ impl Context {
     }
 
     /// Returns this task's interrupts without an answer.
-    pub(crate) fn take_questions(&self) -> Option<Questions> {
+    pub(crate) fn take_questions(&self) -> Option<Interrupts> {
         let mut asking = self.memory.get()?.asking();
         let paused = asking.paused;
-        let questions = Questions {
+        let questions = Interrupts {
             own: asking.open.take(),
             inner: std::mem::take(&mut asking.inner),
             again: false,

@@ -8,7 +8,7 @@ use serde_json::Value;
 use tokio::sync::{Semaphore, mpsc};
 
 use super::Context;
-use crate::checkpoint::{Answer, Interrupt};
+use crate::interrupt::{Answer, Interrupt};
 use crate::node::{CancelToken, NodeId, Resources, Scope, Shared};
 use crate::state::State;
 use crate::stream::{Emitter, Event, RawEvent, StreamModes};

@@ -2,12 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::checkpoint::{CheckpointError, Payload, StoredValue, ThreadKey};
-use crate::checkpoint::{
-    Encoded, FormatError, Formats, LentUpdate, OutputWire, RoutesWire, TargetWire, UpdateIndex,
-    WriteWire,
-};
-use crate::error::AgentError;
+use crate::checkpoint::{Encoded, Formats, Payload, StoredValue, ThreadKey};
+use crate::error::{AgentError, CheckpointError, FormatError};
 use crate::graph::NodeName;
 use crate::graph::plan::Plan;
 use crate::graph::routes::Routes;
@@ -16,6 +12,7 @@ use crate::state::State;
 use crate::state::StateCodec;
 use crate::state::codec::encode;
 use crate::state::decoded::{Decoded, Updates};
+use crate::state::wire::{LentUpdate, OutputWire, RoutesWire, TargetWire, UpdateIndex, WriteWire};
 use crate::superstep::task_result::Finished;
 
 /// Converts values of a graph to payloads, and back.

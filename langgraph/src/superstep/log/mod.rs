@@ -5,10 +5,9 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::checkpoint::{
-    CheckpointError, CheckpointId, CheckpointRecord, Checkpointer, Ending, Head, LogHead, Owner,
-    ThreadKey,
-};
+use crate::checkpoint::{CheckpointId, CheckpointRecord, Checkpointer, Head, Owner, ThreadKey};
+use crate::error::CheckpointError;
+use crate::log::{LogHead, RunGuard};
 use crate::state::State;
 use crate::superstep::Engine;
 
@@ -37,7 +36,7 @@ pub(crate) struct Log {
     /// The id of the next checkpoint, if it is known in advance.
     pub(crate) next: Option<CheckpointId>,
     /// What a run that is dropped owes its thread.
-    pub(crate) ending: Option<Arc<Ending>>,
+    pub(crate) ending: Option<Arc<RunGuard>>,
 }
 
 impl Log {
@@ -71,7 +70,7 @@ impl Log {
         let saver = Arc::clone(&self.saver);
         let log_head = LogHead::new(saver, self.key.clone(), head, self.encodes)
             .with_owner(owner)
-            .with_ending(self.ending.clone());
+            .with_guard(self.ending.clone());
         let coder = Coder {
             plan: Arc::clone(&engine.position.plan),
             codec: engine.codec,

@@ -7,15 +7,16 @@ use serde_json::Value;
 
 use super::coder::Coder;
 use super::snapshot_policy::{SHORT_LOG, Snapshots};
-use crate::checkpoint::Place;
 use crate::checkpoint::{
-    AskedQuestions, Base, Batch, CheckpointError, CheckpointId, CheckpointRecord, EntryRecord,
-    Head, LogHead, Payload, RunStatus, Source, TaskArgument, TaskOutcome, TaskRecord, TaskSpec,
+    Base, Batch, CheckpointId, CheckpointRecord, EntryRecord, Head, Payload, RunStatus, Source,
+    TaskArgument, TaskOutcome, TaskRecord, TaskSpec,
 };
-use crate::error::AgentError;
+use crate::error::{AgentError, CheckpointError};
 use crate::graph::NodeName;
 use crate::graph::plan::Plan;
-use crate::node::{Answer, Argument, Context, NodeId, Write};
+use crate::interrupt::Answer;
+use crate::log::{LogHead, TaskPosition};
+use crate::node::{Argument, Context, NodeId, Write};
 use crate::state::State;
 use crate::superstep::Span;
 use crate::superstep::task::Task;
@@ -32,7 +33,7 @@ pub(crate) struct Recorder<S: State> {
     /// The id of the next checkpoint, if it is known in advance.
     next: Option<CheckpointId>,
     /// Its tasks whose nodes had other names when they were stored.
-    called_before: Vec<(usize, NodeName)>,
+    stored_name: Vec<(usize, NodeName)>,
     pub(super) parent: Option<CheckpointId>,
     pub(super) source: Source,
     pub(super) since_snapshot: usize,
@@ -89,7 +90,7 @@ impl<S: State> Recorder<S> {
             current: None,
             newest: None,
             next: None,
-            called_before: Vec::new(),
+            stored_name: Vec::new(),
             parent: None,
             source: Source::Input,
             since_snapshot: 0,
@@ -139,35 +140,35 @@ impl<S: State> Recorder<S> {
         let Some(checkpoint) = self.current else {
             return cx.set_place(None);
         };
-        let mut names = self.called_before.iter();
+        let mut names = self.stored_name.iter();
         let named = names.find(|(index, _)| *index == task);
-        let called_before = named.map(|(_, name)| Arc::clone(name));
+        let stored_name = named.map(|(_, name)| Arc::clone(name));
         match cx.place_mut() {
             // That of the last superstep, in the same log.
             Some(place) => {
                 place.checkpoint = checkpoint;
                 place.task = task;
-                place.called_before = called_before;
+                place.stored_name = stored_name;
             }
-            None => cx.set_place(Some(Place {
+            None => cx.set_place(Some(TaskPosition {
                 log_head: Arc::clone(&self.log_head),
                 checkpoint,
                 task,
-                called_before,
+                stored_name,
             })),
         }
     }
 
     /// Remembers the stored names of the current tasks, which the names of their subgraphs' logs
     /// contain.
-    pub(crate) fn called_before<'n>(
+    pub(crate) fn stored_name<'n>(
         &mut self,
         names: impl Iterator<Item = &'n NodeName>,
         plan: &Plan<S>,
     ) {
         let names = names.enumerate();
         let renamed = names.filter(|&(_, name)| plan.renamed(name) != *name);
-        self.called_before = renamed
+        self.stored_name = renamed
             .map(|(index, name)| (index, Arc::clone(name)))
             .collect();
     }
@@ -191,7 +192,7 @@ impl<S: State> Recorder<S> {
             TaskResult::Finished(finished) => (None, TaskOutcome::Finished(done(finished)?)),
             TaskResult::Interrupted(open) => (
                 open.ran.as_ref().map(done).transpose()?,
-                TaskOutcome::Asked(AskedQuestions(open.interrupts.clone())),
+                TaskOutcome::Interrupted(open.interrupts.clone()),
             ),
             TaskResult::Failed(error) => (None, TaskOutcome::Failed(error.to_string())),
         };
@@ -372,7 +373,7 @@ impl<S: State> Recorder<S> {
         };
         span.around(self.log_head.put(batch)).await?;
         self.current = Some(id);
-        self.called_before.clear();
+        self.stored_name.clear();
         Ok(())
     }
 }

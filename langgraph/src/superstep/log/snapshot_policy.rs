@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::recorder::Recorder;
-use crate::checkpoint::{CheckpointError, Payload, Source, TaskOutcome};
+use crate::checkpoint::{Payload, Source, TaskOutcome};
+use crate::error::CheckpointError;
 use crate::state::State;
 
 /// The minimum number of records between snapshots of values.

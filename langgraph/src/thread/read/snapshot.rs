@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::checkpoint::{Snapshot, TaskSnapshot};
+use crate::checkpoint::{Snapshot, TaskSnapshot, UnfilledJoin};
 use crate::graph::plan::Plan;
-use crate::graph::{NodeName, START, UnfilledJoin};
+use crate::graph::{NodeName, START};
 use crate::node::Writes;
 use crate::state::State;
 use crate::superstep::{Commit, TaskResult, Writer};

@@ -3,8 +3,9 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use crate::checkpoint::{CheckpointId, load_chain};
+use crate::checkpoint::CheckpointId;
 use crate::error::AgentError;
+use crate::log::load_chain;
 use crate::state::State;
 use crate::thread::load::{Loaded, Read};
 use crate::thread::replay::Replay;

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use langgraph_core::checkpoint::copy_of_branch;
+use crate::log::copy_of_branch;
 
 use super::SubgraphPath;
 use super::resolve::{OuterTask, Resolved};
-use crate::checkpoint::{CheckpointError, CheckpointId, Checkpointer, ThreadKey};
+use crate::checkpoint::{CheckpointId, Checkpointer, ThreadKey};
+use crate::error::CheckpointError;
 use crate::graph::NodeName;
 use crate::node::Fork;
 

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::checkpoint::{CheckpointError, Checkpointer, InnerSnapshot, Source, Stored, load_chain};
-use crate::error::AgentError;
-use crate::error::SubgraphError;
+use crate::checkpoint::{Checkpointer, InnerSnapshot, Source, Stored};
+use crate::error::{AgentError, CheckpointError, SubgraphError};
 use crate::graph::plan::Plan;
 use crate::graph::{CompiledStateGraph, NodeName};
+use crate::log::load_chain;
 use crate::node::Persistence;
 use crate::node::{
     AnyState, Argument, Fork, ForkFuture, FoundTask, GraphNode, InnerFuture, InnerGraph, InnerLog,

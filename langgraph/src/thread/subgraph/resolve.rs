@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use langgraph_core::checkpoint::ask_again;
+use crate::log::reissue;
 
 use super::SubgraphPath;
 use crate::checkpoint::{CheckpointId, Checkpointer, Head, ThreadKey};
-use crate::error::AgentError;
-use crate::error::SubgraphError;
+use crate::error::{AgentError, SubgraphError};
 use crate::graph::{CompiledStateGraph, NodeName};
 use crate::node::Persistence;
 use crate::node::{AnyState, InnerGraph, InnerLog, Resources, TaskQuery};
@@ -208,7 +207,7 @@ impl Resolved {
         let mut gone = None;
         for outer in self.outer.iter().rev() {
             let task = (outer.checkpoint, outer.task);
-            gone = Some(ask_again(&**saver, &outer.key, outer.head, task, gone).await?);
+            gone = Some(reissue(&**saver, &outer.key, outer.head, task, gone).await?);
         }
         Ok(())
     }

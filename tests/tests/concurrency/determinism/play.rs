@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use langgraph::checkpoint::{MemorySaver, Snapshot};
-use langgraph::node::Interrupt;
+use langgraph::interrupt::Interrupt;
 use langgraph::prelude::*;
 use langgraph::run::StreamOptions;
 use langgraph::stream::StreamModes;

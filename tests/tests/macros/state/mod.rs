@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
+use langgraph::error::ReducerError;
 use langgraph::message::MessageKind;
 use langgraph::node::{IntoOutput, Output};
 use langgraph::prelude::*;
-use langgraph::state::{AddMessages, Field, FieldSet, Reducer, ReducerError, ReducerFn};
+use langgraph::state::{AddMessages, Field, FieldSet, Reducer, ReducerFn};
 
 mod stored;
 

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use langgraph::checkpoint::{CheckpointError, MemorySaver};
+use langgraph::checkpoint::MemorySaver;
+use langgraph::error::CheckpointError;
 use langgraph::node::Send;
 use langgraph::prelude::*;
 

@@ -3,7 +3,8 @@
 use std::error::Error;
 use std::sync::Arc;
 
-use langgraph::checkpoint::{CheckpointError, MemorySaver};
+use langgraph::checkpoint::MemorySaver;
+use langgraph::error::CheckpointError;
 use langgraph::prelude::*;
 use serde_json::Value;
 

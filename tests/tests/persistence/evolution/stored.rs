@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use langgraph::checkpoint::{CheckpointError, Formats, MemorySaver};
+use langgraph::checkpoint::{Formats, MemorySaver};
+use langgraph::error::CheckpointError;
 use langgraph::prelude::*;
 use langgraph_tests::OverMemory;
 

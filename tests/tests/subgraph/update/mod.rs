@@ -7,13 +7,12 @@ mod per_thread;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use langgraph::checkpoint::{
-    CheckpointError, CheckpointId, Checkpointer, Durability, ListOptions, Source,
-};
+use langgraph::checkpoint::{CheckpointId, Checkpointer, Durability, ListOptions, Source};
+use langgraph::error::{CheckpointError, SubgraphError};
 use langgraph::node::Send;
 use langgraph::prelude::*;
 use langgraph::run::Persistence;
-use langgraph::thread::{Keep, StateUpdate, SubgraphError, SubgraphPath};
+use langgraph::thread::{Keep, StateUpdate, SubgraphPath};
 use langgraph_tests::{Opened, open_saver};
 
 use langgraph_tests::fixtures::notes::{Vec2, Vec2Update, asking, note};
@@ -470,7 +469,11 @@ async fn a_run_inside_that_has_not_seen_a_change_is_refused() {
         let subgraph = inside(&graph, "inner");
         // A change of a subgraph is one of its thread.
         let refused = subgraph.update(wrote("outside")).await.unwrap_err();
-        assert_eq!(refused.kind(), langgraph::ErrorKind::Conflict, "{refused}");
+        assert_eq!(
+            refused.kind(),
+            langgraph::error::ErrorKind::Conflict,
+            "{refused}"
+        );
         let update = subgraph.update(wrote("outside"));
         let takes_over = langgraph::thread::OnConflict::Cancel;
         update.on_conflict(takes_over).await.unwrap();

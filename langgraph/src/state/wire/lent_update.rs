@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Serialize, Serializer};
 
 /// An update of any type, to be written.
-pub enum LentUpdate<'a> {
+pub(crate) enum LentUpdate<'a> {
     /// It stays where it is.
     Borrowed(&'a dyn erased_serde::Serialize),
     /// It was created to be written.

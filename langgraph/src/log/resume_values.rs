@@ -3,21 +3,21 @@
 use langgraph_topology::NodeName;
 use serde_json::Value;
 
-use crate::error::CheckpointError;
 use crate::interrupt::{Answer, Interrupt};
+use langgraph_core::error::CheckpointError;
 
 /// An answer from outside: the key or the id of an interrupt (`None`: the only one), and the value.
 #[derive(Clone, Debug)]
-pub struct ResumeValue {
+pub(crate) struct ResumeValue {
     /// The key or the id of the interrupt.
-    pub key: Option<String>,
+    pub(crate) key: Option<String>,
     /// The answer.
-    pub value: Value,
+    pub(crate) value: Value,
 }
 
 /// Returns the key under which a task finds the answer: the key of its own interrupt, or the id of
 /// a subgraph's interrupt.
-pub fn answer_key(interrupt: &Interrupt, namespace: &[NodeName]) -> String {
+pub(crate) fn answer_key(interrupt: &Interrupt, namespace: &[NodeName]) -> String {
     if interrupt.namespace == namespace {
         interrupt.key.clone()
     } else {
@@ -26,7 +26,7 @@ pub fn answer_key(interrupt: &Interrupt, namespace: &[NodeName]) -> String {
 }
 
 /// Finds the interrupt for each answer.
-pub fn assign(
+pub(crate) fn assign(
     thread: &str,
     open: &[(usize, Interrupt)],
     given: Vec<ResumeValue>,

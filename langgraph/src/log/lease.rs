@@ -10,22 +10,24 @@ use std::time::{Duration, Instant, SystemTime};
 
 use tokio::runtime::Handle;
 
-use super::ending::Writer;
+use super::background;
 use super::jitter::random_fraction;
-use super::{Batch, Checkpointer, Ending, RunStatus, ThreadKey, background, timer};
-use crate::error::CheckpointError;
+use super::run_guard::{RunGuard, Writer};
+use super::timer;
+use langgraph_core::checkpoint::{Batch, Checkpointer, RunStatus, ThreadKey};
+use langgraph_core::error::CheckpointError;
 
 /// How long a run waits for the end of a run of this process that was dropped.
 const CLEANUP: Duration = Duration::from_secs(5);
 
 /// A run's lease of a thread. Dropping it releases the thread, and records how the run ended.
-pub struct Lease {
+pub(crate) struct Lease {
     saver: Arc<dyn Checkpointer>,
     thread: String,
     holder: String,
     term: Duration,
     since: SystemTime,
-    ending: Option<Arc<Ending>>,
+    guard: Option<Arc<RunGuard>>,
     writer: Option<Writer>,
     released: bool,
 }
@@ -37,7 +39,7 @@ impl Lease {
     ///
     /// [`CheckpointError::Held`] if another run still holds the thread after `at_most`; and if the
     /// saver has no leases, or fails.
-    pub async fn take(
+    pub(crate) async fn take(
         saver: &Arc<dyn Checkpointer>,
         thread: &str,
         at_most: Duration,
@@ -49,10 +51,10 @@ impl Lease {
             saver: Arc::clone(saver),
             thread: thread.to_owned(),
             // Not the run's id: two runs may have the same.
-            holder: crate::id::new_id().to_string(),
+            holder: langgraph_core::new_id().to_string(),
             term,
             since: SystemTime::now(),
-            ending: None,
+            guard: None,
             writer: None,
             released: false,
         };
@@ -90,14 +92,14 @@ impl Lease {
     /// # Errors
     ///
     /// If the saver has no leases, or fails.
-    pub async fn seize(
+    pub(crate) async fn seize(
         saver: &Arc<dyn Checkpointer>,
         thread: &str,
         term: Duration,
         call: &'static str,
     ) -> Result<Self, CheckpointError> {
         let leases = saver.leases_for(call)?;
-        let probe = crate::id::new_id().to_string();
+        let probe = langgraph_core::new_id().to_string();
         while let Some(held) = leases.lease(thread, &probe, term).await? {
             leases.release(thread, &held.holder).await?;
         }
@@ -106,9 +108,9 @@ impl Lease {
     }
 
     /// Records how the run ended if it is dropped.
-    pub fn with_ending(mut self, ending: Option<Arc<Ending>>) -> Self {
-        self.writer = ending.as_ref().map(Ending::writer);
-        self.ending = ending;
+    pub(crate) fn with_guard(mut self, guard: Option<Arc<RunGuard>>) -> Self {
+        self.writer = guard.as_ref().map(RunGuard::writer);
+        self.guard = guard;
         self
     }
 
@@ -117,7 +119,7 @@ impl Lease {
     /// # Errors
     ///
     /// Those of `run`, and [`CheckpointError::LeaseLost`] if another run has taken the thread.
-    pub async fn during<T, E: From<CheckpointError>>(
+    pub(crate) async fn during<T, E: From<CheckpointError>>(
         &mut self,
         run: impl Future<Output = Result<T, E>>,
     ) -> Result<T, E> {
@@ -133,11 +135,11 @@ impl Lease {
             first.await
         };
         // A run that has come to its end has recorded it.
-        let ending = self.ending.take();
+        let guard = self.guard.take();
         if ended.is_err() {
             // Tasks of its own outlive it for a moment: they write before the thread is free, or not.
-            if let Some(ending) = ending {
-                ending.others_settled().await;
+            if let Some(guard) = guard {
+                guard.others_drained().await;
             }
             // The error of the run is more important.
             let _ = remove_orphans(&*self.saver, &self.thread, self.since).await;
@@ -147,7 +149,7 @@ impl Lease {
 
     /// Releases the lease. A failure is not reported: the run's work is stored, and a caller that
     /// saw an error would repeat it. The lease then expires by itself.
-    pub async fn release(mut self) {
+    pub(crate) async fn release(mut self) {
         if let Some(leases) = self.saver.leases() {
             let released = leases.release(&self.thread, &self.holder).await;
             self.released = released.is_ok();
@@ -185,8 +187,8 @@ impl Drop for Lease {
             return;
         }
         let holder = std::mem::take(&mut self.holder);
-        if let (Some(ending), true) = (&self.ending, std::thread::panicking()) {
-            ending.set(RunStatus::Failed);
+        if let (Some(guard), true) = (&self.guard, std::thread::panicking()) {
+            guard.set(RunStatus::Failed);
         }
         // Without a runtime nobody cleans up; a run of this process takes the thread at once.
         let Ok(runtime) = Handle::try_current() else {
@@ -196,12 +198,12 @@ impl Drop for Lease {
         abandoned().insert(holder.clone(), Cleanup::UnderWay);
         let (saver, thread) = (Arc::clone(&self.saver), std::mem::take(&mut self.thread));
         let writer = self.writer.take();
-        let ending = self.ending.take();
+        let guard = self.guard.take();
         let cleanup = Box::pin(async move {
-            if let Some(ending) = &ending {
-                ending.others_settled().await;
+            if let Some(guard) = &guard {
+                guard.others_drained().await;
             }
-            if let Some(status) = ending.and_then(|ending| ending.owed()) {
+            if let Some(status) = guard.and_then(|guard| guard.final_status()) {
                 // The thread then says that the run vanished, which recovery takes up.
                 let _ = record_end(&*saver, &thread, status).await;
             }
@@ -281,7 +283,7 @@ async fn remove_orphans(
 /// # Errors
 ///
 /// If the saver has no administration, or fails.
-pub async fn shut_out(saver: &dyn Checkpointer, thread: &str) -> Result<(), CheckpointError> {
+pub(crate) async fn fence(saver: &dyn Checkpointer, thread: &str) -> Result<(), CheckpointError> {
     let administration = saver.administration_for("`OnConflict::Cancel`")?;
     for key in administration.logs(thread).await? {
         loop {

@@ -6,20 +6,20 @@ use std::sync::Arc;
 
 use tokio::sync::{Mutex, MutexGuard};
 
-use super::{Batch, Checkpointer, Ending, Owner, Payload, ThreadKey};
-use crate::error::CheckpointError;
-use crate::head::Head;
+use super::run_guard::RunGuard;
+use langgraph_core::checkpoint::{Batch, Checkpointer, Head, Owner, Payload, ThreadKey};
+use langgraph_core::error::CheckpointError;
 
 /// The head of a log. Writers wait for each other.
-pub struct LogHead {
+pub(crate) struct LogHead {
     /// The saver.
-    pub saver: Arc<dyn Checkpointer>,
+    pub(crate) saver: Arc<dyn Checkpointer>,
     /// The log.
-    pub key: ThreadKey,
+    pub(crate) key: ThreadKey,
     /// True if values are encoded before they reach the saver.
     encodes: bool,
     end: Mutex<KnownEnd>,
-    ending: Option<Arc<Ending>>,
+    guard: Option<Arc<RunGuard>>,
 }
 
 /// What a run knows about the head of its log.
@@ -28,12 +28,12 @@ struct KnownEnd {
     /// What the log belongs to, until that is stored.
     owner: Option<Arc<Owner>>,
     /// Why a record could not be stored; it may be stored all the same.
-    doubt: Option<String>,
+    last_error: Option<String>,
 }
 
 impl LogHead {
     /// Creates the head of a log, which is at `head`.
-    pub fn new(
+    pub(crate) fn new(
         saver: Arc<dyn Checkpointer>,
         key: ThreadKey,
         head: Option<Head>,
@@ -43,39 +43,39 @@ impl LogHead {
             encodes: encodes && saver.formats().is_some(),
             saver,
             key,
-            ending: None,
+            guard: None,
             end: Mutex::new(KnownEnd {
                 head,
                 owner: None,
-                doubt: None,
+                last_error: None,
             }),
         }
     }
 
     /// Names the owner of the log with the next record.
-    pub fn with_owner(mut self, owner: Option<Arc<Owner>>) -> Self {
+    pub(crate) fn with_owner(mut self, owner: Option<Arc<Owner>>) -> Self {
         self.end.get_mut().owner = owner;
         self
     }
 
     /// Notes the statuses that are stored, and stores no more once the run has ended.
-    pub fn with_ending(mut self, ending: Option<Arc<Ending>>) -> Self {
-        self.ending = ending;
+    pub(crate) fn with_guard(mut self, guard: Option<Arc<RunGuard>>) -> Self {
+        self.guard = guard;
         self
     }
 
     /// Returns how the run ends that writes.
-    pub fn ending(&self) -> Option<&Arc<Ending>> {
-        self.ending.as_ref()
+    pub(crate) fn guard(&self) -> Option<&Arc<RunGuard>> {
+        self.guard.as_ref()
     }
 
     /// Returns true if values are encoded before they reach the saver.
-    pub fn encodes(&self) -> bool {
+    pub(crate) fn encodes(&self) -> bool {
         self.encodes
     }
 
     /// Encodes a payload if the saver needs it.
-    pub fn encode(
+    pub(crate) fn encode(
         &self,
         payload: Payload,
         what: impl FnOnce() -> String,
@@ -94,7 +94,7 @@ impl LogHead {
     }
 
     /// Stores a batch.
-    pub async fn put(&self, batch: Batch) -> Result<(), CheckpointError> {
+    pub(crate) async fn put(&self, batch: Batch) -> Result<(), CheckpointError> {
         // As a rule nobody else writes, and there is no queue to join.
         let mut end = match self.end.try_lock() {
             Ok(end) => end,
@@ -114,7 +114,7 @@ impl LogHead {
         end: &mut KnownEnd,
         mut batch: Batch,
     ) -> Result<(), CheckpointError> {
-        let record = self.ending.as_ref().map(Ending::record);
+        let record = self.guard.as_ref().map(RunGuard::record);
         if matches!(record, Some(None)) {
             return Err(CheckpointError::storage(
                 "the run has ended; a task that outlived it writes nothing",
@@ -127,22 +127,22 @@ impl LogHead {
             Ok(()) => {
                 end.head = next;
                 end.owner = None;
-                end.doubt = None;
-                if let (Some(ending), true) = (&self.ending, self.key.namespace.is_empty()) {
-                    ending.stored(status);
+                end.last_error = None;
+                if let (Some(guard), true) = (&self.guard, self.key.namespace.is_empty()) {
+                    guard.stored(status);
                 }
                 return Ok(());
             }
             Err(error) => error,
         };
-        match (&error, &end.doubt) {
+        match (&error, &end.last_error) {
             // The conflicting record is this run's own.
-            (CheckpointError::Conflict { .. }, Some(doubt)) => Err(CheckpointError::storage(
-                format!("an earlier record could not be stored: {doubt}"),
+            (CheckpointError::Conflict { .. }, Some(last_error)) => Err(CheckpointError::storage(
+                format!("an earlier record could not be stored: {last_error}"),
             )),
             (CheckpointError::Conflict { .. }, None) => Err(error),
             _ => {
-                end.doubt = Some(error.to_string());
+                end.last_error = Some(error.to_string());
                 Err(error)
             }
         }

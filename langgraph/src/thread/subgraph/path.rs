@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use langgraph_topology::NodeName;
 
-use crate::checkpoint_id::CheckpointId;
+use langgraph_core::checkpoint::CheckpointId;
 
 /// The path to a subgraph: the nodes that lead to it, outermost first.
 ///

@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use langgraph_topology::{NodeName, START};
 
-use super::{Base, Checkpointer, JoinRecord, Stored, ThreadKey, load_chain};
-use crate::error::CheckpointError;
+use super::load::load_chain;
+use langgraph_core::checkpoint::{Base, Checkpointer, JoinRecord, Stored, ThreadKey};
+use langgraph_core::error::CheckpointError;
 
 /// Returns the nodes that last ran by an edge, before that checkpoint. START counts; sends and
 /// updates from outside do not.
-pub async fn last_by_edge(
+pub(crate) async fn last_by_edge(
     saver: &dyn Checkpointer,
     key: &ThreadKey,
     from: &Stored,
@@ -43,7 +44,7 @@ pub async fn last_by_edge(
 }
 
 /// Returns the nodes that are pending at that checkpoint because a join has started them.
-pub async fn joined(
+pub(crate) async fn joined(
     saver: &dyn Checkpointer,
     key: &ThreadKey,
     at: &Stored,

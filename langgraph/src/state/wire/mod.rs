@@ -15,41 +15,41 @@ use serde::{Deserialize, Serialize};
 
 use langgraph_topology::NodeName;
 
-use crate::checkpoint::{Encoded, Formats};
-use crate::error::FormatError;
+use langgraph_core::checkpoint::{Encoded, Formats};
+use langgraph_core::error::FormatError;
 
-pub use lent_update::LentUpdate;
-pub use read::UpdateIndex;
+pub(crate) use lent_update::LentUpdate;
+pub(crate) use read::UpdateIndex;
 
 /// The writes and targets of a task, an input or an update from outside. A state is one write.
 #[derive(Debug, Serialize)]
-pub struct OutputWire<U> {
+pub(crate) struct OutputWire<U> {
     /// The writes, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub writes: Vec<WriteWire<U>>,
+    pub(crate) writes: Vec<WriteWire<U>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     /// Where the task goes, if not along the edges.
-    pub jump: Option<JumpWire<U>>,
+    pub(crate) jump: Option<JumpWire<U>>,
     /// The answers of its routers.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub routes: Vec<RoutesWire<U>>,
+    pub(crate) routes: Vec<RoutesWire<U>>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     /// True if a cache answered.
-    pub cached: bool,
+    pub(crate) cached: bool,
 }
 
 /// The writes of an [`OutputWire`], for a reader that knows the type; the other fields are skipped.
 #[derive(Debug, Deserialize)]
 #[serde(bound(deserialize = "U: serde::de::DeserializeOwned"))]
-pub struct WritesWire<U> {
+pub(crate) struct WritesWire<U> {
     /// The writes, in order.
     #[serde(default = "Vec::new")]
-    pub writes: Vec<WriteWire<U>>,
+    pub(crate) writes: Vec<WriteWire<U>>,
 }
 
 impl<U> OutputWire<U> {
     /// Creates one that only writes.
-    pub fn writes(writes: Vec<WriteWire<U>>) -> Self {
+    pub(crate) fn writes(writes: Vec<WriteWire<U>>) -> Self {
         Self {
             writes,
             jump: None,
@@ -65,7 +65,7 @@ impl OutputWire<LentUpdate<'_>> {
     /// # Errors
     ///
     /// As [`Formats::encode`].
-    pub fn encode(&self, formats: &Formats, version: u32) -> Result<Encoded, FormatError> {
+    pub(crate) fn encode(&self, formats: &Formats, version: u32) -> Result<Encoded, FormatError> {
         formats.encode(self, version)
     }
 }
@@ -73,7 +73,7 @@ impl OutputWire<LentUpdate<'_>> {
 /// One write.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum WriteWire<U> {
+pub(crate) enum WriteWire<U> {
     /// An update to merge.
     Update(U),
     /// Values that replace the old ones.
@@ -88,7 +88,10 @@ impl<U> WriteWire<U> {
     /// # Errors
     ///
     /// The error of `map`.
-    pub fn try_map<V, E>(self, map: impl FnOnce(U) -> Result<V, E>) -> Result<WriteWire<V>, E> {
+    pub(crate) fn try_map<V, E>(
+        self,
+        map: impl FnOnce(U) -> Result<V, E>,
+    ) -> Result<WriteWire<V>, E> {
         Ok(match self {
             Self::Update(update) => WriteWire::Update(map(update)?),
             Self::Overwrite(update) => WriteWire::Overwrite(map(update)?),
@@ -97,7 +100,7 @@ impl<U> WriteWire<U> {
     }
 
     /// Returns the update.
-    pub fn into_update(self) -> U {
+    pub(crate) fn into_update(self) -> U {
         match self {
             Self::Update(update) | Self::Overwrite(update) | Self::State(update) => update,
         }
@@ -107,7 +110,7 @@ impl<U> WriteWire<U> {
 /// Where a task goes, instead of along the edges.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum JumpWire<U> {
+pub(crate) enum JumpWire<U> {
     /// Nowhere.
     End,
     /// To these targets.
@@ -130,7 +133,7 @@ pub enum JumpWire<U> {
 /// The answer of a router.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum RoutesWire<U> {
+pub(crate) enum RoutesWire<U> {
     /// To these targets.
     Targets(Vec<TargetWire<U>>),
     /// Several answers at once.
@@ -140,7 +143,7 @@ pub enum RoutesWire<U> {
 /// A target of a task.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum TargetWire<U> {
+pub(crate) enum TargetWire<U> {
     /// A node.
     Node(NodeName),
     /// A task of a worker.

@@ -1,13 +1,11 @@
 //! Makes a task run again that waits for answers.
 
-use super::{
-    AskedQuestions, Batch, Checkpointer, Stored, TaskOutcome, TaskRecord, ThreadKey, fold_tasks,
-    load_chain,
+use super::load::load_chain;
+use crate::interrupt::Interrupts;
+use langgraph_core::checkpoint::{
+    Batch, CheckpointId, Checkpointer, Head, Stored, TaskOutcome, TaskRecord, ThreadKey, fold_tasks,
 };
-use crate::checkpoint_id::CheckpointId;
-use crate::error::CheckpointError;
-use crate::head::Head;
-use crate::interrupt::Questions;
+use langgraph_core::error::CheckpointError;
 
 /// The number of attempts to store a record while other runs write first.
 const ATTEMPTS: usize = 3;
@@ -19,7 +17,7 @@ const ATTEMPTS: usize = 3;
 ///
 /// [`CheckpointError::Conflict`] if another run has continued from the checkpoint; and if the
 /// storage fails.
-pub async fn ask_again(
+pub(crate) async fn reissue(
     saver: &dyn Checkpointer,
     key: &ThreadKey,
     known: Head,
@@ -51,12 +49,12 @@ pub async fn ask_again(
             Some(gone) => gone.contains(&question.id),
         });
         let dropped: Vec<_> = dropped;
-        let questions = Questions {
+        let interrupts = Interrupts {
             own: asked.own,
             inner,
             again: true,
         };
-        let outcome = TaskOutcome::Asked(AskedQuestions(questions));
+        let outcome = TaskOutcome::Interrupted(interrupts);
         let record = TaskRecord::ended(checkpoint, task, outcome);
         let batch = Batch {
             head: Some(head),
@@ -73,12 +71,12 @@ pub async fn ask_again(
 }
 
 /// Returns a task's interrupts without an answer, if the task ended with them.
-fn open(stored: &Stored, task: usize) -> Option<Questions> {
+fn open(stored: &Stored, task: usize) -> Option<Interrupts> {
     let folded = fold_tasks(stored).into_iter().nth(task)?;
-    let Some(TaskOutcome::Asked(AskedQuestions(questions))) = folded.outcome else {
+    let Some(TaskOutcome::Interrupted(interrupts)) = folded.outcome else {
         return None;
     };
-    let mut open = questions.clone();
+    let mut open = interrupts.clone();
     let answered = |key: &str| folded.answers.iter().any(|answer| answer.key == *key);
     open.own = open.own.filter(|own| !answered(&own.key));
     open.inner.retain(|question| !answered(&question.id));

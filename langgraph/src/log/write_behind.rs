@@ -12,13 +12,13 @@ use async_trait::async_trait;
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
 
-use super::{
-    Batch, Chain, Checkpointer, Ending, Formats, ListOptions, ThreadKey, ThreadPosition,
-    VisitStatePart, background,
+use super::background;
+use super::run_guard::RunGuard;
+use langgraph_core::checkpoint::{
+    Batch, Chain, CheckpointId, Checkpointer, Formats, Head, ListOptions, ThreadKey,
+    ThreadPosition, VisitStatePart,
 };
-use crate::checkpoint_id::CheckpointId;
-use crate::error::CheckpointError;
-use crate::head::Head;
+use langgraph_core::error::CheckpointError;
 
 /// The maximum of batches in the queue.
 const WAITING: usize = 64;
@@ -28,7 +28,7 @@ const WAITING: usize = 64;
 /// A batch with the result of work that is done once is written before `put` returns. After a batch
 /// that cannot be written, every call fails. When a run is dropped, the batch that is
 /// being written is the last one; those in the queue are dropped too.
-pub struct WriteBehind {
+pub(crate) struct WriteBehind {
     saver: Arc<dyn Checkpointer>,
     jobs: mpsc::Sender<Job>,
     failed: Arc<Mutex<Failure>>,
@@ -89,14 +89,14 @@ enum Job {
 
 impl WriteBehind {
     /// Starts the writer, on the runtime of the caller.
-    pub fn new(saver: Arc<dyn Checkpointer>, ending: Option<Arc<Ending>>) -> Self {
+    pub(crate) fn new(saver: Arc<dyn Checkpointer>, guard: Option<Arc<RunGuard>>) -> Self {
         let (jobs, waiting) = mpsc::channel(WAITING);
         let failed = Arc::<Mutex<Failure>>::default();
         let dropped = Arc::<AtomicBool>::default();
         let writer = Writing {
             saver: Arc::clone(&saver),
             failed: Arc::clone(&failed),
-            ending,
+            guard,
             dropped: Arc::clone(&dropped),
         };
         background::start(&Handle::current(), Box::pin(writer.write(waiting)));
@@ -123,7 +123,7 @@ impl WriteBehind {
     }
 
     /// Waits until everything is written.
-    pub async fn flush(&self) -> Result<(), CheckpointError> {
+    pub(crate) async fn flush(&self) -> Result<(), CheckpointError> {
         let (done, wait) = oneshot::channel();
         if self.jobs.send(Job::Barrier(done)).await.is_ok() {
             let written = wait.await.is_ok();
@@ -171,13 +171,13 @@ impl Drop for WriteBehind {
 struct Writing {
     saver: Arc<dyn Checkpointer>,
     failed: Arc<Mutex<Failure>>,
-    ending: Option<Arc<Ending>>,
+    guard: Option<Arc<RunGuard>>,
     dropped: Arc<AtomicBool>,
 }
 
 impl Writing {
     async fn write(self, mut jobs: mpsc::Receiver<Job>) {
-        let _writer = self.ending.as_ref().map(Ending::writer);
+        let _writer = self.guard.as_ref().map(RunGuard::writer);
         while let Some(job) = jobs.recv().await {
             match job {
                 Job::Put(..) if self.dropped.load(Ordering::Relaxed) => return,
@@ -192,8 +192,8 @@ impl Writing {
                         // Later batches build on the missing one.
                         return;
                     }
-                    if let (Some(ending), true) = (&self.ending, key.namespace.is_empty()) {
-                        ending.stored(status);
+                    if let (Some(guard), true) = (&self.guard, key.namespace.is_empty()) {
+                        guard.stored(status);
                     }
                     if let Some(written) = written {
                         let _ = written.send(());
@@ -276,7 +276,7 @@ impl fmt::Debug for WriteBehind {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::checkpoint::{OnceRecord, TaskRecord};
+    use langgraph_core::checkpoint::{OnceRecord, TaskRecord};
 
     /// Stores the first batch, and fails with all others.
     #[derive(Default)]

@@ -10,14 +10,15 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 
-use super::{RunStatus, timer};
+use super::timer;
+use langgraph_core::checkpoint::RunStatus;
 
 /// How long a run that is stopped waits for its saver.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// What the thread records of a run that is dropped before its end.
 #[derive(Debug)]
-pub struct Ending {
+pub(crate) struct RunGuard {
     /// The code of the status.
     status: AtomicU8,
     /// True while the thread says that the run is under way.
@@ -31,7 +32,7 @@ pub struct Ending {
 const CLOSED: usize = 1;
 const RECORD: usize = 2;
 
-impl Default for Ending {
+impl Default for RunGuard {
     fn default() -> Self {
         Self {
             status: AtomicU8::new(RunStatus::Cancelled.code()),
@@ -42,32 +43,32 @@ impl Default for Ending {
     }
 }
 
-impl Ending {
+impl RunGuard {
     /// Sets the status that a drop records.
-    pub fn set(&self, status: RunStatus) {
+    pub(crate) fn set(&self, status: RunStatus) {
         self.status.store(status.code(), Ordering::Relaxed);
     }
 
     /// Notes a status that was stored.
-    pub fn stored(&self, status: RunStatus) {
+    pub(crate) fn stored(&self, status: RunStatus) {
         self.running.store(status.is_running(), Ordering::Relaxed);
     }
 
     /// Returns the status to record now, if the thread says that the run is under way.
-    pub fn owed(&self) -> Option<RunStatus> {
+    pub(crate) fn final_status(&self) -> Option<RunStatus> {
         let running = self.running.load(Ordering::Relaxed);
         let status = RunStatus::from_code(self.status.load(Ordering::Relaxed).into());
         status.filter(|_| running)
     }
 
     /// Counts a part of the run that may still write to the thread.
-    pub fn writer(self: &Arc<Self>) -> Writer {
+    pub(crate) fn writer(self: &Arc<Self>) -> Writer {
         self.writers.send_modify(|writers| *writers += 1);
         Writer(Arc::clone(self))
     }
 
     /// Begins a record. A task that outlives its run for a moment gets `None`: it may not write.
-    pub fn record(self: &Arc<Self>) -> Option<Recording> {
+    pub(crate) fn record(self: &Arc<Self>) -> Option<Recording> {
         let records = self.records.fetch_add(RECORD, Ordering::SeqCst);
         let recording = Recording(Arc::clone(self));
         (records & CLOSED == 0).then_some(recording)
@@ -75,12 +76,12 @@ impl Ending {
 
     /// Refuses records from now on, and waits until nothing of the run is written any more, but no
     /// longer than five seconds for a saver that does not answer.
-    pub async fn settled(&self) {
+    pub(crate) async fn drained(&self) {
         self.at_most(0).await;
     }
 
     /// The same, until the caller is the last writer.
-    pub(crate) async fn others_settled(&self) {
+    pub(crate) async fn others_drained(&self) {
         self.at_most(1).await;
     }
 
@@ -93,14 +94,14 @@ impl Ending {
         self.records.fetch_or(CLOSED, Ordering::SeqCst);
         let limit = timer::sleep(PATIENCE);
         let mut watched = self.writers.subscribe();
-        let settled =
+        let drained =
             watched.wait_for(|now| *now <= writers && self.records.load(Ordering::SeqCst) < RECORD);
         let Some(limit) = limit else {
-            let _ = settled.await;
+            let _ = drained.await;
             return;
         };
-        let (mut limit, mut settled) = (pin!(limit), pin!(settled));
-        poll_fn(|cx| match settled.as_mut().poll(cx) {
+        let (mut limit, mut drained) = (pin!(limit), pin!(drained));
+        poll_fn(|cx| match drained.as_mut().poll(cx) {
             Poll::Pending => limit.as_mut().poll(cx),
             Poll::Ready(_) => Poll::Ready(()),
         })
@@ -110,7 +111,7 @@ impl Ending {
 
 /// A part of a run that may still write to its thread, until it is dropped.
 #[derive(Debug)]
-pub struct Writer(Arc<Ending>);
+pub(crate) struct Writer(Arc<RunGuard>);
 
 impl Drop for Writer {
     fn drop(&mut self) {
@@ -120,7 +121,7 @@ impl Drop for Writer {
 
 /// A record that is under way, until it is dropped.
 #[derive(Debug)]
-pub struct Recording(Arc<Ending>);
+pub(crate) struct Recording(Arc<RunGuard>);
 
 impl Drop for Recording {
     fn drop(&mut self) {
@@ -138,13 +139,13 @@ mod tests {
 
     #[tokio::test]
     async fn a_run_that_has_settled_writes_no_more() {
-        let ending = Arc::new(Ending::default());
-        let under_way = ending.record().expect("the run is active");
-        let mut settled = pin!(ending.settled());
-        assert!(now(settled.as_mut()).is_pending());
-        assert!(ending.record().is_none(), "no record begins any more");
+        let guard = Arc::new(RunGuard::default());
+        let under_way = guard.record().expect("the run is active");
+        let mut drained = pin!(guard.drained());
+        assert!(now(drained.as_mut()).is_pending());
+        assert!(guard.record().is_none(), "no record begins any more");
         drop(under_way);
-        assert!(now(settled.as_mut()).is_ready());
+        assert!(now(drained.as_mut()).is_ready());
     }
 
     fn now<F: Future>(future: std::pin::Pin<&mut F>) -> Poll<F::Output> {

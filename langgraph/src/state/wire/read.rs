@@ -9,12 +9,12 @@ use serde::de::DeserializeSeed;
 use super::shape;
 use super::tree::{Reader, Tree, Updates};
 use super::{JumpWire, OutputWire, RoutesWire, TargetWire, WriteWire};
-use crate::checkpoint::{Encoded, Formats, ReadValue};
-use crate::error::FormatError;
+use langgraph_core::checkpoint::{Encoded, Formats, ReadValue};
+use langgraph_core::error::FormatError;
 
 /// The place of an update among those that were read, from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct UpdateIndex(pub usize);
+pub(crate) struct UpdateIndex(pub usize);
 
 impl OutputWire<UpdateIndex> {
     /// Decodes an output. `read` reads its updates, one after the other.
@@ -22,7 +22,7 @@ impl OutputWire<UpdateIndex> {
     /// # Errors
     ///
     /// As [`Formats::decode`], and those of `read`.
-    pub fn decode(
+    pub(crate) fn decode(
         encoded: &Encoded,
         formats: &Formats,
         read: &mut ReadValue<'_>,

@@ -3,7 +3,7 @@
 use std::hash::{BuildHasher, Hasher, RandomState};
 
 /// A random number from 0 to 1. Each new `RandomState` hashes differently, so no crate is needed.
-pub fn random_fraction() -> f64 {
+pub(crate) fn random_fraction() -> f64 {
     let random = RandomState::new().build_hasher().finish() >> 32;
     // The remaining value has 32 bits.
     f64::from(u32::try_from(random).unwrap_or_default()) / f64::from(u32::MAX)

@@ -3,10 +3,11 @@
 use std::error::Error;
 use std::fmt;
 
-use super::task_fold::fold_tasks;
-use super::{Chain, Checkpointer, ListOptions, Stored, ThreadKey, ThreadPosition, VisitStatePart};
-use crate::checkpoint_id::CheckpointId;
-use crate::error::CheckpointError;
+use langgraph_core::checkpoint::{
+    Chain, CheckpointId, Checkpointer, ListOptions, Stored, ThreadKey, ThreadPosition,
+    VisitStatePart,
+};
+use langgraph_core::error::CheckpointError;
 
 /// As [`Checkpointer::load`], for readers of a thread: errors name the log, and records that lack
 /// what they build on are damage.
@@ -14,16 +15,16 @@ use crate::error::CheckpointError;
 /// # Errors
 ///
 /// [`CheckpointError::Corrupt`] if something is missing; errors of the saver.
-pub async fn load_chain(
+pub(crate) async fn load_chain(
     saver: &dyn Checkpointer,
     key: &ThreadKey,
     id: Option<CheckpointId>,
 ) -> Result<Option<Chain>, CheckpointError> {
     let chain = saver.load(key, id).await;
-    let chain = chain.map_err(|error| error.of_log(key))?;
+    let chain = chain.map_err(|error| of_log(key, error))?;
     if let Some(chain) = &chain {
         let checked = check_chain(chain, id);
-        checked.map_err(|what| CheckpointError::Corrupt(what).of_log(key))?;
+        checked.map_err(|what| of_log(key, CheckpointError::Corrupt(what)))?;
     }
     Ok(chain)
 }
@@ -33,20 +34,20 @@ pub async fn load_chain(
 /// # Errors
 ///
 /// As [`load_chain`].
-pub async fn load_position(
+pub(crate) async fn load_position(
     saver: &dyn Checkpointer,
     key: &ThreadKey,
     id: Option<CheckpointId>,
     visit: &mut VisitStatePart<'_>,
 ) -> Result<Option<ThreadPosition>, CheckpointError> {
     let position = saver.load_state(key, id, visit).await;
-    let position = position.map_err(|error| error.of_log(key))?;
+    let position = position.map_err(|error| of_log(key, error))?;
     if let Some(position) = &position {
         let wanted = id.unwrap_or(position.head.id);
         let found = position.checkpoint.as_ref();
         check_last(found, wanted, id.is_none())
             .and_then(|()| found.map_or(Ok(()), check_tasks))
-            .map_err(|what| CheckpointError::Corrupt(what).of_log(key))?;
+            .map_err(|what| of_log(key, CheckpointError::Corrupt(what)))?;
     }
     Ok(position)
 }
@@ -56,13 +57,13 @@ pub async fn load_position(
 /// # Errors
 ///
 /// Errors of the saver.
-pub async fn load_list(
+pub(crate) async fn load_list(
     saver: &dyn Checkpointer,
     key: &ThreadKey,
     options: ListOptions,
 ) -> Result<Vec<CheckpointId>, CheckpointError> {
     let list = saver.list(key, options).await;
-    list.map_err(|error| error.of_log(key))
+    list.map_err(|error| of_log(key, error))
 }
 
 fn check_last(found: Option<&Stored>, wanted: CheckpointId, is_head: bool) -> Result<(), String> {
@@ -109,56 +110,21 @@ fn check_tasks(stored: &Stored) -> Result<(), String> {
     }
 }
 
-impl Stored {
-    /// Returns the number of its tasks, with those that joined in.
-    pub fn task_count(&self) -> usize {
-        let joined = self.entries.iter().map(|entry| entry.tasks.len());
-        self.checkpoint.tasks.len() + joined.sum::<usize>()
-    }
-
-    /// Fails unless each task of the checkpoint itself has left its writes, as the next superstep
-    /// needs them.
-    ///
-    /// # Errors
-    ///
-    /// What is missing, in words.
-    pub fn all_written(&self) -> Result<(), String> {
-        let folded = fold_tasks(self);
-        let written = |task: usize| {
-            folded
-                .get(task)
-                .is_some_and(|task| task.written().is_some())
-        };
-        let tasks = self.checkpoint.tasks.iter().enumerate();
-        let mut missing = tasks.filter(|(index, _)| !written(*index));
-        match missing.next() {
-            None => Ok(()),
-            Some((index, spec)) => Err(format!(
-                "what task {index} (`{}`) of checkpoint `{}` wrote is missing",
-                spec.node, self.checkpoint.id
-            )),
-        }
-    }
-}
-
-impl CheckpointError {
-    /// Names the log whose reading has failed.
-    #[must_use]
-    pub fn of_log(self, key: &ThreadKey) -> Self {
-        let inside = match key.namespace.as_slice() {
-            [] => String::new(),
-            path => format!(", graph in `{}`", path.join("/")),
-        };
-        let log = format!("thread `{}`{inside}", key.thread);
-        match self {
-            Self::Corrupt(what) => Self::Corrupt(format!("{log}: {what}")),
-            Self::Storage(source) => Self::storage(OfLog { log, source }),
-            Self::Format(source) => Self::Unreadable {
-                thread: key.thread.clone(),
-                source,
-            },
-            named => named,
-        }
+/// Names the log whose reading has failed.
+fn of_log(key: &ThreadKey, error: CheckpointError) -> CheckpointError {
+    let subgraph = match key.namespace.as_slice() {
+        [] => String::new(),
+        path => format!(", graph in `{}`", path.join("/")),
+    };
+    let log = format!("thread `{}`{subgraph}", key.thread);
+    match error {
+        CheckpointError::Corrupt(what) => CheckpointError::Corrupt(format!("{log}: {what}")),
+        CheckpointError::Storage(source) => CheckpointError::storage(OfLog { log, source }),
+        CheckpointError::Format(source) => CheckpointError::Unreadable {
+            thread: key.thread.clone(),
+            source,
+        },
+        named => named,
     }
 }
 

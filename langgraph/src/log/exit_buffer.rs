@@ -6,17 +6,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 
-use super::{
-    Batch, Chain, Checkpointer, EntryRecord, Formats, ListOptions, Owner, RunStatus, Stored,
-    TaskRecord, ThreadKey, ThreadPosition, VisitStatePart,
+use langgraph_core::checkpoint::{
+    Batch, Chain, CheckpointId, Checkpointer, EntryRecord, Formats, Head, ListOptions, Owner,
+    RunStatus, Stored, TaskRecord, ThreadKey, ThreadPosition, VisitStatePart,
 };
-use crate::checkpoint_id::CheckpointId;
-use crate::error::CheckpointError;
-use crate::head::Head;
+use langgraph_core::error::CheckpointError;
 
 /// A layer before a saver that holds the records of a run in memory. At the end of the run,
 /// [`release`](Self::release) stores those that are still needed.
-pub struct ExitBuffer {
+pub(crate) struct ExitBuffer {
     saver: Arc<dyn Checkpointer>,
     logs: Mutex<HashMap<ThreadKey, BufferedLog>>,
 }
@@ -117,7 +115,7 @@ impl BufferedLog {
 
 impl ExitBuffer {
     /// Buffers what is written to `saver`.
-    pub fn new(saver: Arc<dyn Checkpointer>) -> Self {
+    pub(crate) fn new(saver: Arc<dyn Checkpointer>) -> Self {
         Self {
             saver,
             logs: Mutex::default(),
@@ -129,14 +127,14 @@ impl ExitBuffer {
     }
 
     /// Returns true if a checkpoint is not stored yet.
-    pub fn holds(&self, key: &ThreadKey, id: CheckpointId) -> bool {
+    pub(crate) fn holds(&self, key: &ThreadKey, id: CheckpointId) -> bool {
         self.logs()
             .get(key)
             .is_some_and(|log| log.records.contains_key(&id))
     }
 
     /// Returns the nearest stored ancestor of `id`.
-    pub fn stored_before(&self, key: &ThreadKey, id: CheckpointId) -> Option<CheckpointId> {
+    pub(crate) fn stored_before(&self, key: &ThreadKey, id: CheckpointId) -> Option<CheckpointId> {
         let logs = self.logs();
         let mut before = Some(id);
         while let Some(held) = before.and_then(|id| logs.get(key)?.records.get(&id)) {
@@ -147,7 +145,7 @@ impl ExitBuffer {
 
     /// Stores the last checkpoint of the root's log: `folded`, or the additions to a stored
     /// checkpoint. Also stores the logs of its tasks' subgraphs, and the logs under `PerThread`.
-    pub async fn release(
+    pub(crate) async fn release(
         &self,
         root: &ThreadKey,
         last: CheckpointId,

@@ -1,6 +1,6 @@
 use super::{JumpWire, LentUpdate, OutputWire, RoutesWire, TargetWire, UpdateIndex, WriteWire};
-use crate::checkpoint::{Encoded, Formats};
-use crate::error::FormatError;
+use langgraph_core::checkpoint::{Encoded, Formats};
+use langgraph_core::error::FormatError;
 
 /// An output that has every part that an output may have.
 fn everything(update: &i32) -> OutputWire<LentUpdate<'_>> {

@@ -5,9 +5,11 @@ use std::sync::Arc;
 
 use langgraph_topology::START;
 
-use super::{Batch, Checkpointer, Owner, Stored, TaskOutcome, ThreadKey};
-use crate::checkpoint_id::CheckpointId;
-use crate::error::CheckpointError;
+use super::load::load_chain;
+use langgraph_core::checkpoint::{
+    Batch, CheckpointId, Checkpointer, Owner, Stored, TaskOutcome, ThreadKey,
+};
+use langgraph_core::error::CheckpointError;
 
 /// Returns the records of a checkpoint and of those it is based on, for a log of its own. Of the
 /// last checkpoint's tasks, only START has run.
@@ -15,7 +17,7 @@ use crate::error::CheckpointError;
 /// # Errors
 ///
 /// [`CheckpointError::UnknownCheckpoint`] if there is no such checkpoint; and if the storage fails.
-pub async fn copy_of_branch(
+pub(crate) async fn copy_of_branch(
     saver: &dyn Checkpointer,
     key: &ThreadKey,
     at: Option<CheckpointId>,
@@ -35,7 +37,7 @@ async fn lineage(
     let (mut lineage, mut owner) = (VecDeque::new(), None);
     let mut next = at;
     loop {
-        let chain = super::load_chain(saver, key, next).await?;
+        let chain = load_chain(saver, key, next).await?;
         let Some(chain) = chain.filter(|chain| !chain.records.is_empty()) else {
             break;
         };

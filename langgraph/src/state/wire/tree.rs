@@ -7,7 +7,7 @@ use serde::de::{self, DeserializeSeed, Deserializer, EnumAccess, IgnoredAny, Map
 use serde::de::{SeqAccess, Unexpected, VariantAccess, Visitor};
 
 use super::shape::{Enum, Need, Shape, Struct, Variant};
-use crate::checkpoint::ReadValue;
+use langgraph_core::checkpoint::ReadValue;
 
 /// A value that was read.
 pub(super) enum Tree {
