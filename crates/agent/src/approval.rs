@@ -17,7 +17,7 @@ use langgraph::message::ToolCall;
 
 pub use answer::ApprovalAnswer;
 pub(super) use decide::{Approvals, Decided, key, note_edit, note_person};
-use decide::{Asked, Question};
+use decide::{Question, StoredRequest};
 pub use decision::{DecisionKind, ToolDecision};
 pub use expiry::expired_approvals;
 pub use request::ApprovalRequest;
@@ -143,7 +143,7 @@ impl Approval {
         }
     }
 
-    fn request(&self, question: &Question<'_>, asked: &Asked) -> ApprovalRequest {
+    fn request(&self, question: &Question<'_>, asked: &StoredRequest) -> ApprovalRequest {
         let call = question.call;
         let description = match &self.describe {
             Some(describe) => describe(call),
@@ -165,7 +165,7 @@ impl Approval {
     fn check(
         &self,
         question: &Question<'_>,
-        asked: &Asked,
+        asked: &StoredRequest,
         answer: &ApprovalAnswer,
     ) -> Result<(), String> {
         let ApprovalAnswer {

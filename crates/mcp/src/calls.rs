@@ -104,7 +104,7 @@ impl Calls {
         let _counted = Elicitation::new(self);
         loop {
             changes.borrow_and_update();
-            match self.asking_now() {
+            match self.eliciting_now() {
                 Asking::Call(call) => return Some(call),
                 Asking::All(calls) => {
                     for call in calls {
@@ -118,7 +118,7 @@ impl Calls {
         }
     }
 
-    fn asking_now(&self) -> Asking {
+    fn eliciting_now(&self) -> Asking {
         let in_flight = self.in_flight();
         let mut calls = in_flight.calls.values();
         match (calls.next(), calls.next()) {

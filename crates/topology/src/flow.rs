@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::algo::{Components, Lines, Table, reach};
-use crate::rules::Names;
+use crate::names::Names;
 use crate::{NodeName, Topology};
 
 /// The vertex where every run starts.
@@ -23,14 +23,14 @@ pub struct Flow {
     /// Edges that wait for all of their sources.
     pub joins: Vec<(Vec<usize>, usize)>,
     /// Conditional edges; `None` if the router may name any node.
-    pub branches: Vec<(usize, Option<Vec<Arm>>)>,
+    pub branches: Vec<(usize, Option<Vec<FlowArm>>)>,
     /// Jumps of the nodes themselves; `None` if the node may name any node.
     pub gotos: Vec<(usize, Option<Vec<usize>>)>,
 }
 
 /// One answer of a router.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Arm {
+pub struct FlowArm {
     /// Its targets; an empty list ends the branch.
     pub targets: Vec<usize>,
     /// True if the target runs once per item.
@@ -161,11 +161,11 @@ impl<'a> Numbers<'a> {
         targets
     }
 
-    fn arms(&self, arms: &[crate::Arm]) -> Vec<Arm> {
+    fn arms(&self, arms: &[crate::Arm]) -> Vec<FlowArm> {
         let mut numbered = Vec::new();
         for arm in arms {
             let targets = self.targets(&arm.targets);
-            numbered.push(Arm {
+            numbered.push(FlowArm {
                 targets,
                 map: arm.map,
             });
@@ -231,7 +231,7 @@ pub(crate) fn lines_of(flow: &Flow, with_joins: bool) -> Lines {
     Lines::new(anywhere + 1, &lines)
 }
 
-impl Arm {
+impl FlowArm {
     /// Returns the targets of the arm; an arm without targets ends the branch.
     pub(crate) fn ends(&self) -> &[usize] {
         if self.targets.is_empty() {

@@ -29,6 +29,7 @@ mod breakpoints;
 pub mod draw;
 mod fingerprint;
 mod lint;
+mod names;
 mod problem;
 #[cfg(test)]
 mod testing;

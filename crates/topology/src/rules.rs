@@ -25,7 +25,6 @@ pub use lines::{
     empty_join, end_as_source, no_entry_point, start_as_target, start_in_join, undeclared_goto,
     worker_without_item,
 };
-pub(crate) use mentions::Names;
 pub use names::{duplicate_node, empty_name, reserved_character, reserved_name};
 pub use parallel::parallel_writes;
 pub use reach::{dead_end, empty_graph, unreachable_node};

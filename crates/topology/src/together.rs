@@ -135,7 +135,7 @@ fn sorted(mut vertices: Vec<usize>) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::flow::{Arm, END, START};
+    use crate::flow::{END, FlowArm, START};
 
     const A: usize = NODES;
     const B: usize = NODES + 1;
@@ -150,9 +150,9 @@ mod tests {
         }
     }
 
-    fn arm(targets: &[usize], map: bool) -> Arm {
+    fn arm(targets: &[usize], map: bool) -> FlowArm {
         let targets = targets.to_vec();
-        Arm { targets, map }
+        FlowArm { targets, map }
     }
 
     #[test]

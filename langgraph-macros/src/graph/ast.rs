@@ -54,9 +54,9 @@ pub(crate) enum Stage {
     /// `[chain, …]`
     Group(Group),
     /// `match router { … }` or `if router { … } else if router { … } else { … }`
-    Switch(Box<Switch>),
+    Switch(Box<SwitchSyntax>),
     /// `goto [..]`
-    Goto(Goto),
+    Goto(GotoSyntax),
     /// `for pat in items { worker(item) }`
     For(Box<For>),
 }
@@ -68,13 +68,13 @@ pub(crate) struct Group {
 }
 
 /// A decision of a router.
-pub(crate) struct Switch {
+pub(crate) struct SwitchSyntax {
     /// `match` or `if`.
     pub(crate) keyword: Span,
     pub(crate) form: Form,
     pub(crate) router: Expr,
     pub(crate) brace: token::Brace,
-    pub(crate) arms: Vec<Arm>,
+    pub(crate) arms: Vec<ArmSyntax>,
     /// True if an arm did not parse, so the list of arms may be incomplete.
     pub(crate) broken: bool,
 }
@@ -88,7 +88,7 @@ pub(crate) enum Form {
 }
 
 /// An arm of a decision.
-pub(crate) struct Arm {
+pub(crate) struct ArmSyntax {
     /// The pattern of the answer; `None` for the branches of a plain `if`.
     pub(crate) pattern: Option<Pat>,
     pub(crate) guard: Option<(token::If, Expr)>,
@@ -105,7 +105,7 @@ pub(crate) struct Asks {
 }
 
 /// `goto [..]`
-pub(crate) struct Goto {
+pub(crate) struct GotoSyntax {
     pub(crate) keyword: Span,
     /// Each is a node or END.
     pub(crate) targets: Vec<Stage>,

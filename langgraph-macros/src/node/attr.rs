@@ -9,12 +9,12 @@ use crate::paths::Root;
 use langgraph_topology::similar::did_you_mean;
 
 const KEYS: [&str; 5] = ["writes", "alias", "interrupts", "state", "crate"];
-/// Options that are methods of the node, not options of the attribute.
+/// NodeOptions that are methods of the node, not options of the attribute.
 const METHODS: [&str; 5] = ["retry", "timeout", "defer", "metadata", "tag"];
 
 /// The options of `#[node(…)]`.
 #[derive(Default)]
-pub(super) struct Options {
+pub(super) struct NodeOptions {
     pub(super) root: Root,
     /// The fields that receive the function's value.
     pub(super) writes: Option<Vec<Ident>>,
@@ -28,7 +28,7 @@ pub(super) struct Options {
     pub(super) state: Option<Type>,
 }
 
-impl Options {
+impl NodeOptions {
     /// Reads the options; it reports each mistake and keeps the rest.
     pub(super) fn read(tokens: TokenStream, errors: &mut Errors) -> Self {
         let mut options = Self::default();
@@ -83,7 +83,7 @@ impl Options {
     }
 }
 
-impl Options {
+impl NodeOptions {
     /// Returns true if an option has to be part of the function's type.
     pub(super) fn need_a_marker(&self) -> bool {
         self.writes.is_some()

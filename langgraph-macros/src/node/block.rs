@@ -4,15 +4,16 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{FnArg, ImplItem, ImplItemFn, ItemFn, ItemImpl, Meta, Type};
 
-use super::attr::Options;
-use super::expand::{self, Place};
+use super::attr::NodeOptions;
+use super::expand::{self};
+use super::expansion::Scope;
 use super::signature;
 use crate::diag::Errors;
 
 /// Returns the block with its functions as nodes, and the items beside it; `None` if it has none.
 pub(super) fn expand(
     block: &ItemImpl,
-    options: &Options,
+    options: &NodeOptions,
     errors: &mut Errors,
 ) -> Option<(ItemImpl, TokenStream)> {
     let of = name(&block.self_ty);
@@ -46,7 +47,7 @@ pub(super) fn expand(
             None
         } else {
             let node = signature::read(&function, &own, errors);
-            node.map(|node| expand::expand(&node, &own, Place::Block(&of, &block.generics)))
+            node.map(|node| expand::expand(&node, &own, Scope::Block(&of, &block.generics)))
         };
         let function = if let Some(expanded) = expanded {
             beside.extend(expanded.beside);
@@ -68,13 +69,17 @@ fn is_node(attribute: &syn::Attribute) -> bool {
 }
 
 /// Returns the options of a function's `#[node]`, if it has one.
-fn own_options(function: &ImplItemFn, of_block: &Options, errors: &mut Errors) -> Option<Options> {
+fn own_options(
+    function: &ImplItemFn,
+    of_block: &NodeOptions,
+    errors: &mut Errors,
+) -> Option<NodeOptions> {
     let attribute = function.attrs.iter().find(|attribute| is_node(attribute))?;
     let tokens = match &attribute.meta {
         Meta::List(list) => list.tokens.clone(),
         _ => TokenStream::new(),
     };
-    let mut own = Options::read(tokens, errors);
+    let mut own = NodeOptions::read(tokens, errors);
     own.root = own.root.or(&of_block.root);
     Some(own)
 }

@@ -5,7 +5,8 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::visit_mut::{self, VisitMut};
 use syn::{GenericParam, Generics, Ident, Lifetime, Type};
 
-use super::expand::{Place, one_lifetime};
+use super::expansion::Scope;
+use super::lifetime::one_lifetime;
 use super::signature::NodeFn;
 use crate::paths::Root;
 
@@ -14,20 +15,20 @@ use crate::paths::Root;
 pub(super) fn known(
     node: &NodeFn<'_>,
     root: &Root,
-    place: Place<'_>,
+    place: Scope<'_>,
     marker: &Ident,
     answer: &Type,
 ) -> Option<TokenStream> {
     let state = node.state.filter(|_| !node.is_owned()).map(one_lifetime);
     let of_block = match place {
-        Place::Module => None,
-        Place::Block(_, generics) => Some(generics),
+        Scope::Module => None,
+        Scope::Block(_, generics) => Some(generics),
     };
     let plain = std::iter::once(&node.item.sig.generics)
         .chain(of_block)
         .all(takes_no_type)
-        && state.as_ref().is_none_or(stands_alone)
-        && stands_alone(answer);
+        && state.as_ref().is_none_or(is_self_contained)
+        && is_self_contained(answer);
     plain.then(|| {
         let answers = answers(marker);
         let around = around(answer);
@@ -75,7 +76,7 @@ fn takes_no_type(generics: &Generics) -> bool {
 }
 
 /// Returns true if the type names nothing of the function or of the block around it.
-fn stands_alone(ty: &Type) -> bool {
+fn is_self_contained(ty: &Type) -> bool {
     struct Outside(bool);
 
     impl VisitMut for Outside {

@@ -3,38 +3,23 @@
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::visit_mut::{self, VisitMut};
 use syn::{
     GenericParam, Generics, Ident, Lifetime, Pat, ReturnType, Type, parse_quote,
     parse_quote_spanned,
 };
 
 use super::answer;
-use super::attr::Options;
+use super::attr::NodeOptions;
 use super::checked;
+use super::expansion::{Expansion, Scope};
+use super::lifetime::{one_lifetime, shared_lifetime};
 use super::signature::{Argument, NodeFn, Role, output_span};
 use crate::fields;
 use crate::function::{docs, split_attributes, type_span};
 use crate::paths::Root;
 
-/// The place of a node function.
-#[derive(Clone, Copy)]
-pub(super) enum Place<'a> {
-    Module,
-    /// In an `impl` block of a type of that name, with the generics of the block.
-    Block(&'a str, &'a Generics),
-}
-
-/// The expansion of a node function.
-pub(super) struct Expansion {
-    /// The replacement of the function.
-    pub(super) function: TokenStream,
-    /// The items for the module.
-    pub(super) beside: TokenStream,
-}
-
 /// Prints the function, its marker and the marker's metadata.
-pub(super) fn expand(node: &NodeFn<'_>, options: &Options, place: Place<'_>) -> Expansion {
+pub(super) fn expand(node: &NodeFn<'_>, options: &NodeOptions, place: Scope<'_>) -> Expansion {
     if !node.is_async() && !options.need_a_marker() {
         return super::sync::expand(node, options, place);
     }
@@ -73,8 +58,8 @@ pub(super) fn expand(node: &NodeFn<'_>, options: &Options, place: Place<'_>) -> 
     let call = {
         let turbofish = turbofish.as_turbofish();
         match place {
-            Place::Module => quote_spanned!(name.span()=> #name #turbofish(#(#names),*)),
-            Place::Block(..) => {
+            Scope::Module => quote_spanned!(name.span()=> #name #turbofish(#(#names),*)),
+            Scope::Block(..) => {
                 let hidden = hidden(name);
                 quote_spanned!(name.span()=> Self::#hidden #turbofish(#(#names),*))
             }
@@ -115,8 +100,8 @@ pub(super) fn expand(node: &NodeFn<'_>, options: &Options, place: Place<'_>) -> 
     let made = quote_spanned!(name.span()=> #made(#body));
     // A function inside a function does not know `Self`: in a block it becomes a sibling.
     let (within, without) = match place {
-        Place::Module => (quote!(#[allow(clippy::unused_async)] #inner), None),
-        Place::Block(..) => {
+        Scope::Module => (quote!(#[allow(clippy::unused_async)] #inner), None),
+        Scope::Block(..) => {
             inner.sig.ident = hidden(name);
             let without = quote!(#[doc(hidden)] #[allow(clippy::unused_async)] #inner);
             (TokenStream::new(), Some(without))
@@ -207,16 +192,16 @@ fn owned_check(node: &NodeFn<'_>, root: &Root, answer: &Type) -> TokenStream {
 }
 
 /// Returns the hidden type with the metadata of the node.
-fn marker(name: &Ident, place: Place<'_>) -> Ident {
+fn marker(name: &Ident, place: Scope<'_>) -> Ident {
     let plain = syn::ext::IdentExt::unraw(name);
     match place {
-        Place::Module => format_ident!("__{}_node", plain, span = name.span()),
-        Place::Block(of, _) => format_ident!("__{}_{}_node", of, plain, span = name.span()),
+        Scope::Module => format_ident!("__{}_node", plain, span = name.span()),
+        Scope::Block(of, _) => format_ident!("__{}_{}_node", of, plain, span = name.span()),
     }
 }
 
 /// Prints the marker and its metadata.
-fn meta(node: &NodeFn<'_>, options: &Options, marker: &Ident) -> TokenStream {
+fn meta(node: &NodeFn<'_>, options: &NodeOptions, marker: &Ident) -> TokenStream {
     let root = &options.root;
     let vis = &node.item.vis;
     let name = syn::ext::IdentExt::unraw(&node.item.sig.ident).to_string();
@@ -272,39 +257,6 @@ fn meta(node: &NodeFn<'_>, options: &Options, marker: &Ident) -> TokenStream {
 
         #declared
     }
-}
-
-/// The lifetime of everything that a node borrows.
-pub(super) fn shared_lifetime() -> Lifetime {
-    Lifetime::new("'__run", Span::mixed_site())
-}
-
-/// Returns `ty` with one lifetime instead of all elided or named ones.
-pub(super) fn one_lifetime(ty: &Type) -> Type {
-    struct Shared;
-
-    impl VisitMut for Shared {
-        fn visit_type_reference_mut(&mut self, reference: &mut syn::TypeReference) {
-            if reference.lifetime.is_none() {
-                reference.lifetime = Some(shared_lifetime());
-            }
-            visit_mut::visit_type_reference_mut(self, reference);
-        }
-
-        fn visit_lifetime_mut(&mut self, lifetime: &mut Lifetime) {
-            if lifetime.ident != "static" {
-                *lifetime = shared_lifetime();
-            }
-        }
-
-        // These have lifetimes of their own.
-        fn visit_type_fn_ptr_mut(&mut self, _: &mut syn::TypeFnPtr) {}
-        fn visit_trait_bound_mut(&mut self, _: &mut syn::TraitBound) {}
-    }
-
-    let mut ty = ty.clone();
-    Shared.visit_type_mut(&mut ty);
-    ty
 }
 
 fn without_lifetimes(generics: &Generics) -> Generics {

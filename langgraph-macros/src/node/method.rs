@@ -6,8 +6,8 @@ use syn::spanned::Spanned;
 use syn::{FnArg, ImplItem, ImplItemFn, ItemImpl, ReturnType, Type, parse_quote};
 
 use super::answer;
-use super::attr::Options;
-use super::expand::{one_lifetime, shared_lifetime};
+use super::attr::NodeOptions;
+use super::lifetime::{one_lifetime, shared_lifetime};
 use super::signature::{Argument, Role, is_context, roles};
 use crate::diag::Errors;
 use crate::function::{docs, qualifiers, reference};
@@ -22,7 +22,7 @@ pub(super) struct Method<'a> {
 /// Checks the block and reports every mistake. A block with node `functions` needs no `run`.
 pub(super) fn read<'a>(
     block: &'a ItemImpl,
-    options: &Options,
+    options: &NodeOptions,
     functions: bool,
     errors: &mut Errors,
 ) -> Option<Method<'a>> {
@@ -132,7 +132,7 @@ pub(super) fn as_written(mut block: ItemImpl) -> ItemImpl {
 }
 
 /// The `impl Node` that calls the method.
-pub(super) fn expand(block: &ItemImpl, method: &Method<'_>, options: &Options) -> TokenStream {
+pub(super) fn expand(block: &ItemImpl, method: &Method<'_>, options: &NodeOptions) -> TokenStream {
     let root = &options.root;
     let Method {
         run: method,

@@ -5,6 +5,8 @@ mod attr;
 mod block;
 mod checked;
 mod expand;
+mod expansion;
+mod lifetime;
 mod method;
 mod signature;
 mod sync;
@@ -16,19 +18,19 @@ use quote::ToTokens;
 use syn::Item;
 
 use crate::diag::Errors;
-use attr::Options;
+use attr::NodeOptions;
 
 /// Expands the attribute. Mistakes become errors beside the item as it was written.
 pub(crate) fn expand(options: TokenStream, item: TokenStream) -> TokenStream {
     let mut errors = Errors::new();
-    let options = Options::read(options, &mut errors);
+    let options = NodeOptions::read(options, &mut errors);
     match syn::parse2::<Item>(item.clone()) {
         Ok(Item::Fn(function)) => {
             let node = signature::read(&function, &options, &mut errors);
             let mut output = errors.to_compile_errors();
             match node {
                 Some(node) => {
-                    let node = expand::expand(&node, &options, expand::Place::Module);
+                    let node = expand::expand(&node, &options, expansion::Scope::Module);
                     output.extend([node.beside, node.function]);
                 }
                 None => output.extend(function.into_token_stream()),

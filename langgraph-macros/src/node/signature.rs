@@ -3,7 +3,7 @@
 use syn::spanned::Spanned;
 use syn::{FnArg, ItemFn, Pat, ReturnType, Signature, Type};
 
-use super::attr::Options;
+use super::attr::NodeOptions;
 use crate::diag::Errors;
 use crate::function::{qualifiers, reference};
 
@@ -52,7 +52,7 @@ impl NodeFn<'_> {
 /// Checks the function and reports every mistake.
 pub(super) fn read<'a>(
     item: &'a ItemFn,
-    options: &'a Options,
+    options: &'a NodeOptions,
     errors: &mut Errors,
 ) -> Option<NodeFn<'a>> {
     let before = errors.len();

@@ -4,13 +4,13 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::{Ident, Type};
 
-use super::attr::Options;
-use super::expand::{Expansion, Place};
+use super::attr::NodeOptions;
+use super::expansion::{Expansion, Scope};
 use super::signature::{NodeFn, Role, output_span};
 use crate::function::type_span;
 
 /// Prints the function, and obligations that fail at its types if they are wrong.
-pub(super) fn expand(node: &NodeFn<'_>, options: &Options, place: Place<'_>) -> Expansion {
+pub(super) fn expand(node: &NodeFn<'_>, options: &NodeOptions, place: Scope<'_>) -> Expansion {
     let root = &options.root;
     let item = node.item.to_token_stream();
     let generics = &node.item.sig.generics;
@@ -44,8 +44,8 @@ pub(super) fn expand(node: &NodeFn<'_>, options: &Options, place: Place<'_>) -> 
         };
     }
     let name = match place {
-        Place::Module => format_ident!("check"),
-        Place::Block(..) => {
+        Scope::Module => format_ident!("check"),
+        Scope::Block(..) => {
             let plain = syn::ext::IdentExt::unraw(&node.item.sig.ident);
             format_ident!("__{plain}_check")
         }
@@ -57,11 +57,11 @@ pub(super) fn expand(node: &NodeFn<'_>, options: &Options, place: Place<'_>) -> 
         }
     };
     match place {
-        Place::Module => Expansion {
+        Scope::Module => Expansion {
             function: item,
             beside: quote!(const _: () = { #check };),
         },
-        Place::Block(..) => Expansion {
+        Scope::Block(..) => Expansion {
             function: quote!(#item #[doc(hidden)] #check),
             beside: TokenStream::new(),
         },

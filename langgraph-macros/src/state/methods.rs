@@ -4,9 +4,9 @@ use proc_macro2::{Literal, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::parse_quote;
 
-use super::expand::Names;
+use super::names::Names;
 use super::reducers::reducer_name;
-use super::{Field, Model};
+use super::{Field, StateModel};
 
 /// The parts of the state's methods, field by field.
 #[derive(Default)]
@@ -23,7 +23,7 @@ struct Bodies {
 }
 
 impl Bodies {
-    fn new(model: &Model<'_>, names: &Names<'_>) -> Self {
+    fn new(model: &StateModel<'_>, names: &Names<'_>) -> Self {
         let root = &model.root;
         let turbofish = names.ty_generics.as_turbofish();
         let mut bodies = Self::default();
@@ -103,7 +103,7 @@ impl Bodies {
 }
 
 /// Prints the `State` impl of the struct, and its update as the output of a node.
-pub(super) fn state_impl(model: &Model<'_>, names: &Names<'_>) -> TokenStream {
+pub(super) fn state_impl(model: &StateModel<'_>, names: &Names<'_>) -> TokenStream {
     let root = &model.root;
     let Names {
         state,
@@ -224,7 +224,7 @@ fn type_text(ty: &syn::Type) -> String {
 }
 
 /// Prints the names of the type, today's and older ones.
-fn name(model: &Model<'_>) -> TokenStream {
+fn name(model: &StateModel<'_>) -> TokenStream {
     let root = &model.root;
     let name = syn::ext::IdentExt::unraw(&model.input.ident).to_string();
     let parameters: Vec<_> = model
@@ -259,7 +259,7 @@ fn name(model: &Model<'_>) -> TokenStream {
 }
 
 /// Prints the version of stored values, if there is one.
-fn version(model: &Model<'_>) -> TokenStream {
+fn version(model: &StateModel<'_>) -> TokenStream {
     let root = &model.root;
     let Some((number, migrate)) = &model.version else {
         return TokenStream::new();
@@ -276,7 +276,7 @@ fn version(model: &Model<'_>) -> TokenStream {
 ///
 /// A state that borrows has no codec: `&'static str` deserializes only from a text that lives as
 /// long, which no thread does, and the compiler would report an error instead of a missing codec.
-fn codec(model: &Model<'_>) -> TokenStream {
+fn codec(model: &StateModel<'_>) -> TokenStream {
     let root = &model.root;
     let borrows = |field: &Field<'_>| {
         let and = |token| matches!(token, TokenTree::Punct(punct) if punct.as_char() == '&');
@@ -304,7 +304,7 @@ fn flat(tokens: TokenStream) -> Vec<TokenTree> {
 }
 
 /// The update that closes the chat, if the state holds exactly one.
-fn dismiss(model: &Model<'_>) -> TokenStream {
+fn dismiss(model: &StateModel<'_>) -> TokenStream {
     if chat(model).is_none() {
         return TokenStream::new();
     }
@@ -317,7 +317,7 @@ fn dismiss(model: &Model<'_>) -> TokenStream {
 }
 
 /// The field that holds the chat, if exactly one does.
-fn chat<'m>(model: &'m Model<'_>) -> Option<&'m Field<'m>> {
+fn chat<'m>(model: &'m StateModel<'_>) -> Option<&'m Field<'m>> {
     let mut chats = model
         .fields
         .iter()
@@ -326,7 +326,7 @@ fn chat<'m>(model: &'m Model<'_>) -> Option<&'m Field<'m>> {
 }
 
 /// Prints where the chat history is, if the state holds exactly one.
-pub(super) fn has_messages(model: &Model<'_>, names: &Names<'_>) -> TokenStream {
+pub(super) fn has_messages(model: &StateModel<'_>, names: &Names<'_>) -> TokenStream {
     let root = &model.root;
     let Names {
         state,

@@ -3,6 +3,7 @@
 mod attr;
 mod expand;
 mod methods;
+mod names;
 mod reducers;
 mod rows;
 mod stored;
@@ -19,7 +20,7 @@ use crate::paths::Root;
 use attr::{Container, FieldOptions};
 
 /// The parsed struct.
-struct Model<'a> {
+struct StateModel<'a> {
     input: &'a DeriveInput,
     root: Root,
     /// The version of stored values, and the path of its migration.
@@ -106,7 +107,7 @@ pub(crate) fn derive(input: TokenStream) -> TokenStream {
             "a state owns its data, found a lifetime: it outlives the call that started the run",
         );
     }
-    let model = Model {
+    let model = StateModel {
         input: &input,
         root,
         version: version.map(|(_, number)| (number, migrate)),

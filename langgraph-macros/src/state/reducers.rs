@@ -5,11 +5,11 @@ use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 
 use super::attr::Rule;
-use super::expand::Names;
-use super::{Field, Model};
+use super::names::Names;
+use super::{Field, StateModel};
 
 /// Prints one function per reduced field: the only place that mentions and checks a reducer.
-pub(super) fn reducers(model: &Model<'_>, names: &Names<'_>) -> TokenStream {
+pub(super) fn reducers(model: &StateModel<'_>, names: &Names<'_>) -> TokenStream {
     let root = &model.root;
     let Names {
         impl_generics,

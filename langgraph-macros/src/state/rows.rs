@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{format_ident, quote, quote_spanned};
 
-use super::Model;
-use super::expand::Names;
+use super::StateModel;
+use super::names::Names;
 use crate::fields::{hash, list};
 
 /// Prints the place of each field in the state's rows.
-pub(super) fn rows(model: &Model<'_>, names: &Names<'_>) -> TokenStream {
+pub(super) fn rows(model: &StateModel<'_>, names: &Names<'_>) -> TokenStream {
     let root = &model.root;
     let Names {
         state,

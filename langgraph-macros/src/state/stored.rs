@@ -4,11 +4,11 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::parse_quote;
 
-use super::expand::Names;
-use super::{Field, Model};
+use super::names::Names;
+use super::{Field, StateModel};
 
 /// Prints the serde impls: an update is a map of its present fields.
-pub(super) fn serde_impls(model: &Model<'_>, names: &Names<'_>) -> TokenStream {
+pub(super) fn serde_impls(model: &StateModel<'_>, names: &Names<'_>) -> TokenStream {
     let root = &model.root;
     let Names {
         update,

@@ -3,11 +3,11 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 
-use super::expand::Names;
-use super::{Field, Model};
+use super::names::Names;
+use super::{Field, StateModel};
 
 /// Prints `FooUpdate`, its setters, and the impls that do not need the state.
-pub(super) fn update_type(model: &Model<'_>, names: &Names<'_>) -> TokenStream {
+pub(super) fn update_type(model: &StateModel<'_>, names: &Names<'_>) -> TokenStream {
     let Names {
         state,
         update,
@@ -63,7 +63,7 @@ pub(super) fn update_type(model: &Model<'_>, names: &Names<'_>) -> TokenStream {
 }
 
 /// Prints the impls of an update that do not need its state.
-fn impls(model: &Model<'_>, names: &Names<'_>) -> TokenStream {
+fn impls(model: &StateModel<'_>, names: &Names<'_>) -> TokenStream {
     let Names {
         state,
         update,

@@ -10,7 +10,7 @@ const KEYS: [&str; 4] = ["name", "description", "return_directly", "crate"];
 const ARGUMENT_KEYS: [&str; 3] = ["default", "rename", "description"];
 
 /// The options of `#[tool(…)]` on the function.
-pub(super) struct Options {
+pub(super) struct ToolOptions {
     /// The path of `langgraph-agent`.
     pub(super) root: Root,
     /// The name for the model, if it is not the function's.
@@ -21,7 +21,7 @@ pub(super) struct Options {
     pub(super) return_directly: bool,
 }
 
-impl Options {
+impl ToolOptions {
     /// Reads the options; it reports each mistake and keeps the rest.
     pub(super) fn read(tokens: TokenStream, errors: &mut Errors) -> Self {
         let mut options = Self {

@@ -5,12 +5,12 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::{FnArg, Ident, LitStr, Type, parse_quote};
 
-use super::attr::{Fallback, Options};
-use super::signature::{Argument, ToolFn};
+use super::attr::{Fallback, ToolOptions};
+use super::signature::{ToolArgument, ToolFn};
 use crate::function::{reference, split_attributes, type_span};
 
 /// Prints the function, its marker, and the struct of its arguments.
-pub(super) fn expand(tool: &ToolFn<'_>, options: &Options) -> TokenStream {
+pub(super) fn expand(tool: &ToolFn<'_>, options: &ToolOptions) -> TokenStream {
     let root = &options.root;
     let vis = &tool.item.vis;
     let name = &tool.item.sig.ident;
@@ -91,7 +91,7 @@ fn name_lifetime(ty: &mut Type) {
 }
 
 /// Prints the marker, and the metadata of the tool's type.
-fn meta(tool: &ToolFn<'_>, options: &Options, marker: &Ident) -> TokenStream {
+fn meta(tool: &ToolFn<'_>, options: &ToolOptions, marker: &Ident) -> TokenStream {
     let root = &options.root;
     let vis = &tool.item.vis;
     let function = &tool.item.sig.ident;
@@ -197,8 +197,8 @@ fn meta(tool: &ToolFn<'_>, options: &Options, marker: &Ident) -> TokenStream {
 }
 
 /// Prints an argument as a field of the struct.
-fn field(argument: &Argument<'_>) -> TokenStream {
-    let Argument { name, ty, options } = argument;
+fn field(argument: &ToolArgument<'_>) -> TokenStream {
+    let ToolArgument { name, ty, options } = argument;
     let passed = &options.passed;
     let description = options
         .description
@@ -220,8 +220,8 @@ fn field(argument: &Argument<'_>) -> TokenStream {
 }
 
 /// Prints the function that returns an argument's default.
-fn default(argument: &Argument<'_>) -> TokenStream {
-    let Argument { name, ty, options } = argument;
+fn default(argument: &ToolArgument<'_>) -> TokenStream {
+    let ToolArgument { name, ty, options } = argument;
     let Fallback::Value(value) = &options.default else {
         return TokenStream::new();
     };

@@ -11,12 +11,12 @@ use quote::ToTokens;
 use syn::{Item, ItemFn};
 
 use crate::diag::Errors;
-use attr::Options;
+use attr::ToolOptions;
 
 /// Expands the attribute. Mistakes become errors beside the function as it was written.
 pub(crate) fn expand(options: TokenStream, item: TokenStream) -> TokenStream {
     let mut errors = Errors::new();
-    let options = Options::read(options, &mut errors);
+    let options = ToolOptions::read(options, &mut errors);
     let mut function = match syn::parse2::<Item>(item.clone()) {
         Ok(Item::Fn(function)) => function,
         Ok(other) => {

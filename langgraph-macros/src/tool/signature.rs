@@ -4,7 +4,7 @@ use proc_macro2::Span;
 use syn::spanned::Spanned;
 use syn::{FnArg, Ident, ItemFn, Pat, ReturnType, Signature, Type};
 
-use super::attr::{self, ArgumentOptions, Options};
+use super::attr::{self, ArgumentOptions, ToolOptions};
 use crate::diag::Errors;
 use crate::function::{docs, qualifiers, reference};
 
@@ -12,7 +12,7 @@ use crate::function::{docs, qualifiers, reference};
 pub(super) struct ToolFn<'a> {
     pub(super) item: &'a ItemFn,
     pub(super) description: String,
-    pub(super) arguments: Vec<Argument<'a>>,
+    pub(super) arguments: Vec<ToolArgument<'a>>,
     /// The type of the context, if the function takes one.
     pub(super) context: Option<&'a Type>,
     /// The return type; `None` is `()`.
@@ -20,7 +20,7 @@ pub(super) struct ToolFn<'a> {
 }
 
 /// An argument from the model.
-pub(super) struct Argument<'a> {
+pub(super) struct ToolArgument<'a> {
     pub(super) name: &'a Ident,
     pub(super) ty: &'a Type,
     pub(super) options: ArgumentOptions,
@@ -37,7 +37,7 @@ impl ToolFn<'_> {
 /// Checks the function and reports every mistake.
 pub(super) fn read<'a>(
     item: &'a ItemFn,
-    options: &Options,
+    options: &ToolOptions,
     errors: &mut Errors,
 ) -> Option<ToolFn<'a>> {
     let sig = &item.sig;
@@ -79,8 +79,11 @@ pub(super) fn read<'a>(
 }
 
 /// Returns the arguments from the model, and the type of the context.
-fn arguments<'a>(sig: &'a Signature, errors: &mut Errors) -> (Vec<Argument<'a>>, Option<&'a Type>) {
-    let mut arguments: Vec<Argument<'_>> = Vec::new();
+fn arguments<'a>(
+    sig: &'a Signature,
+    errors: &mut Errors,
+) -> (Vec<ToolArgument<'a>>, Option<&'a Type>) {
+    let mut arguments: Vec<ToolArgument<'_>> = Vec::new();
     let mut context: Option<&Type> = None;
     let count = sig.inputs.len();
     for (index, input) in sig.inputs.iter().enumerate() {
@@ -151,7 +154,7 @@ fn arguments<'a>(sig: &'a Signature, errors: &mut Errors) -> (Vec<Argument<'a>>,
             );
             continue;
         }
-        arguments.push(Argument {
+        arguments.push(ToolArgument {
             name: &pat.ident,
             ty: &argument.ty,
             options: attr::argument(&argument.attrs, errors),

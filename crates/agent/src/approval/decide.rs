@@ -27,7 +27,7 @@ pub(crate) enum Decided {
 }
 
 impl Decided {
-    fn as_asked(call: &ToolCall) -> Self {
+    fn unchanged(call: &ToolCall) -> Self {
         Self::Run {
             call: call.clone(),
             edited: false,
@@ -47,7 +47,7 @@ pub(super) struct Question<'a> {
 /// A question that was asked: stored before it is asked, so that an answer counts only for the
 /// arguments that were shown.
 #[derive(Clone, Serialize, Deserialize)]
-pub(super) struct Asked {
+pub(super) struct StoredRequest {
     pub(super) digest: String,
     pub(super) expires_at: Option<u64>,
 }
@@ -95,7 +95,7 @@ impl Approvals {
             .filter(|_| call.invalid_arguments().is_none());
         let approval = self.0.iter().find(|approval| approval.fits(call));
         let (Some(tool), Some(approval)) = (tool, approval) else {
-            return Ok(Decided::as_asked(call));
+            return Ok(Decided::unchanged(call));
         };
         let question = Question {
             call,
@@ -149,14 +149,14 @@ impl Approval {
         let mut number = 0;
         let asked = loop {
             let name = format!("approval/{key}/asked/{number}");
-            match cx.once_result::<Asked>(name.as_str())? {
+            match cx.once_result::<StoredRequest>(name.as_str())? {
                 Some(asked) if asked.digest == shown => break asked,
                 // The call has changed since: an answer to the earlier question does not count.
                 Some(_) => number += 1,
                 None => {
                     let wait = self.expiry.as_ref().map(|(wait, _)| wait.as_millis());
                     let wait = wait.map(|wait| u64::try_from(wait).unwrap_or(u64::MAX));
-                    let asked = || Asked {
+                    let asked = || StoredRequest {
                         digest: shown.clone(),
                         expires_at: wait.map(|wait| now_ms().saturating_add(wait)),
                     };

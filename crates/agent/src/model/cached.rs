@@ -93,7 +93,7 @@ impl<M> CachedModel<M> {
     }
 }
 
-enum Turn<'a> {
+enum CachedStep<'a> {
     Looks(Box<ChatRequest>),
     Streams(ModelStream<'a>, Box<Option<MessageAccumulator>>, String),
 }
@@ -128,11 +128,11 @@ impl<M: ChatModel> ChatModel for CachedModel<M> {
 
     fn stream(&self, request: ChatRequest) -> ModelStream<'_> {
         unfold(
-            Some(Turn::Looks(Box::new(request))),
+            Some(CachedStep::Looks(Box::new(request))),
             move |turn| async move {
                 let (mut stream, mut reply, digest) = match turn? {
-                    Turn::Streams(stream, reply, digest) => (stream, *reply, digest),
-                    Turn::Looks(request) => {
+                    CachedStep::Streams(stream, reply, digest) => (stream, *reply, digest),
+                    CachedStep::Looks(request) => {
                         let digest = request.digest();
                         if let Some(known) = self.known(&digest).await {
                             let answer = Box::pin(async move { Ok(known) });
@@ -159,7 +159,12 @@ impl<M: ChatModel> ChatModel for CachedModel<M> {
                     }
                     _ => {}
                 }
-                chunk.map(|chunk| (chunk, Some(Turn::Streams(stream, Box::new(reply), digest))))
+                chunk.map(|chunk| {
+                    (
+                        chunk,
+                        Some(CachedStep::Streams(stream, Box::new(reply), digest)),
+                    )
+                })
             },
         )
     }

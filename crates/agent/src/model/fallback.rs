@@ -45,13 +45,13 @@ impl FallbackModel {
     async fn step<'a>(
         &'a self,
         request: ChatRequest,
-        turn: Option<Turn<'a>>,
-    ) -> Option<(Chunk, Option<Turn<'a>>)> {
+        turn: Option<FallbackStep<'a>>,
+    ) -> Option<(Chunk, Option<FallbackStep<'a>>)> {
         let mut index = match turn? {
-            Turn::Asks(index) => index,
-            Turn::Streams(mut stream) => {
+            FallbackStep::Asks(index) => index,
+            FallbackStep::Streams(mut stream) => {
                 let chunk = next(&mut stream).await?;
-                return Some((chunk, Some(Turn::Streams(stream))));
+                return Some((chunk, Some(FallbackStep::Streams(stream))));
             }
         };
         loop {
@@ -63,7 +63,7 @@ impl FallbackModel {
                         self.sign(index, chunk.metadata.get_or_insert_default());
                         chunk
                     });
-                    return Some((chunk, Some(Turn::Streams(stream))));
+                    return Some((chunk, Some(FallbackStep::Streams(stream))));
                 }
             }
         }
@@ -87,7 +87,7 @@ impl FallbackModel {
 
 type Chunk = Result<MessageChunk, ModelError>;
 
-enum Turn<'a> {
+enum FallbackStep<'a> {
     Asks(usize),
     Streams(ModelStream<'a>),
 }
@@ -132,7 +132,7 @@ impl ChatModel for FallbackModel {
 
     /// Another model is asked only as long as nothing of an answer has arrived.
     fn stream(&self, request: ChatRequest) -> ModelStream<'_> {
-        unfold(Some(Turn::Asks(0)), move |turn| {
+        unfold(Some(FallbackStep::Asks(0)), move |turn| {
             self.step(request.clone(), turn)
         })
     }

@@ -22,7 +22,7 @@ impl<M> LimitedModel<M> {
     }
 }
 
-enum Turn<'a> {
+enum LimitedStep<'a> {
     Waits(Box<ChatRequest>),
     Streams(ModelStream<'a>, Permit),
 }
@@ -57,17 +57,17 @@ impl<M: ChatModel> ChatModel for LimitedModel<M> {
 
     fn stream(&self, request: ChatRequest) -> ModelStream<'_> {
         unfold(
-            Some(Turn::Waits(Box::new(request))),
+            Some(LimitedStep::Waits(Box::new(request))),
             move |turn| async move {
                 let (mut stream, permit) = match turn? {
-                    Turn::Streams(stream, permit) => (stream, permit),
-                    Turn::Waits(request) => match self.limit.acquire().await {
+                    LimitedStep::Streams(stream, permit) => (stream, permit),
+                    LimitedStep::Waits(request) => match self.limit.acquire().await {
                         Ok(permit) => (self.model.stream(*request), permit),
                         Err(error) => return Some((Err(closed(error)), None)),
                     },
                 };
                 let chunk = next(&mut stream).await?;
-                Some((chunk, Some(Turn::Streams(stream, permit))))
+                Some((chunk, Some(LimitedStep::Streams(stream, permit))))
             },
         )
     }

@@ -13,13 +13,13 @@ type Answer<'a> = Pin<Box<dyn Future<Output = Result<ChatResponse, ModelError>> 
 
 /// A whole answer as a stream: its blocks of reasoning, then the rest.
 pub(super) enum Whole<'a> {
-    Asked(Answer<'a>),
+    Pending(Answer<'a>),
     Known(std::vec::IntoIter<MessageChunk>),
 }
 
 impl<'a> Whole<'a> {
     pub(super) fn new(answer: Answer<'a>) -> Self {
-        Self::Asked(answer)
+        Self::Pending(answer)
     }
 }
 
@@ -27,7 +27,7 @@ impl Stream for Whole<'_> {
     type Item = Result<MessageChunk, ModelError>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        if let Self::Asked(answer) = &mut *self {
+        if let Self::Pending(answer) = &mut *self {
             let result = match answer.as_mut().poll(cx) {
                 Poll::Pending => return Poll::Pending,
                 Poll::Ready(result) => result,
@@ -43,7 +43,7 @@ impl Stream for Whole<'_> {
         }
         Poll::Ready(match &mut *self {
             Self::Known(chunks) => chunks.next().map(Ok),
-            Self::Asked(_) => None,
+            Self::Pending(_) => None,
         })
     }
 }

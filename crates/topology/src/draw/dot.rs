@@ -9,7 +9,7 @@ use super::picture::{LineKind, Role};
 const STYLES: &str = "\tnode [shape=box, style=\"rounded,filled\", fillcolor=\"#f2f0ff\"];\n";
 
 pub(super) fn render(name: &str, flat: &Flat<'_>, styles: bool) -> String {
-    let mut page = Page {
+    let mut page = DotPage {
         flat,
         styles,
         ids: vec![None; flat.ids()],
@@ -36,7 +36,7 @@ pub(super) fn render(name: &str, flat: &Flat<'_>, styles: bool) -> String {
     page.out
 }
 
-struct Page<'f, 'p> {
+struct DotPage<'f, 'p> {
     flat: &'f Flat<'p>,
     styles: bool,
     /// The quoted name of each box, by its id.
@@ -45,7 +45,7 @@ struct Page<'f, 'p> {
     out: String,
 }
 
-impl<'p> Page<'_, 'p> {
+impl<'p> DotPage<'_, 'p> {
     /// Writes the boxes and the frames directly inside the frame of that path.
     fn level(&mut self, path: &[&'p str]) {
         let indent = "\t".repeat(path.len() + 1);

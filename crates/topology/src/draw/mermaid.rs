@@ -35,7 +35,7 @@ const KEYWORDS: [&str; 13] = [
 const COMMANDS: [&str; 5] = ["call", "click", "default", "direction", "href"];
 
 pub(super) fn render(flat: &Flat<'_>, styles: bool) -> String {
-    let mut page = Page::new(flat, styles);
+    let mut page = MermaidPage::new(flat, styles);
     if styles {
         page.out.push_str(HEAD);
     }
@@ -47,7 +47,7 @@ pub(super) fn render(flat: &Flat<'_>, styles: bool) -> String {
     page.out
 }
 
-struct Page<'f, 'p> {
+struct MermaidPage<'f, 'p> {
     flat: &'f Flat<'p>,
     styles: bool,
     first: Option<usize>,
@@ -66,7 +66,7 @@ enum Part<'f, 'p> {
     Loop(&'f FlatLine<'p>),
 }
 
-impl<'f, 'p> Page<'f, 'p> {
+impl<'f, 'p> MermaidPage<'f, 'p> {
     fn new(flat: &'f Flat<'p>, styles: bool) -> Self {
         let mut taken = HashSet::new();
         let mut ids = vec![None; flat.ids()];

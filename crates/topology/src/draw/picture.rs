@@ -2,7 +2,8 @@
 //!
 //! This module alone decides *what* to draw; the renderers only decide how.
 
-use crate::rules::{Names, sources};
+use crate::names::Names;
+use crate::rules::sources;
 use crate::{Arm, Breakpoints, END, NodeInfo, NodeKind, START, Topology};
 
 /// Boxes, and lines between them. Opened subgraphs are pictures inside boxes.

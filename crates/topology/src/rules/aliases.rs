@@ -1,7 +1,7 @@
 //! The rules about aliases, which are not part of a topology.
 
-use super::mentions::Names;
 use super::{At, Finding, Rule};
+use crate::names::Names;
 use crate::{NodeName, Topology};
 
 /// An alias points to a node that does not exist. Each pair is an alias and its node.

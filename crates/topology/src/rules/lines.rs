@@ -1,7 +1,8 @@
 //! The rules about single edges: impossible ones and required ones.
 
-use super::mentions::{Mention, Mentions, Names};
+use super::mentions::{Mention, Mentions};
 use super::{At, Finding, JoinPart, Rule, in_place};
+use crate::names::Names;
 use crate::{END, NodeKind, START, Topology};
 
 /// An edge starts at END.

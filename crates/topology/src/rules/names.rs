@@ -1,6 +1,7 @@
 //! The rules about names of nodes.
 
-use super::{At, Finding, Names, Rule};
+use super::{At, Finding, Rule};
+use crate::names::Names;
 use crate::{END, START, Topology};
 
 /// Two nodes have one name.

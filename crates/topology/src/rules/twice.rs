@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::{At, Finding, JoinPart, Names, Rule};
+use super::{At, Finding, JoinPart, Rule};
+use crate::names::Names;
 use crate::{END, Join, NodeName, START, Topology};
 
 /// An edge exists twice. It counts once; a join of one node is an edge.

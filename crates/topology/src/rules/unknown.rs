@@ -1,7 +1,8 @@
 //! The rules about unknown names.
 
-use super::mentions::{Mentions, Names};
+use super::mentions::Mentions;
 use super::{At, Finding, JoinPart, Rule};
+use crate::names::Names;
 use crate::{END, START, Topology};
 
 /// An edge starts at a node that does not exist. Each name is reported once.

@@ -10,7 +10,7 @@ use crate::graph::model::{Arm, Map, Switch};
 
 /// A router, its keyword, and its arms.
 #[derive(Clone, Copy)]
-struct Asked<'a> {
+struct RouterCall<'a> {
     router: &'a Expr,
     keyword: Span,
     arms: &'a [Arm],
@@ -29,7 +29,7 @@ impl Printer<'_> {
     /// routers.
     pub(super) fn switch(&self, switch: &Switch) -> TokenStream {
         let (graph, source) = (graph(), self.name(switch.source.vertex));
-        let first = Asked {
+        let first = RouterCall {
             router: &switch.router,
             keyword: switch.keyword,
             arms: &switch.arms,
@@ -77,7 +77,7 @@ impl Printer<'_> {
     /// Prints a closure around the call of a router and the reading of its answer.
     fn closure(
         &self,
-        asked: &Asked<'_>,
+        asked: &RouterCall<'_>,
         read: impl Fn(&Ident, &Ident) -> Option<Reading>,
     ) -> Option<TokenStream> {
         let (router, workers) = (asked.router, self.workers(asked.arms));
@@ -108,7 +108,7 @@ impl Printer<'_> {
     }
 
     /// Prints the routers of an `if`, one after the other until one matches.
-    fn conditions(&self, switch: &Switch, first: Asked<'_>) -> Option<Vec<TokenStream>> {
+    fn conditions(&self, switch: &Switch, first: RouterCall<'_>) -> Option<Vec<TokenStream>> {
         let (_, asking) = switch.arms.split_last()?;
         let last = asking.len().checked_sub(1)?;
         let mut calls = Vec::new();
@@ -119,7 +119,7 @@ impl Printer<'_> {
             };
             let arms = switch.arms.get(index..index + 2)?;
             let arms = if index == last { arms } else { arms.get(..1)? };
-            let asked = Asked {
+            let asked = RouterCall {
                 router,
                 keyword,
                 arms,
@@ -133,7 +133,13 @@ impl Printer<'_> {
     }
 
     /// Prints an `if` on an answer, between two arms, or between an arm and the next router.
-    fn condition(&self, asked: &Asked<'_>, index: usize, answer: &Ident, state: &Ident) -> Reading {
+    fn condition(
+        &self,
+        asked: &RouterCall<'_>,
+        index: usize,
+        answer: &Ident,
+        state: &Ident,
+    ) -> Reading {
         let keyword = Ident::new("if", asked.keyword);
         let pattern = asked.arms.first().and_then(|arm| arm.pattern.as_ref());
         let condition = match pattern {

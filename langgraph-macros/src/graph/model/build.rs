@@ -232,7 +232,7 @@ impl Model {
         None
     }
 
-    fn switch(&mut self, switch: ast::Switch, source: &Source) -> Vec<Exit> {
+    fn switch(&mut self, switch: ast::SwitchSyntax, source: &Source) -> Vec<Exit> {
         let (at, kind) = (switch.keyword, switch.form.keyword());
         let source = self.decider(source, at, kind);
         let number = self.switches.len();
@@ -282,7 +282,7 @@ impl Model {
             .collect()
     }
 
-    fn goto(&mut self, goto: ast::Goto, source: &Source) -> Vec<Exit> {
+    fn goto(&mut self, goto: ast::GotoSyntax, source: &Source) -> Vec<Exit> {
         let (at, kind) = (goto.keyword, "`goto`");
         let source = self.decider(source, at, kind);
         let mut targets = Vec::new();

@@ -8,7 +8,9 @@ use syn::{Expr, ExprPath, Pat, Token, token};
 use super::tokens::{arguments, braced, bracketed, ends_chain, found, not_a_node, skip_one};
 use super::{Read, Reader, Reported, STAGES};
 use crate::diag::last_span;
-use crate::graph::ast::{Arm, Asks, Chain, For, Form, Goto, Stage, Switch, Worker, name_span};
+use crate::graph::ast::{
+    ArmSyntax, Asks, Chain, For, Form, GotoSyntax, Stage, SwitchSyntax, Worker, name_span,
+};
 
 impl Reader<'_> {
     /// Parses the router of a `match` or an `if`, or the items of a `for`.
@@ -52,7 +54,7 @@ impl Reader<'_> {
         while !content.is_empty() {
             self.arm(&content, &mut arms);
         }
-        Ok(Stage::Switch(Box::new(Switch {
+        Ok(Stage::Switch(Box::new(SwitchSyntax {
             keyword: keyword.span,
             form: Form::Match,
             router,
@@ -63,12 +65,12 @@ impl Reader<'_> {
     }
 
     /// `pattern if guard => chain,`
-    fn arm(&mut self, content: ParseStream<'_>, arms: &mut Vec<Arm>) {
+    fn arm(&mut self, content: ParseStream<'_>, arms: &mut Vec<ArmSyntax>) {
         let mut chain = Chain::default();
         let read = self.read_arm(content, &mut chain);
         let braces = matches!(chain.stages.last(), Some(Stage::Switch(_) | Stage::For(_)));
         let read = read.map(|(pattern, guard, block)| {
-            arms.push(Arm {
+            arms.push(ArmSyntax {
                 pattern: Some(pattern),
                 guard,
                 asks: None,
@@ -183,7 +185,7 @@ impl Reader<'_> {
             Form::If
         };
         let mut arms = Vec::new();
-        let arm = |pattern, asks, chain| Arm {
+        let arm = |pattern, asks, chain| ArmSyntax {
             pattern,
             guard: None,
             asks,
@@ -221,7 +223,7 @@ impl Reader<'_> {
             }
             arms.push(arm(None, None, Chain::default()));
         }
-        Ok(Stage::Switch(Box::new(Switch {
+        Ok(Stage::Switch(Box::new(SwitchSyntax {
             keyword,
             form,
             router,
@@ -277,7 +279,7 @@ impl Reader<'_> {
             };
             self.comma(&content, read.is_ok(), "in a list");
         }
-        Ok(Stage::Goto(Goto {
+        Ok(Stage::Goto(GotoSyntax {
             keyword: keyword.span(),
             targets,
         }))

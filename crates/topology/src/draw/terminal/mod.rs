@@ -28,7 +28,7 @@ struct Content {
 }
 
 /// A page of boxes in rows; boxes have the numbers that they have in the picture.
-struct Page<'p> {
+struct TerminalPage<'p> {
     picture: &'p Picture,
     contents: Vec<Content>,
     layers: Layers,
@@ -83,7 +83,7 @@ fn paint(picture: &Picture, styles: bool) -> Canvas {
     let spans = place(&layers, &widths, &wires);
     let gaps = route(&layers, &spans);
 
-    let mut page = Page {
+    let mut page = TerminalPage {
         picture,
         contents,
         layers,
@@ -145,7 +145,7 @@ impl Content {
     }
 }
 
-impl Page<'_> {
+impl TerminalPage<'_> {
     /// Computes the text line at which each row begins, from the contents and the gaps.
     fn measure(&mut self) {
         let mut y = 0;
