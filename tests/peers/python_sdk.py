@@ -323,6 +323,9 @@ def the_background():
                                         multitask_strategy="reject")
     first = []
     for part in runs.join_stream(thread, run["run_id"], stream_mode="custom"):
+        # It says which attempt it is, whatever the modes are.
+        if part.event == "metadata":
+            continue
         first.append((part.id, part.data["number"]))
         if len(first) == 4:
             break
@@ -433,7 +436,7 @@ def the_store():
     assert len(store.search_items(["u"], filter={"a": {"$gte": 1}})["items"]) == 2
     assert store.list_namespaces(["u"])["namespaces"] == [["u", "1"], ["u", "2"]]
     store.delete_item(["u", "1"], "k")
-    refused(404, store.get_item, ["u", "1"], "k")
+    assert store.get_item(["u", "1"], "k") is None
     refused(422, store.put_item, [], "k", {"a": 1})
 
 

@@ -39,11 +39,19 @@ impl ApiError {
         Self::new(StatusCode::CONFLICT, detail)
     }
 
-    /// This process ends, and others may go on.
+    /// The server stops, and has not taken up the request.
     pub(crate) fn unavailable() -> Self {
         Self::new(
             StatusCode::SERVICE_UNAVAILABLE,
-            "the server ends; try again",
+            "the server stops; try again",
+        )
+    }
+
+    /// The server stops while a client waits for a run, which another process carries out.
+    pub(crate) fn goes_on() -> Self {
+        Self::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "the server stops, and the run goes on: join it",
         )
     }
 
@@ -114,6 +122,9 @@ impl IntoResponse for ApiError {
         if self.status == StatusCode::UNAUTHORIZED {
             let scheme = [(header::WWW_AUTHENTICATE, "Bearer")];
             return (self.status, scheme, body).into_response();
+        }
+        if self.status == StatusCode::SERVICE_UNAVAILABLE {
+            return (self.status, [(header::RETRY_AFTER, "1")], body).into_response();
         }
         (self.status, body).into_response()
     }

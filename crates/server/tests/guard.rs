@@ -215,7 +215,8 @@ async fn l4_every_route_asks_who_sends_the_request() {
     let before = ada.everything().await;
     for api in [ada.api.without_token(), ada.api.with_token("token-of-ad")] {
         for (route, status, text) in ada.walk(&api).await {
-            let open = ["GET /ok", "GET /docs", "GET /openapi.json"].contains(&&*route);
+            let open =
+                ["GET /ok", "GET /ready", "GET /docs", "GET /openapi.json"].contains(&&*route);
             let expected = if open { 200 } else { 401 };
             assert_eq!(status, expected, "{route}: {text}");
         }

@@ -25,7 +25,7 @@ use super::json::{Place, event_kind, snapshot_value, state_value, update_in};
 use super::{
     Breaks, Change, ErasedGraph, EventSink, Finished, Head, Invocation, RunEvent, Schemas, Start,
 };
-use crate::wire::approval::answer_in;
+use crate::wire::approval::{answer_in, name_answers};
 
 pub(super) struct Typed<S: State> {
     graph: CompiledStateGraph<S>,
@@ -120,7 +120,10 @@ where
                 if spec.strict {
                     all_open(&spec.thread, &open, &answer)?;
                 }
-                let answer = answer_in(&open, answer);
+                let mut answer = answer_in(&open, answer);
+                if let Some(user) = &spec.context.user {
+                    name_answers(&open, &mut answer, user.identity()).map_err(invalid)?;
+                }
                 match answers(&open, &answer) {
                     Some(answers) => thread.resume_all(answers),
                     None if open.len() > 1 => {

@@ -13,7 +13,7 @@ use crate::error::ApiError;
 /// Files and answers that are the same for everyone. All other paths need a user, also those that
 /// do not exist.
 fn is_open(path: &str) -> bool {
-    matches!(path, "/ok" | "/docs" | "/openapi.json")
+    matches!(path, "/ok" | "/ready" | "/docs" | "/openapi.json")
 }
 
 /// Lets a request through if somebody has sent it.

@@ -1,17 +1,30 @@
 //! What the server says of itself.
 
 use std::any::Any;
+use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Json;
+use axum::extract::State;
 use axum::http::header;
 use axum::response::{Html, IntoResponse, Response};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::error::ApiError;
+use crate::app::App;
+use crate::error::{ApiError, ApiResult};
 
 pub(super) async fn ok() -> Json<Value> {
     Json(json!({"ok": true}))
+}
+
+/// Says whether the server takes up runs: not while it drains, and not without its database.
+pub(super) async fn ready(State(app): State<Arc<App>>) -> ApiResult<Json<Value>> {
+    let stored = tokio::time::timeout(Duration::from_secs(2), app.rows.ping()).await;
+    match stored {
+        Ok(Ok(())) if !app.runs.is_draining() => Ok(Json(json!({"ready": true}))),
+        _ => Err(ApiError::unavailable()),
+    }
 }
 
 pub(super) async fn info() -> Json<Value> {

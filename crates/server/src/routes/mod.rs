@@ -83,6 +83,7 @@ fn delete<H: Handler<T, Arc<App>>, T: 'static>(handler: H) -> (Method, MethodRou
 fn routes() -> Routes {
     let routes = Routes::default()
         .at("/ok", [get(info::ok)])
+        .at("/ready", [get(info::ready)])
         .at("/info", [get(info::info)])
         .at("/openapi.json", [get(info::openapi)])
         .at("/docs", [get(info::docs)]);

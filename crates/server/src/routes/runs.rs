@@ -112,7 +112,7 @@ async fn waited(app: &Access, thread: Option<&str>, request: RunRequest) -> ApiR
     let (guard, headers) = (run.guard(app), run.headers_of_thread("join"));
     // Its events are not read: the run must not wait for them.
     drop(run.events);
-    result_of(run.feed, guard, headers).await
+    Ok(result_of(run.feed, guard, headers).await)
 }
 
 async fn streaming(app: &Access, thread: Option<&str>, request: RunRequest) -> ApiResult<Response> {
@@ -267,7 +267,7 @@ pub(super) async fn join(
     let feed = attach(&app, &run).await?;
     let cancels = query.cancel_on_disconnect && run.is_open();
     let guard = Disconnect::new(&app, &run.run_id, cancels);
-    result_of(feed, guard, headers(&place, "join")).await
+    Ok(result_of(feed, guard, headers(&place, "join")).await)
 }
 
 /// Reads `stream_mode` of a query: modes, with commas or repeated, or a JSON list. `None` without

@@ -95,7 +95,8 @@ pub(super) async fn read(app: Access, Query(query): Query<Named>) -> ApiResult<J
     get.refresh = query.refresh_ttl;
     match ask(&app, get).await? {
         Some(Answer::Item(Some(item))) => Ok(Json(item_json(&app, &item))),
-        _ => Err(ApiError::not_found("Item not found")),
+        // Clients return it as nothing.
+        _ => Ok(Json(Value::Null)),
     }
 }
 

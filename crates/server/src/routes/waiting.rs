@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use langgraph_http::BrokenOff;
 
-use crate::error::{ApiError, ApiResult};
+use crate::error::ApiError;
 use crate::runs::Disconnect;
 use crate::stream::Feed;
 
@@ -23,11 +23,13 @@ pub(super) async fn result_of(
     feed: Arc<Feed>,
     mut guard: Disconnect,
     mut headers: HeaderMap,
-) -> ApiResult<Response> {
+) -> Response {
     if let Ok(result) = tokio::time::timeout(HEARTBEAT, feed.result()).await {
         guard.disarm();
-        let result = result.ok_or_else(ApiError::unavailable)?;
-        return Ok((headers, Json(result)).into_response());
+        return match result {
+            Some(result) => (headers, Json(result)).into_response(),
+            None => (headers, ApiError::goes_on()).into_response(),
+        };
     }
     let lines = stream::unfold(Some((feed, guard)), |state| async move {
         let (feed, mut guard) = state?;
@@ -44,5 +46,5 @@ pub(super) async fn result_of(
     headers.insert(header::CONTENT_TYPE, json);
     let first = stream::iter([Ok("\n".to_owned())]);
     let body = Body::from_stream(futures_util::StreamExt::chain(first, lines));
-    Ok((headers, body).into_response())
+    (headers, body).into_response()
 }

@@ -6,6 +6,7 @@
 //! the elements `e` of the list that follows.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, TransactionBehavior};
@@ -115,11 +116,15 @@ impl Statement {
 
 /// A database: where the rows of the server are.
 pub(crate) enum Db {
-    /// Each call is short, so it does not leave its thread.
+    /// Each call is short, so it does not leave its thread: it waits for no other process. If one
+    /// writes, the call is made again a little later.
     Sqlite(Mutex<Connection>),
     #[cfg(feature = "postgres")]
     Postgres(langgraph_postgres::Database),
 }
+
+/// How long a call waits for another process that writes to the file.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What the words are in SQLite.
 const WORDS: [(&str, &str); 5] = [
@@ -174,15 +179,54 @@ fn run_in_sqlite(
     Ok((lines, connection.changes()))
 }
 
+fn run_together(
+    connection: &mut Connection,
+    statements: &[Statement],
+) -> rusqlite::Result<Vec<Vec<Line>>> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let answers = statements.iter();
+    let answers = answers.map(|statement| Ok(run_in_sqlite(&transaction, statement)?.0));
+    let answers = answers.collect::<rusqlite::Result<_>>()?;
+    transaction.commit()?;
+    Ok(answers)
+}
+
+fn lock(connection: &Mutex<Connection>) -> MutexGuard<'_, Connection> {
+    connection.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Runs a call again while another process writes. The thread is free meanwhile.
+async fn patiently<T>(
+    connection: &Mutex<Connection>,
+    run: impl Fn(&mut Connection) -> rusqlite::Result<T>,
+) -> rusqlite::Result<T> {
+    let begun = Instant::now();
+    let mut pause = Duration::from_millis(1);
+    loop {
+        let result = run(&mut lock(connection));
+        match result {
+            Err(error) if is_busy(&error) && begun.elapsed() < PATIENCE => {
+                tokio::time::sleep(pause).await;
+                pause = (pause * 2).min(Duration::from_millis(50));
+            }
+            result => return result,
+        }
+    }
+}
+
+fn is_busy(error: &rusqlite::Error) -> bool {
+    use rusqlite::ErrorCode::{DatabaseBusy, DatabaseLocked};
+    matches!(
+        error.sqlite_error_code(),
+        Some(DatabaseBusy | DatabaseLocked)
+    )
+}
+
 impl Db {
     pub(crate) fn sqlite(connection: Connection) -> Self {
         // All of them: a statement that has to be parsed again takes as long as its work.
         connection.set_prepared_statement_cache_capacity(128);
         Self::Sqlite(Mutex::new(connection))
-    }
-
-    fn lock(connection: &Mutex<Connection>) -> MutexGuard<'_, Connection> {
-        connection.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns true if any number of processes have the same rows.
@@ -203,7 +247,8 @@ impl Db {
             format!("DELETE FROM served_schema; INSERT INTO served_schema VALUES ({known})");
         match self {
             Self::Sqlite(connection) => {
-                let mut connection = Self::lock(connection);
+                let mut connection = lock(connection);
+                connection.busy_timeout(PATIENCE)?;
                 let transaction =
                     connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
                 transaction.execute_batch(TABLE)?;
@@ -212,6 +257,7 @@ impl Db {
                 }
                 transaction.execute_batch(&version)?;
                 transaction.commit()?;
+                connection.busy_timeout(Duration::ZERO)?;
             }
             #[cfg(feature = "postgres")]
             Self::Postgres(database) => {
@@ -235,7 +281,10 @@ impl Db {
     /// Runs a statement, and returns its rows.
     pub(crate) async fn rows(&self, statement: Statement) -> Result<Vec<Line>, RowsError> {
         match self {
-            Self::Sqlite(connection) => Ok(run_in_sqlite(&Self::lock(connection), &statement)?.0),
+            Self::Sqlite(connection) => {
+                let run = |connection: &mut Connection| run_in_sqlite(connection, &statement);
+                Ok(patiently(connection, run).await?.0)
+            }
             #[cfg(feature = "postgres")]
             Self::Postgres(database) => {
                 let client = database.client().await?;
@@ -251,7 +300,10 @@ impl Db {
     /// Runs a statement, and returns how many rows it has changed.
     pub(crate) async fn change(&self, statement: Statement) -> Result<u64, RowsError> {
         match self {
-            Self::Sqlite(connection) => Ok(run_in_sqlite(&Self::lock(connection), &statement)?.1),
+            Self::Sqlite(connection) => {
+                let run = |connection: &mut Connection| run_in_sqlite(connection, &statement);
+                Ok(patiently(connection, run).await?.1)
+            }
             #[cfg(feature = "postgres")]
             Self::Postgres(database) => {
                 let client = database.client().await?;
@@ -267,19 +319,14 @@ impl Db {
         &self,
         statements: Vec<Statement>,
     ) -> Result<Vec<Vec<Line>>, RowsError> {
-        let mut answers = Vec::with_capacity(statements.len());
         match self {
             Self::Sqlite(connection) => {
-                let mut connection = Self::lock(connection);
-                let transaction =
-                    connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-                for statement in &statements {
-                    answers.push(run_in_sqlite(&transaction, statement)?.0);
-                }
-                transaction.commit()?;
+                let run = |connection: &mut Connection| run_together(connection, &statements);
+                Ok(patiently(connection, run).await?)
             }
             #[cfg(feature = "postgres")]
             Self::Postgres(database) => {
+                let mut answers = Vec::with_capacity(statements.len());
                 let mut client = database.client().await?;
                 let transaction = client.transaction().await?;
                 for statement in &statements {
@@ -288,9 +335,9 @@ impl Db {
                     answers.push(rows.await?);
                 }
                 transaction.commit().await?;
+                Ok(answers)
             }
         }
-        Ok(answers)
     }
 }
 

@@ -5,6 +5,11 @@ use uuid::Uuid;
 use super::{Rows, RowsResult, sql};
 
 impl Rows {
+    /// Fails if the database does not answer.
+    pub(crate) async fn ping(&self) -> RowsResult<()> {
+        self.db.rows(sql!("SELECT 1")).await.map(|_| ())
+    }
+
     /// Returns the secret of the database, which is made at its first use. Ids that clients cannot
     /// compute are made with it.
     pub(crate) async fn secret(&self) -> RowsResult<String> {

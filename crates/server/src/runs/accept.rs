@@ -30,6 +30,9 @@ pub(crate) async fn accept(
     thread: Option<&str>,
     request: RunRequest,
 ) -> ApiResult<Accepted> {
+    if app.runs.is_draining() {
+        return Err(ApiError::unavailable());
+    }
     let create = request.if_not_exists == Some(IfNotExists::Create);
     let thread = thread.map(thread_id).transpose()?;
     let (new, assistant) = request.plan(app, thread.as_deref()).await?;

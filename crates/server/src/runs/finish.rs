@@ -133,6 +133,13 @@ async fn final_status(
                 result: failure,
             }
         }
+        // The answer was refused: its interrupt is open as before.
+        Err(_) if is_resume(row) && has_interrupts(graph, &row.thread_id).await? => FinalStatus {
+            run: "error",
+            thread: "interrupted",
+            error: Value::Null,
+            result: failure,
+        },
         Err(error) => FinalStatus {
             run: match error {
                 AgentError::TimedOut(_) => "timeout",
@@ -152,6 +159,19 @@ fn is_refused(row: &Run, error: &AgentError) -> bool {
         AgentError::Checkpoint(CheckpointError::NothingToResume { .. })
     );
     unknown && row.kwargs.strict_resume
+}
+
+fn is_resume(row: &Run) -> bool {
+    let command = row.kwargs.command.as_ref();
+    command.is_some_and(|command| !command.resume.is_null())
+}
+
+async fn has_interrupts(graph: &dyn ErasedGraph, thread: &str) -> ApiResult<bool> {
+    let state = graph.state(thread, None, false).await?;
+    let state = state.unwrap_or_default();
+    Ok(state["interrupts"]
+        .as_array()
+        .is_some_and(|open| !open.is_empty()))
 }
 
 fn values_of(finished: &Finished) -> Value {

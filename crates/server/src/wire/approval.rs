@@ -76,6 +76,54 @@ pub(crate) fn answer_in(open: &[Interrupt], answer: Value) -> Value {
     Value::Object(given)
 }
 
+/// Names the user in the answers to approvals: who sends an answer has given it.
+///
+/// # Errors
+///
+/// If an answer names another person.
+pub(crate) fn name_answers(
+    open: &[Interrupt],
+    answer: &mut Value,
+    user: &str,
+) -> Result<(), String> {
+    let approvals = open
+        .iter()
+        .filter(|interrupt| is_approval(&interrupt.payload));
+    let mut names: Vec<&str> = Vec::new();
+    for interrupt in approvals {
+        names.extend([&*interrupt.id, &*interrupt.key]);
+    }
+    let Value::Object(given) = answer else {
+        return Ok(());
+    };
+    if names.is_empty() {
+        return Ok(());
+    }
+    if given.get("type").is_some_and(Value::is_string) {
+        return name_answer(answer, user);
+    }
+    for (key, value) in given {
+        if names.contains(&key.as_str()) {
+            name_answer(value, user)?;
+        }
+    }
+    Ok(())
+}
+
+fn name_answer(answer: &mut Value, user: &str) -> Result<(), String> {
+    match answer.get("by").and_then(Value::as_str) {
+        Some(by) if by != user => Err(format!(
+            "an approval is answered in the name of the user who sends it, `{user}`, and not of `{by}`"
+        )),
+        _ => {
+            if let Value::Object(fields) = answer {
+                fields.insert("by".to_owned(), Value::from(user));
+            }
+            Ok(())
+        }
+    }
+}
+
 /// Returns the decisions of an answer: `{"decisions": […]}`, or a list of them.
 fn decisions(answer: &Value) -> Option<&[Value]> {
     let listed = answer.get("decisions").unwrap_or(answer).as_array()?;
