@@ -164,6 +164,7 @@ mod log;
 pub mod node;
 pub mod policy;
 pub mod run;
+mod session;
 pub mod state;
 pub mod stream;
 mod superstep;

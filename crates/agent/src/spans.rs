@@ -171,7 +171,7 @@ pub(crate) async fn tool(
     let answer = call.instrument(span.clone()).await;
     match &answer {
         // A tool that asks has not failed.
-        _ if cx.has_open_question() => {}
+        _ if cx.has_open_interrupt() => {}
         Ok(output) if shows => {
             span.record("gen_ai.tool.call.result", &*output.answer().text());
         }

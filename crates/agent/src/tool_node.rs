@@ -325,7 +325,7 @@ impl ToolNode {
                 }
             }
         }
-        if failed.is_some() || cx.has_open_question() {
+        if failed.is_some() || cx.has_open_interrupt() {
             // All calls share this task, which will run again: what has finished does not.
             for (call, message) in finished {
                 if let Some(key) = finished_key(call, &calls) {
@@ -451,11 +451,11 @@ impl ToolNode {
         let result = crate::spans::tool(cx, result);
         let result = result.await;
         // A call that pauses runs again, and counts then.
-        if let Some(reserved) = reserved.filter(|_| cx.has_open_question()) {
+        if let Some(reserved) = reserved.filter(|_| cx.has_open_interrupt()) {
             reserved.cancel().await.map_err(fatal)?;
         }
         if let (Some(kept), Ok(output)) = (kept, &result)
-            && !cx.has_open_question()
+            && !cx.has_open_interrupt()
         {
             kept.put(call, output);
         }
@@ -541,7 +541,7 @@ fn finished_before(call: &ToolCall, calls: &[ToolCall], cx: &Context) -> Option<
 
 /// Ends the task if a tool has interrupted, whatever the tool did with the error.
 fn pause(cx: &Context) -> Result<(), NodeError> {
-    if cx.has_open_question() {
+    if cx.has_open_interrupt() {
         return Err(NodeError::msg(
             "a tool waits for the answer to its question",
         ));

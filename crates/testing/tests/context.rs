@@ -24,12 +24,12 @@ async fn interrupts_open_one_after_the_other_as_they_are_answered() {
         assert_eq!(open.len(), 1);
         assert_eq!((&*open[0].key, &open[0].payload), (key, &question.into()));
         assert_eq!(&*open[0].node, "node");
-        assert!(cx.has_open_question());
+        assert!(cx.has_open_interrupt());
         cx.answer(key, 2);
         assert!(cx.interrupts().is_empty());
     }
     assert_eq!(ask_twice(&100, &cx).await.unwrap(), 122);
-    assert!(!cx.has_open_question());
+    assert!(!cx.has_open_interrupt());
 }
 
 #[tokio::test]

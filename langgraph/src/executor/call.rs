@@ -20,7 +20,7 @@ pub struct SnapshotText {
 /// The text of a snapshot, once a task needs it.
 pub(super) type Slot = OnceLock<Result<Arc<SnapshotText>, String>>;
 
-/// A task that is to run elsewhere.
+/// A task for another process.
 pub struct TaskCall<'a> {
     pub(super) cx: &'a Context,
     pub(super) item: Option<String>,

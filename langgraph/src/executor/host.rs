@@ -72,7 +72,7 @@ impl<S: State> TaskHost<S> {
         &self,
         order: &TaskOrder,
         snapshot: &Arc<S>,
-        home: Arc<dyn Reporter>,
+        reporter: Arc<dyn Reporter>,
         cancel: CancelToken,
     ) -> TaskReply {
         let plan = &self.graph.plan;
@@ -87,7 +87,7 @@ impl<S: State> TaskHost<S> {
         let scope = self.scope(order, sender, heartbeat.clone(), cancel);
         let mut cx = Context::new(Arc::new(scope), order.step, 0, node);
         cx.remember(&order.answers, &order.once);
-        cx.set_home(Arc::clone(&home), order.identity.clone());
+        cx.set_reporter(Arc::clone(&reporter), order.identity.clone());
         let result = {
             let call = Call {
                 state: &**snapshot,
@@ -120,14 +120,14 @@ impl<S: State> TaskHost<S> {
                     Ok(None) => {}
                     Ok(Some(report)) => {
                         // An event that is lost fails no task.
-                        let _ = home.report(report).await;
+                        let _ = reporter.report(report).await;
                     }
                 }
             }
         };
         while let Ok(event) = events.try_recv() {
             if let Some(report) = report_of(event) {
-                let _ = home.report(report).await;
+                let _ = reporter.report(report).await;
             }
         }
         TaskReply::new(&cx, &self.codec, result)
@@ -168,7 +168,7 @@ impl<S: State> TaskHost<S> {
     }
 }
 
-/// Returns what goes home of an event.
+/// Returns the report of an event, if the driver wants it.
 fn report_of(event: RawEvent) -> Option<TaskReport> {
     match event.payload {
         Payload::Custom { value, .. } => Some(TaskReport::Custom(value)),

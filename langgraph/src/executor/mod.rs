@@ -1,20 +1,20 @@
 //! Tasks in other processes: what an executor gets, and what a worker runs.
 //!
 //! A graph runs the tasks of a superstep in its own process. With an [`Executor`], those of nodes that
-//! say so ([`anywhere`](crate::graph::NodeExt::anywhere)) run elsewhere. The run itself stays at home:
-//! it alone commits, routes, and writes the thread's log, so results are merged in the graph's order,
-//! wherever they come from.
+//! say so ([`anywhere`](crate::graph::NodeExt::anywhere)) run in worker processes. The run itself
+//! stays in the driver process: it alone commits, routes, and writes the thread's log, so results are
+//! merged in the graph's order, wherever they come from.
 //!
 //! The executor gets a [`TaskCall`]: the node, its argument and its memory as data
 //! ([`TaskOrder`]), and the snapshot of the state, encoded once for all tasks of a superstep. A worker
 //! builds the same graph, and runs the order with a [`TaskHost`]: the node inside its policies, with the
-//! worker's resources. Events, results of [`Context::once`](crate::Context::once) and signs of life go
-//! home as [`TaskReport`]s; the end goes home as a [`TaskReply`].
+//! worker's resources. Events, results of [`Context::once`](crate::Context::once) and heartbeats are
+//! reported to the driver as [`TaskReport`]s; the result is a [`TaskReply`].
 //!
-//! A node that is a graph stays at home, and so do routers. What travels is JSON: fields that are not
-//! stored ([`#[state(untracked)]`](macro@crate::State)) have their initial values elsewhere. A graph that
-//! a node calls elsewhere, by [`Context::run`](crate::Context::run), keeps no log of its own. The error of
-//! a task elsewhere is a [`TaskFailure`] with the same texts.
+//! A node that is a graph runs in the driver process, and so do routers. What is sent is JSON: fields
+//! that are not stored ([`#[state(untracked)]`](macro@crate::State)) have their initial values in a
+//! worker. A graph that a node calls there, by [`Context::run`](crate::Context::run), keeps no log of
+//! its own. The error of a remote task is a [`TaskFailure`] with the same texts.
 //!
 //! # Examples
 //!
@@ -27,9 +27,9 @@
 //!
 //! struct Nearby(TaskHost<i64>);
 //!
-//! struct Nobody;
+//! struct Discard;
 //!
-//! impl Reporter for Nobody {
+//! impl Reporter for Discard {
 //!     fn report(&self, _: TaskReport) -> Reported<'_> {
 //!         Box::pin(std::future::ready(Ok(())))
 //!     }
@@ -39,7 +39,7 @@
 //!     fn run<'a>(&'a self, task: TaskCall<'a>) -> Running<'a> {
 //!         Box::pin(async move {
 //!             let state = self.0.snapshot(&task.snapshot()?.text)?;
-//!             Ok(self.0.run(&task.order(), &state, Arc::new(Nobody), Default::default()).await)
+//!             Ok(self.0.run(&task.order(), &state, Arc::new(Discard), Default::default()).await)
 //!         })
 //!     }
 //! }
@@ -50,16 +50,16 @@
 //! let double = |n: &i64| n * 2;
 //! graph.add_node("double", double.anywhere()).add_sequence(&["double"]);
 //! let graph = graph.compile()?;
-//! let elsewhere = Nearby(graph.task_host());
-//! assert_eq!(graph.executor(elsewhere).invoke(21).await?, 42);
+//! let executor = Nearby(graph.task_host());
+//! assert_eq!(graph.executor(executor).invoke(21).await?, 42);
 //! # Ok(())
 //! # }
 //! ```
 
 mod call;
-mod elsewhere;
 mod host;
 mod order;
+mod remote_step;
 mod reply;
 
 use std::future::Future;
@@ -73,7 +73,7 @@ pub use reply::TaskReply;
 
 use crate::error::NodeError;
 
-/// The future of a task that runs elsewhere.
+/// The future of a remote task.
 pub type Running<'a> = Pin<Box<dyn Future<Output = Result<TaskReply, NodeError>> + Send + 'a>>;
 
 /// Runs tasks in other processes.
@@ -82,7 +82,7 @@ pub trait Executor: Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// If the task cannot run: nobody takes it, or only programs with another graph. That fails the
+    /// If the task cannot run: no worker takes it, or only one with another graph. That fails the
     /// task as an error of its node would.
     fn run<'a>(&'a self, task: TaskCall<'a>) -> Running<'a>;
 

@@ -1,4 +1,4 @@
-//! How a task ended elsewhere.
+//! The result of a remote task.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ use crate::node::{Context, Output};
 use crate::state::codec::write_text;
 use crate::state::{State, StateCodec};
 
-/// How a task ended elsewhere.
+/// The result of a remote task.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct TaskReply {
     result: Result<String, TaskFailure>,
@@ -54,7 +54,7 @@ impl TaskReply {
         }
     }
 
-    /// Ends the task at home as it ended elsewhere.
+    /// Ends the task in the driver as it ended in the worker.
     pub(super) fn take<S: State>(
         self,
         cx: &Context,

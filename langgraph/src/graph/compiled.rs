@@ -1,7 +1,6 @@
 //! Compiled graphs.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -9,7 +8,7 @@ use serde::de::DeserializeOwned;
 use super::Topology;
 use super::inbox::Inboxes;
 use super::plan::Plan;
-use super::thread_policy::{OnConflict, OnOpenQuestion, ThreadPolicy};
+use super::run_options::{RunOptions, run_option_setters};
 use crate::checkpoint::{Attach, Checkpointer};
 use crate::error::AgentError;
 use crate::node::Persistence;
@@ -42,7 +41,8 @@ pub struct CompiledStateGraph<S: State> {
     pub(crate) codec: Option<StateCodec<S>>,
     /// What it persists inside another graph.
     pub(crate) persistence: Persistence,
-    pub(crate) threads: ThreadPolicy,
+    /// The options of its runs, unless a run has its own.
+    pub(crate) defaults: Arc<RunOptions>,
     /// The runs at work on its threads, if it has a checkpointer.
     pub(crate) inboxes: Option<Arc<Inboxes<S>>>,
 }
@@ -54,7 +54,7 @@ impl<S: State> CompiledStateGraph<S> {
             saver: None,
             codec: None,
             persistence: Persistence::default(),
-            threads: ThreadPolicy::default(),
+            defaults: Arc::default(),
             inboxes: None,
         }
     }
@@ -132,61 +132,17 @@ impl<S: State> CompiledStateGraph<S> {
         self
     }
 
-    /// Sets what happens when another run is at work on a thread. Runs, updates and added inputs
-    /// follow it, unless they have [a policy of their own](crate::run::Run::on_conflict).
+    /// Sets the defaults of every run; a run's own options take precedence. Each option also has a
+    /// method of its own.
     #[must_use]
-    pub fn on_conflict(mut self, policy: OnConflict) -> Self {
-        self.threads.on_conflict = policy;
+    pub fn options(mut self, defaults: RunOptions) -> Self {
+        let mut options = defaults;
+        options.or(&self.defaults);
+        self.defaults = Arc::new(options);
         self
     }
 
-    /// Sets the time after which a run's lease of its thread expires if the run does not renew it;
-    /// 30 seconds unless set. A run renews its lease every third of this time.
-    ///
-    /// After a crash, the thread is busy for this long, where the saver cannot see that the process
-    /// is gone.
-    #[must_use]
-    pub fn lease_term(mut self, term: Duration) -> Self {
-        self.threads.lease_term = term;
-        self
-    }
-
-    /// Sets what a new input does on a thread that waits for answers. It is refused unless set.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use std::sync::Arc;
-    /// use langgraph::checkpoint::MemorySaver;
-    /// use langgraph::prelude::*;
-    /// use langgraph::thread::OnOpenQuestion;
-    ///
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// fn confirm(n: &i64, cx: &Context) -> Result<i64, NodeError> {
-    ///     let sure: bool = cx.interrupt("sure?", n)?;
-    ///     Ok(if sure { *n } else { 0 })
-    /// }
-    ///
-    /// let mut graph = StateGraph::<i64>::new();
-    /// graph.add_node("confirm", confirm).add_sequence(&["confirm"]);
-    /// let graph = graph.compile()?.checkpointer(Arc::new(MemorySaver::new()));
-    /// let thread = graph.thread("t");
-    /// thread.run(1).await?; // asks
-    ///
-    /// let refused = thread.run(2).await.unwrap_err();
-    /// assert!(matches!(refused, AgentError::QuestionsOpen { .. }));
-    ///
-    /// thread.run(2).on_open_question(OnOpenQuestion::Dismiss).await?; // asks anew
-    /// assert_eq!(thread.answer(true).await?.into_state(), 2);
-    /// # Ok(())
-    /// # }
-    /// ```
-    #[must_use]
-    pub fn on_open_question(mut self, policy: OnOpenQuestion) -> Self {
-        self.threads.on_open_question = policy;
-        self
-    }
+    run_option_setters!(self => Arc::make_mut(&mut self.defaults));
 
     /// Returns the graph with a resource for every run; see
     /// [`Context::resource`](crate::Context::resource). A resource of the run, by

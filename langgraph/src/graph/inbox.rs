@@ -1,4 +1,4 @@
-//! Inputs that later calls hand to the run at work on their thread.
+//! Inputs that later calls give to the active run of their thread.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,7 +13,7 @@ use crate::node::Output;
 use crate::state::State;
 use langgraph_topology::NodeName;
 
-/// The runs of this process that are at work on threads of a graph, and take inputs.
+/// The active runs of this process on threads of a graph, which take inputs.
 pub(crate) struct Inboxes<S: State>(Mutex<HashMap<String, Arc<Inbox<S>>>>);
 
 /// The inputs for one run.
@@ -45,8 +45,8 @@ pub(crate) enum TurnEnd<S> {
     Failed(ErrorKind, String),
 }
 
-/// What becomes of an input that a call has handed over.
-pub(crate) enum Handed<S> {
+/// What becomes of an input that was given to the active run.
+pub(crate) enum Delivery<S> {
     Ended(TurnEnd<S>),
     /// The run that took the input was dropped.
     Dropped,
@@ -79,15 +79,15 @@ impl<S: State> Inboxes<S> {
         }
     }
 
-    /// Hands an input to the run at work on the thread, and waits for the end of its turn. The
-    /// result is `None` if no run of this process is at work. `begun` is called once the input waits.
-    pub(crate) async fn hand(
+    /// Gives an input to the active run of the thread, and waits for the end of its turn. The
+    /// result is `None` if no run of this process is active. `begun` is called once the input waits.
+    pub(crate) async fn deliver(
         &self,
         thread: &str,
         input: &Output<S>,
         joins: bool,
         begun: impl FnOnce(),
-    ) -> Option<Handed<S>> {
+    ) -> Option<Delivery<S>> {
         let inbox = self.lock().get(thread).cloned()?;
         let (call, end) = oneshot::channel();
         let taken = Arc::new(AtomicBool::new(false));
@@ -102,9 +102,9 @@ impl<S: State> Inboxes<S> {
         }
         begun();
         Some(match end.await {
-            Ok(end) => Handed::Ended(end),
-            Err(_) if taken.load(Ordering::Acquire) => Handed::Dropped,
-            Err(_) => Handed::Returned,
+            Ok(end) => Delivery::Ended(end),
+            Err(_) if taken.load(Ordering::Acquire) => Delivery::Dropped,
+            Err(_) => Delivery::Returned,
         })
     }
 

@@ -16,6 +16,7 @@ mod node_ext;
 pub(crate) mod plan;
 mod routers;
 pub(crate) mod routes;
+pub(crate) mod run_options;
 pub(crate) mod stops;
 pub(crate) mod thread_policy;
 pub(crate) mod wiring;

@@ -60,13 +60,13 @@ impl OnConflict {
 /// What a new input does when its thread waits for answers.
 ///
 /// A run follows its graph's policy,
-/// [`CompiledStateGraph::on_open_question`](crate::CompiledStateGraph::on_open_question), unless it
-/// has [its own](crate::run::Run::on_open_question). A run from an older checkpoint leaves the
+/// [`CompiledStateGraph::on_open_interrupt`](crate::CompiledStateGraph::on_open_interrupt), unless it
+/// has [its own](crate::run::Run::on_open_interrupt). A run from an older checkpoint leaves the
 /// questions at the head alone, whatever the policy is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum OnOpenQuestion {
-    /// The run fails with [`AgentError::QuestionsOpen`](crate::error::AgentError::QuestionsOpen).
+pub enum OnOpenInterrupt {
+    /// The run fails with [`AgentError::InterruptsOpen`](crate::error::AgentError::InterruptsOpen).
     #[default]
     Refuse,
     /// The question stays open, and the input waits behind it: it is merged with what the answered
@@ -86,7 +86,7 @@ pub enum OnOpenQuestion {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ThreadPolicy {
     pub(crate) on_conflict: OnConflict,
-    pub(crate) on_open_question: OnOpenQuestion,
+    pub(crate) on_open_interrupt: OnOpenInterrupt,
     /// The time after which a lease expires without renewal.
     pub(crate) lease_term: Duration,
 }
@@ -95,7 +95,7 @@ impl Default for ThreadPolicy {
     fn default() -> Self {
         Self {
             on_conflict: OnConflict::default(),
-            on_open_question: OnOpenQuestion::default(),
+            on_open_interrupt: OnOpenInterrupt::default(),
             lease_term: Duration::from_secs(30),
         }
     }

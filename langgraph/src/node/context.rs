@@ -1,7 +1,7 @@
 //! The context of a node.
 
-mod asking;
 mod detached;
+mod interrupts;
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -9,8 +9,8 @@ use std::sync::{Arc, OnceLock};
 use serde::Serialize;
 use serde_json::Value;
 
-use self::asking::{Asking, Memory};
 pub use self::detached::{ContextOptions, DetachedContext};
+use self::interrupts::{InterruptState, Memory};
 use super::heartbeat::Heartbeat;
 use super::once::OnceMemory;
 use super::scope::Scope;
@@ -100,9 +100,9 @@ impl Context {
         self.place.as_deref()
     }
 
-    /// Returns the way home of a task whose run is in another process.
-    pub(crate) fn home(&self) -> Option<&Arc<dyn Reporter>> {
-        self.memory.get()?.home.as_ref()
+    /// Returns the reporter of a task whose run is in another process.
+    pub(crate) fn reporter(&self) -> Option<&Arc<dyn Reporter>> {
+        self.memory.get()?.reporter.as_ref()
     }
 
     pub(super) fn once_memory(&self) -> &OnceMemory {
@@ -151,7 +151,7 @@ impl Context {
         self.attempt.store(attempt, Ordering::Relaxed);
         self.calls.store(0, Ordering::Relaxed);
         if let Some(memory) = self.memory.get() {
-            *memory.asking() = Asking::default();
+            *memory.interrupts() = InterruptState::default();
         }
     }
 

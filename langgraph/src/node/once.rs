@@ -231,8 +231,8 @@ impl Context {
 
     /// Stores a result of work that runs once: in the log, or where the run is.
     async fn store_once(&self, record: &OnceRecord) -> Result<(), NodeError> {
-        if let Some(home) = self.home() {
-            return home.report(TaskReport::Once(record.clone())).await;
+        if let Some(reporter) = self.reporter() {
+            return reporter.report(TaskReport::Once(record.clone())).await;
         }
         let Some(place) = self.place().cloned() else {
             return Ok(());

@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::stack::Stack;
-use crate::node::{Call, Context, NodeRun};
+use crate::node::{Call, Context, NodeRun, Step};
 use crate::state::State;
 
 /// Code around one node or around all nodes of a graph: logs, measurements, checks.
@@ -102,14 +101,15 @@ pub struct NodeCall<'a, S: State> {
     call: Call<'a, S>,
     /// The remaining middleware.
     rest: &'a [Arc<dyn Middleware<S>>],
-    node: &'a Stack<S>,
+    /// The node inside its time limits.
+    node: &'a dyn Step<S>,
 }
 
 impl<'a, S: State> NodeCall<'a, S> {
     pub(super) fn new(
         call: Call<'a, S>,
         rest: &'a [Arc<dyn Middleware<S>>],
-        node: &'a Stack<S>,
+        node: &'a dyn Step<S>,
     ) -> Self {
         Self { call, rest, node }
     }
@@ -150,7 +150,7 @@ impl<'a, S: State> NodeCall<'a, S> {
     pub fn run(&self) -> NodeRun<'a, S> {
         match self.rest.split_first() {
             Some((next, rest)) => next.around(Self { rest, ..*self }),
-            None => self.node.start(self.call),
+            None => self.node.call(self.call),
         }
     }
 }

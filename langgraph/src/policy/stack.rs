@@ -19,11 +19,16 @@ use crate::state::State;
 /// From the outside in: the cache, the error handler, the retries, the middleware, the time limits,
 /// the node.
 pub(crate) struct Stack<S: State> {
-    pub(crate) step: Arc<dyn Step<S>>,
     pub(crate) cache: Option<Cached<S>>,
     handler: Option<Arc<dyn ErasedHandler<S>>>,
     retry: Vec<RetryPolicy>,
     middleware: Vec<Arc<dyn Middleware<S>>>,
+    node: Limited<S>,
+}
+
+/// A node inside its time limits.
+struct Limited<S: State> {
+    step: Arc<dyn Step<S>>,
     timeout: Option<Duration>,
     idle: Option<Duration>,
 }
@@ -35,13 +40,15 @@ impl<S: State> Stack<S> {
         policies: Policies<S>,
     ) -> Self {
         Self {
-            step,
             cache,
             handler: policies.handler,
             retry: policies.retry,
             middleware: policies.middleware,
-            timeout: policies.timeout,
-            idle: policies.idle,
+            node: Limited {
+                step,
+                timeout: policies.timeout,
+                idle: policies.idle,
+            },
         }
     }
 
@@ -56,7 +63,7 @@ impl<S: State> Stack<S> {
         }
         match self.attempts(call).await {
             Ok(output) => {
-                if !call.cx.has_open_question() {
+                if !call.cx.has_open_interrupt() {
                     cache.put(key, &output).await;
                 }
                 Ok(output)
@@ -81,7 +88,7 @@ impl<S: State> Stack<S> {
         let Failed { error, attempts } = failed;
         match &self.handler {
             // An interrupt is not a failure.
-            Some(handler) if !call.cx.has_open_question() => {
+            Some(handler) if !call.cx.has_open_interrupt() => {
                 let item = call.item.and_then(|item| item.to_json().ok());
                 let failure = NodeFailure::new(call.cx.name(), error, attempts, item);
                 let answer = handler.handle(call.state, &failure, call.cx).await;
@@ -96,16 +103,18 @@ impl<S: State> Stack<S> {
         loop {
             call.cx.begin_attempt(attempts);
             let answer = if self.middleware.is_empty() {
-                self.bounded(call).await
+                self.node.run(call).await
             } else {
-                NodeCall::new(call, &self.middleware, self).run().await
+                NodeCall::new(call, &self.middleware, &self.node)
+                    .run()
+                    .await
             };
             let error = match answer {
                 Ok(output) => return Ok(output),
                 Err(error) => error,
             };
             // An interrupt is not a failure: it waits for its answer.
-            let is_failure = !call.cx.has_open_question();
+            let is_failure = !call.cx.has_open_interrupt();
             let policy = self.retry.iter().find(|policy| policy.accepts(&error));
             match policy {
                 Some(policy) if is_failure && attempts < policy.max_attempts => {
@@ -122,13 +131,10 @@ impl<S: State> Stack<S> {
             }
         }
     }
+}
 
-    /// Starts the node inside its time limits, for the middleware around it.
-    pub(crate) fn start<'a>(&'a self, call: Call<'a, S>) -> NodeRun<'a, S> {
-        NodeRun::future(self.bounded(call))
-    }
-
-    async fn bounded(&self, call: Call<'_, S>) -> Result<Output<S>, NodeError> {
+impl<S: State> Limited<S> {
+    async fn run(&self, call: Call<'_, S>) -> Result<Output<S>, NodeError> {
         // A panic becomes an error here, so that it is retried and handled like one.
         let run = catch(|| self.step.call(call));
         let Some(mut alarm) = alarm(self.timeout, self.idle, call.cx)? else {
@@ -140,6 +146,12 @@ impl<S: State> Stack<S> {
             answer @ Poll::Ready(_) => answer,
         })
         .await
+    }
+}
+
+impl<S: State> Step<S> for Limited<S> {
+    fn call<'a>(&'a self, call: Call<'a, S>) -> NodeRun<'a, S> {
+        NodeRun::future(self.run(call))
     }
 }
 
@@ -155,6 +167,6 @@ impl<S: State> Step<S> for Stack<S> {
     }
 
     fn graph(&self) -> Option<GraphNode<'_>> {
-        self.step.graph()
+        self.node.step.graph()
     }
 }

@@ -51,7 +51,7 @@ impl<S: State> Middleware<S> for TraceNodes {
                 Ok(output) => {
                     debug!(target: "langgraph", writes = output.writes().len(), "finished");
                 }
-                Err(_) if cx.has_open_question() => info!(target: "langgraph", "interrupted"),
+                Err(_) if cx.has_open_interrupt() => info!(target: "langgraph", "interrupted"),
                 Err(error) => {
                     Span::current().record("otel.status_code", "ERROR");
                     // A node of a subgraph has told of its own error.

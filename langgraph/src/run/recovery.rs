@@ -198,7 +198,7 @@ impl<S: State> ResumePending<S> {
     async fn outcome(&self, thread: &str, head: Head) -> Result<Option<Outcome<S>>, AgentError> {
         let graph = &self.threads.graph;
         let saver = self.threads.saver()?;
-        let term = graph.threads.lease_term;
+        let term = graph.defaults.thread_policy().lease_term;
         let mut lease = Lease::take(saver, thread, self.wait, term, CALL).await?;
         let run = async {
             if saver.head(&ThreadKey::root(thread)).await? != Some(head) {

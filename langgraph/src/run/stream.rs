@@ -9,10 +9,11 @@ use std::task::{Context, Poll};
 use futures_core::Stream;
 use tokio::sync::mpsc;
 
-use super::Outcome;
+use super::{Outcome, Run};
 use crate::checkpoint::{CheckpointId, Checkpointer, ThreadKey};
 use crate::error::AgentError;
 use crate::log::RunGuard;
+use crate::session::BoxedRun;
 use crate::state::State;
 use crate::stream::{Emitter, Event, RawEvent, RunStart, StreamModes};
 
@@ -78,7 +79,20 @@ impl<M: Into<StreamModes>> From<M> for StreamOptions {
     }
 }
 
-type Driver<S> = Pin<Box<dyn Future<Output = Result<Outcome<S>, AgentError>> + Send>>;
+impl<S: State> Run<S> {
+    /// Runs the graph as a stream of events.
+    pub fn stream(mut self, options: impl Into<StreamOptions>) -> EventStream<S> {
+        let log = match (&self.graph.saver, &self.options.thread) {
+            (Some(saver), Some(thread)) => Some(StreamLog {
+                saver: Arc::clone(saver),
+                thread: thread.clone(),
+                ending: Arc::clone(self.options.ending.get_or_insert_default()),
+            }),
+            _ => None,
+        };
+        EventStream::new(&options.into(), move |emitter| self.drive(Some(emitter))).with_log(log)
+    }
+}
 
 /// A run as a [`Stream`] of events, followed by the result of the run.
 ///
@@ -112,7 +126,7 @@ type Driver<S> = Pin<Box<dyn Future<Output = Result<Outcome<S>, AgentError>> + S
 /// ```
 #[must_use = "a stream does nothing unless it is read"]
 pub struct EventStream<S: State> {
-    driver: Option<Driver<S>>,
+    driver: Option<BoxedRun<S>>,
     events: mpsc::Receiver<RawEvent>,
     start: Arc<RunStart>,
     /// Events from before the run was accepted.

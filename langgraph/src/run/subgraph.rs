@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::checkpoint::check_path;
 use crate::error::{AgentError, NodeError};
 use crate::graph::copies::copy_of;
-use crate::graph::thread_policy::OnOpenQuestion;
+use crate::graph::thread_policy::OnOpenInterrupt;
 use crate::graph::{CompiledStateGraph, NodeKind, NodeName};
 use crate::graph::{ConfiguredNode, IntoNode};
 use crate::interrupt::Answer;
@@ -14,11 +14,12 @@ use crate::node::{
     AgentGraph, Call, Context, GraphNode, IntoInput, IntoOutput, NodeRun, OnlyCall, Output,
     ParentCommand, Persistence, Scope, Step, Writes,
 };
+use crate::session::resume::resume;
+use crate::session::start::start;
 use crate::state::State;
 use crate::superstep::log::{Log, Snapshots};
 use crate::superstep::normalize_input;
 use crate::superstep::{Changes, End, Engine};
-use crate::thread::resume::{resume, start};
 
 /// A run of a graph inside a task. It holds its input only if it has a log: the future of a plain run
 /// stays small.
@@ -164,7 +165,7 @@ async fn begin_logged<S: State>(
         resume(engine, &log, loaded, answers, None).await
     } else {
         // The graph around decides: what it calls anew, it has left.
-        start(engine, log, None, input, OnOpenQuestion::Drop).await
+        start(engine, &log, None, input, OnOpenInterrupt::Drop).await
     }
 }
 

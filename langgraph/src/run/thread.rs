@@ -3,10 +3,10 @@
 use serde::Serialize;
 
 use super::Run;
-use super::options::Begin;
 use crate::error::AgentError;
 use crate::log::ResumeValue;
 use crate::node::IntoInput;
+use crate::session::RunInput;
 use crate::state::State;
 use crate::thread::Thread;
 use crate::thread::resume_values::resume_value;
@@ -39,13 +39,13 @@ impl<S: State> Thread<S> {
     /// # }
     /// ```
     pub fn run(&self, input: impl IntoInput<S>) -> Run<S> {
-        self.begin("run", Begin::Input(input.into_output()))
+        self.begin("run", RunInput::New(input.into_output()))
     }
 
     /// Continues where the thread stands: after a breakpoint or a failure. Finished tasks do not
     /// run again; tasks that wait for an answer keep waiting.
     pub fn proceed(&self) -> Run<S> {
-        self.begin("proceed", Begin::Proceed(Ok(Vec::new())))
+        self.begin("proceed", RunInput::Resume(Ok(Vec::new())))
     }
 
     /// Answers the interrupt `key` (its key, or its id) and continues.
@@ -76,15 +76,15 @@ impl<S: State> Thread<S> {
         method: &'static str,
         given: Result<Vec<ResumeValue>, AgentError>,
     ) -> Run<S> {
-        self.begin(method, Begin::Proceed(given))
+        self.begin(method, RunInput::Resume(given))
     }
 
-    fn begin(&self, method: &'static str, begin: Begin<S>) -> Run<S> {
-        let begin = match self.require_root(method) {
-            Ok(()) => begin,
-            Err(error) => Begin::Proceed(Err(error.into())),
+    fn begin(&self, method: &'static str, input: RunInput<S>) -> Run<S> {
+        let input = match self.require_root(method) {
+            Ok(()) => input,
+            Err(error) => RunInput::Resume(Err(error.into())),
         };
-        let mut run = Run::begin(self.graph().clone(), begin).thread(self.id());
+        let mut run = Run::with_input(self.graph().clone(), input).thread(self.id());
         run.options.at = self.checkpoint();
         run
     }

@@ -146,7 +146,7 @@ pub trait State: Clone + Send + Sync + 'static {
     }
 
     /// The update that closes what the state leaves open, when a new input dismisses a question; see
-    /// [`OnOpenQuestion::Dismiss`](crate::thread::OnOpenQuestion::Dismiss).
+    /// [`OnOpenInterrupt::Dismiss`](crate::thread::OnOpenInterrupt::Dismiss).
     ///
     /// The derive answers for a state with messages: each tool call without a result gets one that
     /// says that it was not answered.

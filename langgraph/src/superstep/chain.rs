@@ -45,7 +45,7 @@ impl<S: State> Engine<S> {
                 Ok(Output {
                     writes: Writes::One(Write::Update(mut update)),
                     jump: Jump::Edges,
-                }) if !cx.has_open_question() => {
+                }) if !cx.has_open_interrupt() => {
                     if let Err(panicked) = caught(|| state.prepare(&mut update)) {
                         return Ok(NodeError::from(panicked).into());
                     }

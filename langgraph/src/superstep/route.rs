@@ -171,7 +171,7 @@ pub(super) fn call_routers<'a, S: State>(
         return Routing::Later(Box::pin(call_several(plan, node, routers, view, cx)));
     };
     match caught(|| only.router.call(view, cx)) {
-        Ok(RouterCall::Arm(arm)) if !cx.has_open_question() => Routing::Arm(arm),
+        Ok(RouterCall::Arm(arm)) if !cx.has_open_interrupt() => Routing::Arm(arm),
         asked => Routing::Later(Box::pin(async move {
             let routes = answer(plan, node, cx, asked).await?;
             Ok(Routed::One(routes))

@@ -100,7 +100,7 @@ pub(crate) fn classify<S: State>(
     answer: Result<Output<S>, NodeError>,
 ) -> TaskResult<S> {
     let mut done = match answer {
-        Ok(output) if !cx.has_open_question() => Finished::new(output),
+        Ok(output) if !cx.has_open_interrupt() => Finished::new(output),
         answer => match without_interrupt(answer, cx) {
             Ok(output) => Finished::new(output),
             Err(ended) => return ended,

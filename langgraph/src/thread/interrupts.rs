@@ -1,6 +1,6 @@
 //! Interrupts of a checkpoint's tasks.
 
-use super::load::Loaded;
+use super::loaded::Loaded;
 use super::task_state::TaskState;
 use crate::graph::NodeName;
 use crate::interrupt::{Interrupt, Interrupts};

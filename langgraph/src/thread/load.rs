@@ -2,11 +2,9 @@
 
 use std::sync::Arc;
 
+use super::loaded::Loaded;
 use super::replay::Replay;
-use super::task_state::TaskState;
-use crate::checkpoint::{
-    Chain, CheckpointId, Checkpointer, Head, Owner, StatePart, Stored, ThreadKey,
-};
+use crate::checkpoint::{Chain, CheckpointId, Checkpointer, Owner, StatePart, ThreadKey};
 use crate::error::{AgentError, CheckpointError};
 use crate::graph::plan::Plan;
 use crate::log::{load_chain, load_position};
@@ -14,18 +12,6 @@ use crate::state::State;
 use crate::state::StateCodec;
 use crate::superstep::log::{Log, Reader, Recorder};
 use crate::superstep::{Changes, Engine};
-
-/// The state of a thread at one of its checkpoints.
-pub(crate) struct Loaded<S: State> {
-    pub(crate) state: Arc<S>,
-    pub(crate) stored: Stored,
-    pub(crate) head: Head,
-    /// What the log belongs to, if that is stored.
-    pub(crate) owner: Option<Arc<Owner>>,
-    pub(crate) tasks: Vec<TaskState<S>>,
-    /// All changes since the beginning of the log.
-    pub(crate) changes: Option<Changes<S>>,
-}
 
 /// What to load, and from where.
 pub(crate) struct Read<'a, S: State> {

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::load::{Loaded, Read, load};
+use super::load::{Read, load};
+use super::loaded::Loaded;
 use super::read::subgraphs::{ShownLog, show};
 use super::read::walk::Walk;
 use super::{Place, Thread};

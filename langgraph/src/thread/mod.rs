@@ -8,22 +8,22 @@ mod admin;
 mod interrupts;
 pub(crate) mod lease;
 pub(crate) mod load;
+pub(crate) mod loaded;
 mod log_view;
 mod prune;
 mod read;
 mod replay;
 mod restore;
-pub(crate) mod resume;
 pub(crate) mod resume_values;
 mod subgraph;
-mod task_state;
+pub(crate) mod task_state;
 mod update;
-mod write;
+pub(crate) mod write;
 
 use std::fmt;
 use std::sync::Arc;
 
-pub use crate::graph::thread_policy::{OnConflict, OnOpenQuestion};
+pub use crate::graph::thread_policy::{OnConflict, OnOpenInterrupt};
 pub use admin::Keep;
 pub use subgraph::SubgraphPath;
 pub use update::{StateUpdate, ThreadUpdate};

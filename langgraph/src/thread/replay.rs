@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use langgraph_core::message::Reading;
 
-use super::load::Loaded;
+use super::loaded::Loaded;
 use super::task_state::{TaskState, task_states};
 use crate::checkpoint::{Head, Payload, Source, StatePart, Stored, TaskSpec};
 use crate::error::AgentError;

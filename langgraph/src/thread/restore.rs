@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::load::Loaded;
+use super::loaded::Loaded;
 use crate::error::{AgentError, CheckpointError};
 use crate::graph::NodeName;
 use crate::node::NodeId;

@@ -18,7 +18,7 @@ pub(crate) struct TaskState<S: State> {
     /// True if a command from outside started it beside the tasks of the checkpoint.
     pub(super) joined_in: bool,
     pub(super) result: Option<TaskResult<S>>,
-    pub(super) answers: Vec<Answer>,
+    pub(crate) answers: Vec<Answer>,
     pub(super) once: Vec<OnceRecord>,
     /// Its last interrupts, answered or not.
     pub(super) asked: Option<Interrupts>,
@@ -79,7 +79,7 @@ impl<S: State> TaskState<S> {
     }
 
     /// Resets the task, so that it runs again. START, which has no code, keeps its input.
-    pub(super) fn forget(&mut self) {
+    pub(crate) fn forget(&mut self) {
         if &*self.node != START {
             self.result = None;
             self.ran = None;

@@ -206,7 +206,7 @@ impl<S: State> Thread<S> {
         ThreadUpdate {
             thread: self.clone(),
             change,
-            policy: self.graph.threads,
+            policy: self.graph.defaults.thread_policy(),
             create: false,
         }
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::lease::under_policy;
-use super::load::Loaded;
+use super::loaded::Loaded;
 use super::log_view::LogView;
 use super::task_state::TaskState;
 use super::update::Change;
@@ -255,7 +255,7 @@ async fn superstep<S: State>(
 
 /// Drops pending tasks. Finished tasks of the superstep keep their results, and their successors
 /// run.
-pub(super) async fn clear<S: State>(
+pub(crate) async fn clear<S: State>(
     engine: &mut Engine<S>,
     log: &Log,
     mut loaded: Option<Loaded<S>>,
@@ -316,7 +316,7 @@ async fn add_input<S: State>(
 
 /// Stores a checkpoint like `loaded`, whose tasks all run again, without their old answers. Returns
 /// the new index of each task.
-pub(super) async fn copy<S: State>(
+pub(crate) async fn copy<S: State>(
     engine: &mut Engine<S>,
     log: &Log,
     mut loaded: Loaded<S>,

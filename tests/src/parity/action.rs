@@ -10,7 +10,7 @@ use langgraph::checkpoint::{CheckpointId, Checkpointer, Durability, MemorySaver,
 use langgraph::error::AgentError;
 use langgraph::interrupt::Interrupt;
 use langgraph::run::{Run, StreamOptions};
-use langgraph::thread::OnOpenQuestion;
+use langgraph::thread::OnOpenInterrupt;
 use langgraph::{Command, CompiledStateGraph};
 use serde_json::{Map, Value, json};
 
@@ -63,7 +63,7 @@ pub(super) async fn answer(
     // As in Python, where a new input drops what is asked.
     let kept = |graph: CompiledStateGraph<Dynamic>| {
         let graph = graph.checkpointer(Arc::clone(&saver));
-        graph.on_open_question(OnOpenQuestion::Drop)
+        graph.on_open_interrupt(OnOpenInterrupt::Drop)
     };
     #[cfg(feature = "restate")]
     let objects = objects(case, &place, kept)?;

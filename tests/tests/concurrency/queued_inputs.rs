@@ -191,7 +191,10 @@ async fn an_input_behind_a_question_follows_its_policy() {
     setup.open();
     assert!(!first.await.unwrap().unwrap().is_done());
     let error = second.await.unwrap().unwrap_err();
-    assert!(matches!(error, AgentError::QuestionsOpen { .. }), "{error}");
+    assert!(
+        matches!(error, AgentError::InterruptsOpen { .. }),
+        "{error}"
+    );
 }
 
 #[tokio::test]

@@ -17,6 +17,7 @@ mod map_decisions;
 mod node_forms;
 mod parallel;
 mod routing;
+mod run_options;
 mod state_graph;
 mod tour;
 mod unfilled_joins;

@@ -19,6 +19,7 @@ const ORDER: &[&str] = &[
     "executor",
     "superstep",
     "thread",
+    "session",
     "run",
 ];
 

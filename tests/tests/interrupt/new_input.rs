@@ -7,7 +7,7 @@ use langgraph::checkpoint::MemorySaver;
 use langgraph::error::CheckpointError;
 use langgraph::message::ToolCall;
 use langgraph::prelude::*;
-use langgraph::thread::OnOpenQuestion;
+use langgraph::thread::OnOpenInterrupt;
 use serde_json::json;
 
 #[derive(State, Clone, Debug, Default, PartialEq)]
@@ -90,7 +90,7 @@ async fn a_new_input_beside_an_open_question_is_refused() {
     let before = thread.state().await.unwrap().unwrap();
 
     let error = thread.run(says("hello")).await.unwrap_err();
-    let AgentError::QuestionsOpen {
+    let AgentError::InterruptsOpen {
         thread: named,
         interrupts,
     } = &error
@@ -111,7 +111,7 @@ async fn a_new_input_beside_an_open_question_is_refused() {
 
 #[tokio::test]
 async fn an_input_that_waits_is_merged_behind_the_answered_task() {
-    let graph = agent().on_open_question(OnOpenQuestion::Keep);
+    let graph = agent().on_open_interrupt(OnOpenInterrupt::Keep);
     let thread = graph.thread("t");
     thread.run(says("delete it")).await.unwrap();
     let asked = thread.state().await.unwrap().unwrap().interrupts;
@@ -141,7 +141,7 @@ async fn a_dismissed_question_leaves_every_call_answered() {
 
     let run = thread.run(says("hello"));
     let chat = run
-        .on_open_question(OnOpenQuestion::Dismiss)
+        .on_open_interrupt(OnOpenInterrupt::Dismiss)
         .await
         .unwrap()
         .into_state();
@@ -161,7 +161,7 @@ async fn a_dropped_question_goes_with_its_superstep() {
     thread.run(says("delete it")).await.unwrap();
     let run = thread.run(says("hello"));
     let chat = run
-        .on_open_question(OnOpenQuestion::Drop)
+        .on_open_interrupt(OnOpenInterrupt::Drop)
         .await
         .unwrap()
         .into_state();

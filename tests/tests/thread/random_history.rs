@@ -5,7 +5,7 @@ use std::sync::Arc;
 use langgraph::checkpoint::{CheckpointId, Checkpointer, Snapshot, Source};
 use langgraph::error::CheckpointError;
 use langgraph::prelude::*;
-use langgraph::thread::{Keep, OnOpenQuestion};
+use langgraph::thread::{Keep, OnOpenInterrupt};
 use langgraph_tests::ByteSaver;
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -211,7 +211,7 @@ impl Played {
                 let text = format!("in {text}");
                 let run = graph.run(wrote(&text)).thread(thread);
                 // What is asked is dropped: the model knows no dismissal.
-                run.on_open_question(OnOpenQuestion::Drop).await.unwrap();
+                run.on_open_interrupt(OnOpenInterrupt::Drop).await.unwrap();
                 let at = self.model.add(head, head, Source::Input);
                 self.model.nodes[at].next = Some(Place::Start);
                 self.model.nodes[at].input = Some(text);

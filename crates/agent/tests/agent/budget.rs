@@ -185,7 +185,7 @@ async fn k4_at_the_limit_a_person_is_asked_for_more() {
         .unwrap();
     let outcome = thread
         .run(hi())
-        .on_open_question(langgraph::thread::OnOpenQuestion::Drop);
+        .on_open_interrupt(langgraph::thread::OnOpenInterrupt::Drop);
     outcome.await.unwrap();
 }
 

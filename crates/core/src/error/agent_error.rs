@@ -51,12 +51,12 @@ pub enum AgentError {
     #[error("the run waits for {}", .0)]
     Interrupted(Box<Pause>),
     /// A new input came while the thread waits for answers; see
-    /// `thread::OnOpenQuestion`.
+    /// `thread::OnOpenInterrupt`.
     #[error(
-        "thread `{thread}` waits for an answer to {}; answer it, or say with `.on_open_question(..)` what becomes of it",
+        "thread `{thread}` waits for an answer to {}; answer it, or say with `.on_open_interrupt(..)` what becomes of it",
         quoted::interrupts(.interrupts)
     )]
-    QuestionsOpen {
+    InterruptsOpen {
         /// The thread.
         thread: String,
         /// The questions, in task order.
@@ -257,7 +257,7 @@ impl AgentError {
     pub fn interrupts(&self) -> &[Interrupt] {
         match self {
             Self::Interrupted(pause) => &pause.interrupts,
-            Self::QuestionsOpen { interrupts, .. } => interrupts,
+            Self::InterruptsOpen { interrupts, .. } => interrupts,
             _ => &[],
         }
     }

@@ -29,7 +29,7 @@ impl AgentError {
                 ErrorKind::RefusedAnswer
             }
             Self::Node { .. } | Self::Agent { .. } => ErrorKind::Node,
-            Self::Interrupted(_) | Self::QuestionsOpen { .. } => ErrorKind::Interrupted,
+            Self::Interrupted(_) | Self::InterruptsOpen { .. } => ErrorKind::Interrupted,
             Self::StepLimit { .. } => ErrorKind::Limit,
             Self::InvalidUpdate(error) => error.kind(),
             Self::Checkpoint(error) => error.kind(),

@@ -11,7 +11,7 @@ use langgraph::interrupt::Interrupt;
 use langgraph::node::Command;
 use langgraph::run::{Run, StreamOptions};
 use langgraph::stream::EventKind;
-use langgraph::thread::{Keep, OnConflict, OnOpenQuestion};
+use langgraph::thread::{Keep, OnConflict, OnOpenInterrupt};
 use langgraph::{CompiledStateGraph, Outcome, State};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -226,7 +226,7 @@ where
         };
         let mut run = run
             .cancel(spec.cancel)
-            .on_open_question(OnOpenQuestion::Drop)
+            .on_open_interrupt(OnOpenInterrupt::Drop)
             .resource(spec.context);
         for (key, value) in spec.metadata {
             run = run.metadata(key, value);

@@ -102,8 +102,8 @@ impl DetachedContext {
         let Some(memory) = self.context.memory.get() else {
             return Vec::new();
         };
-        let asking = memory.asking();
-        let own = asking.open.clone().map(|question| {
+        let state = memory.interrupts();
+        let own = state.open.clone().map(|question| {
             Interrupt::new(
                 question.key.clone(),
                 self.context.name(),
@@ -111,7 +111,7 @@ impl DetachedContext {
                 question,
             )
         });
-        own.into_iter().chain(asking.inner.clone()).collect()
+        own.into_iter().chain(state.inner.clone()).collect()
     }
 
     /// Answers an interrupt and closes the open ones, so that the node can be called again.
@@ -122,7 +122,7 @@ impl DetachedContext {
         if let Some(memory) = self.context.memory.get_mut() {
             memory.answers.retain(|old| old.key != answer.key);
             memory.answers.push(answer);
-            *memory.asking() = super::asking::Asking::default();
+            *memory.interrupts() = super::interrupts::InterruptState::default();
         }
     }
 

@@ -15,10 +15,11 @@ mod checkpoint;
 pub(crate) mod coder;
 mod recorder;
 mod snapshot_policy;
+mod snapshots;
 
 pub(crate) use coder::{Coder, Reader};
 pub(crate) use recorder::{Origin, Recorder};
-pub(crate) use snapshot_policy::Snapshots;
+pub(crate) use snapshots::Snapshots;
 
 /// The log of a thread, before it is loaded.
 #[derive(Clone)]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::coder::Coder;
-use super::snapshot_policy::{SHORT_LOG, Snapshots};
+use super::snapshots::{SHORT_LOG, Snapshots};
 use crate::checkpoint::{
     Base, Batch, CheckpointId, CheckpointRecord, EntryRecord, Head, Payload, RunStatus, Source,
     TaskArgument, TaskOutcome, TaskRecord, TaskSpec,

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::recorder::Recorder;
+use super::snapshots::{SHORT_LOG, Snapshots};
 use crate::checkpoint::{Payload, Source, TaskOutcome};
 use crate::error::CheckpointError;
 use crate::state::State;
@@ -10,22 +11,8 @@ use crate::state::State;
 /// The minimum number of records between snapshots of values.
 const SNAPSHOT_EVERY: usize = 64;
 
-/// A log of bytes shorter than this needs no snapshot.
-pub(super) const SHORT_LOG: u64 = 4096;
-
 /// The approximate size of a record beside its payload.
 const RECORD: u64 = 64;
-
-/// Where a log may have snapshots.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Snapshots {
-    /// After any superstep.
-    Anywhere,
-    /// Only before inputs: the reader wants every write since.
-    AtInputs,
-    /// Nowhere: the reader wants every write.
-    Never,
-}
 
 /// Returns the size of what a task wrote.
 fn written(outcome: &TaskOutcome) -> u64 {

@@ -8,7 +8,7 @@ use crate::graph::{NodeName, START};
 use crate::node::Writes;
 use crate::state::State;
 use crate::superstep::{Commit, TaskResult, Writer};
-use crate::thread::load::Loaded;
+use crate::thread::loaded::Loaded;
 use crate::thread::task_state::TaskState;
 
 /// Returns the writes of finished tasks, in order.

@@ -9,7 +9,8 @@ use crate::graph::{CompiledStateGraph, NodeName};
 use crate::node::Persistence;
 use crate::node::{AnyState, Argument, InnerLog, SnapshotQuery};
 use crate::state::State;
-use crate::thread::load::{Loaded, Read, load};
+use crate::thread::load::{Read, load};
+use crate::thread::loaded::Loaded;
 
 /// A log to read.
 pub(in crate::thread) struct ShownLog<'a> {

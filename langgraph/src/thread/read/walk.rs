@@ -7,7 +7,8 @@ use crate::checkpoint::CheckpointId;
 use crate::error::AgentError;
 use crate::log::load_chain;
 use crate::state::State;
-use crate::thread::load::{Loaded, Read};
+use crate::thread::load::Read;
+use crate::thread::loaded::Loaded;
 use crate::thread::replay::Replay;
 
 /// All checkpoints of a log, or some, read ancestry by ancestry. Each record is read once, however

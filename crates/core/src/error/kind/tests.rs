@@ -50,8 +50,8 @@ fn samples() -> Vec<(&'static str, AgentError)> {
     let mut samples = vec![
         ("AgentError::Node", node(NodeError::msg("no"))),
         (
-            "AgentError::QuestionsOpen",
-            AgentError::QuestionsOpen {
+            "AgentError::InterruptsOpen",
+            AgentError::InterruptsOpen {
                 thread: text(),
                 interrupts: Vec::new(),
             },

@@ -1,4 +1,4 @@
-//! A node that runs elsewhere.
+//! A node whose tasks run in another process.
 
 use std::ptr;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -38,8 +38,8 @@ where
         let infos = plan.topology.nodes.iter();
         for (info, node) in infos.zip(plan.nodes.iter_mut().skip(1)) {
             if info.anywhere && !matches!(info.kind, NodeKind::Subgraph(_)) {
-                node.step = Arc::new(Elsewhere {
-                    home: Arc::clone(&node.step),
+                node.step = Arc::new(RemoteStep {
+                    local: Arc::clone(&node.step),
                     shared: Arc::clone(&shared),
                 });
             }
@@ -48,9 +48,9 @@ where
     }
 }
 
-struct Elsewhere<S: State> {
+struct RemoteStep<S: State> {
     /// The node itself, for a task that a worker runs.
-    home: Arc<dyn Step<S>>,
+    local: Arc<dyn Step<S>>,
     shared: Arc<Shared<S>>,
 }
 
@@ -105,15 +105,15 @@ impl<S: State> Shared<S> {
     }
 }
 
-impl<S: State> Step<S> for Elsewhere<S> {
+impl<S: State> Step<S> for RemoteStep<S> {
     fn call<'a>(&'a self, call: Call<'a, S>) -> NodeRun<'a, S> {
-        if call.cx.home().is_some() {
-            return self.home.call(call);
+        if call.cx.reporter().is_some() {
+            return self.local.call(call);
         }
         NodeRun::future(self.shared.run(call))
     }
 
     fn code(&self) -> &'static str {
-        self.home.code()
+        self.local.code()
     }
 }

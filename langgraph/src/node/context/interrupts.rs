@@ -21,17 +21,17 @@ use crate::node::once::OnceMemory;
 pub(super) struct Memory {
     pub(super) answers: Vec<Answer>,
     pub(super) once: OnceMemory,
-    asking: Mutex<Asking>,
+    interrupts: Mutex<InterruptState>,
     /// A text that no other task has, for a task without a log.
     identity: OnceLock<String>,
-    /// The way home of a task that runs elsewhere.
-    pub(super) home: Option<Arc<dyn Reporter>>,
+    /// The reporter of a task whose run is in another process.
+    pub(super) reporter: Option<Arc<dyn Reporter>>,
     /// Created if the node has an idle timeout.
     pub(super) heartbeat: OnceLock<Arc<Heartbeat>>,
 }
 
 #[derive(Default)]
-pub(super) struct Asking {
+pub(super) struct InterruptState {
     /// The number of interrupts without a key in this attempt.
     unnamed: usize,
     pub(super) open: Option<OwnInterrupt>,
@@ -62,10 +62,10 @@ impl Context {
     }
 
     /// Makes it the context of a task whose run is in another process.
-    pub(crate) fn set_home(&mut self, home: Arc<dyn Reporter>, identity: String) {
+    pub(crate) fn set_reporter(&mut self, reporter: Arc<dyn Reporter>, identity: String) {
         self.memory.get_or_init(Box::default);
         if let Some(memory) = self.memory.get_mut() {
-            memory.home = Some(home);
+            memory.reporter = Some(reporter);
             memory.identity = OnceLock::from(identity);
         }
     }
@@ -73,11 +73,11 @@ impl Context {
     /// Takes over the interrupts of this task from where it ran.
     pub(crate) fn ask(&self, questions: Interrupts, refused: Option<NodeError>) {
         let memory = self.memory.get_or_init(Box::default);
-        let mut asking = memory.asking();
-        asking.paused = questions.own.is_none() || !questions.inner.is_empty();
-        asking.open = questions.own;
-        asking.inner = questions.inner;
-        asking.refused = refused;
+        let mut state = memory.interrupts();
+        state.paused = questions.own.is_none() || !questions.inner.is_empty();
+        state.open = questions.own;
+        state.inner = questions.inner;
+        state.refused = refused;
     }
 
     /// From now on, interrupts and calls come from the task's routers.
@@ -86,7 +86,7 @@ impl Context {
         self.routing.store(true, Ordering::Relaxed);
         self.calls.store(0, Ordering::Relaxed);
         if let Some(memory) = self.memory.get() {
-            memory.asking().unnamed = 0;
+            memory.interrupts().unnamed = 0;
         }
     }
 
@@ -200,13 +200,13 @@ impl Context {
         }
         let payload =
             Json::to_value(question).map_err(|error| Interrupted::bad_question(key, &error))?;
-        let mut asking = memory.asking();
-        if asking.open.is_none() {
-            asking.open = Some(OwnInterrupt {
+        let mut state = memory.interrupts();
+        if state.open.is_none() {
+            state.open = Some(OwnInterrupt {
                 key: key.to_owned(),
                 payload,
             });
-            asking.refused = refused.clone().map(NodeError::from);
+            state.refused = refused.clone().map(NodeError::from);
         }
         Err(refused.unwrap_or_else(|| Interrupted::waiting(key)))
     }
@@ -224,9 +224,9 @@ impl Context {
     ) -> Result<A, Interrupted> {
         let memory = self.memory.get_or_init(Box::default);
         let key = {
-            let mut asking = memory.asking();
-            asking.unnamed += 1;
-            let number = asking.unnamed - 1;
+            let mut state = memory.interrupts();
+            state.unnamed += 1;
+            let number = state.unnamed - 1;
             if self.is_routing() {
                 format!("route:{number}")
             } else {
@@ -249,7 +249,7 @@ impl Context {
     /// #[node]
     /// async fn ask(_: &String, cx: &Context) -> Result<String, NodeError> {
     ///     let name = cx.interrupt("name", "Who are you?").unwrap_or_default();
-    ///     if cx.has_open_question() {
+    ///     if cx.has_open_interrupt() {
     ///         return Err(NodeError::msg("a question waits for its answer"));
     ///     }
     ///     Ok(name)
@@ -257,47 +257,49 @@ impl Context {
     /// # let _ = ask;
     /// ```
     #[inline]
-    pub fn has_open_question(&self) -> bool {
+    pub fn has_open_interrupt(&self) -> bool {
         self.memory
             .get()
-            .is_some_and(|memory| memory.asking().is_open())
+            .is_some_and(|memory| memory.interrupts().is_open())
     }
 
     /// Takes over the interrupts of a graph inside this task.
     pub(crate) fn pass_on(&self, interrupts: Vec<Interrupt>, refused: Option<NodeError>) {
         let memory = self.memory.get_or_init(Box::default);
-        let mut asking = memory.asking();
-        asking.inner.extend(interrupts);
-        asking.paused = true;
-        asking.refused = asking.refused.take().or(refused);
+        let mut state = memory.interrupts();
+        state.inner.extend(interrupts);
+        state.paused = true;
+        state.refused = state.refused.take().or(refused);
     }
 
     /// Returns why the answer to this task's interrupt was refused, if it was.
     pub(crate) fn take_refused(&self) -> Option<NodeError> {
-        self.memory.get()?.asking().refused.take()
+        self.memory.get()?.interrupts().refused.take()
     }
 
     /// Returns this task's interrupts without an answer.
     pub(crate) fn take_questions(&self) -> Option<Interrupts> {
-        let mut asking = self.memory.get()?.asking();
-        let paused = asking.paused;
+        let mut state = self.memory.get()?.interrupts();
+        let paused = state.paused;
         let questions = Interrupts {
-            own: asking.open.take(),
-            inner: std::mem::take(&mut asking.inner),
+            own: state.open.take(),
+            inner: std::mem::take(&mut state.inner),
             again: false,
         };
         (paused || questions.own.is_some()).then_some(questions)
     }
 }
 
-impl Asking {
+impl InterruptState {
     fn is_open(&self) -> bool {
         self.open.is_some() || self.paused
     }
 }
 
 impl Memory {
-    pub(super) fn asking(&self) -> std::sync::MutexGuard<'_, Asking> {
-        self.asking.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(super) fn interrupts(&self) -> std::sync::MutexGuard<'_, InterruptState> {
+        self.interrupts
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,29 +1,29 @@
-//! Prepares a run: its engine, its thread's log, its input.
+//! Prepares a run: its engine, its thread's log, its input; and reads its outcome.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use serde_json::Value;
 
-use super::options::Options;
+use super::{CallOptions, Outcome};
 use crate::checkpoint::{Json, check_thread_id};
-use crate::error::{AgentError, CheckpointError};
+use crate::error::{AgentError, CheckpointError, NodeError};
 use crate::graph::CompiledStateGraph;
 use crate::graph::plan::Plan;
-use crate::node::{Scope, Shared};
+use crate::node::{Command, NodeId, Output, Scope, Shared};
 use crate::state::State;
 use crate::stream::Emitter;
 use crate::superstep::log::Log;
-use crate::superstep::{DEFAULT_LIMIT, Engine};
+use crate::superstep::{DEFAULT_LIMIT, End, Engine, Position, normalize_input};
 
 /// Creates an idle engine with the options of the run.
 pub(crate) fn engine<S: State>(
     graph: &CompiledStateGraph<S>,
-    options: &Options,
+    options: &CallOptions,
     emitter: Option<Emitter>,
 ) -> Result<Engine<S>, AgentError> {
     let plan = &graph.plan;
-    if options.limit == Some(0) {
+    if options.run.limit == Some(0) {
         return Err(AgentError::InvalidOption(
             "the step limit is 0; a run needs at least one superstep".to_owned(),
         ));
@@ -31,13 +31,15 @@ pub(crate) fn engine<S: State>(
     let unknown =
         |name| AgentError::InvalidOption(format!("breakpoint at `{name}`: there is no such node"));
     let before = options
-        .before
+        .run
+        .interrupt_before
         .as_ref()
         .map(|stops| plan.stops(stops))
         .transpose()
         .map_err(unknown)?;
     let after = options
-        .after
+        .run
+        .interrupt_after
         .as_ref()
         .map(|stops| plan.stops(stops))
         .transpose()
@@ -54,7 +56,7 @@ pub(crate) fn engine<S: State>(
 }
 
 /// Creates what the tasks of a run of the root graph share.
-fn scope<S: State>(plan: &Plan<S>, options: &Options, emitter: Option<Emitter>) -> Scope {
+fn scope<S: State>(plan: &Plan<S>, options: &CallOptions, emitter: Option<Emitter>) -> Scope {
     let start = emitter.as_ref().map(|emitter| Arc::clone(&emitter.start));
     let run_id = OnceLock::new();
     if let Some(start) = &start {
@@ -67,7 +69,7 @@ fn scope<S: State>(plan: &Plan<S>, options: &Options, emitter: Option<Emitter>) 
     }
     Scope {
         names: Arc::clone(&plan.names),
-        limit: options.limit.unwrap_or(DEFAULT_LIMIT),
+        limit: options.run.limit.unwrap_or(DEFAULT_LIMIT),
         resources: plan.resources.layered(&options.resources),
         emitter,
         namespace: Arc::default(),
@@ -77,10 +79,10 @@ fn scope<S: State>(plan: &Plan<S>, options: &Options, emitter: Option<Emitter>) 
             start,
             thread: options.thread.clone(),
             resources: options.resources.clone(),
-            metadata: options.metadata.clone(),
-            cancel: options.cancel.clone(),
-            max_concurrency: options.max_concurrency,
-            fail_fast: options.fail_fast,
+            metadata: options.run.metadata.clone(),
+            cancel: options.run.cancel.clone(),
+            max_concurrency: options.run.max_concurrency,
+            fail_fast: options.run.fail_fast,
             kept_graphs: Mutex::default(),
             unfilled_joins: Mutex::default(),
         }),
@@ -90,7 +92,7 @@ fn scope<S: State>(plan: &Plan<S>, options: &Options, emitter: Option<Emitter>) 
 /// Opens the log of the run's thread.
 pub(crate) fn log<S: State>(
     graph: &CompiledStateGraph<S>,
-    options: &Options,
+    options: &CallOptions,
 ) -> Result<Option<Log>, CheckpointError> {
     match (&graph.saver, &options.thread) {
         (None, None) if options.at.is_some() => Err(CheckpointError::NoThread),
@@ -102,9 +104,9 @@ pub(crate) fn log<S: State>(
         (Some(_), None) => Err(CheckpointError::NoThread),
         (Some(saver), Some(thread)) => {
             check_thread_id(thread)?;
-            check_metadata(thread, &options.metadata)?;
+            check_metadata(thread, &options.run.metadata)?;
             Ok(Some(Log {
-                metadata: options.metadata.clone(),
+                metadata: options.run.metadata.clone(),
                 ending: options.ending.clone(),
                 ..Log::root(saver, thread.clone())
             }))
@@ -124,4 +126,51 @@ fn check_metadata(thread: &str, metadata: &BTreeMap<String, Value>) -> Result<()
         }
     }
     Ok(())
+}
+
+/// Returns the outcome of a run that has ended.
+pub(crate) fn outcome_of<S: State>(engine: Engine<S>, end: End) -> Result<Outcome<S>, AgentError> {
+    match end {
+        End::Done => {
+            let shared = &engine.position.scope.shared;
+            shared.report_unfilled_joins(engine.unfilled_joins());
+            Ok(Outcome::Done {
+                unfilled_joins: shared.take_unfilled_joins(),
+                state: engine.into_state(),
+            })
+        }
+        End::Paused(_, Some(refused)) => Err(*refused),
+        End::Paused(interrupts, None) if interrupts.is_empty() && engine.drains() => {
+            let next = engine.frontier.names(&engine.position.plan);
+            let state = engine.into_state();
+            Ok(Outcome::Drained { state, next })
+        }
+        End::Paused(interrupts, None) => {
+            let next = engine.frontier.names(&engine.position.plan);
+            Ok(Outcome::Interrupted {
+                interrupts,
+                next,
+                state: engine.into_state(),
+            })
+        }
+        End::Parent(parent) => Err(AgentError::NoParent {
+            command: format!("{parent:?}"),
+        }),
+    }
+}
+
+/// Prepares the input and the update of a command for merging.
+pub(crate) fn input<S: State>(
+    position: &Position<S>,
+    input: Result<Output<S>, NodeError>,
+    command: Option<Box<Command<S>>>,
+) -> Result<Output<S>, AgentError> {
+    let mut input = input.map_err(|error| position.failure(NodeId::START, error))?;
+    if let Some(command) = command {
+        let command = command.into_parts();
+        input.writes.extend(command.writes);
+        input.jump = input.jump.and(command.jump);
+    }
+    normalize_input(&position.plan, &mut input);
+    Ok(input)
 }

@@ -1,0 +1,125 @@
+//! Sessions: runs on threads.
+//!
+//! A session holds its thread, runs its input on it, and then the inputs that later calls have
+//! queued. Each goes one way: open the log, start or resume, drive the engine, close.
+
+mod exit;
+mod inputs;
+mod options;
+mod outcome;
+pub(crate) mod prepare;
+pub(crate) mod resume;
+pub(crate) mod start;
+mod storage;
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+pub(crate) use options::CallOptions;
+pub use outcome::Outcome;
+
+use self::prepare::outcome_of;
+use self::storage::Storage;
+use crate::checkpoint::RunStatus;
+use crate::error::{AgentError, NodeError};
+use crate::graph::CompiledStateGraph;
+use crate::graph::inbox::Inbox;
+use crate::log::ResumeValue;
+use crate::node::{Command, Output};
+use crate::state::State;
+use crate::stream::Emitter;
+use crate::superstep::log::Log;
+use crate::superstep::{End, Engine, normalize_input};
+
+/// What a run begins with.
+pub(crate) enum RunInput<S: State> {
+    /// An input at START.
+    New(Result<Output<S>, NodeError>),
+    /// The position of the thread, with answers to its interrupts.
+    Resume(Result<Vec<ResumeValue>, AgentError>),
+}
+
+/// The future of a run.
+pub(crate) type BoxedRun<S> = Pin<Box<dyn Future<Output = Result<Outcome<S>, AgentError>> + Send>>;
+
+/// A run on a thread.
+pub(crate) struct Session<S: State> {
+    pub(crate) graph: CompiledStateGraph<S>,
+    pub(crate) options: CallOptions,
+    pub(crate) log: Log,
+    pub(crate) emitter: Option<Emitter>,
+}
+
+impl<S: State> Session<S> {
+    /// Starts a session. Only a run that names its thread has this function: a program without
+    /// threads is built without what they need.
+    pub(crate) fn start(
+        self,
+        engine: Engine<S>,
+        input: RunInput<S>,
+        command: Option<Box<Command<S>>>,
+    ) -> BoxedRun<S> {
+        Box::pin(self.run(engine, input, command))
+    }
+
+    /// Runs one input, or resumes.
+    async fn run_input(
+        &self,
+        mut engine: Engine<S>,
+        input: RunInput<S>,
+        command: Option<Box<Command<S>>>,
+        inbox: &Arc<Inbox<S>>,
+    ) -> Result<Outcome<S>, AgentError> {
+        engine.inbox = Some(Arc::clone(inbox));
+        let storage = Storage::open(self.options.durability(), &self.log)?;
+        let started = self.start_or_resume(&mut engine, storage.log(), input, command);
+        let ended = match Box::pin(started).await {
+            Ok(()) => drive(&mut engine).await,
+            Err(error) => Err(error),
+        };
+        let end = storage.close(&engine, ended).await?;
+        outcome_of(engine, end)
+    }
+
+    async fn start_or_resume(
+        &self,
+        engine: &mut Engine<S>,
+        log: &Log,
+        input: RunInput<S>,
+        command: Option<Box<Command<S>>>,
+    ) -> Result<(), AgentError> {
+        let at = self.options.at;
+        match input {
+            RunInput::New(input) => {
+                let input = prepare::input(&engine.position, input, command)?;
+                let policy = self.options.thread_policy().on_open_interrupt;
+                start::start(engine, log, at, input, policy).await
+            }
+            RunInput::Resume(answers) => {
+                let mut command = command.map(|command| command.into_parts());
+                if let Some(command) = &mut command {
+                    normalize_input(&engine.position.plan, command);
+                }
+                resume::resume_at(engine, log, at, answers?, command).await
+            }
+        }
+    }
+}
+
+/// Runs the engine, and records how the run ended.
+async fn drive<S: State>(engine: &mut Engine<S>) -> Result<End, AgentError> {
+    let ended = engine.run().await;
+    // A failed run has ended too.
+    let status = match &ended {
+        Ok(End::Done | End::Parent(_)) => RunStatus::Done,
+        Ok(End::Paused(interrupts, None)) if interrupts.is_empty() && engine.drains() => {
+            RunStatus::Drained
+        }
+        Ok(End::Paused(..)) => RunStatus::Interrupted,
+        Err(AgentError::Cancelled) => RunStatus::Cancelled,
+        Err(_) => RunStatus::Failed,
+    };
+    let rested = engine.observer.rest(status).await;
+    ended.and_then(|end| rested.map(|()| end))
+}

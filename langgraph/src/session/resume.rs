@@ -1,0 +1,123 @@
+//! Resumes runs on threads, with answers.
+
+use crate::checkpoint::{CheckpointId, RunStatus, Source};
+use crate::error::{AgentError, CheckpointError};
+use crate::interrupt::Answer;
+use crate::log::{ResumeValue, assign};
+use crate::node::Output;
+use crate::state::State;
+use crate::superstep::Engine;
+use crate::superstep::log::{Log, Origin};
+use crate::thread::loaded::Loaded;
+use crate::thread::task_state::TaskState;
+use crate::thread::write::copy;
+
+/// Restores an engine to the position of its thread.
+pub(super) async fn resume_at<S: State>(
+    engine: &mut Engine<S>,
+    log: &Log,
+    at: Option<CheckpointId>,
+    given: Vec<ResumeValue>,
+    command: Option<Output<S>>,
+) -> Result<(), AgentError> {
+    let thread = log.key.thread.clone();
+    let Some(mut loaded) = log.load(engine, at).await? else {
+        return Err(CheckpointError::UnknownThread(thread).into());
+    };
+    if let Some(id) = at {
+        // The past does not change: a copy of it continues. An update or a copy exists to continue
+        // from it, once.
+        let again = given.is_empty();
+        let made = matches!(
+            loaded.stored.checkpoint.source,
+            Source::Update | Source::Fork
+        );
+        if loaded.head.id != id || again && !made {
+            return fork(engine, log, loaded, given, command).await;
+        }
+        if again {
+            loaded.tasks.iter_mut().for_each(TaskState::forget);
+        }
+    }
+    let answers = assign(&thread, &loaded.open(&[]), given)?;
+    expect(engine, &answers);
+    resume(engine, log, loaded, answers, command).await
+}
+
+/// Registers the answers that nodes have to take before the run counts as accepted.
+fn expect<S: State>(engine: &Engine<S>, answers: &[(usize, Answer)]) {
+    let keys = answers.iter().map(|(_, answer)| &answer.key);
+    engine.position.scope.shared.expect_answers(keys);
+}
+
+/// Continues with a copy of a checkpoint whose tasks all run again, with these answers only.
+async fn fork<S: State>(
+    engine: &mut Engine<S>,
+    log: &Log,
+    loaded: Loaded<S>,
+    given: Vec<ResumeValue>,
+    command: Option<Output<S>>,
+) -> Result<(), AgentError> {
+    let answers = assign(&log.key.thread, &loaded.asked(&[]), given)?;
+    expect(engine, &answers);
+    let id = loaded.stored.checkpoint.id;
+    let origin = Origin::child_of(Some(id), Source::Fork);
+    let places = copy(engine, log, loaded, origin, command).await?;
+    for (task, answer) in answers {
+        let task = places.get(task).copied().unwrap_or(task);
+        if let Some(task) = engine.frontier.tasks.get_mut(task) {
+            task.add_answer(answer.clone());
+        }
+        if let Some(recorder) = &mut engine.observer.recorder {
+            recorder.keep_answers(task, vec![answer]);
+            recorder.flush(RunStatus::Running).await?;
+        }
+    }
+    engine.breakpoints.passed = true;
+    Ok(())
+}
+
+/// Restores an engine to the position of a log, with answers to its tasks.
+pub(crate) async fn resume<S: State>(
+    engine: &mut Engine<S>,
+    log: &Log,
+    mut loaded: Loaded<S>,
+    answers: Vec<(usize, Answer)>,
+    command: Option<Output<S>>,
+) -> Result<(), AgentError> {
+    let thread = &log.key.thread;
+    let mut recorder = log.recorder_behind_loaded(engine, &loaded);
+    for (task, answer) in answers {
+        if let Some(state) = loaded.tasks.get_mut(task) {
+            state.answers.retain(|old| old.key != answer.key);
+            state.answers.push(answer.clone());
+        }
+        recorder.keep_answers(task, vec![answer]);
+    }
+    recorder.flush(RunStatus::Running).await?;
+    if engine.changes.is_some() {
+        engine.changes = loaded.changes.take();
+    }
+    loaded.restore(engine, thread, Some(recorder))?;
+    engine.forget_conflicting_results();
+    engine.breakpoints.passed = true;
+    let mut added = Vec::new();
+    if let Some(command) = command {
+        added = engine.frontier.added(&engine.position, command.jump)?;
+        let writes = command.writes.into_vec();
+        engine.apply_external(writes.clone())?;
+        if let Some(recorder) = &mut engine.observer.recorder {
+            let tasks = added.iter().map(|task| recorder.spec(task));
+            let tasks = tasks.collect::<Result<_, _>>()?;
+            recorder.keep_entry(writes, tasks)?;
+            recorder.flush(RunStatus::Running).await?;
+        }
+    }
+    engine.position.emit_values().await;
+    engine
+        .observer
+        .emit_checkpoint(&engine.position, &engine.frontier)
+        .await;
+    engine.frontier.tasks.extend(added);
+    Ok(())
+}

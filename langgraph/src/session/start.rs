@@ -1,0 +1,119 @@
+//! Starts runs on threads, with an input.
+
+use super::resume::resume;
+use crate::checkpoint::{CheckpointId, RunStatus, Source};
+use crate::error::AgentError;
+use crate::graph::thread_policy::OnOpenInterrupt;
+use crate::node::{Jump, Output, Write, Writes};
+use crate::state::State;
+use crate::superstep::log::{Log, Origin};
+use crate::superstep::{Engine, Frontier, Task};
+use crate::thread::loaded::Loaded;
+use crate::thread::write::clear;
+
+/// Starts a run with an input. On a thread, the run is a child of its head (or of `at`), whose
+/// pending tasks are dropped.
+pub(crate) async fn start<S: State>(
+    engine: &mut Engine<S>,
+    log: &Log,
+    at: Option<CheckpointId>,
+    input: Output<S>,
+    policy: OnOpenInterrupt,
+) -> Result<(), AgentError> {
+    let mut loaded = log.load(engine, at).await?;
+    // An older checkpoint is a branch of its own: what the head asks stays open there.
+    let open = match &loaded {
+        Some(loaded) if at.is_none() => loaded.open(&[]),
+        _ => Vec::new(),
+    };
+    if let Some(asking) = loaded.take_if(|_| !open.is_empty()) {
+        match policy {
+            OnOpenInterrupt::Refuse => {
+                return Err(AgentError::InterruptsOpen {
+                    thread: log.key.thread.clone(),
+                    interrupts: open.into_iter().map(|(_, asked)| asked).collect(),
+                });
+            }
+            OnOpenInterrupt::Keep => return wait_behind(engine, log, asking, input).await,
+            OnOpenInterrupt::Dismiss => return dismiss(engine, log, asking, input).await,
+            OnOpenInterrupt::Drop => loaded = Some(asking),
+        }
+    }
+    let mut recorder = log.recorder(engine);
+    let mut parent = None;
+    if let Some(loaded) = loaded {
+        let checkpoint = &loaded.stored.checkpoint;
+        recorder = log.recorder_behind_loaded(engine, &loaded);
+        parent = Some(checkpoint.id);
+        engine.position.step = checkpoint.step + 1;
+        engine.position.state = loaded.state;
+    }
+    engine.observer.recorder = Some(Box::new(recorder));
+    begin(engine, parent, input).await
+}
+
+/// Stores an input as a child of `parent`, ready to be taken up.
+async fn begin<S: State>(
+    engine: &mut Engine<S>,
+    parent: Option<CheckpointId>,
+    mut input: Output<S>,
+) -> Result<(), AgentError> {
+    // The update of a command with a goto is there before START looks.
+    let writes = match &input.jump {
+        Jump::To(_) => std::mem::replace(&mut input.writes, Writes::None).into_vec(),
+        _ => Vec::new(),
+    };
+    let wrote = !writes.is_empty();
+    let entry = engine.observer.entry(writes.clone())?;
+    engine.apply_external(writes)?;
+    // The input is safe before the first node starts.
+    engine.observer.keep_input(0, input.clone())?;
+    engine.frontier.tasks.push(Task::start(input));
+    let origin = Origin::child_of(parent, Source::Input);
+    engine.record(origin, entry).await?;
+    if wrote {
+        engine.position.emit_values().await;
+    }
+    Ok(())
+}
+
+/// Puts an input behind the tasks that wait for answers: it joins their superstep, and is merged
+/// when they have finished.
+async fn wait_behind<S: State>(
+    engine: &mut Engine<S>,
+    log: &Log,
+    loaded: Loaded<S>,
+    input: Output<S>,
+) -> Result<(), AgentError> {
+    resume(engine, log, loaded, Vec::new(), None).await?;
+    let start = Task::start(input);
+    let place = engine.frontier.tasks.len();
+    if let (Some(recorder), Some(known)) = (&mut engine.observer.recorder, start.result()) {
+        recorder.keep_entry(Vec::new(), vec![recorder.spec(&start)?])?;
+        recorder.keep(place, start.node, known)?;
+        recorder.flush(RunStatus::Running).await?;
+    }
+    engine.frontier.tasks.push(start);
+    Ok(())
+}
+
+/// Closes the questions of a thread: keeps what has finished beside them, answers what the state
+/// leaves open, and begins with the input.
+async fn dismiss<S: State>(
+    engine: &mut Engine<S>,
+    log: &Log,
+    loaded: Loaded<S>,
+    mut input: Output<S>,
+) -> Result<(), AgentError> {
+    clear(engine, log, Some(loaded)).await?;
+    engine.frontier = Frontier::new(&engine.position.plan);
+    if let Some(mut update) = engine.position.state.dismiss() {
+        engine.position.plan.initial.prepare(&mut update);
+        let mut writes = Writes::from(vec![Write::Update(update)]);
+        writes.extend(std::mem::replace(&mut input.writes, Writes::None));
+        input.writes = writes;
+    }
+    let cleared = engine.observer.current();
+    engine.position.step += 1;
+    begin(engine, cleared, input).await
+}

@@ -1,0 +1,74 @@
+//! When the records of a run are stored: at once, in the background, or at its end.
+
+use std::sync::Arc;
+
+use super::exit;
+use crate::checkpoint::Durability;
+use crate::error::{AgentError, NoRuntime};
+use crate::log::{ExitBuffer, WriteBehind};
+use crate::state::State;
+use crate::superstep::log::{Log, Snapshots};
+use crate::superstep::{End, Engine};
+
+/// The log of a run, as its durability wants it.
+pub(super) enum Storage {
+    Sync(Log),
+    Async(Log, Arc<WriteBehind>),
+    Exit(Log, Arc<ExitBuffer>),
+}
+
+impl Storage {
+    pub(super) fn open(durability: Durability, log: &Log) -> Result<Self, AgentError> {
+        match durability {
+            Durability::Sync => Ok(Self::Sync(log.clone())),
+            Durability::Async => {
+                NoRuntime::handle(|| {
+                    let thread = &log.key.thread;
+                    format!("storing thread `{thread}` in the background (`Durability::Async`)")
+                })?;
+                let behind = WriteBehind::new(Arc::clone(&log.saver), log.ending.clone());
+                let behind = Arc::new(behind);
+                let log = Log {
+                    saver: Arc::<WriteBehind>::clone(&behind),
+                    // The writer knows what is stored.
+                    ending: None,
+                    ..log.clone()
+                };
+                Ok(Self::Async(log, behind))
+            }
+            Durability::Exit => {
+                let buffer = Arc::new(ExitBuffer::new(Arc::clone(&log.saver)));
+                let log = Log {
+                    saver: Arc::<ExitBuffer>::clone(&buffer),
+                    // The end has a snapshot; intermediate ones are useless.
+                    snapshots: Snapshots::Never,
+                    encodes: false,
+                    // Until its end, nothing of the run is stored.
+                    ending: None,
+                    ..log.clone()
+                };
+                Ok(Self::Exit(log, buffer))
+            }
+        }
+    }
+
+    pub(super) fn log(&self) -> &Log {
+        match self {
+            Self::Sync(log) | Self::Async(log, _) | Self::Exit(log, _) => log,
+        }
+    }
+
+    /// Stores what is held back. The error of the run takes precedence.
+    pub(super) async fn close<S: State>(
+        self,
+        engine: &Engine<S>,
+        ended: Result<End, AgentError>,
+    ) -> Result<End, AgentError> {
+        let stored = match self {
+            Self::Sync(_) => return ended,
+            Self::Async(_, behind) => behind.flush().await.map_err(AgentError::from),
+            Self::Exit(log, buffer) => exit::save(engine, &buffer, &log).await,
+        };
+        ended.and_then(|end| stored.map(|()| end))
+    }
+}
