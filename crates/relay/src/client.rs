@@ -1,5 +1,17 @@
 //! An agent's connection to a relay.
 
+mod answers;
+mod backoff;
+mod builder;
+mod connect;
+mod incoming;
+mod outgoing;
+mod pieces;
+mod reconnect;
+mod requests;
+mod state;
+mod work;
+
 use std::fmt;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
@@ -13,28 +25,36 @@ use langgraph_remote::{
 use tokio::sync::{Notify, oneshot, watch};
 use tokio::time::Instant;
 
-use crate::answers::Answers;
-use crate::builder::RelayClientBuilder;
-use crate::client_state::{Client, Link, Open, State};
+pub use self::builder::RelayClientBuilder;
+
+use self::answers::Answers;
+use self::backoff::Backoff;
+use self::pieces::split;
+use self::reconnect::keep_connected;
+use self::state::{AgentPage, ClientCore, ClientState, LinkStatus, OpenRequest};
 use crate::error::RelayError;
-use crate::pieces::apart;
 use crate::protocol::{AgentRecord, Control};
+
+/// The longest pause between two repetitions of a request.
+const LONGEST_REPEAT: Duration = Duration::from_secs(30);
+/// The time limit of a list of agents.
+const LIST_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// An agent's connection to a relay. It is the [`Transport`] of the agent's remote nodes.
 ///
-/// If the connection breaks, the client connects again, with growing pauses, and repeats what has
-/// no reply yet under the same request id. Clones share one connection; dropping the last one
+/// If the connection breaks, the client connects again, with growing pauses, and repeats requests without a
+/// complete reply under the same request id. Clones share one connection; dropping the last one
 /// closes it.
 #[derive(Clone)]
 pub struct RelayClient {
-    handle: Arc<Handle>,
+    handle: Arc<CloseOnDrop>,
 }
 
-struct Handle {
-    client: Arc<Client>,
+struct CloseOnDrop {
+    client: Arc<ClientCore>,
 }
 
-impl Drop for Handle {
+impl Drop for CloseOnDrop {
     fn drop(&mut self) {
         self.client.closing.notify_one();
     }
@@ -50,21 +70,21 @@ impl RelayClient {
     async fn connect(mut options: RelayClientBuilder) -> Result<Self, RelayError> {
         let network = LocalNetwork::new();
         if let Some(handler) = options.handler.take() {
-            network.register(options.id.clone(), Shared(handler));
+            network.register(options.id.clone(), SharedHandler(handler));
         }
         let limit = options.connect_within;
-        let client = Arc::new(Client {
+        let client = Arc::new(ClientCore {
             network,
             table: Correlator::new(),
-            state: Mutex::new(State {
+            state: Mutex::new(ClientState {
                 answers: Answers::new(options.max_frame, options.max_message),
-                ..State::default()
+                ..ClientState::default()
             }),
             wake: Notify::new(),
             closing: Notify::new(),
             session: uuid::Uuid::new_v4().to_string(),
             connections: AtomicU64::new(0),
-            link: watch::Sender::new(Link::Connecting("not yet tried".to_owned())),
+            link: watch::Sender::new(LinkStatus::Connecting("not yet tried".to_owned())),
             options,
         });
         let abandoned = Arc::downgrade(&client);
@@ -79,25 +99,25 @@ impl RelayClient {
                 client.note(text);
             }
         });
-        tokio::spawn(crate::link::keep(Arc::clone(&client)));
+        tokio::spawn(keep_connected(Arc::clone(&client)));
         let this = Self {
-            handle: Arc::new(Handle {
+            handle: Arc::new(CloseOnDrop {
                 client: Arc::clone(&client),
             }),
         };
         let mut link = client.link.subscribe();
         let standing = tokio::time::timeout(limit, async {
-            let standing = link.wait_for(|link| !matches!(link, Link::Connecting(_)));
+            let standing = link.wait_for(|link| !matches!(link, LinkStatus::Connecting(_)));
             standing.await.map(|link| link.clone())
         });
         match standing.await {
-            Ok(Ok(Link::Over(error))) => Err(error),
+            Ok(Ok(LinkStatus::Over(error))) => Err(error),
             Ok(Ok(_)) => Ok(this),
             Ok(Err(_)) => Err(RelayError::Closed),
             Err(_) => match &*client.link.borrow() {
-                Link::Connecting(why) => Err(RelayError::Unreachable(why.clone())),
-                Link::Connected => Ok(this),
-                Link::Over(error) => Err(error.clone()),
+                LinkStatus::Connecting(why) => Err(RelayError::Unreachable(why.clone())),
+                LinkStatus::Connected => Ok(this),
+                LinkStatus::Over(error) => Err(error.clone()),
             },
         }
     }
@@ -109,21 +129,23 @@ impl RelayClient {
 
     /// Returns true if there is a connection now.
     pub fn is_connected(&self) -> bool {
-        matches!(&*self.handle.client.link.borrow(), Link::Connected)
+        matches!(&*self.handle.client.link.borrow(), LinkStatus::Connected)
     }
 
-    /// Waits until the connection is over for good, and returns why.
+    /// Waits until the client has stopped to reconnect, and returns why.
     pub async fn closed(&self) -> RelayError {
         let mut link = self.handle.client.link.subscribe();
-        let over = link.wait_for(|link| matches!(link, Link::Over(_))).await;
+        let over = link
+            .wait_for(|link| matches!(link, LinkStatus::Over(_)))
+            .await;
         match over.as_deref() {
-            Ok(Link::Over(error)) => error.clone(),
+            Ok(LinkStatus::Over(error)) => error.clone(),
             _ => RelayError::Closed,
         }
     }
 
-    /// Says goodbye to the relay, which then frees the agent's id at once. Requests without a reply
-    /// fail, also those of clones.
+    /// Closes the connection, so that the relay frees the agent's id at once. Requests without a reply fail, also
+    /// those of clones.
     pub async fn close(self) {
         self.handle.client.closing.notify_one();
         self.closed().await;
@@ -135,22 +157,36 @@ impl RelayClient {
     ///
     /// If the relay does not answer within 10 seconds.
     pub async fn agents(&self) -> Result<Vec<AgentRecord>, RelayError> {
+        let pages = async {
+            let mut agents = Vec::new();
+            let mut after = None;
+            loop {
+                let (page, next) = self.page(after).await?;
+                agents.extend(page);
+                match next {
+                    Some(next) => after = Some(next),
+                    None => return Some(agents),
+                }
+            }
+        };
+        let agents = tokio::time::timeout(LIST_TIMEOUT, pages).await;
+        let no_answer = || RelayError::Unreachable("no list of agents in time".to_owned());
+        agents.ok().flatten().ok_or_else(no_answer)
+    }
+
+    /// Asks for the agents after an id.
+    async fn page(&self, after: Option<AgentId>) -> Option<AgentPage> {
         let client = &self.handle.client;
         let id = RequestId::generate();
-        let (sender, list) = oneshot::channel();
+        let (sender, page) = oneshot::channel();
         client.state().lists.insert(id.clone(), sender);
-        let ask = Control::List {
+        let _listed = RemoveList { client, id: &id };
+        let list = Control::List {
+            after,
             request_id: Some(id.clone()),
         };
-        client.note(ask.text());
-        let list = tokio::time::timeout(Duration::from_secs(10), list).await;
-        client.state().lists.remove(&id);
-        match list {
-            Ok(Ok(agents)) => Ok(agents),
-            _ => Err(RelayError::Unreachable(
-                "the relay does not answer".to_owned(),
-            )),
-        }
+        client.note(list.text());
+        page.await.ok()
     }
 }
 
@@ -179,7 +215,7 @@ impl RelayClientBuilder {
 impl Transport for RelayClient {
     async fn request(&self, request: AgentEnvelope) -> Result<ReplyStream, RemoteError> {
         let client = &self.handle.client;
-        if let Link::Over(error) = &*client.link.borrow() {
+        if let LinkStatus::Over(error) = &*client.link.borrow() {
             return Err(RemoteError::connection(error.clone()));
         }
         let frame = Frame::send(request.clone());
@@ -192,8 +228,8 @@ impl Transport for RelayClient {
         let frames = if found <= max_frame {
             vec![frame]
         } else {
-            // A larger one would break the connection, and that of every repetition.
-            let pieces = apart(&request, max_frame).filter(|_| found <= max_message);
+            // The relay would close the connection, at each repetition again.
+            let pieces = split(&request, max_frame).filter(|_| found <= max_message);
             let message = format!(
                 "a request of {found} bytes; a frame has at most {max_frame}, and all pieces of a message {max_message}"
             );
@@ -209,14 +245,14 @@ impl Transport for RelayClient {
         let reply = client.table.expect(&request);
         let reply = reply.map_err(RemoteError::connection)?;
         if let Some(id) = request.request_id {
-            let open = Open {
+            let open = OpenRequest {
                 frames,
                 agent: request.to.clone(),
-                joining: None,
+                pieces: None,
                 next: 0,
                 run: None,
                 due: Instant::now(),
-                pause: client.options.repeat_after,
+                backoff: Backoff::new(client.options.repeat_after, LONGEST_REPEAT),
                 sent: 0,
             };
             client.state().open.insert(id, open);
@@ -226,10 +262,22 @@ impl Transport for RelayClient {
     }
 }
 
-/// A handler behind an `Arc`.
-struct Shared(Arc<dyn AgentHandler>);
+/// Removes a list that is no longer awaited.
+struct RemoveList<'a> {
+    client: &'a ClientCore,
+    id: &'a RequestId,
+}
 
-impl AgentHandler for Shared {
+impl Drop for RemoveList<'_> {
+    fn drop(&mut self) {
+        self.client.state().lists.remove(self.id);
+    }
+}
+
+/// A handler in an `Arc`.
+struct SharedHandler(Arc<dyn AgentHandler>);
+
+impl AgentHandler for SharedHandler {
     fn handle(&self, request: AgentEnvelope) -> ReplyStream {
         self.0.handle(request)
     }

@@ -40,22 +40,18 @@
 //! repair that: parts of a reply are numbered, and the requester repeats a request, under the same
 //! id, until the reply is complete. The serving side runs each id once, and answers a repeated one
 //! from what it has.
+//!
+//! # Limits
+//!
+//! A relay bounds frames, queues, connections, agents, and the texts of a registration (256 bytes each); see
+//! [`RelayOptions`]. A list of agents has pages of half a frame. An agent works on at most 256 requests: one
+//! requester alone has at most half of them, and a quarter while others use the rest. A web page in a browser is
+//! refused unless its [origin](RelayOptions::origin) is allowed.
 
-mod answers;
-mod builder;
 mod client;
-mod client_state;
-mod connection;
 mod error;
-mod link;
-mod metrics;
-mod options;
-mod pieces;
 mod protocol;
-mod queue;
-mod registry;
 mod relay;
-mod relay_state;
 #[cfg(feature = "rustls")]
 mod tls;
 mod wire;
@@ -65,13 +61,10 @@ mod wire;
 #[doc = include_str!("../../../docs/remote.md")]
 struct Guide;
 
-pub use builder::RelayClientBuilder;
-pub use client::RelayClient;
+pub use client::{RelayClient, RelayClientBuilder};
 pub use error::RelayError;
-pub use metrics::RelayMetrics;
-pub use options::RelayOptions;
 pub use protocol::AgentRecord;
-pub use relay::Relay;
+pub use relay::{Relay, RelayMetrics, RelayOptions};
 #[cfg(feature = "rustls")]
 pub use tls::TlsListener;
 pub use wire::{Accepted, Dial, Listen, Wire};

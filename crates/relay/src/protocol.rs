@@ -1,9 +1,9 @@
-//! The frames between an agent and the relay that carry no envelope.
+//! The frames between an agent and the relay without an envelope.
 
 use langgraph_remote::{AgentId, Frame, RequestId};
 use serde::{Deserialize, Serialize};
 
-/// What a relay says of a registered agent.
+/// A registered agent, in the list of a relay.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct AgentRecord {
@@ -12,6 +12,12 @@ pub struct AgentRecord {
     /// A name for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
+    /// Its address outside of the relay, if it has given one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub endpoint: Option<String>,
+    /// When it has last registered, in milliseconds since 1970.
+    #[serde(default)]
+    pub registered_at: u64,
     /// True if the agent is connected now; false for a short time after its connection broke.
     pub online: bool,
 }
@@ -23,6 +29,9 @@ pub(crate) struct Session {
     pub(crate) connection: u64,
 }
 
+/// The code of an id whose owner's connection broke a moment ago: another attempt may succeed.
+pub(crate) const AGENT_AWAY: &str = "agent_away";
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(crate) enum Control {
@@ -32,15 +41,20 @@ pub(crate) enum Control {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         name: Option<String>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        endpoint: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         token: Option<String>,
-        /// The client, and how often it has connected: a registration that is late does not replace
-        /// a newer connection of the same client.
+        /// The client, and the number of its connection: a late registration does not replace a newer
+        /// connection of the same client.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         session: Option<Session>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         request_id: Option<RequestId>,
     },
     List {
+        /// The last id of the page before.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        after: Option<AgentId>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         request_id: Option<RequestId>,
     },
@@ -56,6 +70,9 @@ pub(crate) enum Control {
     },
     Agents {
         agents: Vec<AgentRecord>,
+        /// The last id, if more agents follow.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        next: Option<AgentId>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         request_id: Option<RequestId>,
     },

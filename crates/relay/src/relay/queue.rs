@@ -1,4 +1,4 @@
-//! What waits to be written to an agent.
+//! The frames that are queued for an agent.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,24 +8,24 @@ use langgraph_remote::AgentId;
 use tokio::sync::Notify;
 
 /// A queue of texts, bounded in number and bytes. One sender gets at most a quarter of both, so
-/// that it cannot keep the others out.
+/// that it leaves room for the others.
 #[derive(Debug)]
 pub(crate) struct Queue {
-    waiting: Mutex<Waiting>,
+    queued: Mutex<QueuedFrames>,
     arrived: Notify,
     frames: usize,
     bytes: usize,
-    room: Room,
+    room: ByteBudget,
 }
 
 /// The bytes that all queues of a relay share.
 #[derive(Clone, Debug)]
-pub(crate) struct Room {
+pub(crate) struct ByteBudget {
     used: Arc<AtomicUsize>,
     most: usize,
 }
 
-impl Room {
+impl ByteBudget {
     pub(crate) fn new(most: usize) -> Self {
         Self {
             used: Arc::default(),
@@ -34,11 +34,11 @@ impl Room {
     }
 }
 
-/// What a queue may hold if the others have taken all of the room.
+/// What a queue may hold if the others have used up all bytes.
 const ALWAYS: usize = 64 << 10;
 
 #[derive(Debug, Default)]
-struct Waiting {
+struct QueuedFrames {
     texts: VecDeque<(AgentId, String)>,
     bytes: usize,
     by_sender: HashMap<AgentId, (usize, usize)>,
@@ -49,9 +49,9 @@ struct Waiting {
 pub(crate) struct Full;
 
 impl Queue {
-    pub(crate) fn new(frames: usize, bytes: usize, room: Room) -> Self {
+    pub(crate) fn new(frames: usize, bytes: usize, room: ByteBudget) -> Self {
         Self {
-            waiting: Mutex::default(),
+            queued: Mutex::default(),
             arrived: Notify::new(),
             frames,
             bytes,
@@ -59,30 +59,30 @@ impl Queue {
         }
     }
 
-    fn waiting(&self) -> MutexGuard<'_, Waiting> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    fn queued(&self) -> MutexGuard<'_, QueuedFrames> {
+        self.queued.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn push(&self, from: &AgentId, text: String) -> Result<(), Full> {
-        let mut waiting = self.waiting();
-        let (frames, bytes) = waiting.by_sender.get(from).copied().unwrap_or_default();
+        let mut queued = self.queued();
+        let (frames, bytes) = queued.by_sender.get(from).copied().unwrap_or_default();
         let share = |whole: usize| whole.div_ceil(4);
         // A first frame passes the share of bytes, so that a large one is not refused for ever.
-        if waiting.texts.len() >= self.frames
-            || waiting.bytes.saturating_add(text.len()) > self.bytes
+        if queued.texts.len() >= self.frames
+            || queued.bytes.saturating_add(text.len()) > self.bytes
             || frames >= share(self.frames)
-            || (waiting.bytes.saturating_add(text.len()) > ALWAYS
+            || (queued.bytes.saturating_add(text.len()) > ALWAYS
                 && self.room.used.load(Ordering::Relaxed) + text.len() > self.room.most)
             || (frames > 0 && bytes.saturating_add(text.len()) > share(self.bytes))
         {
             return Err(Full);
         }
-        waiting.bytes += text.len();
+        queued.bytes += text.len();
         self.room.used.fetch_add(text.len(), Ordering::Relaxed);
         let used = (frames + 1, bytes + text.len());
-        waiting.by_sender.insert(from.clone(), used);
-        waiting.texts.push_back((from.clone(), text));
-        drop(waiting);
+        queued.by_sender.insert(from.clone(), used);
+        queued.texts.push_back((from.clone(), text));
+        drop(queued);
         self.arrived.notify_one();
         Ok(())
     }
@@ -98,15 +98,15 @@ impl Queue {
     }
 
     fn take(&self) -> Option<String> {
-        let mut waiting = self.waiting();
-        let (from, text) = waiting.texts.pop_front()?;
-        waiting.bytes = waiting.bytes.saturating_sub(text.len());
+        let mut queued = self.queued();
+        let (from, text) = queued.texts.pop_front()?;
+        queued.bytes = queued.bytes.saturating_sub(text.len());
         self.room.used.fetch_sub(text.len(), Ordering::Relaxed);
-        if let Some((frames, bytes)) = waiting.by_sender.get_mut(&from) {
+        if let Some((frames, bytes)) = queued.by_sender.get_mut(&from) {
             *frames = frames.saturating_sub(1);
             *bytes = bytes.saturating_sub(text.len());
             if *frames == 0 {
-                waiting.by_sender.remove(&from);
+                queued.by_sender.remove(&from);
             }
         }
         Some(text)
@@ -115,7 +115,7 @@ impl Queue {
 
 impl Drop for Queue {
     fn drop(&mut self) {
-        let left = self.waiting().bytes;
+        let left = self.queued().bytes;
         self.room.used.fetch_sub(left, Ordering::Relaxed);
     }
 }
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn one_sender_leaves_room_for_the_others() {
-        let queue = Queue::new(8, 1_000, Room::new(1_000));
+        let queue = Queue::new(8, 1_000, ByteBudget::new(1_000));
         let (a, b) = (AgentId::new("a"), AgentId::new("b"));
         queue.push(&a, "1".to_owned()).unwrap();
         queue.push(&a, "2".to_owned()).unwrap();
@@ -138,8 +138,8 @@ mod tests {
         queue.push(&a, "3".to_owned()).unwrap();
     }
     #[test]
-    fn full_queues_leave_a_little_room_to_each_other_one() {
-        let room = Room::new(100_000);
+    fn full_queues_leave_a_little_room_to_each_other_queue() {
+        let room = ByteBudget::new(100_000);
         let queue = || Queue::new(8, 1_000_000, room.clone());
         let (a, text) = (AgentId::new("a"), |bytes| "x".repeat(bytes));
         let (full, other) = (queue(), queue());

@@ -15,6 +15,7 @@ pub struct RelayClientBuilder {
     pub(crate) url: String,
     pub(crate) id: AgentId,
     pub(crate) name: Option<String>,
+    pub(crate) endpoint: Option<String>,
     pub(crate) token: String,
     pub(crate) handler: Option<Arc<dyn AgentHandler>>,
     pub(crate) max_frame: usize,
@@ -33,6 +34,7 @@ impl RelayClientBuilder {
             url: url.into(),
             id: id.into(),
             name: None,
+            endpoint: None,
             // It protects the id while the relay knows it.
             token: uuid::Uuid::new_v4().to_string(),
             handler: None,
@@ -53,7 +55,15 @@ impl RelayClientBuilder {
         self
     }
 
-    /// Sets the agent's token. The default is a random one, which an open relay accepts.
+    /// Sets an address of the agent outside of the relay, for the list of agents.
+    pub fn endpoint(mut self, endpoint: impl Into<String>) -> Self {
+        self.endpoint = Some(endpoint.into());
+        self
+    }
+
+    /// Sets the agent's token. The default is a random one, which an open relay accepts. A
+    /// restarted agent with another token waits until the relay has forgotten the old one: the
+    /// [grace](crate::RelayOptions::grace).
     pub fn token(mut self, token: impl Into<String>) -> Self {
         self.token = token.into();
         self
@@ -65,14 +75,14 @@ impl RelayClientBuilder {
         self
     }
 
-    /// Limits the size of frames; the default is 1 MiB, as the relay's. A larger request or reply travels in
+    /// Limits the size of frames; the default is 1 MiB, as the relay's. A larger request or reply is sent in
     /// pieces.
     pub fn max_frame(mut self, bytes: usize) -> Self {
         self.max_frame = bytes;
         self
     }
 
-    /// Limits the size of a request or reply that travels in pieces; the default is 16 MiB. A larger one ends
+    /// Limits the size of a request or reply that is sent in pieces; the default is 16 MiB. A larger one ends
     /// with the error `too_large`. The pieces of a request that find no room in the queue of the receiver at the
     /// relay end it with `overloaded`: by default, one sender has 2 MiB of it.
     pub fn max_message(mut self, bytes: usize) -> Self {
@@ -100,7 +110,7 @@ impl RelayClientBuilder {
         self
     }
 
-    /// Reaches the relay in another way than by TCP.
+    /// Connects to the relay in another way than by TCP.
     pub fn dial(mut self, dial: impl Dial) -> Self {
         self.dial = Box::new(dial);
         self

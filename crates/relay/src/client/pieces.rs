@@ -1,21 +1,22 @@
-//! Messages that are larger than a frame: they travel as a stream with the pieces of their JSON text.
+//! Messages larger than a frame: they are sent as a stream of pieces of their JSON text.
 
 use langgraph_remote::{
     AgentEnvelope, EnvelopeBody, StreamAssembler, StreamContent, StreamId, StreamLimits,
 };
 use serde_json::Value;
 
-/// What a frame has besides its piece.
-const BESIDE: usize = 1_024;
+/// The bytes of a frame besides its piece, at most.
+const OVERHEAD: usize = 1_024;
 
-/// Parts a whole message into pieces that each fit into a frame of that many bytes. Others have no pieces.
-pub(crate) fn apart(envelope: &AgentEnvelope, max_frame: usize) -> Option<Vec<AgentEnvelope>> {
+/// Splits a complete message into pieces that each fit into a frame of that many bytes. Other messages cannot
+/// be split.
+pub(crate) fn split(envelope: &AgentEnvelope, max_frame: usize) -> Option<Vec<AgentEnvelope>> {
     let EnvelopeBody::Complete(value) = &envelope.body else {
         return None;
     };
     let text = value.to_string();
     // A quote in a text in a frame takes three more characters than in the value.
-    let most = max_frame.saturating_sub(BESIDE) / 2;
+    let most = max_frame.saturating_sub(OVERHEAD) / 2;
     let stream_id = StreamId::new(uuid::Uuid::new_v4().to_string());
     let part = |body| with(envelope, body);
     let mut parts = vec![part(EnvelopeBody::StreamStart {
@@ -54,25 +55,25 @@ fn with(envelope: &AgentEnvelope, body: EnvelopeBody) -> AgentEnvelope {
     other
 }
 
-/// Joins the pieces of one message.
-pub(crate) struct Joining {
+/// Assembles the pieces of one message.
+pub(crate) struct PieceAssembler {
     pieces: StreamAssembler,
     stream: StreamId,
 }
 
-/// What became of a part.
-pub(crate) enum Joined {
-    /// It is no piece.
+/// The result of a part.
+pub(crate) enum Assembled {
+    /// It is not a piece.
     Other(Box<AgentEnvelope>),
-    /// The message is whole.
+    /// The message is complete.
     Whole(Box<AgentEnvelope>),
-    /// More pieces are to come.
-    Waits,
-    /// The message cannot be joined.
+    /// More pieces follow.
+    Incomplete,
+    /// The message cannot be assembled.
     Failed(String),
 }
 
-impl Joining {
+impl PieceAssembler {
     /// Begins with the start of a stream.
     fn new(stream: &StreamId, max_message: usize) -> Self {
         let limits = StreamLimits {
@@ -85,39 +86,39 @@ impl Joining {
         }
     }
 
-    /// Adds a part to what is joined, if it is a piece: of any stream, or of one with JSON text.
+    /// Adds a part to a message, if it is a piece: of any stream, or of one with JSON text.
     pub(crate) fn push(
-        joining: &mut Option<Self>,
+        message: &mut Option<Self>,
         part: AgentEnvelope,
         any: bool,
         max_message: usize,
-    ) -> Joined {
+    ) -> Assembled {
         if let EnvelopeBody::StreamStart {
             stream_id,
             metadata,
         } = &part.body
             && (any || StreamContent::of(metadata) == Some(StreamContent::Json))
         {
-            // A repeated request begins anew.
-            *joining = Some(Self::new(stream_id, max_message));
+            // A repeated request starts over.
+            *message = Some(Self::new(stream_id, max_message));
         }
-        let (Some(open), Some(stream)) = (joining.as_mut(), part.body.stream_id()) else {
-            return Joined::Other(Box::new(part));
+        let (Some(open), Some(stream)) = (message.as_mut(), part.body.stream_id()) else {
+            return Assembled::Other(Box::new(part));
         };
         if *stream != open.stream {
-            return Joined::Other(Box::new(part));
+            return Assembled::Other(Box::new(part));
         }
         let head = with(&part, EnvelopeBody::Cancel);
         match open.pieces.push(part) {
-            Ok(None) => Joined::Waits,
+            Ok(None) => Assembled::Incomplete,
             Ok(Some(whole)) => {
-                *joining = None;
+                *message = None;
                 let body = EnvelopeBody::Complete(whole.into_value());
-                Joined::Whole(Box::new(with(&head, body)))
+                Assembled::Whole(Box::new(with(&head, body)))
             }
             Err(error) => {
-                *joining = None;
-                Joined::Failed(error.to_string())
+                *message = None;
+                Assembled::Failed(error.to_string())
             }
         }
     }

@@ -1,11 +1,11 @@
-//! The limits of a relay.
+//! The options of a relay.
 
 use std::collections::HashMap;
 use std::time::Duration;
 
 use langgraph_remote::AgentId;
 
-/// The limits of a [`Relay`](crate::Relay), and who may register.
+/// The limits of a [`Relay`](crate::Relay), and the agents that may register.
 ///
 /// # Examples
 ///
@@ -21,6 +21,7 @@ use langgraph_remote::AgentId;
 #[derive(Clone, Debug)]
 pub struct RelayOptions {
     pub(crate) tokens: Option<HashMap<AgentId, String>>,
+    pub(crate) origins: Vec<String>,
     pub(crate) max_frame: usize,
     pub(crate) queue_frames: usize,
     pub(crate) queue_bytes: usize,
@@ -37,6 +38,7 @@ impl Default for RelayOptions {
     fn default() -> Self {
         Self {
             tokens: None,
+            origins: Vec::new(),
             max_frame: 1 << 20,
             queue_frames: 1_024,
             queue_bytes: 8 << 20,
@@ -64,6 +66,14 @@ impl RelayOptions {
         self
     }
 
+    /// Lets web pages of an origin connect, such as `https://app.example`. Unless allowed, no page in a browser
+    /// may: it could otherwise be an agent of a relay on its user's machine.
+    #[must_use]
+    pub fn origin(mut self, origin: impl Into<String>) -> Self {
+        self.origins.push(origin.into());
+        self
+    }
+
     /// Limits the size of a frame; the default is 1 MiB. A connection that sends more is closed.
     #[must_use]
     pub fn max_frame(mut self, bytes: usize) -> Self {
@@ -71,8 +81,8 @@ impl RelayOptions {
         self
     }
 
-    /// Limits what waits for an agent; the default is 1,024 frames and 8 MiB. One sender gets at
-    /// most a quarter of each. A request that finds no room is refused with `overloaded`.
+    /// Limits the queue of an agent; the default is 1,024 frames and 8 MiB. One sender gets at
+    /// most a quarter of each. A request without room is refused with `overloaded`.
     #[must_use]
     pub fn queue(mut self, frames: usize, bytes: usize) -> Self {
         self.queue_frames = frames;
@@ -80,7 +90,7 @@ impl RelayOptions {
         self
     }
 
-    /// Limits what waits for all agents together; the default is 256 MiB. If it is reached, each queue
+    /// Limits all queues together; the default is 256 MiB. If it is reached, each queue
     /// still takes 64 KiB.
     #[must_use]
     pub fn queued(mut self, bytes: usize) -> Self {
@@ -120,7 +130,7 @@ impl RelayOptions {
     }
 
     /// Sets how long an agent whose connection broke counts as present; the default is 5 seconds.
-    /// Frames for it wait in its queue.
+    /// Frames for it stay in its queue, and no agent with another token gets its id.
     #[must_use]
     pub fn grace(mut self, time: Duration) -> Self {
         self.grace = time;

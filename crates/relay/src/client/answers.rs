@@ -1,14 +1,17 @@
-//! The replies of a serving agent, kept for requesters that ask again.
+//! The replies of a serving agent, kept for requesters that repeat a request.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use langgraph_remote::{AgentEnvelope, AgentId, EnvelopeBody, ErrorCode, Frame, RequestId};
 use tokio::task::AbortHandle;
 
-use crate::pieces::apart;
+use super::pieces::split;
 
-/// The number of requests that an agent works at, and of finished replies that it keeps.
+/// The number of running requests.
 const RUNNING: usize = 256;
+/// One requester has at most so many, once half of all are running.
+const RUNNING_OF_ONE: usize = RUNNING / 4;
+/// The number of finished replies that are kept.
 const KEPT: usize = 1_024;
 /// The bytes of all kept replies.
 const KEPT_BYTES: usize = 64 << 20;
@@ -16,8 +19,8 @@ const KEPT_BYTES: usize = 64 << 20;
 const FORGOTTEN: usize = 16_384;
 /// The parts of one reply that are written in a row.
 const TURN: usize = 16;
-/// The number and the run of a part, in its frame.
-const BESIDE: usize = 128;
+/// The bytes of the number and the run of a part, at most.
+const OVERHEAD: usize = 128;
 
 pub(crate) type Key = (AgentId, RequestId);
 
@@ -30,21 +33,31 @@ pub(crate) struct Answers {
     forgotten: HashSet<Key>,
     forgotten_order: VecDeque<Key>,
     running: usize,
+    running_of: HashMap<AgentId, usize>,
     bytes: usize,
     /// The replies with parts to write.
     ready: VecDeque<Key>,
 }
 
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum ReplyPhase {
+    #[default]
+    Open,
+    /// It has ended with an error; later parts are dropped.
+    Failed,
+    Done,
+}
+
 #[derive(Default)]
 struct Answer {
-    /// Names the run, in each part: another life of the agent answers by another.
+    /// Names the run, in each part: a restarted agent has another one.
     run: String,
     parts: Vec<String>,
     /// The next part to write.
     cursor: usize,
-    done: bool,
-    /// It has ended with an error, whatever the agent still says.
-    failed: bool,
+    phase: ReplyPhase,
+    /// It is not sent: the request has no id.
+    silent: bool,
     ready: bool,
     work: Option<AbortHandle>,
 }
@@ -70,9 +83,9 @@ impl Answers {
 
     /// Decides about a request whose requester has the parts before `from_part`, of `run`.
     pub(crate) fn begin(&mut self, key: &Key, from_part: u64, run: Option<&str>) -> Begin {
-        const LOST: &str = "the agent has started anew, and the rest of the reply is lost";
+        const LOST: &str = "the agent has restarted, and the rest of the reply is lost";
         if let Some(answer) = self.known.get_mut(key) {
-            // The requester has parts of an earlier life, so it can use none of this one.
+            // The requester has parts of an earlier run, so it can use none of this one.
             if run.is_some_and(|run| run != answer.run) {
                 if let Some(work) = answer.work.take() {
                     work.abort();
@@ -90,16 +103,38 @@ impl Answers {
         if from_part > 0 {
             return Begin::Refused("lost".into(), LOST);
         }
-        if self.running >= RUNNING {
+        if !self.has_room(&key.0) {
             return Begin::Refused(ErrorCode::Overloaded, "the agent is busy");
         }
+        self.add_running(key, false);
+        Begin::Run
+    }
+
+    /// Begins a request without a reply; returns false if the agent is busy.
+    pub(crate) fn begin_silently(&mut self, key: &Key) -> bool {
+        let has_room = self.has_room(&key.0);
+        if has_room {
+            self.add_running(key, true);
+        }
+        has_room
+    }
+
+    /// Returns true if one more request of this requester may run. One requester alone leaves half to the
+    /// others, and has a quarter while they use it.
+    fn has_room(&self, requester: &AgentId) -> bool {
+        let own = self.running_of.get(requester).copied().unwrap_or(0);
+        self.running < RUNNING && (self.running < RUNNING / 2 || own < RUNNING_OF_ONE)
+    }
+
+    fn add_running(&mut self, key: &Key, silent: bool) {
         self.running += 1;
+        *self.running_of.entry(key.0.clone()).or_default() += 1;
         let answer = Answer {
             run: uuid::Uuid::new_v4().simple().to_string(),
+            silent,
             ..Answer::default()
         };
         self.known.insert(key.clone(), answer);
-        Begin::Run
     }
 
     pub(crate) fn working(&mut self, key: &Key, work: AbortHandle) {
@@ -115,23 +150,23 @@ impl Answers {
         let Some(answer) = self.known.get_mut(key) else {
             return;
         };
-        if answer.done || answer.failed {
+        if answer.phase != ReplyPhase::Open || answer.silent {
             return;
         }
         let size = Frame::reply(envelope.clone()).to_json();
-        let size = size.map_or(0, |text| text.len() + BESIDE);
+        let size = size.map_or(0, |text| text.len() + OVERHEAD);
         if size <= max_frame {
             return self.add_one(key, envelope);
         }
         if size <= max_message
-            && let Some(pieces) = apart(&envelope, max_frame)
+            && let Some(pieces) = split(&envelope, max_frame)
         {
             for piece in pieces {
                 self.add_one(key, piece);
             }
             return;
         }
-        answer.failed = true;
+        answer.phase = ReplyPhase::Failed;
         let message = format!(
             "a part of the reply has {size} bytes; a frame has at most {max_frame}, and all pieces of a message {max_message}"
         );
@@ -165,12 +200,26 @@ impl Answers {
 
     /// The reply is complete.
     pub(crate) fn finish(&mut self, key: &Key) {
-        let Some(answer) = self.known.get_mut(key).filter(|answer| !answer.done) else {
+        let Some(answer) = self.known.get_mut(key) else {
             return;
         };
-        answer.done = true;
+        if answer.phase == ReplyPhase::Done {
+            return;
+        }
+        answer.phase = ReplyPhase::Done;
         answer.work = None;
+        let silent = answer.silent;
         self.running = self.running.saturating_sub(1);
+        if let Some(running) = self.running_of.get_mut(&key.0) {
+            *running -= 1;
+            if *running == 0 {
+                self.running_of.remove(&key.0);
+            }
+        }
+        if silent {
+            self.known.remove(key);
+            return;
+        }
         self.finished.push_back(key.clone());
         while (self.finished.len() > KEPT || self.bytes > KEPT_BYTES) && self.forget_oldest() {}
     }
@@ -193,7 +242,7 @@ impl Answers {
         true
     }
 
-    /// Stops the work at a request, because nobody waits for it.
+    /// Stops the work on a request that was cancelled.
     pub(crate) fn cancel(&mut self, key: &Key) {
         if let Some(work) = self
             .known
@@ -204,7 +253,7 @@ impl Answers {
         }
     }
 
-    /// Stops the work at all requests of an agent that left.
+    /// Stops the work on all requests of an agent that left.
     pub(crate) fn cancel_all_of(&mut self, requester: &AgentId) {
         for ((from, _), answer) in &mut self.known {
             if from == requester
@@ -289,7 +338,7 @@ mod tests {
         ));
     }
     #[test]
-    fn who_has_parts_of_an_earlier_life_gets_none_of_this_one() {
+    fn a_requester_with_parts_of_an_earlier_run_gets_none_of_this_one() {
         let request = AgentEnvelope::request("a", "b", "hi").unwrap();
         let key = ("a".into(), request.request_id.clone().unwrap());
         let mut answers = Answers::new(1 << 20, 1 << 24);
@@ -301,8 +350,49 @@ mod tests {
             answers.begin(&key, 1, run.as_deref()),
             Begin::Repeated
         ));
-        let other = answers.begin(&key, 1, Some("of an earlier life"));
+        let other = answers.begin(&key, 1, Some("of an earlier run"));
         assert!(matches!(other, Begin::Refused(code, _) if code.as_str() == "lost"));
         assert!(answers.next_parts().is_empty());
+    }
+
+    #[tokio::test]
+    async fn requests_without_an_id_count_and_end_with_their_requester() {
+        let mut answers = Answers::new(1 << 20, 1 << 24);
+        let key = |from: &str, number: usize| (from.into(), RequestId::new(format!("{number}")));
+        let mut works = Vec::new();
+        for number in 0..10_000 {
+            let key = key("flood", number);
+            if answers.begin_silently(&key) {
+                let work = tokio::spawn(std::future::pending::<()>());
+                answers.working(&key, work.abort_handle());
+                works.push((key, work));
+            }
+        }
+        // Half is left to the others, of which each has a quarter.
+        assert_eq!(works.len(), RUNNING / 2);
+        for number in 0..RUNNING_OF_ONE {
+            assert!(matches!(
+                answers.begin(&key("calm", number), 0, None),
+                Begin::Run
+            ));
+        }
+        let one_more = answers.begin(&key("calm", RUNNING), 0, None);
+        assert!(matches!(one_more, Begin::Refused(ErrorCode::Overloaded, _)));
+        assert!(matches!(
+            answers.begin(&key("third", 0), 0, None),
+            Begin::Run
+        ));
+        answers.cancel_all_of(&"flood".into());
+        for (key, work) in works {
+            assert!(work.await.unwrap_err().is_cancelled());
+            answers.finish(&key);
+        }
+        assert_eq!(answers.running, RUNNING_OF_ONE + 1);
+        // They leave nothing behind: there is no reply to keep.
+        assert_eq!(answers.known.len(), RUNNING_OF_ONE + 1);
+        assert!(matches!(
+            answers.begin(&key("flood", 0), 0, None),
+            Begin::Run
+        ));
     }
 }

@@ -8,59 +8,85 @@ use langgraph_remote::{AgentId, EnvelopeBody, Frame, FrameKind};
 use tokio::time::{Instant, timeout};
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::tungstenite::handshake::server::{
+    Callback, ErrorResponse, Request, Response,
+};
+use tokio_tungstenite::tungstenite::http::StatusCode;
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 
-use crate::metrics::Counters;
+use super::metrics::Counters;
+use super::options::RelayOptions;
+use super::queue::Full;
+use super::registry::{Profile, Registration};
+use super::state::RelayState;
 use crate::protocol::{Control, Incoming, parse};
-use crate::queue::Full;
-use crate::registry::Seat;
-use crate::relay_state::Shared;
 use crate::wire::Accepted;
 use crate::wire::Wire;
 
-/// The number of texts that are no frames before the connection is closed.
-const PATIENCE: usize = 16;
+/// The number of invalid frames after which the connection is closed.
+const MISTAKES: usize = 16;
 
-/// A connection reads and writes in turns: a client that does not read is not read from.
+/// A connection. It reads and writes in turns: a client that does not read is not read from.
 pub(crate) struct Connection {
-    shared: Arc<Shared>,
+    state: Arc<RelayState>,
     number: u64,
     mistakes: usize,
 }
 
 type Socket = WebSocketStream<Box<dyn Wire>>;
 
-/// The connection is over.
-struct Over {
-    goodbye: bool,
+/// The end of a connection.
+struct ConnectionEnd {
+    /// True if the client closed it.
+    is_closed: bool,
 }
 
-const BROKEN: Over = Over { goodbye: false };
+const BROKEN: ConnectionEnd = ConnectionEnd { is_closed: false };
 
 /// Counts the connection, however it ends.
-struct Counted(Arc<Shared>);
+struct ConnectionCount(Arc<RelayState>);
 
-impl Drop for Counted {
+impl Drop for ConnectionCount {
     fn drop(&mut self) {
         let connections = &self.0.counters.connections;
         connections.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
+/// Refuses the web pages that may not connect. Only browsers send an `Origin`.
+struct Origins<'a>(&'a RelayOptions);
+
+impl Callback for Origins<'_> {
+    fn on_request(self, request: &Request, response: Response) -> Result<Response, ErrorResponse> {
+        let origin = request.headers().get("origin");
+        let allowed = match origin.map(|origin| origin.to_str()) {
+            None => true,
+            Some(Ok(origin)) => self.0.origins.iter().any(|allowed| allowed == origin),
+            Some(Err(_)) => false,
+        };
+        if allowed {
+            return Ok(response);
+        }
+        let mut refused = ErrorResponse::new(Some("this origin may not connect".to_owned()));
+        *refused.status_mut() = StatusCode::FORBIDDEN;
+        Err(refused)
+    }
+}
+
 impl Connection {
-    pub(crate) fn new(shared: Arc<Shared>, number: u64) -> Self {
+    pub(crate) fn new(state: Arc<RelayState>, number: u64) -> Self {
         Self {
-            shared,
+            state,
             number,
             mistakes: 0,
         }
     }
 
     pub(crate) async fn run(mut self, accepted: Accepted) {
-        Counters::add(&self.shared.counters.connections, 1);
-        let _counted = Counted(Arc::clone(&self.shared));
-        let shared = Arc::clone(&self.shared);
-        let options = &shared.options;
+        Counters::add(&self.state.counters.connections, 1);
+        let _count = ConnectionCount(Arc::clone(&self.state));
+        let state = Arc::clone(&self.state);
+        let options = &state.options;
         let config = WebSocketConfig::default()
             .max_message_size(Some(options.max_frame))
             .max_frame_size(Some(options.max_frame))
@@ -68,29 +94,34 @@ impl Connection {
             .write_buffer_size(0);
         let accept = async {
             let wire = accepted.await.ok()?;
-            let accept = tokio_tungstenite::accept_async_with_config(wire, Some(config));
+            let origins = Origins(options);
+            let accept =
+                tokio_tungstenite::accept_hdr_async_with_config(wire, origins, Some(config));
             accept.await.ok()
         };
         let Ok(Some(mut socket)) = timeout(options.register_within, accept).await else {
-            Counters::add(&self.shared.counters.refused, 1);
+            Counters::add(&self.state.counters.refused, 1);
             return;
         };
         let limit = options.register_within;
         let registered = timeout(limit, self.registration(&mut socket)).await;
-        let Ok(Ok((id, seat))) = registered else {
-            Counters::add(&self.shared.counters.refused, 1);
-            let _ = timeout(self.shared.options.write_within, socket.close(None)).await;
+        let Ok(Ok((id, registration))) = registered else {
+            Counters::add(&self.state.counters.refused, 1);
+            let _ = timeout(self.state.options.write_within, socket.close(None)).await;
             return;
         };
-        let over = self.serve(&mut socket, &id, &seat).await;
-        self.shared.registry().left(self.number, &id, over.goodbye);
-        if !over.goodbye {
-            let _ = timeout(self.shared.options.write_within, socket.close(None)).await;
+        let end = self.serve(&mut socket, &id, &registration).await;
+        self.state.registry().left(self.number, &id, end.is_closed);
+        if !end.is_closed {
+            let _ = timeout(self.state.options.write_within, socket.close(None)).await;
         }
     }
 
     /// Waits until the client registers.
-    async fn registration(&mut self, socket: &mut Socket) -> Result<(AgentId, Seat), Over> {
+    async fn registration(
+        &mut self,
+        socket: &mut Socket,
+    ) -> Result<(AgentId, Registration), ConnectionEnd> {
         loop {
             let text = match socket.next().await {
                 Some(Ok(Message::Text(text))) => text,
@@ -101,27 +132,28 @@ impl Connection {
                 Ok(Incoming::Control(Control::Register {
                     id,
                     name,
+                    endpoint,
                     token,
                     session,
                     request_id,
                 })) => {
-                    let agent = (&id, name, token);
-                    let options = &self.shared.options;
-                    let seat = {
-                        let mut registry = self.shared.registry();
+                    let agent = (&id, Profile { name, endpoint }, token);
+                    let options = &self.state.options;
+                    let registered = {
+                        let mut registry = self.state.registry();
                         registry.register(self.number, agent, session, options)
                     };
-                    match seat {
-                        Ok(seat) => {
+                    match registered {
+                        Ok(registration) => {
                             let registered = Control::Registered {
                                 id: id.clone(),
                                 request_id,
                             };
                             if self.write(socket, registered.text()).await.is_err() {
-                                self.shared.registry().left(self.number, &id, false);
+                                self.state.registry().left(self.number, &id, false);
                                 return Err(BROKEN);
                             }
-                            return Ok((id, seat));
+                            return Ok((id, registration));
                         }
                         Err((code, message)) => {
                             let error = Control::error(code, message, request_id);
@@ -142,17 +174,22 @@ impl Connection {
         }
     }
 
-    async fn serve(&mut self, socket: &mut Socket, id: &AgentId, seat: &Seat) -> Over {
-        let every = self.shared.options.heartbeat;
+    async fn serve(
+        &mut self,
+        socket: &mut Socket,
+        id: &AgentId,
+        registration: &Registration,
+    ) -> ConnectionEnd {
+        let every = self.state.options.heartbeat;
         let mut heartbeat = tokio::time::interval(every);
-        let mut heard = Instant::now();
+        let mut last_read = Instant::now();
         loop {
             let done = tokio::select! {
                 incoming = socket.next() => {
-                    heard = Instant::now();
+                    last_read = Instant::now();
                     match incoming {
-                        Some(Ok(Message::Text(text))) => self.take(socket, id, &text).await,
-                        Some(Ok(Message::Close(_))) => Err(Over { goodbye: true }),
+                        Some(Ok(Message::Text(text))) => self.text(socket, id, &text).await,
+                        Some(Ok(Message::Close(_))) => Err(ConnectionEnd { is_closed: true }),
                         Some(Ok(Message::Binary(_))) => {
                             let error = Control::error("bad_request", "frames are text", None);
                             self.mistake(socket, error).await
@@ -161,38 +198,65 @@ impl Connection {
                         Some(Err(_)) | None => Err(BROKEN),
                     }
                 }
-                text = seat.queue.pop() => self.write(socket, text).await,
-                () = seat.replaced.notified() => {
+                text = registration.queue.pop() => self.write(socket, text).await,
+                () = registration.replaced.notified() => {
                     let error = Control::error("replaced", "the agent has a new connection", None);
                     let _ = self.write(socket, error.text()).await;
                     Err(BROKEN)
                 }
                 _ = heartbeat.tick() => {
-                    if heard.elapsed() > every.mul_f32(2.5) {
+                    if last_read.elapsed() > every.mul_f32(2.5) {
                         Err(BROKEN)
                     } else {
                         self.send(socket, Message::Ping(Vec::new().into())).await
                     }
                 }
             };
-            if let Err(over) = done {
-                return over;
+            if let Err(end) = done {
+                return end;
             }
         }
     }
 
     /// Handles a text of a registered agent.
-    async fn take(&mut self, socket: &mut Socket, id: &AgentId, text: &str) -> Result<(), Over> {
+    async fn text(
+        &mut self,
+        socket: &mut Socket,
+        id: &AgentId,
+        text: &str,
+    ) -> Result<(), ConnectionEnd> {
         match parse(text) {
-            Ok(Incoming::Frame(frame)) => self.pass_on(socket, id, *frame).await,
-            Ok(Incoming::Control(Control::List { request_id })) => {
-                let agents = self.shared.registry().list();
-                let answer = Control::Agents { agents, request_id };
+            Ok(Incoming::Frame(frame)) => self.forward(socket, id, *frame).await,
+            Ok(Incoming::Control(Control::List { after, request_id })) => {
+                let bytes = self.state.options.max_frame / 2;
+                let (agents, next) = self.state.registry().list(after.as_ref(), bytes);
+                let answer = Control::Agents {
+                    agents,
+                    next,
+                    request_id,
+                };
                 self.write(socket, answer.text()).await
             }
             Ok(Incoming::Control(Control::Ping { request_id })) => {
                 self.write(socket, Control::Pong { request_id }.text())
                     .await
+            }
+            Ok(Incoming::Control(Control::Register {
+                id: other,
+                name,
+                endpoint,
+                request_id,
+                ..
+            })) if other == *id => {
+                let updated = self.state.registry().update(id, Profile { name, endpoint });
+                let answer = match updated {
+                    Ok(()) => Control::Registered {
+                        id: id.clone(),
+                        request_id,
+                    },
+                    Err((code, message)) => Control::error(code, message, request_id),
+                };
+                self.write(socket, answer.text()).await
             }
             Ok(Incoming::Control(Control::Register { request_id, .. })) => {
                 let message = format!("this connection is `{id}`; open another one");
@@ -200,7 +264,7 @@ impl Connection {
                 self.mistake(socket, error).await
             }
             Ok(Incoming::Control(_)) => {
-                let error = Control::error("bad_request", "only a relay sends this frame", None);
+                let error = Control::error("bad_request", "unexpected frame from a client", None);
                 self.mistake(socket, error).await
             }
             Err(message) => {
@@ -210,15 +274,16 @@ impl Connection {
         }
     }
 
-    async fn pass_on(
+    async fn forward(
         &mut self,
         socket: &mut Socket,
         from: &AgentId,
         frame: Frame,
-    ) -> Result<(), Over> {
+    ) -> Result<(), ConnectionEnd> {
         let request_id = frame.request_id.clone();
-        // Whoever misses a numbered part of a reply asks for it again. Of the others, the sender hears.
-        let asks = match frame.kind {
+        // A requester that misses a numbered part of a reply repeats its request. For other frames, the sender
+        // gets the error.
+        let reports_errors = match frame.kind {
             FrameKind::Reply => frame.seq.is_none(),
             _ => frame.body != EnvelopeBody::Cancel,
         };
@@ -231,8 +296,8 @@ impl Connection {
                 return self.mistake(socket, error).await;
             }
         };
-        let counters = &self.shared.counters;
-        let queue = self.shared.registry().route(from, &to);
+        let counters = &self.state.counters;
+        let queue = self.state.registry().route(from, &to);
         let bytes = text.len();
         let (code, message) = match queue.map(|queue| queue.push(from, text)) {
             Some(Ok(())) => {
@@ -240,11 +305,11 @@ impl Connection {
                 Counters::add(&counters.bytes, bytes);
                 return Ok(());
             }
-            Some(Err(Full)) => ("overloaded", format!("too much waits for agent `{to}`")),
+            Some(Err(Full)) => ("overloaded", format!("the queue of agent `{to}` is full")),
             None => ("unknown_agent", format!("there is no agent `{to}`")),
         };
         Counters::add(&counters.dropped, 1);
-        if !asks {
+        if !reports_errors {
             return Ok(());
         }
         let error = Control::error(code, message, request_id);
@@ -252,22 +317,22 @@ impl Connection {
     }
 
     /// Answers a mistake of the client, and closes the connection after many.
-    async fn mistake(&mut self, socket: &mut Socket, error: Control) -> Result<(), Over> {
+    async fn mistake(&mut self, socket: &mut Socket, error: Control) -> Result<(), ConnectionEnd> {
         self.mistakes += 1;
         self.write(socket, error.text()).await?;
-        if self.mistakes < PATIENCE {
+        if self.mistakes < MISTAKES {
             return Ok(());
         }
-        Counters::add(&self.shared.counters.refused, 1);
+        Counters::add(&self.state.counters.refused, 1);
         Err(BROKEN)
     }
 
-    async fn write(&self, socket: &mut Socket, text: String) -> Result<(), Over> {
+    async fn write(&self, socket: &mut Socket, text: String) -> Result<(), ConnectionEnd> {
         self.send(socket, Message::text(text)).await
     }
 
-    async fn send(&self, socket: &mut Socket, message: Message) -> Result<(), Over> {
-        let limit = self.shared.options.write_within;
+    async fn send(&self, socket: &mut Socket, message: Message) -> Result<(), ConnectionEnd> {
+        let limit = self.state.options.write_within;
         match timeout(limit, socket.send(message)).await {
             Ok(Ok(())) => Ok(()),
             _ => Err(BROKEN),

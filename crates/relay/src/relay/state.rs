@@ -1,13 +1,14 @@
-//! What a relay and its connections share.
+//! The state of a relay.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::metrics::Counters;
-use crate::options::RelayOptions;
-use crate::registry::Registry;
+use super::metrics::Counters;
+use super::options::RelayOptions;
+use super::registry::Registry;
 
-pub(crate) struct Shared {
+/// What a relay and its connections share.
+pub(crate) struct RelayState {
     pub(crate) options: RelayOptions,
     registry: Mutex<Registry>,
     pub(crate) counters: Counters,
@@ -15,7 +16,7 @@ pub(crate) struct Shared {
     next: AtomicU64,
 }
 
-impl Shared {
+impl RelayState {
     pub(crate) fn new(options: RelayOptions) -> Self {
         Self {
             registry: Mutex::new(Registry::new(&options)),
