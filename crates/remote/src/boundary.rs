@@ -9,7 +9,7 @@ use langgraph::node::{IntoOutput, Output};
 use langgraph::run::{Outcome, Run};
 use langgraph::state::State;
 
-/// A graph behind a boundary: before a run, it writes the user's message into the state; after the
+/// A graph with a boundary: before a run, it writes the user's message into the state; after the
 /// run, it reads the answer from the state. The user never sees the state.
 ///
 /// # Examples
@@ -60,8 +60,51 @@ impl<S: State, M, R> InvokeBoundary<S, M, R> {
     /// Creates a boundary. `write` turns the user's message into the input of a run; `read` takes
     /// the answer from the final state.
     ///
-    /// On a thread, the state is that of the previous run. So let `write` clear the old answer, for
-    /// example with a [`Command::overwrite`](langgraph::Command::overwrite).
+    /// On a thread, a run begins with the state of the previous one. So let `write` clear what belongs to one
+    /// turn: the answer, and the requests and results on the way to it. What is left would be sent again.
+    ///
+    /// # Examples
+    ///
+    /// A conversation, in which each turn has its own request:
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use langgraph::checkpoint::MemorySaver;
+    /// use langgraph::prelude::*;
+    /// use langgraph_remote::InvokeBoundary;
+    ///
+    /// #[derive(State, Clone, Debug, Default)]
+    /// struct Office {
+    ///     user_message: String,
+    ///     mail_request: Option<String>,
+    ///     #[reducer(append)]
+    ///     sent: Vec<String>,
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let mut graph = StateGraph::<Office>::new();
+    /// graph.add_node("parse", |office: &Office| {
+    ///     let request = office.user_message.strip_prefix("mail ");
+    ///     OfficeUpdate::default().mail_request(request.map(str::to_owned))
+    /// });
+    /// graph.add_node("send", |office: &Office| {
+    ///     OfficeUpdate::default().sent(office.mail_request.iter().cloned().collect())
+    /// });
+    /// graph.add_sequence(&["parse", "send"]);
+    ///
+    /// let office = InvokeBoundary::new(
+    ///     graph.compile()?.checkpointer(Arc::new(MemorySaver::new())),
+    ///     |text: &str| OfficeUpdate::default().user_message(text.to_owned()).mail_request(None),
+    ///     |office: &Office| office.sent.len(),
+    /// );
+    /// for (text, mails) in [("mail ada", 1), ("thanks", 1), ("mail ben", 2)] {
+    ///     let sent = office.invoke_with(text, |run| run.thread("user")).await?;
+    ///     assert_eq!(sent, mails);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn new<I: IntoOutput<S>>(
         graph: CompiledStateGraph<S>,
         write: impl Fn(M) -> I + Send + Sync + 'static,

@@ -85,7 +85,10 @@ async fn parse(state: &AssistantState) -> AssistantStateUpdate {
         }
         _ => None,
     };
-    AssistantStateUpdate::default().mail_request(request)
+    // On a thread, each turn begins without the result of the last one.
+    AssistantStateUpdate::default()
+        .mail_request(request)
+        .mail_result(None)
 }
 
 #[node]

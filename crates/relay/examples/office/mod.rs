@@ -6,6 +6,7 @@ use std::error::Error;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use langgraph::checkpoint::MemorySaver;
 use langgraph::policy::NodeFailure;
 use langgraph::prelude::*;
 use langgraph_relay::{Relay, RelayClient, RelayOptions};
@@ -19,7 +20,7 @@ use tokio::net::TcpListener;
 
 type Failure = Box<dyn Error>;
 
-/// Where the programs meet: `AGORA_ADDRESS`, or 127.0.0.1:7077.
+/// The address of the relay: `AGORA_ADDRESS`, or 127.0.0.1:7077.
 pub(crate) fn address() -> String {
     std::env::var("AGORA_ADDRESS").unwrap_or_else(|_| "127.0.0.1:7077".to_owned())
 }
@@ -110,7 +111,8 @@ pub(crate) async fn mail_agent(address: &str) -> Result<(), Failure> {
         .await?)
 }
 
-// The assistant: it parses, asks the mail agent or the calendar if needed, and answers.
+// The assistant: it parses, asks the mail agent or the calendar if needed, and answers. A conversation with the
+// user is a thread.
 
 #[derive(State, Clone, Debug, Default)]
 struct Assistant {
@@ -124,7 +126,11 @@ struct Assistant {
 #[node]
 async fn parse(state: &Assistant) -> AssistantUpdate {
     let text = state.user_message.as_str();
-    let update = AssistantUpdate::default();
+    // On a thread, the state has the last turn's requests and result: each turn begins without them.
+    let update = AssistantUpdate::default()
+        .mail_request(None)
+        .calendar_request(None)
+        .mail_result(None);
     // 给 ada@example.com 发一封邮件: 你好
     if let Some((to, text)) = text
         .strip_prefix("给 ")
@@ -181,18 +187,19 @@ pub(crate) async fn assistant(address: &str, question: Option<String>) -> Result
         START => parse => mail_agent => calendar => summarise => END;
     };
     let assistant = InvokeBoundary::new(
-        graph.compile()?,
+        graph.compile()?.checkpointer(Arc::new(MemorySaver::new())),
         |text: String| AssistantUpdate::default().user_message(text),
         |state: &Assistant| state.reply_to_user.clone().unwrap_or_default(),
     );
+    let ask = async |text: String| assistant.invoke_with(text, |run| run.thread("user")).await;
     if let Some(question) = question {
-        println!("{}", assistant.invoke(question).await?);
+        println!("{}", ask(question).await?);
         relay.close().await;
         return Ok(());
     }
     let mut lines = BufReader::new(tokio::io::stdin()).lines();
     while let Some(line) = lines.next_line().await? {
-        println!("{}", assistant.invoke(line.trim().to_owned()).await?);
+        println!("{}", ask(line.trim().to_owned()).await?);
     }
     relay.close().await;
     Ok(())

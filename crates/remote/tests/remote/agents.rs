@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use langgraph::checkpoint::MemorySaver;
 use langgraph::prelude::*;
 use langgraph_remote::{
     AgentEnvelope, AgentId, ErrorCode, InvokeBoundary, RemoteError, Transport, serve,
@@ -34,6 +35,32 @@ async fn the_user_talks_to_the_boundary_only() {
     }
     let error = boundary.invoke_with("inbox", |run| run.limit(1)).await;
     assert!(matches!(error, Err(AgentError::StepLimit { limit: 1, .. })));
+}
+
+#[tokio::test]
+async fn on_a_thread_each_turn_sends_its_own_mail_only() {
+    let tap = Tap::new(local("mail", mail_agent()));
+    let mut graph = assistant();
+    graph.resource(shared(tap.clone()));
+    let graph = graph.compile().unwrap();
+    let boundary = InvokeBoundary::new(
+        graph.checkpointer(Arc::new(MemorySaver::new())),
+        |text: &'static str| says(text),
+        |state: &Assistant| state.reply_to_user.clone(),
+    );
+    let mut requests = 0;
+    for (said, answered, asked) in [
+        ("mail Ann lunch", "sent to Ann", 1),
+        ("thanks", "you said `thanks`", 0),
+        ("inbox", "2 mails", 1),
+        ("bye", "you said `bye`", 0),
+    ] {
+        let reply = boundary.invoke_with(said, |run| run.thread("user")).await;
+        assert_eq!(reply.unwrap().as_deref(), Some(answered));
+        requests += asked;
+        // A request and its reply.
+        assert_eq!(tap.seen().len(), requests * 2, "{said}");
+    }
 }
 
 #[tokio::test]

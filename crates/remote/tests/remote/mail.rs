@@ -1,4 +1,4 @@
-//! What the tests share: the assistant and the mail agent, and transports that watch or fail.
+//! What the tests share: the assistant and the mail agent, and transports that record or fail.
 
 use std::future::pending;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -40,7 +40,7 @@ pub(crate) fn update() -> AssistantUpdate {
     AssistantUpdate::default()
 }
 
-/// The user says something.
+/// A message of the user.
 pub(crate) fn says(text: impl Into<String>) -> AssistantUpdate {
     update().user_message(text.into())
 }
@@ -57,7 +57,8 @@ pub(crate) fn parse(state: &Assistant) -> AssistantUpdate {
         (Some("inbox"), _) => Some(MailRequest::List),
         _ => None,
     };
-    update().mail_request(request)
+    // Each turn of a thread begins without the result of the last one.
+    update().mail_request(request).mail_result(None)
 }
 
 pub(crate) fn mail_request(state: &Assistant) -> Option<MailRequest> {
