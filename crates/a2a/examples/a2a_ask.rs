@@ -17,7 +17,7 @@ use langgraph_remote::RemoteNode;
 async fn main() -> ExitCode {
     let agents = A2aClient::new();
     let asked = ask(agents.clone()).await;
-    // An agent that was given up hears of it.
+    // A dropped request is cancelled at its agent.
     agents.settled().await;
     match asked {
         Ok(()) => ExitCode::SUCCESS,

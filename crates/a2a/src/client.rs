@@ -4,20 +4,15 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use a2a::{AgentCard, TRANSPORT_PROTOCOL_HTTP_JSON, TRANSPORT_PROTOCOL_JSONRPC};
-use a2a_client::Transport as Binding;
 use a2a_client::agent_card::AgentCardResolver;
-use a2a_client::jsonrpc::JsonRpcTransport;
-use a2a_client::rest::RestTransport;
 use async_trait::async_trait;
 use futures_util::stream;
-use langgraph::error::NodeError;
 use langgraph_remote::{AgentEnvelope, AgentId, RemoteError, ReplyStream, Transport};
 use tokio::sync::{OnceCell, mpsc, watch};
 
 use crate::exchange::{Exchange, LONGEST_PAUSE};
 use crate::failure::failed;
-use crate::wire;
+use crate::link::{Link, choose};
 
 /// The parts of a reply that are buffered before the agent has to wait.
 const BUFFER: usize = 16;
@@ -64,16 +59,16 @@ pub struct A2aClient {
 }
 
 /// Counts a request until it is dropped.
-struct Counted(Arc<watch::Sender<usize>>);
+struct OpenRequest(Arc<watch::Sender<usize>>);
 
-impl Counted {
+impl OpenRequest {
     fn new(open: &Arc<watch::Sender<usize>>) -> Self {
         open.send_modify(|open| *open += 1);
         Self(Arc::clone(open))
     }
 }
 
-impl Drop for Counted {
+impl Drop for OpenRequest {
     fn drop(&mut self) {
         self.0.send_modify(|open| *open -= 1);
     }
@@ -84,16 +79,6 @@ struct Agent {
     url: String,
     token: Option<String>,
     link: Arc<OnceCell<Arc<Link>>>,
-}
-
-/// How an agent is reached, as its card says.
-pub(crate) struct Link {
-    pub(crate) binding: Box<dyn Binding>,
-    pub(crate) streaming: bool,
-    /// True if it speaks the extension of this crate.
-    pub(crate) ours: bool,
-    pub(crate) tenant: Option<String>,
-    pub(crate) token: Option<String>,
 }
 
 impl A2aClient {
@@ -149,41 +134,10 @@ impl A2aClient {
             let http = a2a_client::default_reqwest_client(None).map_err(failed)?;
             let resolver = AgentCardResolver::new(Some(http.clone()));
             let card = resolver.resolve(&agent.url).await.map_err(failed)?;
-            link(http, &card, agent).map(Arc::new)
+            choose(http, &card, agent.token.clone()).map(Arc::new)
         });
         link.await.cloned()
     }
-}
-
-/// Chooses a binding that the agent and this client speak.
-fn link(http: reqwest::Client, card: &AgentCard, agent: &Agent) -> Result<Link, RemoteError> {
-    let speaks = |binding: &str| {
-        card.supported_interfaces.iter().find(|interface| {
-            interface.protocol_binding.eq_ignore_ascii_case(binding)
-                && interface.protocol_version.starts_with('1')
-        })
-    };
-    let (binding, interface): (Box<dyn Binding>, _) =
-        if let Some(interface) = speaks(TRANSPORT_PROTOCOL_JSONRPC) {
-            let binding = JsonRpcTransport::new(http, interface.wire_url());
-            (Box::new(binding), interface)
-        } else if let Some(interface) = speaks(TRANSPORT_PROTOCOL_HTTP_JSON) {
-            let binding = RestTransport::new(http, interface.wire_url());
-            (Box::new(binding), interface)
-        } else {
-            let message = "the agent speaks neither JSON-RPC nor HTTP+JSON of A2A 1";
-            return Err(RemoteError::connection(NodeError::msg(message)));
-        };
-    let extensions = card.capabilities.extensions.iter().flatten();
-    Ok(Link {
-        binding,
-        streaming: card.capabilities.streaming == Some(true),
-        ours: extensions
-            .into_iter()
-            .any(|extension| extension.uri == wire::EXTENSION),
-        tenant: interface.tenant.clone(),
-        token: agent.token.clone(),
-    })
 }
 
 #[async_trait]
@@ -192,11 +146,11 @@ impl Transport for A2aClient {
         let link = self.link(&request.to).await?;
         let (out, mut parts) = mpsc::channel(BUFFER);
         // A task of its own: it sends the cancellation after the reply is dropped.
-        let counted = Counted::new(&self.open);
+        let open = OpenRequest::new(&self.open);
         let exchange = Exchange::new(link, request)?;
         tokio::spawn(async move {
             exchange.run(out).await;
-            drop(counted);
+            drop(open);
         });
         Ok(ReplyStream::new(stream::poll_fn(move |cx| {
             parts.poll_recv(cx)

@@ -14,8 +14,8 @@ use futures_util::stream::{self, BoxStream};
 use langgraph_remote::{AgentEnvelope, EnvelopeBody, RemoteError};
 use tokio::sync::{mpsc, watch};
 
-use crate::client::Link;
 use crate::failure::{Broken, broken, failed};
+use crate::link::Link;
 use crate::reading::Reading;
 use crate::request::{conversation, message, metadata};
 use crate::wire;

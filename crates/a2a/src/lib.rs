@@ -22,6 +22,7 @@ mod exchange;
 mod failure;
 mod handler;
 mod hosts;
+mod link;
 mod message;
 mod push;
 mod reading;

@@ -129,7 +129,7 @@ impl A2aServer {
     }
 
     /// Gives a caller a bearer token. With at least one token, only callers with a token are
-    /// served. Without any, everyone is, and all of them are one caller.
+    /// served. Without any, all callers are, and they count as one.
     pub fn token(mut self, caller: impl Into<AgentId>, token: impl Into<String>) -> Self {
         let tokens = self.tokens.get_or_insert_default();
         tokens.insert(token.into(), caller.into());

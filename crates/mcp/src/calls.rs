@@ -51,8 +51,8 @@ pub(crate) enum Turn {
     Alone { _guard: OwnedRwLockWriteGuard<()> },
 }
 
-/// To whom a question belongs.
-enum Asking {
+/// The call that a question belongs to.
+enum Asker {
     Call(mpsc::UnboundedSender<CallEvent>),
     /// Other calls may still end.
     Unknown,
@@ -99,37 +99,37 @@ impl Calls {
 
     /// Returns the call that a question belongs to. While several are in flight, that is known only when the
     /// others have ended.
-    async fn asking(&self) -> Option<mpsc::UnboundedSender<CallEvent>> {
+    async fn asker(&self) -> Option<mpsc::UnboundedSender<CallEvent>> {
         let mut changes = self.0.changes.subscribe();
         let _counted = Elicitation::new(self);
         loop {
             changes.borrow_and_update();
-            match self.eliciting_now() {
-                Asking::Call(call) => return Some(call),
-                Asking::All(calls) => {
+            match self.asker_now() {
+                Asker::Call(call) => return Some(call),
+                Asker::All(calls) => {
                     for call in calls {
                         let _ = call.send(CallEvent::Repeat); // the call has just ended
                     }
                     return None;
                 }
-                Asking::Unknown => {}
+                Asker::Unknown => {}
             }
             changes.changed().await.ok()?;
         }
     }
 
-    fn eliciting_now(&self) -> Asking {
+    fn asker_now(&self) -> Asker {
         let in_flight = self.in_flight();
         let mut calls = in_flight.calls.values();
         match (calls.next(), calls.next()) {
-            (Some(only), None) => return Asking::Call(only.clone()),
+            (Some(only), None) => return Asker::Call(only.clone()),
             (Some(_), Some(_)) => self.0.is_one_by_one.store(true, Ordering::SeqCst),
             (None, _) => {}
         }
         if in_flight.elicitations < in_flight.calls.len() {
-            return Asking::Unknown;
+            return Asker::Unknown;
         }
-        Asking::All(in_flight.calls.values().cloned().collect())
+        Asker::All(in_flight.calls.values().cloned().collect())
     }
 }
 
@@ -204,7 +204,7 @@ impl ClientHandler for ClientService {
         _: RequestContext<RoleClient>,
     ) -> Result<ElicitResult, ErrorData> {
         let refused = |why: &str| ErrorData::invalid_request(why.to_owned(), None);
-        let Some(call) = self.calls.asking().await else {
+        let Some(call) = self.calls.asker().await else {
             return Err(refused("several calls ask; each is made again, alone"));
         };
         let (reply, answer) = oneshot::channel();

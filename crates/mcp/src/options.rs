@@ -31,7 +31,7 @@ impl Options {
     }
 
     /// Limits the time of a call; the default is five minutes. A longer call is cancelled, and the
-    /// model is told.
+    /// model reads that.
     #[must_use]
     pub fn call_timeout(mut self, limit: Duration) -> Self {
         self.call_timeout = limit;

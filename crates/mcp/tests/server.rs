@@ -327,14 +327,14 @@ async fn what_the_graph_emits_reaches_the_client_as_progress() {
     let graph = caller(&client).await;
     let run = graph.run(call("double", json!({"start": 21}))).thread("t");
     let mut events = run.stream(StreamMode::Custom);
-    let mut told = vec![];
+    let mut reported = vec![];
     while let Some(event) = events.next().await {
         if let langgraph::stream::EventKind::Custom { value, .. } = event.unwrap().kind {
             assert_eq!(value["type"], "mcp_progress");
-            told.push(value["message"].as_str().unwrap().to_owned());
+            reported.push(value["message"].as_str().unwrap().to_owned());
         }
     }
-    assert_eq!(told, ["half way", "`work` is done"]);
+    assert_eq!(reported, ["half way", "`work` is done"]);
 }
 
 #[tokio::test]

@@ -26,7 +26,7 @@ use crate::protocol::{Subjects, ToAll, ToDriver, ToWorker, decode, encode};
 use crate::{Queue, QueueError};
 
 pub(crate) use self::command::{Command, FromDriver, Submitted, Written};
-pub(crate) use self::mailbox::mailbox;
+pub(crate) use self::mailbox::{Mailbox, mailbox};
 
 /// How often busy workers are pinged, and pending work is announced.
 const TICK: Duration = Duration::from_millis(500);

@@ -5,11 +5,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use langgraph::error::NodeError;
-use langgraph::executor::{Executor, Running, TaskCall};
+use langgraph::executor::{Executor, Running, TaskCall, TaskReply};
 use tokio::sync::mpsc;
 
 use crate::QueueError;
-use crate::driver::{Command, Driver, FromDriver, Submitted, Written, mailbox};
+use crate::driver::{Command, Driver, FromDriver, Mailbox, Submitted, Written, mailbox};
 use crate::link::Link;
 use crate::metrics::{Counters, Metrics, WorkerInfo};
 use crate::objects::Objects;
@@ -124,13 +124,10 @@ impl Queue {
         Arc::clone(&last.1)
     }
 
-    async fn run_task(
-        &self,
-        call: TaskCall<'_>,
-    ) -> Result<langgraph::executor::TaskReply, NodeError> {
+    async fn run_task(&self, call: TaskCall<'_>) -> Result<TaskReply, NodeError> {
         let driver = self.driver();
         let task = self.next.fetch_add(1, Ordering::Relaxed);
-        let (future, mut from_driver) = mailbox();
+        let (future, from_driver) = mailbox();
         // Pending tasks are in memory. A large one is written only when it is assigned.
         let written = match Body::small(&call.order(), SMALL_ORDER.min(self.link.limit() / 2))? {
             Some(order) => Some(Written {
@@ -149,11 +146,23 @@ impl Queue {
         driver
             .send(Command::Submit(submitted))
             .map_err(|_| ended())?;
-        let mut guard = ForgetOnDrop {
+        let guard = ForgetOnDrop {
             task,
             driver: &driver,
             ended: false,
         };
+        self.follow(&call, guard, from_driver).await
+    }
+
+    /// Handles the messages of the driver until the task has ended.
+    async fn follow(
+        &self,
+        call: &TaskCall<'_>,
+        mut guard: ForgetOnDrop<'_>,
+        mut from_driver: Mailbox,
+    ) -> Result<TaskReply, NodeError> {
+        let ended = || NodeError::from(QueueError::Ended);
+        let (task, driver) = (guard.task, guard.driver);
         while let Some(message) = from_driver.recv().await {
             match message {
                 FromDriver::Assigned => {

@@ -4,6 +4,7 @@ mod answers;
 mod backoff;
 mod builder;
 mod connect;
+mod disconnect;
 mod incoming;
 mod outgoing;
 mod pieces;

@@ -259,7 +259,7 @@ async fn the_pauses_between_connections_grow() {
     assert!((60..140).contains(&pauses.len()), "{}", pauses.len());
 }
 
-/// A relay in memory that registers everyone, and answers nothing else.
+/// A relay in memory that registers each client, and answers nothing else.
 struct Silent(Arc<Mutex<Vec<Instant>>>);
 
 #[async_trait]

@@ -47,7 +47,7 @@ fn the_three_programs_talk_as_at_three_terminals() {
     let mut agora = start("agora", "127.0.0.1:0");
     let address = agora.line();
     let mut assistant = start("assistant", &address);
-    // Nobody serves the mail yet: the assistant says so, and works all the same.
+    // There is no mail agent yet: the assistant says so, and goes on.
     let offline = assistant.ask("列出邮件");
     assert!(offline.contains("there is no agent `mail`"), "{offline}");
     assert_eq!(assistant.ask("谢谢"), "不客气。");

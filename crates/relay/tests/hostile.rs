@@ -1,4 +1,4 @@
-//! Hostile clients against the program `agora`: its memory stays flat, and everyone else is served.
+//! Hostile clients against the program `agora`: its memory stays flat, and the other agents are served.
 //!
 //! `RELAY_HOSTILE=100000` makes that many registrations, and as much of the rest; the default is 1,000.
 
@@ -137,15 +137,15 @@ async fn attack(to: SocketAddr, number: usize) {
 }
 
 /// Registers, and reads nothing that comes.
-async fn deaf(to: SocketAddr, number: usize) {
+async fn never_reading(to: SocketAddr, number: usize) {
     loop {
-        let socket = register(to, number, &format!("deaf-{number}")).await;
+        let socket = register(to, number, &format!("never-reading-{number}")).await;
         tokio::time::sleep(Duration::from_secs(5)).await;
         drop(socket);
     }
 }
 
-/// Floods the deaf ones with large frames.
+/// Floods the clients that never read with large frames.
 async fn flood(to: SocketAddr, number: usize) {
     loop {
         let Some(socket) = register(to, number, &format!("flood-{number}")).await else {
@@ -156,7 +156,7 @@ async fn flood(to: SocketAddr, number: usize) {
         let drain = async { while let Some(Ok(_)) = read.next().await {} };
         let send = async {
             for round in 0.. {
-                let to = format!("deaf-{}", round % 3);
+                let to = format!("never-reading-{}", round % 3);
                 let frame = json!({"type": "send", "to": to, "request_id": "r",
                     "payload": "x".repeat(200_000)});
                 if write.send(Message::text(frame.to_string())).await.is_err() {
@@ -173,7 +173,7 @@ async fn flood(to: SocketAddr, number: usize) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn memory_is_flat_and_everyone_else_is_served() {
+async fn memory_is_flat_and_the_other_agents_are_served() {
     let registrations = std::env::var("RELAY_HOSTILE");
     let registrations: usize = registrations.map_or(1_000, |count| count.parse().unwrap());
     let agora = agora();
@@ -189,22 +189,22 @@ async fn memory_is_flat_and_everyone_else_is_served() {
     let assistant = assistant.unwrap();
     let calm = agora.memory();
 
-    let mut pests = JoinSet::new();
+    let mut attackers = JoinSet::new();
     for number in 0..3 {
-        pests.spawn(deaf(to, number));
+        attackers.spawn(never_reading(to, number));
     }
     for number in 0..5 {
-        pests.spawn(flood(to, number));
+        attackers.spawn(flood(to, number));
     }
     // Connections that say nothing are held while the attack lasts.
     for number in 0..20 {
-        pests.spawn(async move {
+        attackers.spawn(async move {
             while let Ok(mut silent) = dial(to, number).await {
                 let _ = silent.read(&mut [0; 16]).await;
             }
         });
     }
-    // Somebody asks all the time.
+    // One agent sends requests all the time.
     let waits = Arc::new(Mutex::new(Vec::new()));
     let waited = Arc::clone(&waits);
     let asking = tokio::spawn(async move {
@@ -234,7 +234,7 @@ async fn memory_is_flat_and_everyone_else_is_served() {
         for member in crowd.collect::<Vec<_>>() {
             member.await.unwrap();
         }
-        // The deaf ones' queues are full in the first wave too.
+        // The queues of the clients that never read are full in the first wave too.
         if wave == 0 {
             tokio::time::sleep(Duration::from_secs(3)).await;
         }
@@ -243,7 +243,7 @@ async fn memory_is_flat_and_everyone_else_is_served() {
     }
     let seconds = began.elapsed().as_secs_f32();
     asking.abort();
-    pests.abort_all();
+    attackers.abort_all();
     let mib = |bytes: &usize| bytes >> 20;
     let after_mib: Vec<usize> = after.iter().map(mib).collect();
     let mut waits = std::mem::take(&mut *waits.lock().unwrap());

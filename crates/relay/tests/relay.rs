@@ -1,4 +1,4 @@
-//! Remote nodes over the relay behave as in one process; and nobody harms the others.
+//! Remote nodes over the relay behave as in one process, and hostile clients do not affect the others.
 
 #![allow(
     clippy::unwrap_used,
@@ -123,7 +123,7 @@ async fn every_row_holds_over_the_relay() {
     assert!(relay.metrics().frames > 200, "{}", relay.metrics());
 }
 
-/// Forwards bytes to the relay, and cuts all connections when told to.
+/// Forwards bytes to the relay, and cuts all connections on request.
 async fn cut(relay: SocketAddr) -> (SocketAddr, Arc<tokio::sync::Notify>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -259,7 +259,7 @@ async fn an_agent_needs_its_own_token() {
     let mail = mail.connect().await.unwrap();
     assert_eq!(mail.agents().await.unwrap().len(), 1);
 
-    // Without tokens, an id belongs to whoever has it.
+    // Without tokens, an id belongs to the agent that has it.
     let (_relay, address) = start(quick()).await;
     let _mail = caller(address, "mail").await;
     match RelayClient::builder(url(address), "mail").connect().await {
@@ -269,7 +269,7 @@ async fn an_agent_needs_its_own_token() {
 }
 
 #[tokio::test]
-async fn hostile_clients_harm_nobody_else() {
+async fn hostile_clients_do_not_affect_the_others() {
     let options = quick().max_frame(16 * 1024).queue(64, 256 * 1024);
     let (relay, address) = start(options.max_agents(200).max_connections(300)).await;
     let _worker = agent(address, "worker", worker()).await;

@@ -27,7 +27,7 @@ async fn agents_talk_over_tls_and_refuse_a_relay_that_they_do_not_trust() {
     let options = RelayOptions::default().patience(Duration::from_secs(2));
     tokio::spawn(async move { Relay::new(options).serve(listener).await });
 
-    // A client in the middle of its handshake holds nobody up.
+    // A client in the middle of its handshake delays no other.
     let mut slow = TcpStream::connect(address).await.unwrap();
     slow.write_all(&[22, 3, 1]).await.unwrap();
 
@@ -51,8 +51,8 @@ async fn agents_talk_over_tls_and_refuse_a_relay_that_they_do_not_trust() {
 
     let limit = Duration::from_millis(800);
     let other = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
-    let stranger = RelayClient::builder(&url, "stranger").root_certificates(other.cert.pem());
-    match stranger.connect_within(limit).connect().await {
+    let distrustful = RelayClient::builder(&url, "distrustful").root_certificates(other.cert.pem());
+    match distrustful.connect_within(limit).connect().await {
         Err(RelayError::Unreachable(why)) => assert!(why.contains("certificate"), "{why}"),
         other => panic!("expected no connection, found {other:?}"),
     }

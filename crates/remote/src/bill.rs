@@ -21,7 +21,7 @@ impl Bill {
         }
     }
 
-    /// Returns what the agent may spend, if anybody counts.
+    /// Returns what the agent may spend, if a budget counts.
     pub(crate) async fn allowance(&self, cx: &Context) -> Result<Option<Allowance>, NodeError> {
         match &self.funds {
             Some(funds) => funds.remaining(cx).await.map(Some),

@@ -14,11 +14,11 @@ use crate::recent::Recent;
 use crate::reply::ReplyEnding;
 use crate::{AgentEnvelope, AgentId, RemoteError, ReplyStream, RequestId};
 
-/// The number of closed requests to remember, to tell a late reply from one without a request.
+/// The number of closed requests that are remembered, to distinguish a late reply from one without a request.
 const REMEMBERED: usize = 4_096;
 
 /// The requests that wait for their replies, by request id. A [`Transport`](crate::Transport) over
-/// a network keeps one beside its connection.
+/// a network keeps one for its connection.
 ///
 /// Clones share one table. Replies may come in any order; each goes to its requester. An envelope
 /// that replies to no open request is refused.
@@ -44,10 +44,10 @@ const REMEMBERED: usize = 4_096;
 /// ```
 #[derive(Clone)]
 pub struct Correlator {
-    shared: Arc<Shared>,
+    shared: Arc<CorrelatorState>,
 }
 
-struct Shared {
+struct CorrelatorState {
     table: Mutex<Table>,
     buffer: usize,
 }
@@ -64,7 +64,7 @@ struct Table {
 
 struct Waiting {
     serial: u64,
-    asked: AgentId,
+    agent: AgentId,
     sender: mpsc::Sender<AgentEnvelope>,
     fault: Arc<Mutex<Option<RemoteError>>>,
     ending: ReplyEnding,
@@ -117,7 +117,7 @@ impl Correlator {
     /// request fails, so that a slow reader does not block the others.
     pub fn with_buffer(buffer: usize) -> Self {
         Self {
-            shared: Arc::new(Shared {
+            shared: Arc::new(CorrelatorState {
                 table: Mutex::new(Table {
                     waiting: HashMap::new(),
                     over: Recent::new(REMEMBERED),
@@ -129,10 +129,10 @@ impl Correlator {
         }
     }
 
-    /// Calls `tell` with the [cancellation](AgentEnvelope::cancel) of a request if its reader is
+    /// Calls `cancel` with the [cancellation](AgentEnvelope::cancel) of a request if its reader is
     /// dropped before the reply is complete. Send the cancellation to the agent.
-    pub fn on_abandoned(&self, tell: impl Fn(AgentEnvelope) + Send + Sync + 'static) -> &Self {
-        self.shared.table().on_abandoned = Some(Arc::new(tell));
+    pub fn on_abandoned(&self, cancel: impl Fn(AgentEnvelope) + Send + Sync + 'static) -> &Self {
+        self.shared.table().on_abandoned = Some(Arc::new(cancel));
         self
     }
 
@@ -157,7 +157,7 @@ impl Correlator {
         let serial = table.serial;
         let waiting = Waiting {
             serial,
-            asked: request.to.clone(),
+            agent: request.to.clone(),
             sender,
             fault: Arc::clone(&fault),
             ending: ReplyEnding::default(),
@@ -195,10 +195,10 @@ impl Correlator {
                 CorrelationError::Unknown(id)
             });
         };
-        if waiting.asked != envelope.from {
+        if waiting.agent != envelope.from {
             return Err(CorrelationError::WrongAgent {
                 request: id,
-                asked: waiting.asked.clone(),
+                asked: waiting.agent.clone(),
                 from: envelope.from,
             });
         }
@@ -246,7 +246,7 @@ impl Correlator {
     }
 }
 
-impl Shared {
+impl CorrelatorState {
     fn table(&self) -> MutexGuard<'_, Table> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -274,7 +274,7 @@ impl fmt::Debug for Correlator {
 
 /// The reply to one request.
 struct Pending {
-    shared: Arc<Shared>,
+    shared: Arc<CorrelatorState>,
     cancel: AgentEnvelope,
     id: RequestId,
     serial: u64,
@@ -315,11 +315,11 @@ impl Drop for Pending {
             return;
         }
         table.close(&self.id);
-        let tell = table.on_abandoned.clone();
+        let cancel = table.on_abandoned.clone();
         // Not under the lock: the callback may call this table.
         drop(table);
-        if let Some(tell) = tell {
-            tell(self.cancel.clone());
+        if let Some(cancel) = cancel {
+            cancel(self.cancel.clone());
         }
     }
 }

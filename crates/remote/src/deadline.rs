@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 /// When the requester of a run stops waiting. It is a resource of the run: remote nodes wait no
-/// longer, and tell their agents.
+/// longer, and send the limit to their agents.
 ///
 /// A [served graph](crate::serve) has the one of its request, so that a limit holds over any number
 /// of processes. Give it to a run of your own beside [`Run::timeout`](langgraph::run::Run::timeout).
@@ -24,7 +24,7 @@ use tokio::time::Instant;
 /// network.register("clock", |request: AgentEnvelope| async move {
 ///     EnvelopeBody::Complete(request.timeout.is_some_and(|limit| limit.as_secs() < 5).into())
 /// });
-/// let ask = RemoteNode::new("clock", network).bind(|_: &bool| Some(()), |told: bool| told);
+/// let ask = RemoteNode::new("clock", network).bind(|_: &bool| Some(()), |is_late: bool| is_late);
 /// let mut graph = StateGraph::<bool>::new();
 /// graph.add_node("ask", ask).add_sequence(&["ask"]);
 ///

@@ -54,13 +54,13 @@ pub enum RemoteError {
         message: String,
     },
     /// The agent waits for answers. A remote node on a thread interrupts its own run instead.
-    #[error("the agent waits for answers to {} of its questions", .0.interrupts.len())]
+    #[error("the agent is interrupted, and waits for {} answers", .0.interrupts.len())]
     Interrupted(RemotePause),
     /// The complete reply did not arrive in time.
-    #[error("no whole reply within {0:?}")]
+    #[error("no complete reply within {0:?}")]
     TimedOut(Duration),
     /// The agent or the connection stopped before the reply was complete.
-    #[error("the reply ended before it was whole")]
+    #[error("the reply ended before it was complete")]
     NoReply,
     /// The envelope is not a reply to this request.
     #[error("expected a reply of `{expected}` to request `{request}`, found {found}")]
@@ -76,7 +76,7 @@ pub enum RemoteError {
     #[error(transparent)]
     Stream(#[from] StreamError),
     /// A part of a stream or a cancellation came instead of a whole message.
-    #[error("expected a whole message, found `{0}`")]
+    #[error("expected a complete message, found `{0}`")]
     NotWhole(&'static str),
     /// A request or a reply cannot be written as JSON.
     #[error("the message cannot be written as JSON: {0}")]

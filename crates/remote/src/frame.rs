@@ -12,8 +12,7 @@ use crate::{
     TraceContext,
 };
 
-/// An envelope on its way through a relay, which knows the agent at the other end of each
-/// connection. It is one JSON text with a `type`.
+/// An envelope as it is sent through a relay, which knows the agent of each connection. It is one JSON text with a `type`.
 ///
 /// A request to the relay is a `send`, `send_chunk` or `send_end`, which names the receiver. The
 /// relay forwards it as a `message`, `message_chunk` or `message_end`, which names the sender. An
@@ -72,8 +71,8 @@ pub struct Frame {
     /// In an answer, the number of this part, from 0. In a request that is repeated, the number of
     /// the first part that is missing. Agents that repeat nothing leave it out.
     pub seq: Option<u64>,
-    /// The run that a numbered answer is a part of: an agent that has started anew answers the same
-    /// request by another. In a request that is repeated, the run of the parts that are there.
+    /// The run that a numbered answer is a part of: a restarted agent answers the same
+    /// request in another run. In a request that is repeated, the run of the parts that are there.
     pub run: Option<String>,
     /// The content.
     pub body: EnvelopeBody,
@@ -82,9 +81,9 @@ pub struct Frame {
 /// The role of a [`Frame`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FrameKind {
-    /// A request on its way to the relay.
+    /// A request to the relay.
     Send,
-    /// A request on its way from the relay.
+    /// A request from the relay.
     Message,
     /// An answer in either direction.
     Reply,
@@ -106,7 +105,7 @@ pub enum FrameError {
     #[error("a `{0}` frame needs `{1}`")]
     Missing(String, &'static str),
     /// A frame that only a relay sends, sent to the relay.
-    #[error("a relay sends `{0}` frames and takes none; send a `send` or a `reply`")]
+    #[error("unexpected `{0}` frame from a client; send a `send` or a `reply`")]
     FromRelay(String),
 }
 
@@ -398,108 +397,4 @@ impl TryFrom<Wire> for Frame {
 }
 
 #[cfg(test)]
-mod tests {
-    use langgraph_budget::BudgetItem;
-    use serde_json::json;
-
-    use super::*;
-
-    fn bodies() -> Vec<(&'static str, EnvelopeBody)> {
-        let stream_id = StreamId::new("s");
-        vec![
-            ("", EnvelopeBody::Complete(json!({"action": "send"}))),
-            ("", EnvelopeBody::Complete(Value::Null)),
-            (
-                "",
-                EnvelopeBody::StreamStart {
-                    stream_id: stream_id.clone(),
-                    metadata: json!({"content": "text"}),
-                },
-            ),
-            (
-                "",
-                EnvelopeBody::StreamStart {
-                    stream_id: stream_id.clone(),
-                    metadata: Value::Null,
-                },
-            ),
-            (
-                "_chunk",
-                EnvelopeBody::StreamChunk {
-                    stream_id: stream_id.clone(),
-                    chunk: json!("a"),
-                },
-            ),
-            (
-                "_chunk",
-                EnvelopeBody::StreamChunk {
-                    stream_id: stream_id.clone(),
-                    chunk: Value::Null,
-                },
-            ),
-            ("_end", EnvelopeBody::StreamEnd { stream_id }),
-            ("_error", EnvelopeBody::error(ErrorCode::Failed, "no")),
-            ("_cancel", EnvelopeBody::Cancel),
-        ]
-    }
-
-    #[test]
-    fn every_frame_survives_its_text_and_the_relay() {
-        for (part, body) in bodies() {
-            let mut envelope = AgentEnvelope::new("a", "b", body)
-                .with_request_id("r")
-                .with_allowance(Allowance::new().with(BudgetItem::Tokens, 5))
-                .with_timeout(Duration::from_millis(250));
-            envelope.spent = Some(Amounts::default().with(BudgetItem::ModelCalls, 2));
-            for (frame, sent, passed_on) in [
-                (Frame::send(envelope.clone()), "send", "message"),
-                (Frame::reply(envelope.clone()), "reply", "reply"),
-            ] {
-                let text = frame.to_json().unwrap();
-                let json: Value = serde_json::from_str(&text).unwrap();
-                assert_eq!(json["type"], format!("{sent}{part}"));
-                assert_eq!((&json["to"], &json["from"]), (&json!("b"), &Value::Null));
-                assert_eq!(Frame::from_json(&text).unwrap(), frame);
-
-                let (to, frame) = frame.relayed(&"a".into()).unwrap();
-                let text = frame.to_json().unwrap();
-                let json: Value = serde_json::from_str(&text).unwrap();
-                assert_eq!(json["type"], format!("{passed_on}{part}"));
-                assert_eq!((&json["to"], &json["from"]), (&Value::Null, &json!("a")));
-                let back = Frame::from_json(&text).unwrap();
-                assert_eq!(back.into_envelope(&to).unwrap(), envelope);
-            }
-        }
-    }
-
-    #[test]
-    fn what_is_no_frame_says_why() {
-        for (text, expected) in [
-            ("{", "not a frame"),
-            ("{}", "unknown frame type ``"),
-            (r#"{"type":"shout"}"#, "unknown frame type `shout`"),
-            (r#"{"type":"send_pigeon"}"#, "`send_pigeon`"),
-            (r#"{"type":"send_chunk","to":"b"}"#, "needs `stream_id`"),
-            (
-                r#"{"type":"send","to":"b","stream":true}"#,
-                "needs `stream_id`",
-            ),
-            (r#"{"type":"reply_error"}"#, "needs `code`"),
-        ] {
-            let error = Frame::from_json(text).unwrap_err().to_string();
-            assert!(error.contains(expected), "{error}");
-        }
-    }
-
-    #[test]
-    fn a_relay_refuses_what_it_cannot_pass_on() {
-        let nobody = Frame::from_json(r#"{"type":"send"}"#).unwrap();
-        let error = nobody.clone().relayed(&"a".into()).unwrap_err();
-        assert_eq!(error.to_string(), "a `send` frame needs `to`");
-        let error = nobody.into_envelope(&"b".into()).unwrap_err();
-        assert_eq!(error.to_string(), "a `send` frame needs `from`");
-        let relays = Frame::from_json(r#"{"type":"message","to":"b"}"#).unwrap();
-        let error = relays.relayed(&"a".into()).unwrap_err().to_string();
-        assert!(error.contains("takes none"), "{error}");
-    }
-}
+mod tests;

@@ -1,4 +1,4 @@
-//! Interrupts of an agent, on their way to whoever answers them.
+//! The interrupts of an agent, as its requester gets them.
 
 use langgraph::interrupt::Interrupt;
 use serde::{Deserialize, Serialize};

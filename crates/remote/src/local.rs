@@ -48,7 +48,7 @@ where
 
 /// The agents of one process, and the [`Transport`] between them.
 ///
-/// Clones share one network. Nothing runs in the background: an agent works while somebody reads
+/// Clones share one network. Nothing runs in the background: an agent works while its requester reads
 /// its reply. It is dropped with the reply, when the reply is complete, or when the request's time
 /// limit is over.
 ///

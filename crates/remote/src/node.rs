@@ -1,11 +1,11 @@
 //! A remote agent as a node.
 
+mod bound;
+mod time_limit;
+
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
-use std::future::Future;
-use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::task::Poll;
 use std::time::Duration;
 
 use langgraph::error::{NoRuntime, NodeError};
@@ -16,8 +16,11 @@ use langgraph::stream::StreamMode;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use tokio::time::Sleep;
 use tracing::Instrument as _;
+
+pub use self::bound::BoundRemoteNode;
+
+use self::time_limit::TimeLimit;
 
 use crate::bill::Bill;
 use crate::envelope::written;
@@ -138,7 +141,7 @@ impl RemoteNode {
         self
     }
 
-    /// Limits the time for the complete reply. The request tells the agent, so that it can stop
+    /// Limits the time for the complete reply. The request names it, so that the agent can stop
     /// too.
     #[must_use]
     pub fn timeout(mut self, limit: Duration) -> Self {
@@ -276,7 +279,7 @@ impl RemoteNode {
         if let Some(limit) = timeout {
             NoRuntime::check(|| format!("the time limit of {limit:?} for a reply"))?;
         }
-        let clock = Clock::new(timeout);
+        let clock = TimeLimit::new(timeout);
         let exchange = self.carry(transport, request, id, clock, bill, cx);
         exchange.instrument(span).await
     }
@@ -286,7 +289,7 @@ impl RemoteNode {
         transport: Arc<dyn Transport>,
         request: AgentEnvelope,
         id: RequestId,
-        mut clock: Clock,
+        mut clock: TimeLimit,
         mut bill: Bill,
         cx: &Context,
     ) -> Result<Value, NodeError> {
@@ -298,7 +301,7 @@ impl RemoteNode {
             self.check(&part, &id)?;
             bill.pay(&part, cx).await?;
             if let EnvelopeBody::StreamChunk { stream_id, chunk } = &part.body {
-                show(reply.content(&part), stream_id.as_str(), chunk, cx).await?;
+                emit_chunk(reply.content(&part), stream_id.as_str(), chunk, cx).await?;
             }
             if let Some(whole) = reply.push(part)? {
                 return Ok(whole);
@@ -307,7 +310,7 @@ impl RemoteNode {
         Err(reply.cut_short().into())
     }
 
-    /// Returns how long the reply may take: no longer than whoever waits for this run does.
+    /// Returns how long the reply may take: no longer than the requester of this run waits.
     fn limit(&self, cx: &Context) -> Result<Option<Duration>, RemoteError> {
         let Ok(deadline) = cx.resource::<Deadline>() else {
             return Ok(self.timeout);
@@ -352,7 +355,7 @@ impl RemoteNode {
 }
 
 /// Emits a chunk of a reply to the event stream.
-async fn show(
+async fn emit_chunk(
     content: Option<StreamContent>,
     stream: &str,
     chunk: &Value,
@@ -373,78 +376,6 @@ async fn show(
         None => cx.emit(chunk).await?,
     }
     Ok(())
-}
-
-/// The time limit for a complete reply.
-struct Clock(Option<(Pin<Box<Sleep>>, Duration)>);
-
-impl Clock {
-    fn new(limit: Option<Duration>) -> Self {
-        Self(limit.map(|limit| (Box::pin(tokio::time::sleep(limit)), limit)))
-    }
-
-    async fn within<T>(&mut self, work: impl Future<Output = T>) -> Result<T, RemoteError> {
-        let mut work = pin!(work);
-        std::future::poll_fn(|cx| {
-            if let Poll::Ready(done) = work.as_mut().poll(cx) {
-                return Poll::Ready(Ok(done));
-            }
-            match &mut self.0 {
-                Some((sleep, limit)) => sleep
-                    .as_mut()
-                    .poll(cx)
-                    .map(|()| Err(RemoteError::TimedOut(*limit))),
-                None => Poll::Pending,
-            }
-        })
-        .await
-    }
-}
-
-type Extract<S> = Arc<dyn Fn(&S) -> Result<Option<Value>, RemoteError> + Send + Sync>;
-type Apply<S> = Arc<dyn Fn(Value) -> Result<Output<S>, NodeError> + Send + Sync>;
-
-/// A [`RemoteNode`] bound to a state; see [`RemoteNode::bind`].
-pub struct BoundRemoteNode<S: State> {
-    node: RemoteNode,
-    extract: Extract<S>,
-    apply: Apply<S>,
-    may_goto: bool,
-}
-
-impl<S: State> BoundRemoteNode<S> {
-    /// As [`RemoteNode::timeout`].
-    #[must_use]
-    pub fn timeout(mut self, limit: Duration) -> Self {
-        self.node = self.node.timeout(limit);
-        self
-    }
-
-    /// Returns the id of the agent.
-    pub fn agent(&self) -> &AgentId {
-        self.node.agent()
-    }
-
-    async fn answer(&self, state: &S, cx: &Context) -> Result<Output<S>, NodeError> {
-        match (self.extract)(state)? {
-            None => Ok(Output::none()),
-            Some(request) => (self.apply)(self.node.converse(request, cx).await?),
-        }
-    }
-}
-
-impl<S: State> Node<S> for BoundRemoteNode<S> {
-    fn run<'a>(&'a self, state: &'a S, cx: &'a Context) -> NodeRun<'a, S> {
-        NodeRun::future(self.answer(state, cx))
-    }
-
-    fn may_goto(&self) -> bool {
-        self.may_goto
-    }
-
-    fn remote_agent(&self) -> Option<&str> {
-        Some(self.agent().as_str())
-    }
 }
 
 impl<S> Node<S> for RemoteNode
@@ -471,22 +402,5 @@ impl fmt::Debug for RemoteNode {
             .field("caller", &self.caller)
             .field("timeout", &self.timeout)
             .finish_non_exhaustive()
-    }
-}
-
-impl<S: State> Clone for BoundRemoteNode<S> {
-    fn clone(&self) -> Self {
-        Self {
-            node: self.node.clone(),
-            extract: Arc::clone(&self.extract),
-            apply: Arc::clone(&self.apply),
-            may_goto: self.may_goto,
-        }
-    }
-}
-
-impl<S: State> fmt::Debug for BoundRemoteNode<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&self.node, f)
     }
 }

@@ -1,5 +1,8 @@
 //! Replies, as a stream and as a whole.
 
+mod assembler;
+mod ending;
+
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -12,11 +15,13 @@ use serde::Serialize;
 use serde_json::Value;
 use tokio::sync::mpsc;
 
-use crate::assemble::weight;
+pub(crate) use self::assembler::ReplyAssembler;
+pub use self::ending::ReplyEnding;
+
 use crate::envelope::written;
 use crate::{
-    AgentEnvelope, ConversationId, EnvelopeBody, ErrorCode, OpenInterrupt, RemoteError,
-    RemotePause, StreamAssembler, StreamContent, StreamError, StreamId, StreamLimits,
+    AgentEnvelope, ConversationId, EnvelopeBody, ErrorCode, OpenInterrupt, RemoteError, StreamId,
+    StreamLimits,
 };
 
 /// The number of parts that a reply buffers before the agent has to wait.
@@ -103,7 +108,7 @@ impl ReplyStream {
             parts,
             failed: None,
             allotment,
-            told: Amounts::default(),
+            reported: Amounts::default(),
         })
     }
 
@@ -253,16 +258,16 @@ struct Produced {
     parts: mpsc::Receiver<AgentEnvelope>,
     failed: Option<EnvelopeBody>,
     allotment: Option<Arc<Allotment>>,
-    /// What the requester knows to be spent.
-    told: Amounts,
+    /// The amounts that the requester has been sent.
+    reported: Amounts,
 }
 
 impl Produced {
-    /// Says what is spent, if the requester does not know it yet.
+    /// Adds the amounts that are spent, if they have changed.
     fn stamped(&mut self, mut part: AgentEnvelope) -> AgentEnvelope {
         let spent = self.allotment.as_ref().map(|allotment| allotment.spent());
-        part.spent = spent.filter(|spent| *spent != self.told);
-        self.told = spent.unwrap_or_default();
+        part.spent = spent.filter(|spent| *spent != self.reported);
+        self.reported = spent.unwrap_or_default();
         part
     }
 }
@@ -307,206 +312,5 @@ fn as_body(error: RemoteError) -> EnvelopeBody {
     EnvelopeBody::error(code, error.to_string())
 }
 
-/// Detects the end of a reply; see [`ReplyStream`]. A transport shows it each part.
-///
-/// # Examples
-///
-/// ```
-/// use langgraph_remote::{EnvelopeBody, ReplyEnding};
-///
-/// let mut ending = ReplyEnding::default();
-/// let stream_id = || "s".into();
-/// let start = EnvelopeBody::StreamStart { stream_id: stream_id(), metadata: "text".into() };
-/// assert!(!ending.see(&start));
-/// assert!(ending.see(&EnvelopeBody::StreamEnd { stream_id: stream_id() }));
-/// ```
-#[derive(Clone, Copy, Debug, Default)]
-pub struct ReplyEnding {
-    open: usize,
-    answered: bool,
-    over: bool,
-}
-
-impl ReplyEnding {
-    /// Observes the next part; returns true if it is the last one.
-    pub fn see(&mut self, body: &EnvelopeBody) -> bool {
-        match body {
-            EnvelopeBody::Complete(_) => self.answered = true,
-            EnvelopeBody::StreamStart { .. } => self.open += 1,
-            EnvelopeBody::StreamEnd { .. } => {
-                self.open = self.open.saturating_sub(1);
-                self.answered = true;
-            }
-            EnvelopeBody::Error { .. } | EnvelopeBody::Interrupt(_) => self.over = true,
-            EnvelopeBody::StreamChunk { .. } | EnvelopeBody::Cancel | EnvelopeBody::Resume(_) => {}
-        }
-        self.over |= self.answered && self.open == 0;
-        self.over
-    }
-}
-
-/// Collects a reply's envelopes into the complete reply.
-#[derive(Debug)]
-pub(crate) struct ReplyAssembler {
-    streams: StreamAssembler,
-    ending: ReplyEnding,
-    complete: Option<Value>,
-    /// The streamed messages, in the order of their ends.
-    streamed: Vec<Value>,
-    /// Their approximate size.
-    bytes: usize,
-    limits: StreamLimits,
-}
-
-impl ReplyAssembler {
-    pub(crate) fn new(limits: StreamLimits) -> Self {
-        Self {
-            streams: StreamAssembler::with_limits(limits),
-            ending: ReplyEnding::default(),
-            complete: None,
-            streamed: Vec::new(),
-            bytes: 0,
-            limits,
-        }
-    }
-
-    /// Returns the content of a chunk's open stream, if its start declares it.
-    pub(crate) fn content(&self, part: &AgentEnvelope) -> Option<StreamContent> {
-        self.streams.content(&part.from, part.body.stream_id()?)
-    }
-
-    /// Takes the next part; the last one returns the complete reply.
-    pub(crate) fn push(&mut self, part: AgentEnvelope) -> Result<Option<Value>, RemoteError> {
-        let over = self.ending.see(&part.body);
-        match part.body {
-            EnvelopeBody::Complete(payload) => self.complete = Some(payload),
-            EnvelopeBody::Error { code, message } => {
-                return Err(RemoteError::Refused { code, message });
-            }
-            EnvelopeBody::Cancel => return Err(RemoteError::NotWhole("cancel")),
-            EnvelopeBody::Resume(_) => return Err(RemoteError::NotWhole("resume")),
-            EnvelopeBody::Interrupt(interrupts) => {
-                return Err(RemoteError::Interrupted(RemotePause {
-                    conversation: part.conversation,
-                    interrupts,
-                }));
-            }
-            _ => {
-                if let Some(message) = self.streams.push(part)? {
-                    let stream = message.stream_id.clone();
-                    let message = message.into_value();
-                    self.bytes = self.bytes.saturating_add(weight(&message));
-                    if self.bytes > self.limits.bytes {
-                        return Err(StreamError::TooLong(stream, self.limits.bytes).into());
-                    }
-                    self.streamed.push(message);
-                }
-            }
-        }
-        if !over {
-            return Ok(None);
-        }
-        if let Some(complete) = self.complete.take() {
-            return Ok(Some(complete));
-        }
-        Ok(match self.streamed.len() {
-            0 | 1 => self.streamed.pop(),
-            _ => Some(Value::Array(std::mem::take(&mut self.streamed))),
-        })
-    }
-
-    /// Returns why the reply is incomplete, if no more parts come.
-    pub(crate) fn cut_short(self) -> RemoteError {
-        match self.streams.finish() {
-            Err(unfinished) => unfinished.into(),
-            Ok(()) => RemoteError::NoReply,
-        }
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    fn request() -> AgentEnvelope {
-        AgentEnvelope::request("a", "b", "?").unwrap()
-    }
-
-    #[tokio::test]
-    async fn a_complete_beside_a_stream_is_the_reply() {
-        let reply = ReplyStream::produce(&request(), |replies| async move {
-            let stream = replies.start(StreamContent::Text.metadata()).await;
-            replies.chunk(&stream, "thinking").await?;
-            replies.complete(&json!({"answer": 42})).await?;
-            replies.end(stream).await;
-            Ok(())
-        });
-        assert_eq!(reply.whole().await.unwrap(), json!({"answer": 42}));
-    }
-
-    #[tokio::test]
-    async fn interleaved_streams_of_one_reply_are_both_in_it() {
-        let reply = ReplyStream::produce(&request(), |replies| async move {
-            let one = replies.start(Value::Null).await;
-            let two = replies.start(Value::Null).await;
-            for part in ["a", "b"] {
-                replies.chunk(&one, part).await?;
-                replies.chunk(&two, &part.to_uppercase()).await?;
-            }
-            replies.end(two).await;
-            replies.end(one).await;
-            Ok(())
-        });
-        assert_eq!(reply.whole().await.unwrap(), json!(["AB", "ab"]));
-    }
-
-    #[tokio::test]
-    async fn an_agent_that_says_nothing_or_stops_halfway_gives_no_reply() {
-        let silent = ReplyStream::produce(&request(), |_| async { Ok(()) });
-        assert!(matches!(silent.whole().await, Err(RemoteError::NoReply)));
-        let halfway = ReplyStream::produce(&request(), |replies| async move {
-            replies.start(Value::Null).await;
-            Ok(())
-        });
-        let error = halfway.whole().await.unwrap_err();
-        assert!(matches!(
-            error,
-            RemoteError::Stream(StreamError::Unfinished(_))
-        ));
-    }
-
-    #[tokio::test]
-    async fn an_agents_error_becomes_an_error_body() {
-        let mut reply = ReplyStream::produce(&request(), |_| async {
-            EnvelopeBody::Cancel.payload::<u32>().map(|_| ())
-        });
-        let body = reply.next().await.unwrap().unwrap().body;
-        let EnvelopeBody::Error { code, message } = body else {
-            panic!("expected an error, found {body:?}");
-        };
-        assert_eq!(code, ErrorCode::BadRequest);
-        assert!(message.contains("`cancel`"), "{message}");
-        assert!(reply.next().await.is_none());
-    }
-
-    #[tokio::test]
-    async fn the_agent_runs_only_a_buffer_ahead_of_its_reader() {
-        let (count, mut counted) = mpsc::unbounded_channel();
-        let mut reply = ReplyStream::produce(&request(), |replies| async move {
-            let stream = replies.start(Value::Null).await;
-            for number in 0..1_000 {
-                replies.chunk(&stream, &number).await?;
-                let _ = count.send(number);
-            }
-            Ok(())
-        });
-        reply.next().await.unwrap().unwrap();
-        let mut ahead = 0;
-        while counted.try_recv().is_ok() {
-            ahead += 1;
-        }
-        assert!(ahead <= BUFFER, "{ahead}");
-    }
-}
+mod tests;

@@ -1,21 +1,24 @@
 //! Serves a graph as an agent.
 
+mod names;
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use langgraph::error::{AgentError, CheckpointError, InvalidUpdate, NodeError, WrittenBy};
+use langgraph::error::{AgentError, CheckpointError, NodeError};
 use langgraph::graph::{CompiledStateGraph, Topology};
 use langgraph::node::{IntoOutput, Output};
 use langgraph::run::{Outcome, Run, StreamOptions};
 use langgraph::state::State;
 use langgraph::stream::{EventKind, StreamMode};
 use langgraph::thread::Thread;
-use langgraph_budget::BudgetExceeded;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tracing::Instrument as _;
+
+use self::names::{error_code, thread_name};
 
 use crate::envelope::written;
 use crate::propagate::span_within;
@@ -28,7 +31,7 @@ use crate::{
 /// request, and `reply` makes the reply from the final state.
 ///
 /// The agent answers with an error if the request is not a `Q`, or if the run fails or waits for a
-/// person. The run observes the request's time limit, and is dropped when nobody waits for the
+/// person. The run observes the request's time limit, and is dropped when no requester waits for the
 /// reply any more. Its model and tool calls are paid from the request's allowance, if it has one.
 ///
 /// # Examples
@@ -185,7 +188,7 @@ impl<S: State> ServedGraph<S> {
 
     async fn answer(self, request: AgentEnvelope, replies: Replies) -> Result<(), RemoteError> {
         let conversation = self.conversation(&request);
-        let thread = conversation.as_ref().map(|id| thread(&request, id));
+        let thread = conversation.as_ref().map(|id| thread_name(&request, id));
         let thread = thread.map(|thread| self.graph.thread(thread));
         let mut stream = None;
         let outcome = match (&request.body, &thread) {
@@ -207,7 +210,7 @@ impl<S: State> ServedGraph<S> {
                     Some(thread) => run.thread(thread.id()),
                     None => run,
                 };
-                self.go(run, &request, &replies, &mut stream).await?
+                self.run(run, &request, &replies, &mut stream).await?
             }
         };
         if let (Ok(Outcome::Interrupted { interrupts, .. }), Some(conversation)) =
@@ -228,13 +231,13 @@ impl<S: State> ServedGraph<S> {
                     replies.end(stream).await;
                 }
             }
-            Err(error) => replies.error(code(&error), error.to_string()).await,
+            Err(error) => replies.error(error_code(&error), error.to_string()).await,
         }
         Ok(())
     }
 
     /// Runs the graph with the options of the request.
-    async fn go(
+    async fn run(
         &self,
         mut run: Run<S>,
         request: &AgentEnvelope,
@@ -260,8 +263,8 @@ impl<S: State> ServedGraph<S> {
         }
     }
 
-    /// Answers the thread's interrupts. A requester that saw its answers fail, or did not see what
-    /// came of them, sends them again: the run then goes on from where it stands.
+    /// Answers the thread's interrupts. A requester whose answers failed, or that did not get the result, sends
+    /// them again: the run then continues from its last record.
     async fn resume(
         &self,
         thread: &Thread<S>,
@@ -272,7 +275,7 @@ impl<S: State> ServedGraph<S> {
     ) -> Result<Result<Outcome<S>, AgentError>, RemoteError> {
         let ids: Vec<&str> = answers.keys().map(String::as_str).collect();
         let run = thread.resume_all(answers).metadata(ANSWERED, ids);
-        let outcome = self.go(run, request, replies, stream).await?;
+        let outcome = self.run(run, request, replies, stream).await?;
         let refused = match outcome {
             Err(AgentError::Checkpoint(error @ CheckpointError::NothingToResume { .. })) => error,
             outcome => return Ok(outcome),
@@ -290,8 +293,9 @@ impl<S: State> ServedGraph<S> {
             thread.proceed()
         } else {
             let answered = snapshot.metadata.get(ANSWERED).and_then(Value::as_array);
-            let taken = |id: &String| answered.is_some_and(|taken| taken.iter().any(|t| t == id));
-            if answers.keys().all(taken) {
+            let has =
+                |id: &String| answered.is_some_and(|answered| answered.iter().any(|a| a == id));
+            if answers.keys().all(has) {
                 return Ok(Ok(Outcome::Done {
                     state: snapshot.values,
                     unfilled_joins: snapshot.unfilled_joins,
@@ -299,7 +303,7 @@ impl<S: State> ServedGraph<S> {
             }
             return Ok(Err(refused.into()));
         };
-        self.go(run, request, replies, stream).await
+        self.run(run, request, replies, stream).await
     }
 }
 
@@ -328,43 +332,6 @@ async fn watch<S: State>(
         }
     }
     Ok(events.finish().await)
-}
-
-/// The name of a conversation's thread. A `/` in the requester's name cannot be taken for the one
-/// after it.
-fn thread(request: &AgentEnvelope, conversation: &ConversationId) -> String {
-    let from = request
-        .from
-        .as_str()
-        .replace('%', "%25")
-        .replace('/', "%2F");
-    format!("{from}/{conversation}")
-}
-
-fn code(error: &AgentError) -> ErrorCode {
-    match error {
-        error if exceeds_allowance(error) => ErrorCode::BudgetExceeded,
-        AgentError::Interrupted(_) => ErrorCode::Interrupted,
-        AgentError::Cancelled => ErrorCode::Cancelled,
-        AgentError::TimedOut(_) => ErrorCode::TimedOut,
-        AgentError::InvalidInput(_)
-        | AgentError::InvalidUpdate(InvalidUpdate::Reducer {
-            writer: WrittenBy::Input,
-            ..
-        }) => ErrorCode::BadRequest,
-        _ => ErrorCode::Failed,
-    }
-}
-
-/// True if what the requester allows is spent, here or at an agent that this one asked.
-fn exceeds_allowance(error: &AgentError) -> bool {
-    let Some(error) = error.node_error() else {
-        return false;
-    };
-    let here = error.downcast_ref::<BudgetExceeded>();
-    let elsewhere = error.downcast_ref::<RemoteError>();
-    here.is_some_and(|exceeded| exceeded.requester.is_some())
-        || matches!(elsewhere, Some(RemoteError::Refused { code, .. }) if *code == ErrorCode::BudgetExceeded)
 }
 
 impl<S: State> AgentHandler for ServedGraph<S> {

@@ -21,7 +21,7 @@ use crate::{AgentEnvelope, RemoteError, ReplyStream};
 /// ```
 /// use langgraph_remote::{AgentEnvelope, EnvelopeBody, RemoteError, ReplyStream, Transport, async_trait};
 ///
-/// /// Everybody answers with their own name.
+/// /// Every agent answers with its own name.
 /// struct Echo;
 ///
 /// #[async_trait]

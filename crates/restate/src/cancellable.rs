@@ -1,4 +1,4 @@
-//! Entries of the journal that hear of a cancellation.
+//! Entries of the journal that end with a cancellation.
 
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
@@ -24,8 +24,8 @@ impl Work {
 ///
 /// Both futures take what Restate sends from one stream, and a future of the SDK looks at what it has taken
 /// itself, not at what another one has taken. An entry whose work is done waits for Restate's acknowledgement.
-/// If `cancelled` took that, nobody would wake the entry. So it is polled only while the work is under way: an
-/// entry that waits for Restate hears of a cancellation by itself.
+/// If `cancelled` took that, the entry would not be woken. So it is polled only while the work runs: an entry
+/// that waits for Restate ends with a cancellation by itself.
 pub(crate) async fn unless_cancelled<T>(
     mut entry: Pin<&mut impl Future<Output = T>>,
     mut cancelled: Pin<&mut impl Future>,
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_cancellation_reaches_work_that_is_under_way() {
+    async fn a_cancellation_reaches_work_that_runs() {
         let work = Work::default();
         let (cancel, cancelled) = oneshot::channel::<()>();
         let here = work.clone();
@@ -104,6 +104,6 @@ mod tests {
         let mut cancelled = std::pin::pin!(cancelled);
         let waits = unless_cancelled(entry.as_mut(), cancelled.as_mut(), &work);
         let result = timeout(Duration::from_secs(5), waits).await;
-        assert_eq!(result.expect("nobody hears of the cancellation"), None);
+        assert_eq!(result.expect("the cancellation is lost"), None);
     }
 }

@@ -123,7 +123,7 @@ impl Endpoint {
         self
     }
 
-    /// Serves at an address, until the process is told to end by ctrl-c.
+    /// Serves at an address, until the process is interrupted by ctrl-c.
     ///
     /// # Errors
     ///

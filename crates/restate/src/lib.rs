@@ -20,7 +20,7 @@
 //! # }
 //! ```
 //!
-//! Restate learns of the program once. Then anybody calls it:
+//! Register the program with Restate once. Then any client calls it:
 //!
 //! ```console
 //! restate-server &
@@ -44,10 +44,10 @@
 //! | `cancel` | cancels the run that is under way |
 //!
 //! - Each superstep is an entry in Restate's journal. What is in the journal is not done again.
-//! - An interrupt ends the call. The thread then waits as rows of the saver, and blocks nobody; a later
+//! - An interrupt ends the call. The thread then waits as rows of the saver, and blocks no other; a later
 //!   call goes on.
 //! - A [wait for a time](langgraph_wait::WaitExt::sleep_until) is a timer of Restate, which wakes the
-//!   thread. Nobody has to look for what is due.
+//!   thread. No loop has to look for what is due.
 //! - Errors of a node end the call with the error's HTTP status. Errors of the saver do not: Restate tries
 //!   again, at least every five seconds, for as long as it takes. The same holds while no process serves.
 //!

@@ -15,7 +15,7 @@ use crate::{RemoteThread, RestateError, Tasks};
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// How long a service may be missing. A server that has just started answers before it knows its services, and
-/// one of several servers may hear of a new service only when it looks: every 10 s, unless its
+/// one of several servers may know a new service only when it polls: every 10 s, unless its
 /// `metadata-update-interval` says otherwise.
 const UNKNOWN: Duration = Duration::from_secs(15);
 

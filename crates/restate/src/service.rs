@@ -21,7 +21,7 @@ use crate::RestateError;
 const SILENT: Duration = Duration::from_secs(365 * 24 * 3_600);
 
 /// How often Restate tries: as long as it takes. Unless a service says so, Restate pauses a call after 70
-/// attempts, some five minutes here, until somebody resumes it by hand.
+/// attempts, some five minutes here, until it is resumed by hand.
 const ATTEMPTS: u64 = 1_000_000_000;
 
 /// What a service is to Restate.

@@ -24,7 +24,7 @@ fn i2_every_listed_command_runs() {
 fn h12_assistant_email_sends_lists_skips_and_gives_up() {
     assert_eq!(
         printed("assistant_email", &[]),
-        "user: mail ann@example.org: Lunch at noon\nassistant: I have written to ann@example.org.\nuser: list inbox\nassistant: There are 2: Lunch?, Your invoice\nuser: thank you\nassistant: You are welcome.\nuser: list archive\nassistant: The mail agent is not there: no whole reply within 100ms.\n"
+        "user: mail ann@example.org: Lunch at noon\nassistant: I have written to ann@example.org.\nuser: list inbox\nassistant: There are 2: Lunch?, Your invoice\nuser: thank you\nassistant: You are welcome.\nuser: list archive\nassistant: The mail agent is not there: no complete reply within 100ms.\n"
     );
 }
 

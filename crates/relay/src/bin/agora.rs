@@ -2,7 +2,7 @@
 //!
 //! With `AGORA_CERTIFICATE` and `AGORA_KEY`, the files of a certificate and its key, it speaks TLS
 //! (feature `rustls`). `AGORA_TOKENS` lists the agents that may register, as `mail=SECRET,assistant=SECRET`. Without it,
-//! everyone may. A line every minute says what the relay carries; so does the last one, after
+//! every agent may. A line every minute has the counters; so has the last one, after
 //! Ctrl-C.
 
 use std::time::Duration;

@@ -11,7 +11,7 @@ use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 
-use super::reconnect::ConnectionEnd;
+use super::disconnect::Disconnect;
 use super::state::ClientCore;
 use crate::error::RelayError;
 use crate::protocol::{AGENT_AWAY, Control, Incoming, Session, parse};
@@ -23,7 +23,7 @@ pub(crate) const STEP_TIMEOUT: Duration = Duration::from_secs(10);
 pub(crate) type Socket = WebSocketStream<Box<dyn Wire>>;
 
 /// Connects and registers.
-pub(crate) async fn open(client: &Arc<ClientCore>) -> Result<Socket, ConnectionEnd> {
+pub(crate) async fn open(client: &Arc<ClientCore>) -> Result<Socket, Disconnect> {
     let options = &client.options;
     let config = WebSocketConfig::default()
         .max_message_size(Some(options.max_frame.saturating_mul(2)))
@@ -34,22 +34,22 @@ pub(crate) async fn open(client: &Arc<ClientCore>) -> Result<Socket, ConnectionE
         let open = tokio_tungstenite::client_async_with_config(url, wire, Some(config));
         match open.await {
             Ok((socket, _)) => Ok(socket),
-            Err(error) => Err(ConnectionEnd::Broken(error.to_string())),
+            Err(error) => Err(Disconnect::Broken(error.to_string())),
         }
     };
     let mut socket = match timeout(STEP_TIMEOUT, connect).await {
         Ok(socket) => socket?,
-        Err(_) => return Err(ConnectionEnd::Broken("connecting timed out".to_owned())),
+        Err(_) => return Err(Disconnect::Broken("connecting timed out".to_owned())),
     };
     match timeout(STEP_TIMEOUT, register(client, &mut socket)).await {
         Ok(registered) => registered.map(|()| socket),
-        Err(_) => Err(ConnectionEnd::Broken("registering timed out".to_owned())),
+        Err(_) => Err(Disconnect::Broken("registering timed out".to_owned())),
     }
 }
 
 /// Reaches the relay's host, encrypted if the URL says `wss`.
-async fn wire(client: &Arc<ClientCore>) -> Result<Box<dyn Wire>, ConnectionEnd> {
-    let unusable = |why: String| ConnectionEnd::Refused(RelayError::Unreachable(why));
+async fn wire(client: &Arc<ClientCore>) -> Result<Box<dyn Wire>, Disconnect> {
+    let unusable = |why: String| Disconnect::Refused(RelayError::Unreachable(why));
     let url = client.options.url.as_str();
     let request = url
         .into_client_request()
@@ -63,7 +63,7 @@ async fn wire(client: &Arc<ClientCore>) -> Result<Box<dyn Wire>, ConnectionEnd> 
     let host = uri.host().unwrap_or_default();
     let host = host.trim_start_matches('[').trim_end_matches(']');
     let port = uri.port_u16().unwrap_or(if secure { 443 } else { 80 });
-    let broken = |error: std::io::Error| ConnectionEnd::Broken(error.to_string());
+    let broken = |error: std::io::Error| Disconnect::Broken(error.to_string());
     let wire = client.options.dial.dial(host, port).await.map_err(broken)?;
     if !secure {
         return Ok(wire);
@@ -80,7 +80,7 @@ async fn wire(client: &Arc<ClientCore>) -> Result<Box<dyn Wire>, ConnectionEnd> 
     Err(unusable(format!("`{url}` needs the feature `rustls`")))
 }
 
-async fn register(client: &Arc<ClientCore>, socket: &mut Socket) -> Result<(), ConnectionEnd> {
+async fn register(client: &Arc<ClientCore>, socket: &mut Socket) -> Result<(), Disconnect> {
     let register = Control::Register {
         id: client.options.id.clone(),
         name: client.options.name.clone(),
@@ -92,7 +92,7 @@ async fn register(client: &Arc<ClientCore>, socket: &mut Socket) -> Result<(), C
         }),
         request_id: None,
     };
-    let broken = |why: String| ConnectionEnd::Broken(why);
+    let broken = |why: String| Disconnect::Broken(why);
     socket
         .send(Message::text(register.text()))
         .await
@@ -106,10 +106,7 @@ async fn register(client: &Arc<ClientCore>, socket: &mut Socket) -> Result<(), C
                     if code == "overloaded" || code == AGENT_AWAY {
                         return Err(broken(message));
                     }
-                    return Err(ConnectionEnd::Refused(RelayError::Refused {
-                        code,
-                        message,
-                    }));
+                    return Err(Disconnect::Refused(RelayError::Refused { code, message }));
                 }
                 _ => {}
             },

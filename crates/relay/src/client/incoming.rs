@@ -11,8 +11,8 @@ use tokio::time::Instant;
 use tokio_tungstenite::tungstenite::Message;
 
 use super::connect::Socket;
+use super::disconnect::Disconnect;
 use super::pieces::{Assembled, PieceAssembler};
-use super::reconnect::ConnectionEnd;
 use super::requests::request_arrived;
 use super::state::ClientCore;
 use crate::error::RelayError;
@@ -23,7 +23,7 @@ pub(crate) async fn read(
     client: &Arc<ClientCore>,
     mut stream: SplitStream<Socket>,
     last_read: &watch::Sender<Instant>,
-) -> ConnectionEnd {
+) -> Disconnect {
     loop {
         match stream.next().await {
             Some(Ok(Message::Text(text))) => {
@@ -33,7 +33,7 @@ pub(crate) async fn read(
                     Ok(Incoming::Control(Control::Error { code, message, .. }))
                         if code == "replaced" =>
                     {
-                        return ConnectionEnd::Refused(RelayError::Refused { code, message });
+                        return Disconnect::Refused(RelayError::Refused { code, message });
                     }
                     Ok(Incoming::Control(control)) => control_arrived(client, control),
                     // A newer relay may send frames that this version does not know.
@@ -41,10 +41,10 @@ pub(crate) async fn read(
                 }
             }
             Some(Ok(Message::Close(_))) | None => {
-                return ConnectionEnd::Broken("the relay closed the connection".to_owned());
+                return Disconnect::Broken("the relay closed the connection".to_owned());
             }
             Some(Ok(_)) => {}
-            Some(Err(error)) => return ConnectionEnd::Broken(error.to_string()),
+            Some(Err(error)) => return Disconnect::Broken(error.to_string()),
         }
     }
 }

@@ -11,7 +11,7 @@ use tokio::time::{Instant, timeout};
 use tokio_tungstenite::tungstenite::Message;
 
 use super::connect::{STEP_TIMEOUT, Socket};
-use super::reconnect::ConnectionEnd;
+use super::disconnect::Disconnect;
 use super::state::ClientCore;
 use crate::error::RelayError;
 use crate::protocol::Control;
@@ -21,7 +21,7 @@ pub(crate) async fn write(
     client: &Arc<ClientCore>,
     mut sink: SplitSink<Socket, Message>,
     last_read: watch::Receiver<Instant>,
-) -> ConnectionEnd {
+) -> Disconnect {
     let every = client.options.heartbeat;
     let mut ping = Instant::now() + every;
     loop {
@@ -31,13 +31,13 @@ pub(crate) async fn write(
             if now >= ping {
                 ping = now + every;
                 if last_read.borrow().elapsed() > every.mul_f32(2.5) {
-                    return ConnectionEnd::Broken("the relay is silent".to_owned());
+                    return Disconnect::Broken("the relay is silent".to_owned());
                 }
                 // A text, which the relay itself answers: a proxy may answer a ping of WebSocket.
                 let text = Control::Ping { request_id: None }.text();
                 match timeout(STEP_TIMEOUT, sink.send(Message::text(text))).await {
                     Ok(Ok(())) => {}
-                    _ => return ConnectionEnd::Broken("failed to write a ping".to_owned()),
+                    _ => return Disconnect::Broken("failed to write a ping".to_owned()),
                 }
                 continue;
             }
@@ -48,7 +48,7 @@ pub(crate) async fn write(
                 () = client.closing.notified() => {
                     // A close frame lets the relay free the id at once.
                     let _ = timeout(Duration::from_secs(1), sink.close()).await;
-                    return ConnectionEnd::Refused(RelayError::Closed);
+                    return Disconnect::Refused(RelayError::Closed);
                 }
             }
             continue;
@@ -56,8 +56,8 @@ pub(crate) async fn write(
         for text in texts.drain(..) {
             match timeout(STEP_TIMEOUT, sink.send(Message::text(text))).await {
                 Ok(Ok(())) => {}
-                Ok(Err(error)) => return ConnectionEnd::Broken(error.to_string()),
-                Err(_) => return ConnectionEnd::Broken("the relay does not read".to_owned()),
+                Ok(Err(error)) => return Disconnect::Broken(error.to_string()),
+                Err(_) => return Disconnect::Broken("the relay does not read".to_owned()),
             }
         }
     }

@@ -9,6 +9,7 @@ use tokio::time::Instant;
 
 use super::backoff::Backoff;
 use super::connect::open;
+use super::disconnect::Disconnect;
 use super::incoming::read;
 use super::outgoing::write;
 use super::state::{ClientCore, LinkStatus};
@@ -17,20 +18,14 @@ use crate::error::RelayError;
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
-/// Why a connection ended.
-pub(crate) enum ConnectionEnd {
-    Broken(String),
-    Refused(RelayError),
-}
-
 /// Connects, and connects again, until the client is dropped or refused.
 pub(crate) async fn keep_connected(client: Arc<ClientCore>) {
     let mut backoff = Backoff::new(FIRST_PAUSE, LONGEST_PAUSE);
     let error = loop {
         let began = Instant::now();
         match one_connection(&client).await {
-            ConnectionEnd::Refused(error) => break error,
-            ConnectionEnd::Broken(why) => {
+            Disconnect::Refused(error) => break error,
+            Disconnect::Broken(why) => {
                 client.link.send_replace(LinkStatus::Connecting(why));
             }
         }
@@ -52,10 +47,10 @@ pub(crate) async fn keep_connected(client: Arc<ClientCore>) {
     client.link.send_replace(LinkStatus::Over(error));
 }
 
-async fn one_connection(client: &Arc<ClientCore>) -> ConnectionEnd {
+async fn one_connection(client: &Arc<ClientCore>) -> Disconnect {
     let socket = tokio::select! {
         socket = open(client) => socket,
-        () = client.closing.notified() => Err(ConnectionEnd::Refused(RelayError::Closed)),
+        () = client.closing.notified() => Err(Disconnect::Refused(RelayError::Closed)),
     };
     let socket = match socket {
         Ok(socket) => socket,

@@ -84,53 +84,10 @@ impl Registry {
         session: Option<Session>,
         options: &RelayOptions,
     ) -> Result<Registration, (&'static str, String)> {
-        if id.as_str().is_empty() || id.as_str().len() > TEXT_BYTES {
-            let message = format!("an id has 1 to {TEXT_BYTES} bytes");
-            return Err(("bad_request", message));
-        }
-        profile.check()?;
-        let session_bytes = session.as_ref().map_or(0, |session| session.client.len());
-        if session_bytes > TEXT_BYTES
-            || token
-                .as_ref()
-                .is_some_and(|token| token.len() > TOKEN_BYTES)
-        {
-            let message = format!(
-                "a token has at most {TOKEN_BYTES} bytes, and the name of a session {TEXT_BYTES}"
-            );
-            return Err(("bad_request", message));
-        }
-        if let Some(tokens) = &options.tokens {
-            let expected = tokens.get(id).map(String::as_str);
-            if !same(expected, token.as_deref()) || expected.is_none() {
-                let message = format!("`{id}` needs its own token");
-                return Err(("unauthorized", message));
-            }
-        }
+        check(id, &profile, token.as_deref(), session.as_ref(), options)?;
         let replaced = Arc::new(Notify::new());
         if let Some(agent) = self.agents.get_mut(id) {
-            // The token owns the id. An id without a token is free when its owner has left.
-            let owner = token.is_some() && same(agent.token.as_deref(), token.as_deref());
-            if !owner && (agent.token.is_some() || agent.connection.is_some()) {
-                // Its owner may come back, or the id becomes free.
-                let code = match agent.connection {
-                    Some(_) => "agent_exists",
-                    None => AGENT_AWAY,
-                };
-                return Err((code, format!("`{id}` is registered already")));
-            }
-            if let (Some(known), Some(given)) = (&agent.session, &session)
-                && known.client == given.client
-                && known.connection > given.connection
-            {
-                let message = format!("`{id}` has a newer connection");
-                return Err(("stale", message));
-            }
-            agent.session = session;
-            if let Some((_, old)) = agent.connection.take() {
-                old.notify_one();
-            }
-            agent.connection = Some((connection, Arc::clone(&replaced)));
+            agent.reconnect(id, connection, &replaced, token.as_deref(), session)?;
             agent.update(profile);
             let queue = Arc::clone(&agent.queue);
             self.notify_contacts(id, true);
@@ -274,6 +231,40 @@ impl Registry {
 }
 
 impl Agent {
+    /// Gives the agent a new connection, if the registration may have it.
+    fn reconnect(
+        &mut self,
+        id: &AgentId,
+        connection: u64,
+        replaced: &Arc<Notify>,
+        token: Option<&str>,
+        session: Option<Session>,
+    ) -> Result<(), (&'static str, String)> {
+        // The token owns the id. An id without a token is free when its owner has left.
+        let owner = token.is_some() && same(self.token.as_deref(), token);
+        if !owner && (self.token.is_some() || self.connection.is_some()) {
+            // Its owner may come back, or the id becomes free.
+            let code = match self.connection {
+                Some(_) => "agent_exists",
+                None => AGENT_AWAY,
+            };
+            return Err((code, format!("`{id}` is registered already")));
+        }
+        if let (Some(known), Some(given)) = (&self.session, &session)
+            && known.client == given.client
+            && known.connection > given.connection
+        {
+            let message = format!("`{id}` has a newer connection");
+            return Err(("stale", message));
+        }
+        self.session = session;
+        if let Some((_, old)) = self.connection.take() {
+            old.notify_one();
+        }
+        self.connection = Some((connection, Arc::clone(replaced)));
+        Ok(())
+    }
+
     fn update(&mut self, profile: Profile) {
         self.name = profile.name;
         self.endpoint = profile.endpoint;
@@ -289,6 +280,36 @@ impl Agent {
             online: self.connection.is_some(),
         }
     }
+}
+
+/// Checks the texts of a registration, and its token.
+fn check(
+    id: &AgentId,
+    profile: &Profile,
+    token: Option<&str>,
+    session: Option<&Session>,
+    options: &RelayOptions,
+) -> Result<(), (&'static str, String)> {
+    if id.as_str().is_empty() || id.as_str().len() > TEXT_BYTES {
+        let message = format!("an id has 1 to {TEXT_BYTES} bytes");
+        return Err(("bad_request", message));
+    }
+    profile.check()?;
+    let session_bytes = session.map_or(0, |session| session.client.len());
+    if session_bytes > TEXT_BYTES || token.is_some_and(|token| token.len() > TOKEN_BYTES) {
+        let message = format!(
+            "a token has at most {TOKEN_BYTES} bytes, and the name of a session {TEXT_BYTES}"
+        );
+        return Err(("bad_request", message));
+    }
+    if let Some(tokens) = &options.tokens {
+        let expected = tokens.get(id).map(String::as_str);
+        if !same(expected, token) || expected.is_none() {
+            let message = format!("`{id}` needs its own token");
+            return Err(("unauthorized", message));
+        }
+    }
+    Ok(())
 }
 
 /// Returns the time in milliseconds since 1970.

@@ -92,7 +92,7 @@ impl Transport for Elsewhere {
 #[tokio::test]
 async fn a_remote_node_runs_through_its_transport() {
     // The agent is in the process too, on the network of the graph: a run with a transport of its
-    // own asks there, and nobody else.
+    // own asks there, and no other.
     let local_runs = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&local_runs);
     let network = local("mail", move |_: AgentEnvelope| {

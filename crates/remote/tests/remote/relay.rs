@@ -166,8 +166,8 @@ async fn an_answer_after_the_timeout_is_refused_and_the_agent_is_told() {
 #[tokio::test]
 async fn a_requester_that_goes_away_is_forgotten() {
     let table = Correlator::new();
-    let told: Arc<Mutex<Vec<RequestId>>> = Arc::default();
-    let note = Arc::clone(&told);
+    let cancelled: Arc<Mutex<Vec<RequestId>>> = Arc::default();
+    let note = Arc::clone(&cancelled);
     table.on_abandoned(move |cancel| note.lock().unwrap().extend(cancel.request_id));
     let request = AgentEnvelope::request("me", "mail", "list").unwrap();
 
@@ -197,9 +197,9 @@ async fn a_requester_that_goes_away_is_forgotten() {
     let body = EnvelopeBody::Complete(json!(1));
     table.deliver(third.reply(body)).unwrap();
     drop(reply);
-    let told = told.lock().unwrap().clone();
+    let cancelled = cancelled.lock().unwrap().clone();
     assert_eq!(
-        told,
+        cancelled,
         [request.request_id.unwrap(), second.request_id.unwrap()]
     );
 }

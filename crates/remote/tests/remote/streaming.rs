@@ -180,7 +180,7 @@ async fn a_stream_that_breaks_off_is_an_error() {
             vec![chunk],
             "stream `s`: expected its start, found a `stream_chunk`",
         ),
-        (vec![], "the reply ended before it was whole"),
+        (vec![], "the reply ended before it was complete"),
     ] {
         let graph = asking(RemoteNode::new("judge", local("judge", Broken(parts))));
         let error = graph.invoke(update()).await.unwrap_err();

@@ -146,7 +146,7 @@ async fn gives_up(transport: &Arc<dyn Transport>) {
     let graph = asking("worker", transport, limit).resource(Arc::clone(&budget));
     let error = graph.invoke("spend 3 wait".to_owned()).await.unwrap_err();
     assert!(
-        error.to_string().contains("no whole reply within"),
+        error.to_string().contains("no complete reply within"),
         "{error}"
     );
     let known = spent(&budget).await;

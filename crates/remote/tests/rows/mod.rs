@@ -60,7 +60,7 @@ impl Log {
     }
 }
 
-/// Does as it is told: shouts, streams, asks, fails, or says nothing.
+/// Does what the request says: shouts, streams, interrupts, fails, or does not answer.
 pub(crate) struct Worker {
     graph: ServedGraph<String>,
     log: Arc<Log>,
@@ -418,7 +418,7 @@ async fn failures(transport: &Arc<dyn Transport>, log: &Log) {
     let before = log.stopped.load(Ordering::SeqCst);
     let graph = asking("worker", transport, Duration::from_millis(300));
     let failed = error(graph.invoke("never".to_owned()).await.unwrap_err());
-    assert!(failed.contains("no whole reply within"), "{failed}");
+    assert!(failed.contains("no complete reply within"), "{failed}");
     eventually(|| log.stopped.load(Ordering::SeqCst) > before).await;
 }
 

@@ -28,7 +28,7 @@ pub(crate) fn listen(port: u16) -> Result<TcpListener, Error> {
     socket.listen(1_024)
 }
 
-/// Notes an item of which nobody knows whether it is off the shelf.
+/// Notes an item of which it is unknown whether it is off the shelf.
 pub(crate) fn unknown(item: &str) -> Result<(), NodeError> {
     let file = std::env::var("UNKNOWN").unwrap_or_else(|_| "unknown.txt".to_owned());
     let mut file = OpenOptions::new().create(true).append(true).open(file)?;

@@ -71,7 +71,7 @@ async fn pack(item: String, order: &Order, cx: &Context) -> Result<OrderUpdate, 
     });
     match taken.await {
         Ok(()) => {}
-        // It may be off the shelf, and nobody knows: somebody has to look.
+        // It may be off the shelf: a person has to look.
         Err(error) if error.is::<UnknownOutcome>() => drills::unknown(&item)?,
         Err(error) => return Err(error),
     }

@@ -1,4 +1,4 @@
-//! The side that drives: an executor.
+//! The executor of tasks on Restate.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -17,7 +17,7 @@ use super::{CANCELLED, STOPPED, notes_name, service_name};
 use crate::threads::INVOCATION;
 use crate::{Restate, RestateError};
 
-/// A snapshot up to this length travels with each task.
+/// A snapshot up to this length is sent with each task.
 const SMALL: usize = 4_096;
 
 /// How often a task is begun again that an earlier driver has stopped.
@@ -28,7 +28,7 @@ const STOPS: u32 = 100;
 ///
 /// Each task is a call of a service that an [`Endpoint`](crate::Endpoint) serves. Restate keeps it
 /// until it has ended, wherever that is: if the process that drives dies, another one takes up the
-/// superstep, and gets the replies of tasks that were under way.
+/// superstep, and gets the replies of tasks that were in flight.
 #[derive(Clone, Debug)]
 pub struct Tasks {
     restate: Restate,
@@ -211,7 +211,7 @@ fn key_of(order: &TaskOrder, failed: u32) -> Result<String, NodeError> {
     })
 }
 
-/// Says what is missing if nobody serves the tasks.
+/// Says what is missing if no endpoint serves the tasks.
 fn unserved(error: RestateError, call: &TaskCall<'_>) -> NodeError {
     match error {
         RestateError::Failed {
@@ -219,7 +219,7 @@ fn unserved(error: RestateError, call: &TaskCall<'_>) -> NodeError {
             status: 404,
             message,
         } => NodeError::msg(format!(
-            "nobody serves tasks of graph `{}` with the fingerprint {:016x}, as service `{target}`: {message}; register an endpoint with `.tasks(&graph)` of the same version",
+            "no endpoint serves tasks of graph `{}` with the fingerprint {:016x}, as service `{target}`: {message}; register an endpoint with `.tasks(&graph)` of the same version",
             call.graph(),
             call.fingerprint(),
         )),

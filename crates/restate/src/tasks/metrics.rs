@@ -12,7 +12,7 @@ pub struct TaskMetrics {
     pub done: u64,
     /// Tasks that were begun again, because an earlier driver had stopped them.
     pub again: u64,
-    /// Calls of tasks that have failed: nobody serves them, or Restate does not answer.
+    /// Calls of tasks that have failed: no endpoint serves them, or Restate does not answer.
     pub failed: u64,
     /// Snapshots that were stored for the tasks of a superstep.
     pub snapshots: u64,

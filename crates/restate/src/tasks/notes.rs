@@ -12,7 +12,7 @@ use restate_sdk::errors::HandlerResult;
 
 use crate::service::{Handler, Handlers, no_handler};
 
-/// Notes that nobody has cleared are gone after this time.
+/// Notes that were not cleared expire after this time.
 const KEPT: Duration = Duration::from_secs(24 * 3_600);
 
 /// The only entry of an object.

@@ -20,7 +20,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::sync::Mutex;
 
-use super::served::{Begin, ErasedThreads, Given, Step, Steps};
+use super::answers::Given;
+use super::served::{Begin, ErasedThreads, Step, Steps};
 use crate::ThreadState;
 use crate::cancellable::{Work, unless_cancelled};
 use crate::service::{Handler, Handlers, no_handler, read, write};
@@ -54,9 +55,9 @@ pub(crate) const HANDLERS: [Handler; 8] = [
     handler("cancel", true, "Cancels the run that is under way"),
 ];
 
-/// What Restate's tables show of a thread.
+/// The status of a thread, in Restate's tables.
 #[derive(Serialize)]
-struct Stands {
+struct ThreadStatus {
     status: &'static str,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     waits_for: Vec<String>,
@@ -163,7 +164,7 @@ impl Call<'_> {
         if !answers.is_empty() {
             return self.run(Begin::Answers(answers)).await;
         }
-        // The clock of Restate is ahead of this one's, or somebody has answered.
+        // The clock of Restate is ahead of this one's, or an answer has come.
         let (threads, thread) = (Arc::clone(&self.object.threads), self.thread.clone());
         let state = self
             .cx
@@ -188,23 +189,23 @@ impl Call<'_> {
         self.cx.set(RUNNING, self.invocation.clone());
         let ended = self.supersteps(begin).await;
         self.cx.clear(RUNNING);
-        let stands = match &ended {
+        let status = match &ended {
             Ok(state) => {
                 self.arm(state);
                 let key = |asked: &langgraph::interrupt::Interrupt| asked.key.clone();
-                Stands {
+                ThreadStatus {
                     status: if state.is_done() { "done" } else { "waits" },
                     waits_for: state.interrupts.iter().map(key).collect(),
                     error: None,
                 }
             }
-            Err(error) => Stands {
+            Err(error) => ThreadStatus {
                 status: "failed",
                 waits_for: Vec::new(),
                 error: Some(error.message().to_owned()),
             },
         };
-        self.cx.set(STANDS, Json(stands));
+        self.cx.set(STANDS, Json(status));
         write(&ended?)
     }
 
@@ -218,7 +219,7 @@ impl Call<'_> {
             steps: None,
         }));
         let cancel = attempt.lock().await.cancel.clone();
-        // It never resolves: it hears when the invocation is cancelled.
+        // It never resolves: it is cancelled with the invocation.
         let (_, cancelled) = self.cx.awakeable::<()>();
         let mut cancelled = std::pin::pin!(cancelled);
         let mut is_cancelled = false;
