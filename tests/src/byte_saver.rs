@@ -4,16 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
+use langgraph::async_trait;
 use langgraph::checkpoint::{
-    Administration, Attach, Attached, Batch, Chain, CheckpointId, CheckpointRecord, Checkpointer,
-    Formats, Head, HeldBy, Leases, ListOptions, Owner, Prune, RunStatus, Source, ThreadFilter,
+    Administration, Batch, Bytes, Chain, CheckpointId, CheckpointRecord, Checkpointer, Formats,
+    Head, HeldBy, Leases, ListOptions, Owner, Prune, RunStatus, Saver, Source, ThreadFilter,
     ThreadInfo, ThreadKey, Usage,
 };
 use langgraph::error::CheckpointError;
-use langgraph::{State, async_trait};
 use langgraph_sql::rows::{self, Row, RowKind};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 /// Keeps threads in memory, as a saver with a disk would: only rows of bytes.
@@ -238,13 +236,11 @@ impl Log {
     }
 }
 
-impl<S> Attach<S> for ByteSaver
-where
-    S: State,
-    S::Update: Serialize + DeserializeOwned,
-{
-    fn attach(self: Arc<Self>) -> Attached<S> {
-        Attached::bytes(self)
+impl Saver for ByteSaver {
+    type Stores = Bytes;
+
+    fn into_dyn(self: Arc<Self>) -> Arc<dyn Checkpointer> {
+        self
     }
 }
 

@@ -2,15 +2,13 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use langgraph::async_trait;
 use langgraph::checkpoint::{
-    Administration, Attach, Attached, Batch, Chain, CheckpointId, Checkpointer, Formats, Head,
-    Leases, ListOptions, MemorySaver, ThreadKey, ThreadPosition, VisitStatePart,
+    Administration, Batch, Bytes, Chain, CheckpointId, Checkpointer, Formats, Head, Leases,
+    ListOptions, MemorySaver, Saver, ThreadKey, ThreadPosition, VisitStatePart,
 };
 use langgraph::error::CheckpointError;
-use langgraph::{State, async_trait};
 use langgraph_sql::rows::{self, Row};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 
 /// Encodes values on their way into `store`, which several of these may share.
 #[derive(Debug)]
@@ -40,13 +38,11 @@ impl OverMemory {
     }
 }
 
-impl<S> Attach<S> for OverMemory
-where
-    S: State,
-    S::Update: Serialize + DeserializeOwned,
-{
-    fn attach(self: Arc<Self>) -> Attached<S> {
-        Attached::bytes(self)
+impl Saver for OverMemory {
+    type Stores = Bytes;
+
+    fn into_dyn(self: Arc<Self>) -> Arc<dyn Checkpointer> {
+        self
     }
 }
 

@@ -4,8 +4,8 @@ use std::fmt;
 
 use chacha20poly1305::aead::{Aead, Generate, Payload};
 use chacha20poly1305::{KeyInit, XChaCha20Poly1305, XNonce};
-use langgraph::checkpoint::{Format, ReadValue};
-use langgraph::error::FormatError;
+use langgraph_core::checkpoint::{Format, ReadValue};
+use langgraph_core::error::FormatError;
 
 /// The version of the byte layout: this byte, the length of the key's id, the id, the nonce, and
 /// the ciphertext.

@@ -1,8 +1,7 @@
 //! `MessagePack`.
 
-use langgraph::checkpoint::{Format, ReadValue};
-use langgraph::error::FormatError;
-use langgraph_core::checkpoint::Limits;
+use langgraph_core::checkpoint::{Format, Limits, ReadValue};
+use langgraph_core::error::FormatError;
 
 const LIMITS: Limits = Limits::new("MessagePack")
     .null_is_none()

@@ -2,8 +2,8 @@
 
 use std::io::Read;
 
-use langgraph::checkpoint::{Format, ReadValue};
-use langgraph::error::FormatError;
+use langgraph_core::checkpoint::{Format, ReadValue};
+use langgraph_core::error::FormatError;
 use zstd::bulk::Compressor;
 use zstd::stream::read::Decoder;
 

@@ -16,4 +16,8 @@ pub mod message;
 pub mod state;
 mod strict;
 
+#[doc(no_inline)]
+pub use async_trait::async_trait;
 pub use id::new_id;
+#[doc(no_inline)]
+pub use langgraph_topology::NodeName;

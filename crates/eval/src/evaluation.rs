@@ -5,12 +5,13 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
+use langgraph::State;
+use langgraph::checkpoint::{Accepts, Saver};
 use langgraph::error::{AgentError, NodeError};
 use langgraph::graph::{CompiledStateGraph, START, StateGraph, worker};
 use langgraph::node::Context;
 use langgraph::run::StreamOptions;
 use langgraph::stream::{EventKind, StreamMode};
-use langgraph::{State, checkpoint::Attach};
 use serde::{Deserialize, Serialize};
 
 use crate::{Answer, Case, Dataset, Report, Scored, Scorer};
@@ -96,7 +97,7 @@ impl Evaluation {
     /// # Errors
     ///
     /// Those of the saver.
-    pub async fn run<C: Attach<Board> + ?Sized>(
+    pub async fn run<C: Saver<Stores: Accepts<Board>> + ?Sized>(
         &self,
         dataset: Dataset,
         saver: Arc<C>,

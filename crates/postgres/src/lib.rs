@@ -1,4 +1,4 @@
-//! Threads and long-term memory for [`langgraph`] in PostgreSQL.
+//! Threads and long-term memory for [`langgraph`](https://docs.rs/langgraph) in PostgreSQL.
 //!
 //! One [`Database`] serves everything: any number of graphs, their stores and their checkpointers,
 //! in any number of processes.
@@ -10,6 +10,7 @@ mod listen;
 mod migrate;
 mod pool;
 mod saver;
+#[cfg(feature = "store")]
 mod store;
 #[cfg(feature = "rustls")]
 mod tls;
@@ -18,4 +19,5 @@ pub use error::PostgresError;
 pub use listen::Notifications;
 pub use pool::{Database, Options};
 pub use saver::PostgresSaver;
+#[cfg(feature = "store")]
 pub use store::PostgresStore;

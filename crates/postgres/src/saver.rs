@@ -4,16 +4,14 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use langgraph::checkpoint::{
-    Administration, Attach, Attached, Batch, Chain, CheckpointId, Checkpointer, Formats, Head,
-    HeldBy, Leases, ListOptions, Prune, ThreadFilter, ThreadInfo, ThreadKey, ThreadPosition, Usage,
+use langgraph_core::async_trait;
+use langgraph_core::checkpoint::{
+    Administration, Batch, Bytes, Chain, CheckpointId, Checkpointer, Formats, Head, HeldBy, Leases,
+    ListOptions, Prune, Saver, ThreadFilter, ThreadInfo, ThreadKey, ThreadPosition, Usage,
     VisitStatePart,
 };
-use langgraph::error::CheckpointError;
-use langgraph::{State, async_trait};
+use langgraph_core::error::CheckpointError;
 use langgraph_sql::LogName;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 
 use crate::{Database, PostgresError};
 
@@ -136,13 +134,11 @@ impl PostgresSaver {
     }
 }
 
-impl<S> Attach<S> for PostgresSaver
-where
-    S: State,
-    S::Update: Serialize + DeserializeOwned,
-{
-    fn attach(self: Arc<Self>) -> Attached<S> {
-        Attached::bytes(self)
+impl Saver for PostgresSaver {
+    type Stores = Bytes;
+
+    fn into_dyn(self: Arc<Self>) -> Arc<dyn Checkpointer> {
+        self
     }
 }
 

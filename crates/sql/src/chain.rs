@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::ops::{Deref, RangeInclusive};
 
-use langgraph::checkpoint::CheckpointId;
-use langgraph::error::CheckpointError;
+use langgraph_core::checkpoint::CheckpointId;
+use langgraph_core::error::CheckpointError;
 
 /// A checkpoint of a chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

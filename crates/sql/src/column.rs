@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use langgraph::checkpoint::{CheckpointId, ListOptions, RunStatus, Source, ThreadFilter};
-use langgraph::error::CheckpointError;
+use langgraph_core::checkpoint::{CheckpointId, ListOptions, RunStatus, Source, ThreadFilter};
+use langgraph_core::error::CheckpointError;
 use serde_json::Value;
 
 use crate::rows::Row;

@@ -9,6 +9,7 @@ mod name;
 mod owner;
 mod process;
 pub mod rows;
+#[cfg(feature = "store")]
 pub mod store;
 
 pub use chain::{Link, LinkFinder, Links};

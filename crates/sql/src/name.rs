@@ -1,7 +1,7 @@
 //! Names of logs.
 
-use langgraph::checkpoint::ThreadKey;
-use langgraph::error::CheckpointError;
+use langgraph_core::checkpoint::ThreadKey;
+use langgraph_core::error::CheckpointError;
 
 /// The stored name of a log.
 ///

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use langgraph::checkpoint::Owner;
-use langgraph::error::CheckpointError;
+use langgraph_core::checkpoint::Owner;
+use langgraph_core::error::CheckpointError;
 
 /// An [`Owner`] as a row of a table that all logs share: they hold only its key.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! Threads and long-term memory for [`langgraph`] in a SQLite file.
+//! Threads and long-term memory for [`langgraph`](https://docs.rs/langgraph) in a SQLite file.
 //!
 //! One [`Database`] serves everything: any number of graphs, their stores and their checkpointers,
 //! also from several processes at once. SQLite itself is compiled in: a build needs a C compiler, a
@@ -11,6 +11,7 @@ mod handed;
 mod migrate;
 mod reader;
 mod saver;
+#[cfg(feature = "store")]
 mod store;
 mod transaction;
 mod writer;
@@ -18,4 +19,5 @@ mod writer;
 pub use database::{Database, Options, Synchronous};
 pub use error::SqliteError;
 pub use saver::SqliteSaver;
+#[cfg(feature = "store")]
 pub use store::SqliteStore;

@@ -5,16 +5,14 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use langgraph::checkpoint::{
-    Administration, Attach, Attached, Batch, Chain, CheckpointId, Checkpointer, Formats, Head,
-    HeldBy, Leases, ListOptions, Prune, ThreadFilter, ThreadInfo, ThreadKey, ThreadPosition, Usage,
+use langgraph_core::async_trait;
+use langgraph_core::checkpoint::{
+    Administration, Batch, Bytes, Chain, CheckpointId, Checkpointer, Formats, Head, HeldBy, Leases,
+    ListOptions, Prune, Saver, ThreadFilter, ThreadInfo, ThreadKey, ThreadPosition, Usage,
     VisitStatePart,
 };
-use langgraph::error::CheckpointError;
-use langgraph::{State, async_trait};
+use langgraph_core::error::CheckpointError;
 use langgraph_sql::LogName;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 use tokio::sync::mpsc::unbounded_channel;
 
 use crate::handed::while_handed;
@@ -156,13 +154,11 @@ impl SqliteSaver {
     }
 }
 
-impl<S> Attach<S> for SqliteSaver
-where
-    S: State,
-    S::Update: Serialize + DeserializeOwned,
-{
-    fn attach(self: Arc<Self>) -> Attached<S> {
-        Attached::bytes(self)
+impl Saver for SqliteSaver {
+    type Stores = Bytes;
+
+    fn into_dyn(self: Arc<Self>) -> Arc<dyn Checkpointer> {
+        self
     }
 }
 

@@ -82,6 +82,7 @@
 //! [`StoreOptions::refresh_on_read`] or the call says otherwise. Stores remove a few expired items
 //! on each write; [`Store::sweep`] removes all of them.
 
+#[cfg(feature = "graph")]
 mod attach;
 mod clock;
 mod embed;
@@ -98,6 +99,7 @@ mod path;
 /// The attribute for an `impl` of [`Store`] or [`Embedder`], whose methods are `async fn`.
 pub use async_trait::async_trait;
 
+#[cfg(feature = "graph")]
 pub use attach::{ContextExt, WithStore};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use embed::{EmbedError, Embedder, HashingEmbedder, similarity};
@@ -115,5 +117,7 @@ pub use path::{FieldPath, Segment};
 ///
 /// It holds the store in memory, and the traits that attach, reach and call a store.
 pub mod prelude {
-    pub use crate::{ContextExt as _, MemoryStore, Store, StoreError, StoreExt, WithStore as _};
+    #[cfg(feature = "graph")]
+    pub use crate::{ContextExt as _, WithStore as _};
+    pub use crate::{MemoryStore, Store, StoreError, StoreExt};
 }

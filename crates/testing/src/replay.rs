@@ -15,7 +15,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use langgraph::CompiledStateGraph;
-use langgraph::checkpoint::{Attach, Checkpointer, Durability, Formats, ThreadFilter};
+use langgraph::checkpoint::{Accepts, Checkpointer, Durability, Formats, Saver, ThreadFilter};
 use langgraph::error::{AgentError, CheckpointError};
 use langgraph::run::CancelToken;
 use langgraph::state::State;
@@ -99,7 +99,7 @@ pub fn replay<S, C>(saver: Arc<C>, graph: &CompiledStateGraph<S>) -> Replay<S>
 where
     S: State,
     S::Update: Serialize + DeserializeOwned,
-    C: Attach<S> + ?Sized,
+    C: Saver<Stores: Accepts<S>> + ?Sized,
 {
     let attached = graph.clone().checkpointer(saver).threads();
     Replay {

@@ -3,7 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use langgraph::checkpoint::{Attach, InnerSnapshot, RunStatus, Snapshot, ThreadFilter, ThreadKey};
+use langgraph::checkpoint::{
+    Accepts, InnerSnapshot, RunStatus, Saver, Snapshot, ThreadFilter, ThreadKey,
+};
 use langgraph::error::AgentError;
 use langgraph::graph::{NodeKind, START, Topology};
 use langgraph::{CompiledStateGraph, State};
@@ -91,7 +93,7 @@ impl fmt::Display for Report {
 ///
 /// Those of the saver; [`NoAdministration`](langgraph::error::CheckpointError::NoAdministration)
 /// if it cannot list threads.
-pub async fn check_threads<S: State, C: Attach<S> + ?Sized>(
+pub async fn check_threads<S: State, C: Saver<Stores: Accepts<S>> + ?Sized>(
     saver: Arc<C>,
     graph: &CompiledStateGraph<S>,
 ) -> Result<Report, AgentError> {

@@ -4,14 +4,14 @@
 //! next tasks. The state of a checkpoint is the last snapshot before it plus the updates since. So
 //! the cost of a checkpoint depends on the changes, not on the size of the state.
 
-mod attach;
+mod accepts;
 mod durability;
 mod inner;
 mod owner;
 mod snapshot;
 mod unfilled_join;
 
-pub use attach::{Attach, Attached};
+pub use accepts::Accepts;
 pub use durability::Durability;
 pub use inner::InnerSnapshot;
 #[doc(inline)]

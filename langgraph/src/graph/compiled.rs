@@ -9,7 +9,7 @@ use super::Topology;
 use super::inbox::Inboxes;
 use super::plan::Plan;
 use super::run_options::{RunOptions, run_option_setters};
-use crate::checkpoint::{Attach, Checkpointer};
+use crate::checkpoint::{Accepts, Checkpointer, Saver};
 use crate::error::AgentError;
 use crate::node::Persistence;
 use crate::state::State;
@@ -69,10 +69,12 @@ impl<S: State> CompiledStateGraph<S> {
     /// saver of its thread. Its own saver is used only when it runs on its own.
     /// [`persistence`](Self::persistence) sets what it persists.
     #[must_use]
-    pub fn checkpointer<C: Attach<S> + ?Sized>(mut self, saver: Arc<C>) -> Self {
-        let attached = saver.attach();
-        self.saver = Some(attached.saver);
-        self.codec = attached.codec.or(self.codec);
+    pub fn checkpointer<C>(mut self, saver: Arc<C>) -> Self
+    where
+        C: Saver<Stores: Accepts<S>> + ?Sized,
+    {
+        self.saver = Some(saver.into_dyn());
+        self.codec = C::Stores::codec().or(self.codec);
         self.inboxes = Some(Arc::default());
         self
     }

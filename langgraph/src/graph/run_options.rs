@@ -62,7 +62,7 @@ macro_rules! run_option_setters {
             $self
         }
 
-        /// Ends a run with [`AgentError::TimedOut`](crate::AgentError::TimedOut) after this time.
+        /// Ends a run with [`AgentError::TimedOut`](crate::error::AgentError::TimedOut) after this time.
         #[must_use]
         pub fn timeout(mut $self, limit: std::time::Duration) -> Self {
             $options.timeout = Some(limit);

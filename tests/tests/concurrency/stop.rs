@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use langgraph::async_trait;
 use langgraph::checkpoint::{
-    Administration, Attach, Attached, Batch, Chain, CheckpointId, Checkpointer, Durability,
-    Formats, Head, Leases, ListOptions, MemorySaver, ThreadKey,
+    Administration, Batch, Chain, CheckpointId, Checkpointer, Durability, Formats, Head, Leases,
+    ListOptions, MemorySaver, Saver, ThreadKey, Values,
 };
 use langgraph::error::CheckpointError;
 use langgraph::prelude::*;
@@ -61,9 +61,11 @@ impl Checkpointer for Slow {
     }
 }
 
-impl Attach<Diary> for Slow {
-    fn attach(self: Arc<Self>) -> Attached<Diary> {
-        Attached::values(self)
+impl Saver for Slow {
+    type Stores = Values;
+
+    fn into_dyn(self: Arc<Self>) -> Arc<dyn Checkpointer> {
+        self
     }
 }
 

@@ -22,7 +22,7 @@ pub type VisitStatePart<'a> = dyn FnMut(StatePart) + Send + 'a;
 /// [`Leases`], for runs that wait for a thread, and [`Administration`], for listing, copying, pruning
 /// and deleting threads. A call that needs one of them fails when the saver has none:
 /// [`CheckpointError::NoLeases`], [`CheckpointError::NoAdministration`]. For a graph to take a saver,
-/// it implements `Attach` too.
+/// it implements [`Saver`](super::Saver) too.
 ///
 /// # Examples
 ///
@@ -34,7 +34,7 @@ pub type VisitStatePart<'a> = dyn FnMut(StatePart) + Send + 'a;
 /// use std::sync::atomic::{AtomicU64, Ordering};
 ///
 /// use langgraph::async_trait;
-/// use langgraph::checkpoint::{Administration, Attach, Attached, Batch, Chain, CheckpointId, Checkpointer, Formats, Head, Leases, ListOptions, MemorySaver, ThreadKey, ThreadPosition, VisitStatePart};
+/// use langgraph::checkpoint::{Administration, Batch, Chain, CheckpointId, Checkpointer, Formats, Head, Leases, ListOptions, MemorySaver, Saver, ThreadKey, ThreadPosition, Values, VisitStatePart};
 /// use langgraph::error::CheckpointError;
 /// use langgraph::prelude::*;
 ///
@@ -93,9 +93,11 @@ pub type VisitStatePart<'a> = dyn FnMut(StatePart) + Send + 'a;
 ///     }
 /// }
 ///
-/// impl<S: State> Attach<S> for Counting {
-///     fn attach(self: Arc<Self>) -> Attached<S> {
-///         Attached::values(self)
+/// impl Saver for Counting {
+///     type Stores = Values;
+///
+///     fn into_dyn(self: Arc<Self>) -> Arc<dyn Checkpointer> {
+///         self
 ///     }
 /// }
 ///

@@ -18,6 +18,7 @@ mod owner;
 mod payload;
 mod record;
 mod run_status;
+mod saver;
 mod source;
 mod state_part;
 mod task_fold;
@@ -47,6 +48,7 @@ pub use record::{
     TaskArgument, TaskOutcome, TaskRecord, TaskSpec, ThreadKey,
 };
 pub use run_status::RunStatus;
+pub use saver::{Bytes, Saver, Values};
 pub use source::Source;
 pub use state_part::StatePart;
 pub use task_fold::{TaskFold, fold_tasks};

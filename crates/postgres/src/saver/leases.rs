@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use deadpool_postgres::GenericClient;
-use langgraph::checkpoint::HeldBy;
+use langgraph_core::checkpoint::HeldBy;
 use langgraph_sql::{process_is_gone, this_process};
 
 use crate::PostgresError;

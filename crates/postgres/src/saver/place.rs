@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use deadpool_postgres::GenericClient;
-use langgraph::checkpoint::{CheckpointId, Head, Owner};
-use langgraph::error::CheckpointError;
+use langgraph_core::checkpoint::{CheckpointId, Head, Owner};
+use langgraph_core::error::CheckpointError;
 use langgraph_sql::{LogName, OwnerRow, unsigned};
 use uuid::Uuid;
 

@@ -1,8 +1,8 @@
 //! Prunes a log.
 
 use deadpool_postgres::GenericClient;
-use langgraph::checkpoint::{CheckpointId, Fold, Formats, Prune};
-use langgraph::error::CheckpointError;
+use langgraph_core::checkpoint::{CheckpointId, Fold, Formats, Prune};
+use langgraph_core::error::CheckpointError;
 use langgraph_sql::rows::{self, Row, Sums};
 use langgraph_sql::{FormatNames, LogName};
 

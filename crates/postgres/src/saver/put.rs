@@ -1,8 +1,8 @@
 //! Appends to a log.
 
 use deadpool_postgres::GenericClient;
-use langgraph::checkpoint::{Batch, CheckpointId, Formats, Head};
-use langgraph::error::CheckpointError;
+use langgraph_core::checkpoint::{Batch, CheckpointId, Formats, Head};
+use langgraph_core::error::CheckpointError;
 use langgraph_sql::rows::{self, Row, RowKind, Sums};
 use langgraph_sql::{LogName, OwnerRow, last_rows, metadata_text, signed, source_text};
 use tokio_postgres::types::ToSql;

@@ -5,10 +5,10 @@ use std::pin::pin;
 
 use deadpool_postgres::GenericClient;
 use futures_util::TryStreamExt;
-use langgraph::checkpoint::{
+use langgraph_core::checkpoint::{
     Chain, CheckpointId, Encoded, ListOptions, ThreadPosition, VisitStatePart,
 };
-use langgraph::error::CheckpointError;
+use langgraph_core::error::CheckpointError;
 use langgraph_sql::rows::{self, Row, RowKind, StateRows, Sums};
 use langgraph_sql::{FormatNames, Link, LinkFinder, Links, Listed, LogName, signed};
 use tokio_postgres::types::{FromSql, ToSql};

@@ -4,8 +4,8 @@ use std::fmt::Write;
 use std::time::SystemTime;
 
 use deadpool_postgres::GenericClient;
-use langgraph::checkpoint::{Head, ThreadFilter, ThreadInfo, ThreadKey, Usage};
-use langgraph::error::CheckpointError;
+use langgraph_core::checkpoint::{Head, ThreadFilter, ThreadInfo, ThreadKey, Usage};
+use langgraph_core::error::CheckpointError;
 use langgraph_sql::rows::RowKind;
 use langgraph_sql::{LogName, OwnerRow, signed, status, statuses, unsigned};
 use tokio_postgres::types::ToSql;

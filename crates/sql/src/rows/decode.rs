@@ -5,11 +5,11 @@ use std::time::{Duration, SystemTime};
 
 use super::text::{ArgumentText, CheckpointText, EndText, EntryText, OutcomeText, TaskText, read};
 use super::{Row, RowKind};
-use langgraph::checkpoint::{
+use langgraph_core::checkpoint::{
     CheckpointId, CheckpointRecord, EntryRecord, Payload, Stored, TaskArgument, TaskOutcome,
     TaskRecord, TaskSpec,
 };
-use langgraph::error::CheckpointError;
+use langgraph_core::error::CheckpointError;
 
 /// Numbers of a checkpoint do not get larger: 9,000 years in milliseconds, 280 TB in bytes. So what is
 /// computed with them does not overflow.

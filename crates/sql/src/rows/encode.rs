@@ -6,11 +6,11 @@ use super::text::{
     ArgumentText, BaseText, CheckpointText, EndText, EntryText, OutcomeText, TaskText, read, text,
 };
 use super::{Row, RowKind};
-use langgraph::checkpoint::{
+use langgraph_core::checkpoint::{
     Base, Batch, CheckpointRecord, Encoded, EntryRecord, Fold, Formats, TaskArgument, TaskOutcome,
     TaskRecord, TaskSpec,
 };
-use langgraph::error::CheckpointError;
+use langgraph_core::error::CheckpointError;
 
 /// Returns the names of tasks, and their arguments in order.
 fn encode_tasks(

@@ -23,8 +23,8 @@
 //! # }
 //! ```
 
-use langgraph::checkpoint::{CheckpointId, Encoded};
-use langgraph::error::CheckpointError;
+use langgraph_core::checkpoint::{CheckpointId, Encoded};
+use langgraph_core::error::CheckpointError;
 
 mod decode;
 mod encode;

@@ -3,8 +3,8 @@
 use super::decode::one;
 use super::text::{CheckpointText, TasksText, read};
 use super::{Row, RowKind};
-use langgraph::checkpoint::{CheckpointId, Encoded, StatePart, Stored};
-use langgraph::error::CheckpointError;
+use langgraph_core::checkpoint::{CheckpointId, Encoded, StatePart, Stored};
+use langgraph_core::error::CheckpointError;
 
 /// Collects the parts of a state from rows, as they are read: for
 /// [`Checkpointer::load_state`](langgraph::checkpoint::Checkpointer::load_state).

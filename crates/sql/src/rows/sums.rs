@@ -1,7 +1,7 @@
 //! Checksums of rows.
 
-use langgraph::checkpoint::{CheckpointId, Encoded};
-use langgraph::error::CheckpointError;
+use langgraph_core::checkpoint::{CheckpointId, Encoded};
+use langgraph_core::error::CheckpointError;
 
 use super::{Row, RowKind};
 

@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::Row;
-use langgraph::checkpoint::{Base, CheckpointId, JoinRecord, OnceRecord, Source};
-use langgraph::error::{CheckpointError, FormatError};
-use langgraph::graph::NodeName;
-use langgraph::interrupt::{Answer, Interrupts};
+use langgraph_core::NodeName;
+use langgraph_core::checkpoint::{Base, CheckpointId, JoinRecord, OnceRecord, Source};
+use langgraph_core::error::{CheckpointError, FormatError};
+use langgraph_core::interrupt::{Answer, Interrupts};
 
 #[derive(Serialize, Deserialize)]
 pub(super) struct CheckpointText {

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use langgraph::checkpoint::HeldBy;
-use langgraph::error::CheckpointError;
+use langgraph_core::checkpoint::HeldBy;
+use langgraph_core::error::CheckpointError;
 use langgraph_sql::{process_is_gone, this_process};
 use rusqlite::{Connection, OptionalExtension, params};
 

@@ -4,8 +4,8 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use langgraph::checkpoint::{CheckpointId, Head, Owner};
-use langgraph::error::CheckpointError;
+use langgraph_core::checkpoint::{CheckpointId, Head, Owner};
+use langgraph_core::error::CheckpointError;
 use langgraph_sql::{LogName, OwnerRow, unsigned};
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OptionalExtension};

@@ -2,8 +2,8 @@
 
 use std::ops::RangeInclusive;
 
-use langgraph::checkpoint::{CheckpointId, Formats, Prune};
-use langgraph::error::CheckpointError;
+use langgraph_core::checkpoint::{CheckpointId, Formats, Prune};
+use langgraph_core::error::CheckpointError;
 use langgraph_sql::LogName;
 use langgraph_sql::rows::{self, Row, RowKind, Sums};
 use rusqlite::{Connection, OptionalExtension, params};

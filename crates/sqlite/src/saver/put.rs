@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::ops::RangeInclusive;
 use std::time::SystemTime;
 
-use langgraph::checkpoint::{Base, Batch, CheckpointId, Formats, Head, Source};
-use langgraph::error::CheckpointError;
+use langgraph_core::checkpoint::{Base, Batch, CheckpointId, Formats, Head, Source};
+use langgraph_core::error::CheckpointError;
 use langgraph_sql::rows::{self, Row, RowKind, Sums};
 use langgraph_sql::{LogName, OwnerRow, last_rows, metadata_text, signed, source_text, unsigned};
 use rusqlite::{Connection, OptionalExtension, params};

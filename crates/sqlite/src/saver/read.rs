@@ -3,8 +3,8 @@
 use std::collections::{HashMap, VecDeque};
 
 use bytes::{Bytes, BytesMut};
-use langgraph::checkpoint::{Chain, CheckpointId, Encoded, ListOptions};
-use langgraph::error::CheckpointError;
+use langgraph_core::checkpoint::{Chain, CheckpointId, Encoded, ListOptions};
+use langgraph_core::error::CheckpointError;
 use langgraph_sql::rows::{self, Row, RowKind, Sums};
 use langgraph_sql::{FormatNames, Link, LinkFinder, Links, Listed, LogName};
 use rusqlite::{Connection, params};

@@ -1,7 +1,7 @@
 //! Reads a state, and only the rows that it is folded from.
 
-use langgraph::checkpoint::{CheckpointId, StatePart, ThreadPosition};
-use langgraph::error::CheckpointError;
+use langgraph_core::checkpoint::{CheckpointId, StatePart, ThreadPosition};
+use langgraph_core::error::CheckpointError;
 use langgraph_sql::rows::{Row, RowKind, StateRows};
 use langgraph_sql::{Link, Links, LogName};
 use rusqlite::{Connection, OptionalExtension, params};

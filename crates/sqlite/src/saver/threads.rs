@@ -2,8 +2,8 @@
 
 use std::time::SystemTime;
 
-use langgraph::checkpoint::{Head, ThreadFilter, ThreadInfo, ThreadKey, Usage};
-use langgraph::error::CheckpointError;
+use langgraph_core::checkpoint::{Head, ThreadFilter, ThreadInfo, ThreadKey, Usage};
+use langgraph_core::error::CheckpointError;
 use langgraph_sql::rows::RowKind;
 use langgraph_sql::{LogName, OwnerRow, signed, status, statuses, unsigned};
 use rusqlite::types::Value;

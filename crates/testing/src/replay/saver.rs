@@ -4,14 +4,11 @@ use std::sync::Arc;
 
 use langgraph::async_trait;
 use langgraph::checkpoint::{
-    Attach, Attached, Batch, Chain, CheckpointId, Checkpointer, Formats, Head, Leases, ListOptions,
-    MemorySaver, Stored, ThreadKey,
+    Batch, Bytes, Chain, CheckpointId, Checkpointer, Formats, Head, Leases, ListOptions,
+    MemorySaver, Saver, Stored, ThreadKey,
 };
 use langgraph::error::CheckpointError;
 use langgraph::run::CancelToken;
-use langgraph::state::State;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 
 use super::log::Log;
 
@@ -107,12 +104,10 @@ impl Checkpointer for Rehearsal {
     }
 }
 
-impl<S> Attach<S> for Rehearsal
-where
-    S: State,
-    S::Update: Serialize + DeserializeOwned,
-{
-    fn attach(self: Arc<Self>) -> Attached<S> {
-        Attached::bytes(self)
+impl Saver for Rehearsal {
+    type Stores = Bytes;
+
+    fn into_dyn(self: Arc<Self>) -> Arc<dyn Checkpointer> {
+        self
     }
 }
