@@ -45,7 +45,7 @@ pub fn limit(name: impl Into<String>, at_once: usize) -> Limit {
     if limit.0.calls_at_once == calls_at_once(at_once) {
         return limit;
     }
-    limit.in_conflict(format!("{at_once} calls at a time"))
+    limit.in_conflict(&format!("{at_once} calls at a time"))
 }
 
 fn calls_at_once(number: usize) -> usize {
@@ -99,11 +99,11 @@ impl Limit {
         if *self.rates().limit.get_or_insert(wanted) == wanted {
             return self;
         }
-        self.in_conflict(format!("{calls} calls in {span:?}"))
+        self.in_conflict(&format!("{calls} calls in {span:?}"))
     }
 
     /// Returns a limit that lets no call start, because it is not the one of its name.
-    fn in_conflict(&self, wanted: String) -> Self {
+    fn in_conflict(&self, wanted: &str) -> Self {
         let Shared {
             name,
             calls_at_once,

@@ -9,7 +9,7 @@ use crate::paths::Root;
 use langgraph_topology::similar::did_you_mean;
 
 const KEYS: [&str; 5] = ["writes", "alias", "interrupts", "state", "crate"];
-/// NodeOptions that are methods of the node, not options of the attribute.
+/// Options that are methods of the node, not options of the attribute.
 const METHODS: [&str; 5] = ["retry", "timeout", "defer", "metadata", "tag"];
 
 /// The options of `#[node(…)]`.

@@ -36,6 +36,7 @@ use crate::node::CancelToken;
 /// # }
 /// ```
 #[derive(Clone, Debug, Default)]
+#[must_use = "options do nothing until a graph or a run gets them"]
 pub struct RunOptions {
     pub(crate) durability: Option<Durability>,
     pub(crate) on_conflict: Option<OnConflict>,
@@ -56,21 +57,18 @@ macro_rules! run_option_setters {
     ($self:ident => $options:expr) => {
         /// Limits the supersteps of a run; the default is 1,000. Reaching the limit is an error only if
         /// tasks remain. Each call of a subgraph has a count of its own.
-        #[must_use]
         pub fn limit(mut $self, supersteps: usize) -> Self {
             $options.limit = Some(supersteps);
             $self
         }
 
         /// Ends a run with [`AgentError::TimedOut`](crate::error::AgentError::TimedOut) after this time.
-        #[must_use]
         pub fn timeout(mut $self, limit: std::time::Duration) -> Self {
             $options.timeout = Some(limit);
             $self
         }
 
         /// Limits the parallel tasks of a superstep; the default is no limit.
-        #[must_use]
         pub fn max_concurrency(mut $self, tasks: usize) -> Self {
             $options.max_concurrency = Some(tasks);
             $self
@@ -78,14 +76,12 @@ macro_rules! run_option_setters {
 
         /// Lets the first failing node stop the nodes in parallel, also in subgraphs; see
         /// [`StateGraph::fail_fast`](crate::StateGraph::fail_fast).
-        #[must_use]
         pub fn fail_fast(mut $self) -> Self {
             $options.fail_fast = true;
             $self
         }
 
         /// Sets when a run on a thread is stored; the default is after every step.
-        #[must_use]
         pub fn durability(mut $self, durability: $crate::checkpoint::Durability) -> Self {
             $options.durability = Some(durability);
             $self
@@ -93,7 +89,6 @@ macro_rules! run_option_setters {
 
         /// Sets what happens when another run is active on the thread. Updates and added inputs
         /// follow the graph's policy, unless they have one of their own.
-        #[must_use]
         pub fn on_conflict(mut $self, policy: $crate::graph::thread_policy::OnConflict) -> Self {
             $options.on_conflict = Some(policy);
             $self
@@ -130,7 +125,6 @@ macro_rules! run_option_setters {
         /// # Ok(())
         /// # }
         /// ```
-        #[must_use]
         pub fn on_open_interrupt(mut $self, policy: $crate::graph::thread_policy::OnOpenInterrupt) -> Self {
             $options.on_open_interrupt = Some(policy);
             $self
@@ -141,7 +135,6 @@ macro_rules! run_option_setters {
         ///
         /// After a crash, the thread is busy for this long, where the saver cannot see that the
         /// process is gone.
-        #[must_use]
         pub fn lease_term(mut $self, term: std::time::Duration) -> Self {
             $options.lease_term = Some(term);
             $self
@@ -149,7 +142,6 @@ macro_rules! run_option_setters {
 
         /// Sets a metadata entry of a run, which nodes read with
         /// [`Context::metadata`](crate::Context::metadata).
-        #[must_use]
         pub fn metadata(
             mut $self,
             key: impl Into<String>,
@@ -160,21 +152,18 @@ macro_rules! run_option_setters {
         }
 
         /// Lets `token` cancel a run.
-        #[must_use]
         pub fn cancel(mut $self, token: $crate::node::cancel::CancelToken) -> Self {
             $options.cancel = Some(token);
             $self
         }
 
         /// Pauses before these nodes. Overrides the breakpoints of the graph's builder.
-        #[must_use]
         pub fn interrupt_before(mut $self, nodes: impl Into<$crate::graph::Breakpoints>) -> Self {
             $options.interrupt_before = Some(nodes.into());
             $self
         }
 
         /// Pauses after these nodes. Overrides the breakpoints of the graph's builder.
-        #[must_use]
         pub fn interrupt_after(mut $self, nodes: impl Into<$crate::graph::Breakpoints>) -> Self {
             $options.interrupt_after = Some(nodes.into());
             $self
@@ -186,7 +175,6 @@ pub(crate) use run_option_setters;
 
 impl RunOptions {
     /// Creates options that set nothing.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
@@ -220,9 +208,9 @@ impl RunOptions {
         for (key, value) in &defaults.metadata {
             metadata.entry(key.clone()).or_insert_with(|| value.clone());
         }
-        fill(cancel, &defaults.cancel);
-        fill(interrupt_before, &defaults.interrupt_before);
-        fill(interrupt_after, &defaults.interrupt_after);
+        fill(cancel, defaults.cancel.as_ref());
+        fill(interrupt_before, defaults.interrupt_before.as_ref());
+        fill(interrupt_after, defaults.interrupt_after.as_ref());
     }
 
     pub(crate) fn thread_policy(&self) -> ThreadPolicy {
@@ -235,8 +223,8 @@ impl RunOptions {
     }
 }
 
-fn fill<T: Clone>(option: &mut Option<T>, default: &Option<T>) {
+fn fill<T: Clone>(option: &mut Option<T>, default: Option<&T>) {
     if option.is_none() {
-        option.clone_from(default);
+        *option = default.cloned();
     }
 }

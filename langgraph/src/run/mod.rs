@@ -4,6 +4,7 @@ mod future;
 mod graph;
 mod io;
 mod recovery;
+#[allow(clippy::module_inception)] // the type has the name of the module
 mod run;
 mod stream;
 mod subgraph;

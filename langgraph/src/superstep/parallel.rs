@@ -6,7 +6,7 @@ use super::engine::Engine;
 use super::observer::Observer;
 use super::position::Position;
 use super::task_result::TaskResult;
-use super::task_set::{TaskSetHandle, Tasks};
+use super::task_set::{Parallel, TaskSetHandle};
 use crate::error::{AgentError, NoRuntime};
 use crate::state::State;
 
@@ -28,7 +28,7 @@ impl<S: State> Engine<S> {
                 task.route_again();
             }
         }
-        let mut tasks = Tasks::new(tasks, std::mem::take(&mut self.contexts));
+        let mut tasks = Parallel::new(tasks, std::mem::take(&mut self.contexts));
         let open = tasks.open().count();
         let ran = if open == 0 {
             Ok(())
@@ -48,7 +48,7 @@ impl<S: State> Engine<S> {
     async fn run_open(
         &mut self,
         runtime: &Handle,
-        tasks: &mut Tasks<S>,
+        tasks: &mut Parallel<S>,
         open: usize,
     ) -> Result<(), AgentError> {
         let (plan, shared) = (&self.position.plan, &self.position.scope.shared);
@@ -85,7 +85,7 @@ impl<S: State> Engine<S> {
         ran
     }
 
-    fn runtime(&self, tasks: &mut Tasks<S>) -> Result<Handle, NoRuntime> {
+    fn runtime(&self, tasks: &mut Parallel<S>) -> Result<Handle, NoRuntime> {
         NoRuntime::handle(|| {
             let open: Vec<usize> = tasks.open().collect();
             let nodes = open.iter().filter_map(|index| tasks.tasks.get(*index));

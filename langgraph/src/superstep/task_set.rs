@@ -1,7 +1,7 @@
 //! The parallel tasks of a superstep: one allocation, which each task holds while it runs.
 //!
 //! The last task to end sends the set back to the superstep. So the engine wakes up only after all
-//! have ended, and by then nothing else shares the state. Tasks report one by one only where each
+//! have ended, and by then nothing else shares the state. Parallel report one by one only where each
 //! end counts: because it is emitted or stored, or because it stops the others.
 
 use std::future::poll_fn;
@@ -22,16 +22,16 @@ use crate::node::Context;
 use crate::state::State;
 
 /// The tasks of a superstep with their contexts and results, each list in their order.
-pub(super) struct Tasks<S: State> {
+pub(super) struct Parallel<S: State> {
     pub(super) tasks: Vec<Task<S>>,
     pub(super) contexts: Vec<Context>,
     /// The lock never blocks: a task locks its result once, at its end.
     results: Vec<Mutex<Option<TaskResult<S>>>>,
 }
 
-impl_default!([S: State] Tasks<S> { tasks, contexts, results });
+impl_default!([S: State] Parallel<S> { tasks, contexts, results });
 
-impl<S: State> Tasks<S> {
+impl<S: State> Parallel<S> {
     /// Takes the results that are known already from the tasks.
     pub(super) fn new(mut tasks: Vec<Task<S>>, contexts: Vec<Context>) -> Self {
         let known = tasks.iter_mut().map(|task| Mutex::new(task.take_result()));
@@ -74,11 +74,11 @@ impl<S: State> Tasks<S> {
 /// What running tasks share.
 struct TaskSet<S: State> {
     position: Position<S>,
-    tasks: Tasks<S>,
+    tasks: Parallel<S>,
     /// Reports the end of each task, if they count one by one.
     reports: Option<Reporter>,
     /// Returns the tasks from the last of them.
-    done_tx: oneshot::Sender<Tasks<S>>,
+    done_tx: oneshot::Sender<Parallel<S>>,
 }
 
 /// The superstep's handle of its tasks. Dropping it stops the running ones.
@@ -86,12 +86,12 @@ pub(super) struct TaskSetHandle<S: State> {
     set: Arc<TaskSet<S>>,
     running: Running,
     reports: Option<Reports>,
-    done_rx: oneshot::Receiver<Tasks<S>>,
+    done_rx: oneshot::Receiver<Parallel<S>>,
 }
 
 impl<S: State> TaskSetHandle<S> {
-    /// Creates a set without running tasks. Tasks report one by one if `each` is set.
-    pub(super) fn new(position: Position<S>, tasks: Tasks<S>, each: bool) -> Self {
+    /// Creates a set without running tasks. Parallel report one by one if `each` is set.
+    pub(super) fn new(position: Position<S>, tasks: Parallel<S>, each: bool) -> Self {
         let (done_tx, done_rx) = oneshot::channel();
         let (reporter, reports) = each.then(reports).unzip();
         Self {
@@ -138,13 +138,13 @@ impl<S: State> TaskSetHandle<S> {
     }
 
     /// Stops the running tasks, and waits for them: nothing continues after an error.
-    pub(super) async fn stop(mut self) -> Tasks<S> {
+    pub(super) async fn stop(mut self) -> Parallel<S> {
         self.running.stop();
         self.finish().await
     }
 
     /// Waits for all tasks.
-    pub(super) async fn finish(self) -> Tasks<S> {
+    pub(super) async fn finish(self) -> Parallel<S> {
         let Self {
             set,
             mut running,

@@ -95,7 +95,7 @@ fn n1_no_files_of_a_crate_form_a_circle() {
             let names: BTreeSet<_> = circle.iter().map(own_name).collect();
             let is_known =
                 |known: &&[&str]| names.iter().all(|name| known.contains(&name.as_str()));
-            if !KNOWN.iter().any(|known| is_known(known)) {
+            if !KNOWN.iter().any(is_known) {
                 let files = circle.iter().map(|module| of.modules[*module].path.clone());
                 found.push(files.collect::<Vec<_>>());
             }
