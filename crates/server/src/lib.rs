@@ -29,6 +29,7 @@ mod error;
 mod graph;
 mod guard;
 mod ids;
+mod listen;
 mod protocol;
 mod queue;
 mod routes;

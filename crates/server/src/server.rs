@@ -8,7 +8,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::serve::ListenerExt as _;
 #[cfg(feature = "postgres")]
 use langgraph_postgres::{PostgresSaver, PostgresStore};
 use langgraph_sqlite::{Database, SqliteError, SqliteSaver, SqliteStore};
@@ -19,6 +18,7 @@ use tokio::sync::Semaphore;
 use crate::app::App;
 use crate::graph::ServedGraph;
 use crate::guard::{Authenticate, Limits, Sources};
+use crate::listen::serve;
 use crate::routes;
 use crate::rows::{Rows, RowsError};
 use crate::runs::Runs;
@@ -46,6 +46,7 @@ pub struct Server {
     shows_errors: bool,
     webhooks: Webhooks,
     lease: Option<Duration>,
+    drain_time: Option<Duration>,
 }
 
 /// Where everything is kept.
@@ -121,6 +122,13 @@ impl Server {
     /// 30 seconds. A process renews its leases every third of this time.
     pub fn lease(mut self, term: Duration) -> Self {
         self.lease = Some(term.max(Duration::from_millis(30)));
+        self
+    }
+
+    /// Sets how long runs may take to stop when the process ends; the default is 20 seconds. Those
+    /// that still run then are put back, and their last superstep is done again.
+    pub fn drain_time(mut self, time: Duration) -> Self {
+        self.drain_time = Some(time);
         self
     }
 
@@ -284,21 +292,17 @@ impl Server {
         if is_open && !address.ip().is_loopback() {
             return Err(ServerError::Open(address));
         }
+        let drain_time = self.drain_time.unwrap_or(DRAIN);
         let serving = self.start().await?;
         let router = serving.router();
+        let patience = serving.app.limits.client_timeout;
         let until_told = async move {
             told_to_end().await;
             tracing::info!("the server drains");
-            serving.drain(DRAIN).await;
+            serving.drain(drain_time).await;
         };
-        // Without it, an event waits until the one before it is acknowledged.
-        let listener = listener.tap_io(|connection| {
-            let _ = connection.set_nodelay(true);
-        });
-        // A bare router copies its whole table for each connection: 80 KB.
-        let service = router.into_make_service();
-        let server = axum::serve(listener, service).with_graceful_shutdown(until_told);
-        Ok(server.await?)
+        serve(listener, router, patience, until_told).await;
+        Ok(())
     }
 }
 

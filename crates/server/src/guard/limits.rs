@@ -25,6 +25,7 @@ pub struct Limits {
     pub(crate) streams: usize,
     pub(crate) runs: usize,
     pub(crate) run_time: Option<Duration>,
+    pub(crate) client_timeout: Duration,
 }
 
 impl Default for Limits {
@@ -35,6 +36,7 @@ impl Default for Limits {
             streams: 10_000,
             runs: 10_000,
             run_time: None,
+            client_timeout: Duration::from_secs(60),
         }
     }
 }
@@ -72,6 +74,16 @@ impl Limits {
     #[must_use]
     pub fn run_time(mut self, limit: Duration) -> Self {
         self.run_time = Some(limit);
+        self
+    }
+
+    /// Limits how long a client may take to send the head of a request or the next part of its
+    /// body, and to take the next part of a response; the default is one minute. Beyond it, the
+    /// connection is closed. [`Server::serve`](crate::Server::serve) applies it to connections, and
+    /// a program that serves the routes itself has limits of its own.
+    #[must_use]
+    pub fn client_timeout(mut self, limit: Duration) -> Self {
+        self.client_timeout = limit;
         self
     }
 }

@@ -26,6 +26,7 @@ use axum::routing::{MethodFilter, MethodRouter};
 use axum::{Router, middleware};
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::cors::{AllowHeaders, AllowOrigin, AllowPrivateNetwork, CorsLayer, ExposeHeaders};
+use tower_http::timeout::RequestBodyTimeoutLayer;
 
 use crate::app::App;
 use crate::guard::{Sources, authenticate, check_source};
@@ -97,6 +98,7 @@ pub(crate) fn table() -> Vec<(Method, &'static str)> {
 
 pub(crate) fn router(app: Arc<App>) -> Router {
     let body = DefaultBodyLimit::max(app.limits.body);
+    let body_timeout = RequestBodyTimeoutLayer::new(app.limits.client_timeout);
     let source = middleware::from_fn_with_state(Arc::clone(&app), check_source);
     let cors = cors(app.sources.clone());
     let guard = middleware::from_fn_with_state(Arc::clone(&app), authenticate);
@@ -106,6 +108,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .method_not_allowed_fallback(info::not_allowed)
         .with_state(app)
         .layer(body)
+        .layer(body_timeout)
         .layer(guard);
     // The page is the same for everyone; what it asks for is guarded.
     #[cfg(feature = "studio")]
