@@ -12,21 +12,14 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::erased::ErasedGraph;
-use super::inside::{Enter, enter};
+use super::inside::enter;
 use super::json::InnerReader;
+use super::options::{GraphOptions, Schemas};
 use super::typed::Typed;
 
 /// Makes a graph of a saver and a store. The last argument says whether clients read why a node failed.
 type Attach =
     Box<dyn FnOnce(Arc<dyn Checkpointer>, Arc<dyn Store>, bool) -> Arc<dyn ErasedGraph> + Send>;
-
-/// What a graph is served with.
-pub(crate) struct Options<S: State> {
-    pub(crate) schemas: Schemas,
-    pub(crate) inner: Vec<InnerReader>,
-    /// One for each state that a subgraph may have.
-    pub(crate) enter: Vec<Enter<S>>,
-}
 
 /// A compiled graph without its types, for [`Server::graph`](crate::Server::graph): what a compiled
 /// graph and its [handle](GraphHandle) become.
@@ -95,7 +88,7 @@ where
 /// ```
 pub struct GraphHandle<S: State> {
     graph: CompiledStateGraph<S>,
-    options: Options<S>,
+    options: GraphOptions<S>,
 }
 
 impl<S> GraphHandle<S>
@@ -115,7 +108,7 @@ where
             json!({"type": "object", "title": graph.topology().name, "properties": fields});
         Self {
             graph,
-            options: Options {
+            options: GraphOptions {
                 schemas: Schemas {
                     input: schema.clone(),
                     output: schema.clone(),
@@ -173,16 +166,4 @@ impl<S: State> fmt::Debug for GraphHandle<S> {
             .field("schemas", &self.options.schemas)
             .finish_non_exhaustive()
     }
-}
-
-/// The JSON Schemas of a graph.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct Schemas {
-    /// The schema of the input.
-    pub input: Value,
-    /// The schema of the output.
-    pub output: Value,
-    /// The schema of the state.
-    pub state: Value,
 }

@@ -8,11 +8,13 @@ mod event;
 mod handle;
 mod inside;
 mod json;
+mod options;
 mod typed;
 
 pub(crate) use breaks::Breaks;
 pub(crate) use drawing::{drawing, subgraph_names};
 pub(crate) use erased::{Change, ErasedGraph, EventSink, Finished, Head, Invocation, Start};
 pub(crate) use event::{RunEvent, RunEventKind};
-pub use handle::{GraphHandle, Schemas, ServedGraph};
+pub use handle::{GraphHandle, ServedGraph};
 pub(crate) use inside::InnerCheckpoint;
+pub use options::Schemas;

@@ -9,7 +9,7 @@ use langgraph::error::{AgentError, CheckpointError};
 use langgraph::graph::{Breakpoints, Topology};
 use langgraph::interrupt::Interrupt;
 use langgraph::node::Command;
-use langgraph::run::{Run, StreamOptions};
+use langgraph::run::{EventStream, Run, StreamOptions};
 use langgraph::stream::EventKind;
 use langgraph::thread::{Keep, OnConflict, OnOpenInterrupt};
 use langgraph::{CompiledStateGraph, Outcome, State};
@@ -19,9 +19,9 @@ use serde_json::Value;
 
 use super::command::{command, invalid};
 use super::event::{RunEventKind, hide_errors};
-use super::handle::Options;
 use super::inside::InnerCheckpoint;
 use super::json::{Place, event_kind, snapshot_value, state_value, update_in};
+use super::options::GraphOptions;
 use super::{
     Breaks, Change, ErasedGraph, EventSink, Finished, Head, Invocation, RunEvent, Schemas, Start,
 };
@@ -29,7 +29,7 @@ use crate::wire::approval::{answer_in, name_answers};
 
 pub(super) struct Typed<S: State> {
     graph: CompiledStateGraph<S>,
-    options: Arc<Options<S>>,
+    options: Arc<GraphOptions<S>>,
     /// Clients read why a node failed.
     shows_errors: bool,
 }
@@ -37,7 +37,7 @@ pub(super) struct Typed<S: State> {
 impl<S: State> Typed<S> {
     pub(super) fn new(
         graph: CompiledStateGraph<S>,
-        options: Options<S>,
+        options: GraphOptions<S>,
         shows_errors: bool,
     ) -> Self {
         Self {
@@ -195,6 +195,40 @@ fn breakpoints(breaks: Breaks) -> Breakpoints {
     }
 }
 
+/// Starts a run with the options of its invocation. Also returns the thread.
+fn streamed<S: State>(run: Run<S>, spec: Invocation) -> (String, EventStream<S>) {
+    let mut run = run
+        .cancel(spec.cancel)
+        .on_open_interrupt(OnOpenInterrupt::Drop)
+        .resource(spec.context);
+    for (key, value) in spec.metadata {
+        run = run.metadata(key, value);
+    }
+    if let Some(limit) = spec.timeout {
+        run = run.timeout(limit);
+    }
+    if let Some(limit) = spec.limit {
+        run = run.limit(limit);
+    }
+    if let Some(tasks) = spec.max_concurrency {
+        run = run.max_concurrency(tasks);
+    }
+    if let Some(durability) = spec.durability {
+        run = run.durability(durability);
+    }
+    if let Some(before) = spec.before {
+        run = run.interrupt_before(breakpoints(before));
+    }
+    if let Some(after) = spec.after {
+        run = run.interrupt_after(breakpoints(after));
+    }
+    let mut options = StreamOptions::new(spec.modes).buffer(64);
+    if spec.subgraphs {
+        options = options.subgraphs();
+    }
+    (spec.thread, run.stream(options))
+}
+
 #[async_trait]
 impl<S> ErasedGraph for Typed<S>
 where
@@ -215,7 +249,7 @@ where
         sink: &mut dyn EventSink,
     ) -> Result<Finished, AgentError> {
         let run = {
-            // It may write to the thread, which waits until it is answered.
+            // It may write to the thread, and its record waits for a barrier.
             let mut begin = std::pin::pin!(self.begin(&mut spec));
             loop {
                 tokio::select! {
@@ -224,41 +258,12 @@ where
                 }
             }
         };
-        let mut run = run
-            .cancel(spec.cancel)
-            .on_open_interrupt(OnOpenInterrupt::Drop)
-            .resource(spec.context);
-        for (key, value) in spec.metadata {
-            run = run.metadata(key, value);
-        }
-        if let Some(limit) = spec.timeout {
-            run = run.timeout(limit);
-        }
-        if let Some(limit) = spec.limit {
-            run = run.limit(limit);
-        }
-        if let Some(tasks) = spec.max_concurrency {
-            run = run.max_concurrency(tasks);
-        }
-        if let Some(durability) = spec.durability {
-            run = run.durability(durability);
-        }
-        if let Some(before) = spec.before {
-            run = run.interrupt_before(breakpoints(before));
-        }
-        if let Some(after) = spec.after {
-            run = run.interrupt_after(breakpoints(after));
-        }
-        let mut options = StreamOptions::new(spec.modes).buffer(64);
-        if spec.subgraphs {
-            options = options.subgraphs();
-        }
-        let mut events = run.stream(options);
-        let mut told = BTreeSet::new();
+        let (thread, mut events) = streamed(run, spec);
+        let mut published = BTreeSet::new();
         let mut last_step = 0;
         loop {
             let event = tokio::select! {
-                // What was told before a question is taken before it.
+                // The events before a barrier are taken before it.
                 biased;
                 event = events.next() => event,
                 () = sink.open_barrier() => continue,
@@ -268,9 +273,9 @@ where
             };
             last_step = event.step;
             if let EventKind::Interrupt(interrupts) = &event.kind {
-                told.extend(interrupts.iter().map(|interrupt| interrupt.id.clone()));
+                published.extend(interrupts.iter().map(|interrupt| interrupt.id.clone()));
             }
-            let kind = event_kind::<S>(&event.kind, &spec.thread, &self.options.inner);
+            let kind = event_kind::<S>(&event.kind, &thread, &self.options.inner);
             if let Some(mut kind) = kind {
                 if !self.shows_errors {
                     kind.hide_error();
@@ -287,7 +292,7 @@ where
         // Those of an earlier run that are open still.
         let open = outcome.interrupts().iter();
         let open: Vec<_> = open
-            .filter(|one| !told.contains(&one.id))
+            .filter(|one| !published.contains(&one.id))
             .cloned()
             .collect();
         if !open.is_empty() {

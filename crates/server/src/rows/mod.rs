@@ -1,6 +1,7 @@
 //! The rows of the server: assistants, threads, runs, events and crons, in SQLite or PostgreSQL.
 
 mod assistants;
+mod cells;
 mod crons;
 mod db;
 mod error;
@@ -12,6 +13,7 @@ mod queue;
 mod runs;
 mod schema;
 mod settings;
+mod signal_words;
 mod threads;
 
 use std::path::Path;
@@ -24,8 +26,9 @@ use serde_json::Value;
 use tokio::sync::broadcast;
 
 pub(crate) use assistants::{Assistant, system_assistant};
+use cells::Line;
 pub(crate) use crons::Cron;
-use db::{Db, Line, sql};
+use db::{Db, sql};
 pub(crate) use error::RowsError;
 pub(crate) use numbers::PER_EVENT;
 use peers::{Peers, Watch};
@@ -54,7 +57,7 @@ impl Rows {
         let mut rows = Self::with(Db::sqlite(connection)).await?;
         let watch = Watch::open(path).await?;
         rows.peers = Some(Arc::clone(&watch.peers));
-        tokio::spawn(peers::hear(watch, rows.signals.clone()));
+        tokio::spawn(peers::listen(watch, rows.signals.clone()));
         Ok(rows)
     }
 
@@ -66,7 +69,7 @@ impl Rows {
     #[cfg(feature = "postgres")]
     pub(crate) async fn postgres(database: langgraph_postgres::Database) -> RowsResult<Self> {
         let rows = Self::with(Db::Postgres(database.clone())).await?;
-        tokio::spawn(postgres::hear(database, rows.signals.clone()));
+        tokio::spawn(postgres::listen(database, rows.signals.clone()));
         Ok(rows)
     }
 

@@ -16,7 +16,7 @@ use tokio::sync::broadcast;
 use uuid::Uuid;
 
 use super::db::Statement;
-use super::queue::{signal, word};
+use super::signal_words::{signal, word};
 use super::{RowsResult, sql};
 
 /// How often a process looks that is not alone.
@@ -191,8 +191,8 @@ impl Drop for Watch {
     }
 }
 
-/// Hears what other processes tell, as long as somebody listens here.
-pub(super) async fn hear(mut watch: Watch, signals: broadcast::Sender<Signal>) {
+/// Passes on the signals of other processes, as long as there is a receiver.
+pub(super) async fn listen(mut watch: Watch, signals: broadcast::Sender<Signal>) {
     let mut fails = false;
     // The rows hold the other sender.
     while signals.strong_count() > 1 {
@@ -205,7 +205,7 @@ pub(super) async fn hear(mut watch: Watch, signals: broadcast::Sender<Signal>) {
             }
             Err(error) => {
                 if !fails {
-                    tracing::warn!(%error, "cannot hear what other processes do");
+                    tracing::warn!(%error, "failed to read the signals of other processes");
                 }
                 fails = true;
             }

@@ -9,8 +9,8 @@ use langgraph_postgres::Database;
 use tokio::sync::broadcast;
 use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 
-use super::db::{Cell, Line, line};
-use super::queue::signal;
+use super::cells::{Cell, Line};
+use super::signal_words::signal;
 
 /// The channel on which processes tell each other what changes.
 pub(super) const CHANNEL: &str = "langgraph_served";
@@ -78,7 +78,7 @@ pub(super) async fn run(
                     _ => Cell::Null,
                 })
             });
-            cells.collect::<Result<_, _>>().map(line)
+            cells.collect::<Result<_, _>>().map(Line::new)
         })
         .collect()
 }
@@ -92,8 +92,8 @@ pub(super) async fn change(
     client.execute(&statement, &parameters(cells)).await
 }
 
-/// Hears what other processes tell, as long as somebody listens here.
-pub(super) async fn hear(database: Database, signals: broadcast::Sender<Signal>) {
+/// Passes on the signals of other processes, as long as there is a receiver.
+pub(super) async fn listen(database: Database, signals: broadcast::Sender<Signal>) {
     let mut failures = 0_u32;
     // The rows hold the other sender.
     while signals.strong_count() > 1 {
@@ -116,7 +116,7 @@ pub(super) async fn hear(database: Database, signals: broadcast::Sender<Signal>)
             }
             Err(error) => {
                 failures += 1;
-                tracing::warn!(%error, "cannot hear what other processes do");
+                tracing::warn!(%error, "failed to read the signals of other processes");
             }
         }
         let pause = Duration::from_millis(100 << failures.min(6));

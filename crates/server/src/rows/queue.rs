@@ -11,6 +11,7 @@ use langgraph_sql::process_is_gone;
 use serde_json::json;
 
 use super::db::Statement;
+use super::signal_words::word;
 use super::{Line, Rows, RowsError, RowsResult, sql};
 use crate::wire::time::now;
 
@@ -56,28 +57,6 @@ fn milliseconds(time: SystemTime) -> i64 {
 
 fn length(time: Duration) -> i64 {
     i64::try_from(time.as_millis()).unwrap_or(i64::MAX / 4)
-}
-
-/// The word of a signal, for other processes.
-pub(super) fn word(signal: &Signal) -> String {
-    match signal {
-        Signal::Queued => "queued".to_owned(),
-        Signal::Events(run) => format!("events:{run}"),
-        Signal::Cancel(run) => format!("cancel:{run}"),
-        Signal::Ended(run) => format!("ended:{run}"),
-        Signal::Lost => "lost".to_owned(),
-    }
-}
-
-/// Reads the word of a signal.
-pub(super) fn signal(word: &str) -> Signal {
-    match word.split_once(':') {
-        None if word == "queued" => Signal::Queued,
-        Some(("events", run)) => Signal::Events(run.to_owned()),
-        Some(("cancel", run)) => Signal::Cancel(run.to_owned()),
-        Some(("ended", run)) => Signal::Ended(run.to_owned()),
-        _ => Signal::Lost,
-    }
 }
 
 impl Rows {

@@ -1,0 +1,27 @@
+//! What a graph is served with.
+
+use langgraph::State;
+use serde_json::Value;
+
+use super::inside::Enter;
+use super::json::InnerReader;
+
+/// What a graph is served with.
+pub(crate) struct GraphOptions<S: State> {
+    pub(crate) schemas: Schemas,
+    pub(crate) inner: Vec<InnerReader>,
+    /// One for each state that a subgraph may have.
+    pub(crate) enter: Vec<Enter<S>>,
+}
+
+/// The JSON Schemas of a graph.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Schemas {
+    /// The schema of the input.
+    pub input: Value,
+    /// The schema of the output.
+    pub output: Value,
+    /// The schema of the state.
+    pub state: Value,
+}
