@@ -1,4 +1,4 @@
-//! The smallest agent: a type with a name, a state, and one function. It repeats what it was told,
+//! The smallest agent: a type with a name, a state, and one function. It repeats its input,
 //! and the caller keeps the conversation.
 //! Run it with `cargo run --example echo -- "hello there"`.
 

@@ -1,5 +1,5 @@
 //! A person decides what an agent may do: each call of a dangerous tool waits for approval. The
-//! harmless call runs at once; nothing runs twice, and the model is told of every decision.
+//! harmless call runs at once; nothing runs twice, and the model gets every decision.
 //! Run it with `cargo run --example tool_approval -- approve "edit draft.txt" reject`.
 
 use langgraph::checkpoint::MemorySaver;

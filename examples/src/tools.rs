@@ -30,7 +30,7 @@ pub async fn calculate(
     }
 }
 
-/// Tells the current date and time.
+/// Returns the current date and time.
 #[tool]
 pub async fn get_current_time(
     /// `local`, which is meant when it is left out, or `utc`.

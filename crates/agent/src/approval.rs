@@ -114,7 +114,7 @@ impl Approval {
         self
     }
 
-    /// Refuses decisions of people for whom `may` returns false, and those that name nobody.
+    /// Refuses decisions of people for whom `may` returns false, and those without a name.
     #[must_use]
     pub fn approvers(
         mut self,

@@ -116,13 +116,13 @@ impl<'a> Effect<'a> {
         self
     }
 
-    /// Sets what happens if nobody knows whether the work has happened.
+    /// Sets what happens if it is unknown whether the work has happened.
     pub fn on_unknown(mut self, policy: OnUnknown) -> Self {
         self.on_unknown = policy;
         self
     }
 
-    /// Names the errors of the work after which nobody knows whether it has happened.
+    /// Names the errors of the work after which it is unknown whether it has happened.
     pub fn unknown_if(mut self, unknown: impl Fn(&NodeError) -> bool + Send + Sync + 'a) -> Self {
         self.unknown_if = Some(Box::new(unknown));
         self

@@ -18,7 +18,7 @@
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! // A model that says what it was told to say. Any other `ChatModel` takes its place.
+//! // A scripted model for tests. Swap in any other `ChatModel`.
 //! let model = ScriptedModel::new([
 //!     Turn::tool_calls([ToolCall::new("c1", "multiply", json!({"a": 37, "b": 21}))]),
 //!     Turn::text("37 * 21 is 777."),

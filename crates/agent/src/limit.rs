@@ -26,7 +26,7 @@ use langgraph::state::State;
 /// use langgraph::prelude::*;
 /// use langgraph_agent::{ChatModelExt, ScriptedModel, limit, react_agent};
 ///
-/// // Five requests at a time, and sixty a minute, whoever makes them.
+/// // Five requests at a time, and sixty a minute, from all callers.
 /// let openai = limit("openai", 5).rate(60, Duration::from_secs(60));
 /// let agent = react_agent(ScriptedModel::new(["hi"]).limited(openai.clone()), ());
 ///

@@ -70,7 +70,7 @@ pub type ModelStream<'a> =
 /// ```
 ///
 /// Callers use the methods of [`ChatModelExt`], which is in the prelude. They stream the answer
-/// into the run's events if somebody subscribes to those.
+/// into the run's events if these have a subscriber.
 ///
 /// # Implementing a model
 ///
@@ -81,14 +81,14 @@ pub type ModelStream<'a> =
 /// use langgraph::prelude::*;
 /// use langgraph_agent::prelude::*;
 ///
-/// /// Says what it hears.
+/// /// Repeats the last message.
 /// struct Echo;
 ///
 /// #[async_trait]
 /// impl ChatModel for Echo {
 ///     async fn generate(&self, request: ChatRequest) -> Result<ChatResponse, ModelError> {
-///         let heard = request.messages.last().map(|message| message.text().into_owned());
-///         Ok(ChatResponse::new(Message::assistant(heard.unwrap_or_default())))
+///         let last = request.messages.last().map(|message| message.text().into_owned());
+///         Ok(ChatResponse::new(Message::assistant(last.unwrap_or_default())))
 ///     }
 /// }
 ///
@@ -184,7 +184,7 @@ pointers!(&M Arc<M> Box<M>);
 pub trait ChatModelExt: ChatModel {
     /// Returns the model's answer to `messages`.
     ///
-    /// If somebody subscribes to the run's messages
+    /// If the run's messages have a subscriber
     /// ([`StreamMode::Messages`](langgraph::stream::StreamMode::Messages)), the answer also streams there as it
     /// arrives, under the id of the returned message.
     ///

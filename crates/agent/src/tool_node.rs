@@ -107,8 +107,8 @@ type Describe = dyn Fn(&ToolCall, &str) -> String + Send + Sync;
 /// What happens to a tool's own error.
 #[derive(Clone)]
 enum Errors {
-    Tell,
-    TellAs(Arc<Describe>),
+    Report,
+    ReportAs(Arc<Describe>),
     Fail,
 }
 
@@ -134,7 +134,7 @@ impl ToolNode {
     pub fn new<K>(tools: impl IntoTools<K>) -> Self {
         Self {
             tools: tools.into_tools(),
-            errors: Errors::Tell,
+            errors: Errors::Report,
             approvals: Approvals::default(),
             kept: None,
         }
@@ -179,11 +179,11 @@ impl ToolNode {
         mut self,
         describe: impl Fn(&ToolCall, &str) -> String + Send + Sync + 'static,
     ) -> Self {
-        self.errors = Errors::TellAs(Arc::new(describe));
+        self.errors = Errors::ReportAs(Arc::new(describe));
         self
     }
 
-    /// Fails the node when a tool fails, as LangGraph does by default. The model is still told
+    /// Fails the node when a tool fails, as LangGraph does by default. The model is still reported
     /// about unknown tools and arguments that do not fit.
     #[must_use]
     pub fn fail_on_errors(mut self) -> Self {
@@ -197,7 +197,7 @@ impl ToolNode {
     /// the call's id. The answer is a [`ToolDecision`](super::ToolDecision). Each call gets exactly
     /// one answer, whatever the decision. Of several approvals, the first that matches a call
     /// applies. A call of an unknown tool, or one whose arguments are not a JSON object, needs no
-    /// decision: the model is told, as always.
+    /// decision: the model is reported, as always.
     ///
     /// Each call waits for its own decision; the others run meanwhile, once.
     ///
@@ -492,9 +492,9 @@ impl ToolNode {
             }
             Ok(Err(Failed::Unknown)) => self.unknown(call),
             Ok(Err(Failed::Tool(ToolError::Arguments(error)))) => bad_arguments(call, &error),
-            Ok(Err(Failed::Tool(ToolError::Model(error)))) => self.tell(call, &error)?,
+            Ok(Err(Failed::Tool(ToolError::Model(error)))) => self.report(call, &error)?,
             Ok(Err(Failed::Tool(ToolError::Fatal(error)))) => return Err(error),
-            Err(panic) => self.tell(call, &format!("panicked: {panic}"))?,
+            Err(panic) => self.report(call, &format!("panicked: {panic}"))?,
         };
         Ok(Answer {
             message: ToolResult::error(&call.id, error)
@@ -513,10 +513,10 @@ impl ToolNode {
         )
     }
 
-    fn tell(&self, call: &ToolCall, error: &str) -> Result<String, NodeError> {
+    fn report(&self, call: &ToolCall, error: &str) -> Result<String, NodeError> {
         match &self.errors {
-            Errors::Tell => Ok(format!("Error: {error}\n Please fix your mistakes.")),
-            Errors::TellAs(describe) => Ok(describe(call, error)),
+            Errors::Report => Ok(format!("Error: {error}\n Please fix your mistakes.")),
+            Errors::ReportAs(describe) => Ok(describe(call, error)),
             Errors::Fail => Err(NodeError::msg(format!("tool `{}`: {error}", call.name))),
         }
     }
@@ -527,7 +527,7 @@ fn fatal(error: NodeError) -> Failed {
 }
 
 /// The key under which the answer of a call is kept, where several calls share a task. Calls that share an
-/// id cannot be told apart.
+/// id cannot be reported apart.
 fn finished_key(call: &ToolCall, calls: &[ToolCall]) -> Option<String> {
     let same = calls.iter().filter(|other| other.id == call.id).count();
     let digest = digest(&json!([call.name, call.arguments]));
@@ -634,7 +634,7 @@ fn still_pending(messages: &[Message], call: ToolCall) -> Option<ToolCall> {
     let same = |other: &&ToolCall| other.id == call.id && other.name == call.name;
     let mut found = now.iter().filter(same);
     match (found.next(), found.next()) {
-        // Calls that share an id cannot be told apart.
+        // Calls that share an id cannot be reported apart.
         (Some(_), Some(_)) => Some(call),
         (now, _) => now.cloned(),
     }

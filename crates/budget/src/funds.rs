@@ -55,7 +55,7 @@ pub struct Funds {
 }
 
 impl Funds {
-    /// Returns who pays for the run, or `None` if nobody counts.
+    /// Returns who pays for the run, or `None` if calls are not counted.
     pub fn of(cx: &Context) -> Option<Self> {
         let funds = Self {
             budget: cx.resource_arc().ok(),

@@ -70,7 +70,7 @@ impl Model {
         Self::new(Provider::Ollama, name)
     }
 
-    /// Configures a model whose name tells its provider, as `genai` names them: `deepseek-chat`,
+    /// Configures a model whose name implies its provider, as `genai` names them: `deepseek-chat`,
     /// `xai::grok-4`, `bigmodel::glm-4.6`. The default key comes from the provider's own
     /// variable.
     pub fn named(name: impl Into<String>) -> Self {

@@ -157,7 +157,7 @@ enum Kind {
 }
 
 impl Kind {
-    /// The MIME type if nobody says another one.
+    /// The MIME type unless another one is set.
     fn usual(self) -> &'static str {
         match self {
             Self::Image => "image/png",

@@ -74,7 +74,7 @@ pub(crate) fn convert(response: Response, provider: AdapterKind) -> ChatResponse
 }
 
 /// Recovers an answer that genai refuses: calls whose arguments are invalid JSON, in the form of
-/// `OpenAI`'s protocol. The model is told about them, as it is when the same answer is streamed.
+/// `OpenAI`'s protocol. They are reported to the model, as it is when the same answer is streamed.
 pub(crate) fn rescued(error: &Error) -> Option<ChatResponse> {
     let Error::ChatResponseGeneration { response_body, .. } = error else {
         return None;

@@ -15,7 +15,7 @@ pub(crate) fn sign(signature: &str, provider: AdapterKind) -> String {
 
 /// Whose signature it is.
 pub(crate) enum Origin {
-    /// The provider's own; or nobody's name is on it.
+    /// The provider's own; or it carries no name.
     Own(String),
     /// Another provider's.
     Foreign,

@@ -243,7 +243,7 @@ async fn statuses_become_kinds_and_nothing_is_tried_twice() {
     }
 }
 
-/// Quirk 5: arguments that are no JSON, and names of tools that do not exist, are told to the
+/// Quirk 5: arguments that are no JSON, and names of tools that do not exist, are reported to the
 /// model; the graph goes on.
 #[tokio::test]
 async fn broken_arguments_go_back_to_the_model() {

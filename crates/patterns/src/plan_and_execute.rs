@@ -198,8 +198,11 @@ fn execute(agent: CompiledStateGraph<MessagesState>) -> ConfiguredWorker<PlanSta
             let agent = agent.clone();
             Box::pin(async move {
                 let task = format!("{step}\n\nIt is a part of this: {}", state.objective);
-                let told = cx.run(&agent, MessagesStateUpdate::user(task)).await?;
-                let result = told.messages.last().map(|last| last.text().into_owned());
+                let answered = cx.run(&agent, MessagesStateUpdate::user(task)).await?;
+                let result = answered
+                    .messages
+                    .last()
+                    .map(|last| last.text().into_owned());
                 let result = result.unwrap_or_default();
                 Ok(PlanStateUpdate::default().done(vec![StepResult { step, result }]))
             })

@@ -57,7 +57,7 @@ impl Supervisor {
         }
     }
 
-    /// Adds an agent. The description tells the model what to hand to it.
+    /// Adds an agent. The description says what to hand to it.
     pub fn agent(
         mut self,
         name: impl Into<String>,
@@ -109,7 +109,7 @@ impl Supervisor {
             graph.add_edge(&*name, "supervisor");
             targets.push(name);
         }
-        // It also tells the model about tools that do not exist.
+        // It also reports to the model tools that do not exist.
         let tools = graph.add_worker("tools", ToolNode::new(self.tools));
         let route = move |state: &MessagesState| {
             let calls = pending_tool_calls(state);

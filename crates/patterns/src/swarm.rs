@@ -75,7 +75,7 @@ impl Swarm {
         Self::default()
     }
 
-    /// Adds an agent with tools of its own. The first one begins. The description tells the others when
+    /// Adds an agent with tools of its own. The first one begins. The description says when
     /// to hand over.
     pub fn agent<K>(
         self,

@@ -1,5 +1,5 @@
 //! Two agents that are two graphs: an assistant for the user, and a mail agent that it calls.
-//! The mail agent sends and lists mail; small talk calls nobody; and the archive never answers.
+//! The mail agent sends and lists mail; small talk calls no agent; and the archive never answers.
 //! Run it with `cargo run --example assistant_email`.
 
 use std::future::pending;

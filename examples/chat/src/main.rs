@@ -32,7 +32,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let address = arguments
         .next()
         .unwrap_or_else(|| "127.0.0.1:3000".to_owned());
-    // A run that nobody reads stops after this time: the client has gone away.
+    // A run without a reader stops after this time: the client has gone away.
     let grace = arguments.next().map_or(Ok(10_000), |text| text.parse())?;
 
     let graph = agent::graph(SqliteSaver::open(&database)?)?;
@@ -56,7 +56,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         let _ = connection.set_nodelay(true);
     });
     let server = axum::serve(listener, router).with_graceful_shutdown(async {
-        // An error means that nobody can stop it any more: it stops.
+        // An error means that it cannot be stopped any more: it stops.
         let _ = stopped.await;
     });
     let server = tokio::spawn(server.into_future());

@@ -1,4 +1,4 @@
-//! A model that needs no key: it repeats what it hears, word by word.
+//! A model that needs no key: it repeats its input, word by word.
 
 use std::time::Duration;
 

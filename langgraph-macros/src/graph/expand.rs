@@ -216,8 +216,8 @@ impl Printer<'_> {
             .iter()
             .map(|path: &ExprPath| quote!(let _ = &#path;));
         let clashes: TokenStream = clashes.collect();
-        // rustc tells bounds of a function at its call, and all calls stand at the place of the macro: a
-        // state that is none is told once. What is wrong with the node is told at the node.
+        // rustc reports bounds of a function at its call, and all calls stand at the place of the macro: a
+        // state that is none is reported once. What is wrong with the node is reported at the node.
         let arguments = quote_spanned!(span=> &mut #graph, #name, #value);
         let mut arguments = Group::new(Delimiter::Parenthesis, arguments);
         arguments.set_span(Span::mixed_site());

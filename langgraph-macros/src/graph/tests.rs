@@ -64,6 +64,6 @@ fn read_tokens(tokens: TokenStream) -> Read {
 }
 
 /// The messages that a user would read.
-fn told(text: &str) -> Vec<String> {
+fn reported(text: &str) -> Vec<String> {
     read(text).errors.messages()
 }

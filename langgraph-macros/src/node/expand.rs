@@ -45,7 +45,7 @@ pub(super) fn expand(node: &NodeFn<'_>, options: &NodeOptions, place: Scope<'_>)
         .iter()
         .zip(&names)
         .map(|(argument, name)| check(root, argument, name));
-    // A state that is none is told where it stands.
+    // A state that is none is reported where it stands.
     let place_of_unit = node.state.map_or_else(|| name.span(), type_span);
     let unit: Type = parse_quote_spanned!(place_of_unit=> ());
     let output = one_lifetime(node.output.unwrap_or(&unit));

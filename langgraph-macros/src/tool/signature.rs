@@ -61,7 +61,7 @@ pub(super) fn read<'a>(
     if let Some(parameter) = parameter.chain(constant).next() {
         errors.on(
             parameter,
-            "a tool is not generic: the model is told one schema; call the generic function from a tool for each type",
+            "a tool is not generic: the model gets one schema; call the generic function from a tool for each type",
         );
     }
     let (arguments, context) = arguments(sig, errors);
@@ -136,7 +136,7 @@ fn arguments<'a>(
         if let Type::ImplTrait(_) = &*argument.ty {
             errors.on(
                 &argument.ty,
-                "the model is told one schema: name the type of the argument",
+                "the model gets one schema: name the type of the argument",
             );
             continue;
         }

@@ -79,7 +79,7 @@ fn arguments_are_what_a_model_can_give() {
         ("cx: &mut ToolContext", "the context is borrowed by `&`"),
         (
             "q: impl Display",
-            "the model is told one schema: name the type of the argument",
+            "the model gets one schema: name the type of the argument",
         ),
         (
             "(a, b): (u8, u8)",
@@ -119,7 +119,7 @@ fn a_tool_is_one_function() {
         "",
         "/// Docs.\nfn f<T>(a: T) {}",
         &[
-            "a tool is not generic: the model is told one schema; call the generic function from a tool for each type",
+            "a tool is not generic: the model gets one schema; call the generic function from a tool for each type",
         ],
     );
     says(

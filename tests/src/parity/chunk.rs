@@ -56,7 +56,7 @@ pub(super) struct Chunks<'a> {
     root: &'a GraphSpec,
     /// The known facts about each running graph, by its path.
     graphs: HashMap<Vec<NodeName>, Seen>,
-    told: Vec<Chunk>,
+    reported: Vec<Chunk>,
     /// The task that streams the current event, if any.
     task: Option<(usize, String)>,
     /// The superstep of the root graph.
@@ -81,7 +81,7 @@ impl<'a> Chunks<'a> {
             wanted,
             root,
             graphs: HashMap::new(),
-            told: Vec::new(),
+            reported: Vec::new(),
             task: None,
             step: 0,
             paused: HashSet::new(),
@@ -96,7 +96,7 @@ impl<'a> Chunks<'a> {
         for _ in 0..self.stopped {
             self.push(&[], "updates", json!({ "__interrupt__": [] }));
         }
-        groups(self.told)
+        groups(self.reported)
     }
 
     /// Adds the chunks of `event` in Python.
@@ -252,14 +252,14 @@ impl<'a> Chunks<'a> {
 
     /// In Python the tasks that were sent start first.
     fn start(&mut self, path: &[NodeName], sent: bool, chunk: Value) {
-        let (before, by_edge) = (self.told.len(), self.started_by_edge);
+        let (before, by_edge) = (self.reported.len(), self.started_by_edge);
         self.push(path, "tasks", chunk);
-        if self.told.len() == before {
+        if self.reported.len() == before {
             return;
         }
         self.started_by_edge = if sent {
-            if let Some(chunk) = self.told.pop() {
-                self.told.insert(before - by_edge, chunk);
+            if let Some(chunk) = self.reported.pop() {
+                self.reported.insert(before - by_edge, chunk);
             }
             by_edge
         } else {
@@ -285,7 +285,7 @@ impl<'a> Chunks<'a> {
             (true, true) => json!([path, mode, payload]),
         };
         let task = self.task.clone();
-        self.told.push(Chunk { value, task });
+        self.reported.push(Chunk { value, task });
     }
 }
 

@@ -83,7 +83,7 @@ async fn k11_a_drained_run_stops_behind_its_superstep_and_nothing_runs_twice() {
         .unwrap();
     assert!(matches!(outcome, Outcome::Drained { .. }), "{outcome:?}");
 
-    // The next process goes on at once, without being told about the thread.
+    // The next process goes on at once, without being reported about the thread.
     let resumed = graph
         .threads()
         .resume_pending(Duration::from_secs(3600))

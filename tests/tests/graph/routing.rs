@@ -336,9 +336,10 @@ async fn sends_follow_the_nodes_in_the_order_of_the_tasks_that_sent_them() {
 
 #[tokio::test]
 async fn a_send_of_a_state_gives_a_node_that_state() {
-    let told = |state: &Trail| TrailUpdate::default().visits(vec![format!("told {}", state.last)]);
+    let reported =
+        |state: &Trail| TrailUpdate::default().visits(vec![format!("told {}", state.last)]);
     let mut graph = wired(&["a"], "^>a");
-    graph.add_node("told", told);
+    graph.add_node("told", reported);
     graph.add_router("a", |_: &Trail| {
         let private = |last: &str| Trail {
             last: last.to_owned(),

@@ -243,7 +243,7 @@ fn a11_an_unknown_endpoint_is_named() {
         matches!(&target, CompilationError::UnknownTarget { from, node, .. }
             if &**from == "search" && &**node == "anwser")
     );
-    // A name that is nearly one of a node is told what is meant.
+    // A name that is nearly one of a node is reported what is meant.
     assert!(
         source.to_string().contains("did you mean `search`?"),
         "{source}"

@@ -254,8 +254,11 @@ async fn a_node_that_panics_when_its_time_is_over_fails_the_run() {
             let run = graph.run(()).thread("t");
             let run = if of_the_run { run.timeout(limit) } else { run };
             let error = run.await.unwrap_err().to_string();
-            let told = ["dropped on purpose", "deadline"];
-            assert!(told.iter().any(|told| error.contains(told)), "{error}");
+            let reported = ["dropped on purpose", "deadline"];
+            assert!(
+                reported.iter().any(|reported| error.contains(reported)),
+                "{error}"
+            );
         }
     }
 }

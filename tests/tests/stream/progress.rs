@@ -1,4 +1,4 @@
-//! What a reader is told of maps, of tasks that do not run, and of checkpoints without their state.
+//! What a reader is reported of maps, of tasks that do not run, and of checkpoints without their state.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

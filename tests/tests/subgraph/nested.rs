@@ -164,13 +164,13 @@ async fn a_command_to_the_parent_may_follow_the_edges_send_and_only_update() {
         leaving(|| Command::update(TrailUpdate::default().visits(vec!["sent".to_owned()])));
     assert_visits([graph(update)], "x@1 sent edge@2").await;
     let sends = leaving(|| {
-        let told = Trail {
+        let reported = Trail {
             round: 1,
             ..Trail::default()
         };
         Command::goto(vec![
-            Send::state("there", told.clone()),
-            Send::state("there", told),
+            Send::state("there", reported.clone()),
+            Send::state("there", reported),
         ])
     });
     assert_visits([graph(sends)], "x@1 there@2 there@2").await;
@@ -317,8 +317,8 @@ async fn a_subgraph_is_retried_as_a_whole() {
 #[tokio::test]
 async fn resources_pass_through_and_the_runs_win() {
     let say = |_: &Trail, cx: &Context| {
-        let told = cx.resource::<String>().cloned().unwrap_or_default();
-        TrailUpdate::default().visits(vec![format!("{}:{told}", cx.node())])
+        let reported = cx.resource::<String>().cloned().unwrap_or_default();
+        TrailUpdate::default().visits(vec![format!("{}:{reported}", cx.node())])
     };
     let mut inner = StateGraph::<Trail>::new();
     inner.add_node("in", say).add_sequence(&["in"]);

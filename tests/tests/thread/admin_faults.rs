@@ -41,7 +41,7 @@ impl Upkeep {
                 .await
                 .map(|_| ()),
             Self::Copy => match graph.thread("t").copy("u").await {
-                // The copy was made, and nobody was told.
+                // The copy was made, and nobody was reported.
                 Err(AgentError::Checkpoint(CheckpointError::ThreadExists(_))) => Ok(()),
                 copied => copied,
             },
@@ -111,7 +111,7 @@ async fn read(graph: &CompiledStateGraph<Diary>) -> Read {
 }
 
 /// Does it on a saver of which one call goes wrong; returns how many calls there were, and whether
-/// it was told that something went wrong.
+/// it was reported that something went wrong.
 async fn play(
     upkeep: Upkeep,
     saver: &Arc<dyn Checkpointer>,
@@ -153,11 +153,11 @@ async fn survives_faults(upkeep: Upkeep) {
     }] {
         let (calls, failed, expected) = play(upkeep, &open(), None).await;
         assert!(calls > 0 && !failed);
-        let mut told = 0;
+        let mut reported = 0;
         for at in 0..calls {
             for fault in Fault::ALL {
                 let (_, failed, mut end) = play(upkeep, &open(), Some((at, fault))).await;
-                told += usize::from(failed);
+                reported += usize::from(failed);
                 let place = format!("{upkeep:?}, {fault:?} at {at} of {calls}");
                 if matches!(upkeep, Upkeep::Replay) {
                     // The question may have been put before it was answered.
@@ -174,7 +174,7 @@ async fn survives_faults(upkeep: Upkeep) {
                 }
             }
         }
-        assert!(told >= calls, "{told} of {calls}");
+        assert!(reported >= calls, "{reported} of {calls}");
     }
 }
 

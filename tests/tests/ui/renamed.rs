@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::rustc::{self, library};
 
 /// What rustc says about a program that knows the runtime as `graphs`, and the agents as `agents`.
-fn told(program: &Path) -> String {
+fn reported(program: &Path) -> String {
     let name = program.file_stem().unwrap().to_string_lossy();
     let output = rustc::command()
         .args(["--emit=metadata", "--crate-name=renamed"])
@@ -19,9 +19,13 @@ fn told(program: &Path) -> String {
         .arg(program)
         .output()
         .unwrap();
-    let told = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.success(), !told.contains("error"), "{told}");
-    told
+    let reported = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(
+        output.status.success(),
+        !reported.contains("error"),
+        "{reported}"
+    );
+    reported
 }
 
 fn folder() -> PathBuf {
@@ -36,8 +40,8 @@ fn d8_the_macros_name_a_renamed_crate_only_by_its_name() {
     let mut count = 0;
     for program in std::fs::read_dir(programs).unwrap() {
         let program = program.unwrap().path();
-        let told = told(&program);
-        assert_eq!(told, "", "{}", program.display());
+        let reported = reported(&program);
+        assert_eq!(reported, "", "{}", program.display());
         count += 1;
     }
     assert_eq!(count, 4);
@@ -49,12 +53,12 @@ fn d8_a_leaked_name_of_a_renamed_crate_is_seen() {
     for leaked in ["langgraph", "langgraph_agent"] {
         let program = folder().join(format!("{leaked}.rs"));
         std::fs::write(&program, format!("pub use ::{leaked} as leaked;\n")).unwrap();
-        let told = told(&program);
-        assert!(told.contains(&format!("`{leaked}`")), "{told}");
+        let reported = reported(&program);
+        assert!(reported.contains(&format!("`{leaked}`")), "{reported}");
     }
-    // A macro that is not told the other name writes the usual one.
+    // A macro that is not reported the other name writes the usual one.
     let program = folder().join("untold.rs");
     let text = "use graphs::State;\n#[derive(State, Clone)]\npub struct Work { count: i64 }\n";
     std::fs::write(&program, text).unwrap();
-    assert!(told(&program).contains("`langgraph`"));
+    assert!(reported(&program).contains("`langgraph`"));
 }

@@ -6,7 +6,7 @@ use super::ToolDecision;
 
 /// A decision about a tool call, who took it, and for which arguments.
 ///
-/// The name is what the caller says: whoever serves the answer has to know the person.
+/// The name is what the caller says: the program that takes the answer has to know the person.
 ///
 /// # Wire form
 ///

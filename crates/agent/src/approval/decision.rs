@@ -50,13 +50,13 @@ pub enum ToolDecision {
     /// The tool runs.
     #[serde(alias = "accept")]
     Approve,
-    /// The tool runs with these arguments. The tool's answer tells the model about the change.
+    /// The tool runs with these arguments. The tool's answer reports the change to the model.
     Edit {
         /// The complete arguments: they replace those of the model.
         #[serde(alias = "args")]
         arguments: Map<String, Value>,
     },
-    /// The tool does not run, and the model is told so.
+    /// The tool does not run, and the model is informed.
     #[serde(alias = "ignore")]
     Reject {
         /// The reason, for the model.
@@ -83,7 +83,7 @@ impl ToolDecision {
         }
     }
 
-    /// Rejects the call and tells the model why.
+    /// Rejects the call, with the reason for the model.
     pub fn reject(message: impl Into<String>) -> Self {
         Self::Reject {
             message: Some(message.into()),

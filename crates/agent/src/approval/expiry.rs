@@ -1,4 +1,4 @@
-//! Approvals that nobody answered in time.
+//! Approvals that were not answered in time.
 
 use super::ApprovalRequest;
 use langgraph::error::AgentError;

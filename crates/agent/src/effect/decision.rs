@@ -4,7 +4,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// A person's decision about an [`Effect`](crate::Effect) whose outcome nobody knew: the answer to an
+/// A person's decision about an [`Effect`](crate::Effect) of unknown outcome: the answer to an
 /// [`EffectRequest`](crate::EffectRequest).
 ///
 /// # Wire form

@@ -1,6 +1,6 @@
 //! What happens after an unknown outcome.
 
-/// What an [`Effect`](crate::Effect) does if an earlier attempt has begun the work, and nobody knows
+/// What an [`Effect`](crate::Effect) does if an earlier attempt has begun the work, and it is unknown
 /// whether it has happened: the program died, or the run was dropped, before the result was stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use langgraph::interrupt::Interrupt;
 
-/// The interrupt of an [`Effect`](crate::Effect) whose outcome nobody knows: the payload of the
+/// The interrupt of an [`Effect`](crate::Effect) of unknown outcome: the payload of the
 /// [`Interrupt`]. The answer is an [`EffectDecision`](crate::EffectDecision).
 ///
 /// # Wire form

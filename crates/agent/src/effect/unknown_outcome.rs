@@ -1,9 +1,9 @@
 //! The error of an unknown outcome.
 
-/// Nobody knows whether the work of an [`Effect`](crate::Effect) has happened.
+/// It is unknown whether the work of an [`Effect`](crate::Effect) has happened.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "nobody knows whether `{effect}` has happened: an earlier attempt began it and left no result; look up the idempotency key `{key}` where it would have happened, or let a person decide with `OnUnknown::Ask`"
+    "it is unknown whether `{effect}` has happened: an earlier attempt began it and left no result; look up the idempotency key `{key}` where it would have happened, or let a person decide with `OnUnknown::Ask`"
 )]
 pub struct UnknownOutcome {
     effect: String,

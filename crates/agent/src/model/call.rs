@@ -12,7 +12,7 @@ use langgraph::node::Context;
 use langgraph::stream::StreamMode;
 use langgraph_budget::Funds;
 
-/// Returns the answer to `request`, and streams it into the run's events if somebody subscribes and
+/// Returns the answer to `request`, and streams it into the run's events if these have a subscriber and
 /// the request allows it.
 ///
 /// A [`StandIn`] among the resources answers instead. The funds of the run reserve the call first.

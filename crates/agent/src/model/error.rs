@@ -95,7 +95,7 @@ impl ModelError {
         error.marked(None)
     }
 
-    /// Says in the causes that a later attempt may succeed, if it may: to retry policies, and to whoever
+    /// Says in the causes that a later attempt may succeed, if it may: to retry policies, and to callers that
     /// reads the error without knowing models.
     fn marked(mut self, source: Option<Box<dyn Error + Send + Sync>>) -> Self {
         if !self.is_retryable() {

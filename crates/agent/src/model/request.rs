@@ -105,7 +105,7 @@ impl ChatRequest {
     /// use langgraph::prelude::*;
     /// use langgraph_agent::ChatRequest;
     ///
-    /// // Nobody watches the model think.
+    /// // The summary is not part of the conversation.
     /// let request = ChatRequest::new(vec![Message::user("Summarise.")]).streamed(false);
     /// # let _ = request;
     /// ```

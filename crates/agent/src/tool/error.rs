@@ -7,12 +7,12 @@ use crate::{BudgetExceeded, UnknownOutcome};
 use langgraph::error::{AgentError, Interrupted, NodeError};
 use langgraph::node::MissingResource;
 
-/// Why a tool failed, and who is told.
+/// Why a tool failed, and what happens then.
 ///
 /// **Any error that a tool returns with `?` goes to the model**, as an error message that answers
 /// the call, and the run continues: the model can try again or do without. What the model cannot
 /// fix fails the node instead: an interrupt ([`Interrupted`]), a missing resource
-/// ([`MissingResource`]), an effect that nobody knows about ([`UnknownOutcome`]), a spent budget
+/// ([`MissingResource`]), an effect of unknown outcome ([`UnknownOutcome`]), a spent budget
 /// ([`BudgetExceeded`]), and
 /// [`ToolError::fatal`].
 ///
@@ -36,21 +36,21 @@ use langgraph::node::MissingResource;
 /// ```
 #[non_exhaustive]
 pub enum ToolError {
-    /// The arguments do not fit; the model is told why.
+    /// The arguments do not fit; the model gets the reason.
     Arguments(String),
-    /// The tool failed; the model is told this text.
+    /// The tool failed; the model gets this text.
     Model(String),
     /// The node fails.
     Fatal(NodeError),
 }
 
 impl ToolError {
-    /// Tells the model that the arguments do not fit.
+    /// Reports to the model that the arguments do not fit.
     pub fn arguments(message: impl Into<String>) -> Self {
         Self::Arguments(message.into())
     }
 
-    /// Tells the model what went wrong.
+    /// Reports to the model what went wrong.
     pub fn model(message: impl Into<String>) -> Self {
         Self::Model(message.into())
     }

@@ -73,13 +73,13 @@ async fn g14_a_memory_agent_recalls_its_session_and_no_other() {
             .messages(vec![Message::user(text)]);
         agent.invoke(input).await.unwrap();
     }
-    let told: Vec<_> = model
+    let reported: Vec<_> = model
         .requests()
         .iter()
         .map(|request| request.messages[0].text().into_owned())
         .collect();
     assert_eq!(
-        told,
+        reported,
         [
             "You know: {}",
             r#"You know: {"last":"我叫小明"}"#,
@@ -88,11 +88,11 @@ async fn g14_a_memory_agent_recalls_its_session_and_no_other() {
     );
 }
 
-/// A node that answers with how much it was told.
+/// A node that answers with how much it was reported.
 #[node]
 async fn chat(state: &MessagesState) -> MessagesStateUpdate {
-    let told: Vec<_> = state.messages.iter().map(Message::text).collect();
-    MessagesStateUpdate::default().messages(vec![Message::assistant(told.join("|"))])
+    let reported: Vec<_> = state.messages.iter().map(Message::text).collect();
+    MessagesStateUpdate::default().messages(vec![Message::assistant(reported.join("|"))])
 }
 
 /// A caller that keeps threads itself: loads, adds what came in, runs, saves.

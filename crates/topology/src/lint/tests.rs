@@ -4,7 +4,7 @@ use super::*;
 use crate::algo::work;
 use crate::testing::graph;
 
-fn told(text: &str) -> Vec<String> {
+fn reported(text: &str) -> Vec<String> {
     lints(&graph(text))
         .iter()
         .map(ToString::to_string)
@@ -31,14 +31,14 @@ fn ordinary_graphs_have_no_lints() {
         // Both paths into the decision run, so it happens twice.
         "S>x S>y x>a y>z z>a a?b|c b+c>d d>E",
     ] {
-        assert_eq!(told(text), [""; 0], "{text}");
+        assert_eq!(reported(text), [""; 0], "{text}");
     }
 }
 
 #[test]
 fn a16_an_unreachable_node_is_told_once_with_what_follows_it() {
     assert_eq!(
-        told("S>a a>E x>y y>E"),
+        reported("S>a a>E x>y y>E"),
         ["`x` can never run: no edge leads to it from START, and so neither can `y`"]
     );
     // Nodes that only lead to each other.
@@ -49,20 +49,20 @@ fn a16_an_unreachable_node_is_told_once_with_what_follows_it() {
 
 #[test]
 fn whoever_may_jump_anywhere_reaches_every_node() {
-    assert_eq!(told("S>a a?? x>E"), [""; 0]);
-    assert_eq!(told("S>a ~a x>E"), [""; 0]);
+    assert_eq!(reported("S>a a?? x>E"), [""; 0]);
+    assert_eq!(reported("S>a ~a x>E"), [""; 0]);
     // An unreachable node does not count.
-    assert_eq!(told("S>a a>E x?? y>E").len(), 2);
+    assert_eq!(reported("S>a a>E x?? y>E").len(), 2);
 }
 
 #[test]
 fn a_dead_end_is_told_once_however_much_leads_to_it() {
     assert_eq!(
-        told("S>a a>b b>c"),
+        reported("S>a a>b b>c"),
         ["nothing follows `c`: add an edge to the next node, or to END"]
     );
     // An arm without targets ends the branch.
-    assert_eq!(told("S>a a?"), [""; 0]);
+    assert_eq!(reported("S>a a?"), [""; 0]);
 }
 
 #[test]
@@ -73,65 +73,68 @@ fn a_cycle_needs_a_way_out_that_is_chosen() {
              or a router, can choose"
         )
     };
-    assert_eq!(told("S>a a>b b>a"), [never("a => b => a")]);
-    assert_eq!(told("S>a a>a"), [never("a => a")]);
+    assert_eq!(reported("S>a a>b b>a"), [never("a => b => a")]);
+    assert_eq!(reported("S>a a>a"), [never("a => a")]);
     // The edge to END does not prevent the edge back.
-    assert_eq!(told("S>a a>b b>a b>E"), [never("a => b => a")]);
-    assert_eq!(told("S>a a?b|c b>a c>a"), [never("a => b => a")]);
-    assert_eq!(told("S>a S>b a+b>c c>a c>b c>E"), [never("a => c => a")]);
+    assert_eq!(reported("S>a a>b b>a b>E"), [never("a => b => a")]);
+    assert_eq!(reported("S>a a?b|c b>a c>a"), [never("a => b => a")]);
+    assert_eq!(
+        reported("S>a S>b a+b>c c>a c>b c>E"),
+        [never("a => c => a")]
+    );
     // A join that also waits for a node outside fires once.
-    assert_eq!(told("S>a S>x a+x>c c>a c>E"), [""; 0]);
+    assert_eq!(reported("S>a S>x a+x>c c>a c>E"), [""; 0]);
     // A node that jumps does not follow its edges.
-    assert_eq!(told("S>a a>b b>a b!E"), [""; 0]);
+    assert_eq!(reported("S>a a>b b>a b!E"), [""; 0]);
 }
 
 #[test]
 fn a_join_on_what_comes_after_it_never_fires() {
     assert_eq!(
-        told("S>a a+b>c c?b|E"),
+        reported("S>a a+b>c c?b|E"),
         ["`c` waits for `b`, but `b` only runs after `c`"]
     );
     // Two joins that wait for each other.
     assert_eq!(
-        told("S>a S>b a+x>c c>y b+y>d d?x|E"),
+        reported("S>a S>b a+x>c c>y b+y>d d?x|E"),
         [
             "`c` waits for `x`, but `x` only runs after `c`",
             "`d` waits for `y`, but `y` only runs after `d`"
         ]
     );
     // Only the cause is reported, not the join that waits for the stuck one.
-    assert_eq!(told("S>a S>e a+b>c c?b|f e+f>g g>E").len(), 1);
+    assert_eq!(reported("S>a S>e a+b>c c?b|f e+f>g g>E").len(), 1);
     // Another edge starts the target first.
-    assert_eq!(told("S>a a>c a+b>c c?b|E b>E"), [""; 0]);
+    assert_eq!(reported("S>a a>c a+b>c c?b|E b>E"), [""; 0]);
 }
 
 #[test]
 fn a_join_on_two_arms_of_one_decision_never_fires() {
     assert_eq!(
-        told("S>a a?b|c b+c>d d>E"),
+        reported("S>a a?b|c b+c>d d>E"),
         [
             "`d` waits for both `b` and `c`, but the decision after `a` starts only one of \
           them; give each its own edge to `d`"
         ]
     );
-    assert_eq!(told("S?b|c b>b2 b2+c>d d>E").len(), 1);
+    assert_eq!(reported("S?b|c b>b2 b2+c>d d>E").len(), 1);
     // One arm that starts both, or a second path to one of them.
-    assert_eq!(told("S>a a?b&c|E b+c>d d>E"), [""; 0]);
-    assert_eq!(told("S>a a?b|c a>c b+c>d d>E c>E"), [""; 0]);
+    assert_eq!(reported("S>a a?b&c|E b+c>d d>E"), [""; 0]);
+    assert_eq!(reported("S>a a?b|c a>c b+c>d d>E c>E"), [""; 0]);
 }
 
 #[test]
 fn what_is_written_twice_is_told() {
     assert_eq!(
-        told("S>a a>E a>E"),
+        reported("S>a a>E a>E"),
         ["the edge from `a` to `__end__` is there twice; remove one"]
     );
     assert_eq!(
-        told("S>a S>b a+b>c b+a>c c>E"),
+        reported("S>a S>b a+b>c b+a>c c>E"),
         ["the edge from `[b, a]` to `c` is there twice; remove one"]
     );
     assert_eq!(
-        told("S>a a+a>b b>E"),
+        reported("S>a a+a>b b>E"),
         ["the edge to `b` waits for `a` twice; remove one"]
     );
 }
@@ -147,7 +150,7 @@ fn only_a_closed_graph_must_say_where_nodes_jump() {
 #[test]
 fn a_graph_without_nodes_is_told() {
     assert_eq!(
-        told("S>E"),
+        reported("S>E"),
         ["the graph has no nodes; add one between START and END"]
     );
 }

@@ -4,7 +4,7 @@ use super::*;
 use crate::testing::graph;
 use crate::{Breakpoints, END, NodeInfo, Topology};
 
-fn told(topology: &Topology) -> Vec<String> {
+fn reported(topology: &Topology) -> Vec<String> {
     problems(topology).iter().map(ToString::to_string).collect()
 }
 
@@ -25,7 +25,7 @@ fn a11_an_unknown_endpoint_is_named_with_a_similar_node() {
     let mut edges = graph("serach>tools tools>tolls").edges;
     topology.edges.append(&mut edges);
     assert_eq!(
-        told(&topology),
+        reported(&topology),
         [
             "an edge starts at `serach`, which is no node; did you mean `search`?",
             "an edge from `tools` leads to `tolls`, which is no node; did you mean `tools`?",
@@ -33,8 +33,8 @@ fn a11_an_unknown_endpoint_is_named_with_a_similar_node() {
     );
     let mut topology = graph("S>a");
     topology.joins = graph("a+ghost>b").joins;
-    assert_eq!(told(&topology).len(), 2);
-    assert!(told(&topology)[0].contains("names `ghost`, which is no node"));
+    assert_eq!(reported(&topology).len(), 2);
+    assert!(reported(&topology)[0].contains("names `ghost`, which is no node"));
 }
 
 #[test]
@@ -56,7 +56,7 @@ fn a4_reserved_names_are_refused() {
     let names = ["__start__", "__end__", "", "x|y", "x:y"];
     topology.nodes.extend(names.map(NodeInfo::new));
     assert_eq!(
-        told(&topology),
+        reported(&topology),
         [
             "`__start__` is reserved; give the node another name",
             "`__end__` is reserved; give the node another name",
@@ -86,7 +86,7 @@ fn a7_end_as_source_and_start_as_target_are_refused() {
 #[test]
 fn what_decides_after_end_starts_at_no_node() {
     assert_eq!(
-        told(&graph("S>a a>E E?a")),
+        reported(&graph("S>a a>E E?a")),
         ["an edge starts at `__end__`, which is no node"]
     );
 }
@@ -94,7 +94,7 @@ fn what_decides_after_end_starts_at_no_node() {
 #[test]
 fn an_old_name_leads_to_one_node_that_is_there() {
     let topology = graph("S>search search>plan plan>E");
-    let told = |aliases: &[(&str, &str)]| -> Vec<String> {
+    let reported = |aliases: &[(&str, &str)]| -> Vec<String> {
         let aliases = aliases.iter();
         let aliases = aliases.map(|(old, node)| ((*old).into(), (*node).into()));
         let aliases: Vec<(NodeName, NodeName)> = aliases.collect();
@@ -103,11 +103,11 @@ fn an_old_name_leads_to_one_node_that_is_there() {
         errors.map(|error| error.to_string()).collect()
     };
     assert_eq!(
-        told(&[("find", "search"), ("find", "search"), ("idea", "plan")]),
+        reported(&[("find", "search"), ("find", "search"), ("idea", "plan")]),
         [""; 0]
     );
     assert_eq!(
-        told(&[
+        reported(&[
             ("find", "search"),
             ("find", "plan"),
             ("x", "serach"),
@@ -129,7 +129,7 @@ fn breakpoints_name_nodes() {
     topology.interrupt_before = Breakpoints::Nodes(vec!["a".into(), "b".into()]);
     topology.interrupt_after = Breakpoints::Nodes(vec![END.into()]);
     assert_eq!(
-        told(&topology),
+        reported(&topology),
         [
             "the breakpoints name `b`, which is no node",
             "the breakpoints name `__end__`, which is no node",

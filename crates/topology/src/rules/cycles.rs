@@ -12,7 +12,7 @@ pub fn cycle_without_exit(analysis: &Analysis<'_>) -> Vec<Finding> {
         components,
         ..
     } = analysis;
-    let mut told = Table::new(lines.size(), false);
+    let mut reported = Table::new(lines.size(), false);
     let mut cycles = Vec::new();
     // A cycle without outgoing edges.
     for members in components.all() {
@@ -29,7 +29,7 @@ pub fn cycle_without_exit(analysis: &Analysis<'_>) -> Vec<Finding> {
                 cycles.push(cycle_through(lines, components, first));
             }
             for member in members {
-                told.set(*member, true);
+                reported.set(*member, true);
             }
         }
     }
@@ -39,7 +39,7 @@ pub fn cycle_without_exit(analysis: &Analysis<'_>) -> Vec<Finding> {
         let first = members.first().copied().unwrap_or_default();
         if Components::is_cycle(&lines, members)
             && reached.get(first)
-            && !members.iter().all(|member| told.get(*member))
+            && !members.iter().all(|member| reported.get(*member))
         {
             cycles.push(cycle_through(&lines, &components, first));
         }

@@ -80,7 +80,7 @@ pub fn join_on_exclusive_arms(analysis: &Analysis<'_>) -> Vec<Finding> {
     let dominators = Dominators::new(&lines, START);
     let once = once(analysis);
     let arm = |vertex: usize| decisions.get(vertex.checked_sub(first_arm)?).copied();
-    let told = join_on_own_downstream(analysis);
+    let reported = join_on_own_downstream(analysis);
     let mut found = Vec::new();
     for (join, (sources, _)) in flow.joins.iter().enumerate() {
         // In the order of the tree, the arms of one decision are adjacent.
@@ -97,10 +97,10 @@ pub fn join_on_exclusive_arms(analysis: &Analysis<'_>) -> Vec<Finding> {
             let (_, first) = analysis.source(join, left)?;
             let (join, second) = analysis.source(join, right)?;
             let decision = analysis.branch(branch)?;
-            let is_told = |other: &Finding| matches!(other.at, At::Join(at, _) if at == join);
+            let is_reported = |other: &Finding| matches!(other.at, At::Join(at, _) if at == join);
             let rule = Rule::JoinOnExclusiveArms { first, decision };
             let at = At::Join(join, JoinPart::Source(second));
-            (!told.iter().any(is_told)).then(|| Finding::new(rule, at))
+            (!reported.iter().any(is_reported)).then(|| Finding::new(rule, at))
         };
         for pair in sources.windows(2) {
             if let [left, right] = *pair

@@ -22,7 +22,7 @@ pub fn parallel_writes(topology: &Topology, analysis: &Analysis<'_>) -> Vec<Find
             continue;
         }
         let writes = |node: &NodeInfo| node.writes.iter().flatten().any(|f| *f == plain.name);
-        let mut told: Vec<Vec<usize>> = Vec::new();
+        let mut reported: Vec<Vec<usize>> = Vec::new();
         for set in &sets {
             let mut nodes = Vec::new();
             for vertex in set {
@@ -30,12 +30,12 @@ pub fn parallel_writes(topology: &Topology, analysis: &Analysis<'_>) -> Vec<Find
                     nodes.push(node_of(*vertex));
                 }
             }
-            let is_told = |known: &Vec<usize>| nodes.iter().all(|node| known.contains(node));
-            if nodes.len() > 1 && !told.iter().any(is_told) {
-                told.push(nodes);
+            let is_reported = |known: &Vec<usize>| nodes.iter().all(|node| known.contains(node));
+            if nodes.len() > 1 && !reported.iter().any(is_reported) {
+                reported.push(nodes);
             }
         }
-        for nodes in told {
+        for nodes in reported {
             if let Some(first) = nodes.first() {
                 let at = At::Node(*first);
                 found.push(Finding::new(Rule::ParallelWrites { field, nodes }, at));
@@ -51,7 +51,7 @@ mod tests {
     use crate::{FieldInfo, lints};
 
     /// A graph whose nodes all write the plain field `plan`, and `log`, which is reduced.
-    fn told(text: &str, deferred: &str) -> Vec<String> {
+    fn reported(text: &str, deferred: &str) -> Vec<String> {
         let mut topology = graph(text);
         topology.fields = vec![FieldInfo::new("log", true), FieldInfo::new("plan", false)];
         for node in &mut topology.nodes {
@@ -70,12 +70,12 @@ mod tests {
 
     #[test]
     fn nodes_that_run_side_by_side_and_write_one_field_are_told() {
-        assert_eq!(told("S>a S>b a>E b>E", ""), [says("`a` and `b`")]);
+        assert_eq!(reported("S>a S>b a>E b>E", ""), [says("`a` and `b`")]);
         let three = says("`a`, `b` and `c`");
-        assert_eq!(told("S>x x?a&b&c|b&c a>E b>E c>E", ""), [three]);
+        assert_eq!(reported("S>x x?a&b&c|b&c a>E b>E c>E", ""), [three]);
         // Not only the first nodes: their successors also run in step.
         let both = [says("`a` and `b`"), says("`c` and `d`")];
-        assert_eq!(told("S>a S>b a>c b>d c>E d>E", ""), both);
+        assert_eq!(reported("S>a S>b a>c b>d c>E d>E", ""), both);
     }
 
     #[test]
@@ -86,12 +86,12 @@ mod tests {
             "S>a a!b|c b>E c>E",
             "S>a a*b b>E",
         ] {
-            assert_eq!(told(text, ""), [""; 0], "{text}");
+            assert_eq!(reported(text, ""), [""; 0], "{text}");
         }
         // A deferred node runs only when nothing else is pending.
-        assert_eq!(told("S>a S>b a>E b>E", "b"), [""; 0]);
+        assert_eq!(reported("S>a S>b a>E b>E", "b"), [""; 0]);
         assert_eq!(
-            told("S>a S>b S>c a>E b>d c>E d>E", "b"),
+            reported("S>a S>b S>c a>E b>d c>E d>E", "b"),
             [says("`a` and `c`")]
         );
     }

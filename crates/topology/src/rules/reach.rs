@@ -35,18 +35,18 @@ pub fn unreachable_node(analysis: &Analysis<'_>) -> Vec<Finding> {
             }
         }
     }
-    let mut told = reached.clone();
+    let mut reported = reached.clone();
     let mut found = Vec::new();
     for node in analysis.nodes() {
-        if told.get(node) || led_to.get(components.of(node)) {
+        if reported.get(node) || led_to.get(components.of(node)) {
             continue;
         }
-        told.set(node, true);
+        reported.set(node, true);
         let mut followers = Vec::new();
         let mut open = vec![node];
         while let Some(vertex) = open.pop() {
             for &next in lines.from(vertex) {
-                if analysis.nodes().contains(&next) && told.replace(next, true) {
+                if analysis.nodes().contains(&next) && reported.replace(next, true) {
                     followers.push(node_of(next));
                     open.push(next);
                 }

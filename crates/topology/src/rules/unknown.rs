@@ -8,10 +8,10 @@ use crate::{END, START, Topology};
 /// An edge starts at a node that does not exist. Each name is reported once.
 pub fn unknown_source(topology: &Topology) -> Vec<Finding> {
     let known = Names::of_nodes(topology);
-    let mut told = Names::default();
+    let mut reported = Names::default();
     let mut found = Vec::new();
     for (place, source) in Mentions::sources(topology).0.into_iter().enumerate() {
-        if is_unknown(&known, source.name) && told.first(source.name, place) == place {
+        if is_unknown(&known, source.name) && reported.first(source.name, place) == place {
             found.push(Finding::new(Rule::UnknownSource, source.at));
         }
     }

@@ -15,7 +15,7 @@ pub(super) struct Twice<'a> {
     graph: &'a Topology,
     errors: &'a mut Errors,
     /// The reported places.
-    told: BTreeSet<usize>,
+    reported: BTreeSet<usize>,
 }
 
 impl<'a> Twice<'a> {
@@ -24,7 +24,7 @@ impl<'a> Twice<'a> {
             model,
             graph,
             errors,
-            told: BTreeSet::new(),
+            reported: BTreeSet::new(),
         }
     }
 
@@ -105,7 +105,7 @@ impl<'a> Twice<'a> {
     }
 
     fn again(&mut self, place: Place, first: Place, list: &str) {
-        if self.told.insert(place.mention) {
+        if self.reported.insert(place.mention) {
             let name = self.model.name(place.vertex);
             self.errors.with_note(
                 (
@@ -126,7 +126,7 @@ impl<'a> Twice<'a> {
         let (Some(target), Some(here_is), Some(there_is)) = places else {
             return;
         };
-        self.told.insert(target.mention);
+        self.reported.insert(target.mention);
         let name = self.name(here, target);
         self.errors.with_note(
             (here_is, format_args!("duplicate edge {name}: remove one")),

@@ -231,7 +231,7 @@ proptest! {
         let messages = read.errors.messages();
         let (by_macro, by_builder) = (by_macro(&messages), by_builder(&topology(&read.model)));
         if messages.iter().any(|message| message.contains("takes an item")) {
-            // The macro tells of doubled edges beside an error; the builder's list is compared
+            // The macro reports doubled edges next to an error; the builder's list is compared
             // only up to there.
             let errors = by_macro.iter().filter(|found| !found.starts_with("duplicate"));
             let errors: BTreeSet<String> = errors.cloned().collect();

@@ -1,10 +1,10 @@
 //! One test per rule and per slip: the whole message, so that a change of words is seen.
 
-use super::{read, told};
+use super::{read, reported};
 
 #[track_caller]
 fn says(text: &str, messages: &[&str]) {
-    assert_eq!(told(text), messages, "{text}");
+    assert_eq!(reported(text), messages, "{text}");
 }
 
 #[test]
@@ -39,7 +39,7 @@ fn graphs_without_mistakes_say_nothing() {
         "START => r#match => goto [END];",
         "START => a => match r { | X | Y => END, Z => a, };",
     ] {
-        assert_eq!(told(text), [""; 0], "{text}");
+        assert_eq!(reported(text), [""; 0], "{text}");
     }
 }
 
@@ -76,7 +76,7 @@ fn end_as_source() {
         ],
     );
     assert_eq!(
-        told("START => a => END; END => match r { X => a }").len(),
+        reported("START => a => END; END => match r { X => a }").len(),
         1
     );
 }
@@ -205,7 +205,7 @@ fn duplicate_join_source() {
             "`a` is first written here",
         ],
     );
-    // One mistake is told once, although it makes two edges and a join.
+    // One mistake is reported once, although it makes two edges and a join.
     assert_eq!(read("START => [a, a] => b => END").errors.len(), 1);
     assert_eq!(read("START => [a, a] => [b, c] => END").errors.len(), 1);
     assert_eq!(read("START => [a, a] => END").errors.len(), 1);
@@ -348,7 +348,7 @@ fn map_in_group() {
 
 #[test]
 fn every_mistake_is_told_at_once() {
-    let messages = told(
+    let messages = reported(
         "START => a => START; b => END => c; START => __end__ => END; x::y => y => END; \
          START => a;",
     );

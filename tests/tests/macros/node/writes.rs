@@ -109,20 +109,20 @@ impl Counts {
 /// rustc sees what functions say; `compile()` sees the rest.
 #[tokio::test]
 async fn writers_of_one_field_side_by_side_do_not_compile() {
-    let told = |graph: &StateGraph<Notes>| graph.compile().unwrap_err().to_string();
+    let reported = |graph: &StateGraph<Notes>| graph.compile().unwrap_err().to_string();
     let message = "the graph cannot be compiled: `first` and `second` run side by side, and each writes \
                    `count`, which has no reducer; give it one, or let one run after the other";
     let methods = graph! {
         let (first, second) = (Counts, std::sync::Arc::new(Counts));
         START => [first, second] => END;
     };
-    assert_eq!(told(&methods), message);
+    assert_eq!(reported(&methods), message);
     let options = graph! {
         let first = one_field.retry(2);
         let second = one_field.retry(2);
         START => [two_fields => first, synchronous_field => second] => END;
     };
-    assert_eq!(told(&options), message);
+    assert_eq!(reported(&options), message);
     // A deferred node runs later, and what it writes is no conflict.
     let deferred = graph! {
         let second = Counts.defer();
@@ -142,5 +142,5 @@ async fn writers_of_one_field_side_by_side_do_not_compile() {
     assert!(message.ends_with(&lints.concat()), "{lints:?}");
     let error = by_hand.compile().unwrap().invoke(()).await.unwrap_err();
     assert!(matches!(error, AgentError::InvalidUpdate(_)), "{error}");
-    assert_eq!(told(by_hand.deny_lints()), message);
+    assert_eq!(reported(by_hand.deny_lints()), message);
 }

@@ -353,7 +353,7 @@ async fn j8_a_thread_whose_next_node_is_gone_is_read_and_moved_on() {
 
 #[test]
 fn an_alias_leads_to_one_node() {
-    let told = |change: &dyn Fn(&mut StateGraph<Diary>)| {
+    let reported = |change: &dyn Fn(&mut StateGraph<Diary>)| {
         let mut graph = StateGraph::<Diary>::new();
         graph
             .add_node("plan", writer("plan").alias("idea"))
@@ -365,20 +365,20 @@ fn an_alias_leads_to_one_node() {
         errors.join("; ")
     };
     assert_eq!(
-        told(&|graph| {
+        reported(&|graph| {
             graph.add_node_alias("publish", "prin");
         }),
         "`publish` is to be an alias of `prin`, which is no node; did you mean `print`?"
     );
     assert_eq!(
-        told(&|graph| {
+        reported(&|graph| {
             graph.add_node_alias("plan", "print");
         }),
         "`plan` is to be an alias of `print`, and stands for another node already; a name leads \
          to one node"
     );
     assert_eq!(
-        told(&|graph| {
+        reported(&|graph| {
             graph.add_node_alias("idea", "print");
         }),
         "`idea` is to be an alias of `print`, and stands for another node already; a name leads \

@@ -91,15 +91,15 @@ async fn k3_a_decision_names_a_person_who_may_take_it() {
     let mut events = thread
         .answer(ToolDecision::Approve.by("ada"))
         .stream(StreamMode::Custom);
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     while let Some(event) = events.next().await {
         if let EventKind::Custom { value, .. } = event.unwrap().kind {
-            told.push(value);
+            reported.push(value);
         }
     }
-    assert_eq!(told[0]["type"], "tool_approval_answered");
+    assert_eq!(reported[0]["type"], "tool_approval_answered");
     assert_eq!(
-        (&told[0]["by"], &told[0]["decision"]["type"]),
+        (&reported[0]["by"], &reported[0]["decision"]["type"]),
         (&json!("ada"), &json!("approve"))
     );
     assert_eq!(ran(&notes), ["add 2 2"]);
