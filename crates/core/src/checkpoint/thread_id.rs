@@ -23,7 +23,7 @@ const SHOWN: usize = 40;
 /// # Examples
 ///
 /// ```
-/// use langgraph_core::checkpoint::check_thread_id;
+/// use langgraph::checkpoint::check_thread_id;
 ///
 /// assert!(check_thread_id("user 7/日記").is_ok());
 /// assert!(check_thread_id("a\0b").is_err());
@@ -56,7 +56,7 @@ pub fn check_thread_id(id: &str) -> Result<(), CheckpointError> {
 /// # Examples
 ///
 /// ```
-/// use langgraph_core::checkpoint::{ThreadKey, check_path};
+/// use langgraph::checkpoint::{ThreadKey, check_path};
 ///
 /// let below = |name: &str| ThreadKey {
 ///     thread: "t".to_owned(),
