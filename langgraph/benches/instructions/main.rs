@@ -25,6 +25,9 @@ use measure::{Make, Work};
 
 const WORKLOADS: &[(&str, Make)] = &[
     ("chain", chain::chain),
+    ("plain", chain::plain),
+    ("plain-memory", chain::stored),
+    ("plain-updates", chain::updates),
     ("loop", chain::turns),
     ("nodes", fan_out::nodes),
     ("sends", fan_out::sends),

@@ -66,6 +66,9 @@ measured=$(
     done <<'END'
 chain 10
 chain 1000
+plain 1000
+plain-memory 1000
+plain-updates 1000
 loop 1000
 nodes 10
 nodes 100

@@ -3,6 +3,7 @@
 use std::hint::black_box;
 use std::sync::Arc;
 
+use langgraph::checkpoint::MemorySaver;
 use langgraph::prelude::*;
 
 use super::measure::{Pair, work};
@@ -71,6 +72,60 @@ pub(crate) fn chain(nodes: usize) -> Pair {
     // At ten nodes, the start of the run counts for as much as they do.
     let target = if nodes == 10 { 3.0 } else { 2.0 };
     Pair::new("chain", nodes, langgraph, baseline).target(target)
+}
+
+/// The same chain with a breakpoint after its last node: each node is a superstep of its own.
+pub(crate) fn plain(nodes: usize) -> Pair {
+    let graph = graph_of(nodes);
+    let last = format!("n{}", nodes - 1);
+    observed("plain supersteps", nodes, move |expected| {
+        let (graph, last) = (graph.clone(), last.clone());
+        Box::pin(async move {
+            let run = graph.run(()).limit(expected).interrupt_after([last]);
+            run.await.unwrap().into_state()
+        })
+    })
+}
+
+/// The same chain on a thread in memory.
+pub(crate) fn stored(nodes: usize) -> Pair {
+    let graph = graph_of(nodes);
+    observed("plain supersteps, MemorySaver", nodes, move |expected| {
+        let graph = graph.clone().checkpointer(Arc::new(MemorySaver::new()));
+        Box::pin(async move {
+            let run = graph.run(()).limit(expected).thread("t");
+            run.await.unwrap().into_state()
+        })
+    })
+}
+
+/// The same chain with a reader of its updates.
+pub(crate) fn updates(nodes: usize) -> Pair {
+    let graph = graph_of(nodes);
+    observed("plain supersteps, updates", nodes, move |expected| {
+        let graph = graph.clone();
+        Box::pin(async move {
+            let mut events = graph.run(()).limit(expected).stream(StreamMode::Updates);
+            while let Some(event) = events.next().await {
+                event.unwrap();
+            }
+            events.finish().await.unwrap().into_state()
+        })
+    })
+}
+
+/// Pairs a run with the hand-written loop of [`chain`].
+fn observed(
+    name: &'static str,
+    nodes: usize,
+    run: impl Fn(usize) -> BoxFuture<'static, Counter> + Send + Sync + 'static,
+) -> Pair {
+    let expected = i64::try_from(nodes).unwrap();
+    let langgraph = work(move || {
+        let ended = run(nodes);
+        async move { assert_eq!(ended.await.total, expected) }
+    });
+    Pair::new(name, nodes, langgraph, chain(nodes).baseline)
 }
 
 /// One node and a router that sends the run back to it.

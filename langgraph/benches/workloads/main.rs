@@ -24,6 +24,9 @@ use measure::Make;
 /// The workloads: how to create each, and its sizes.
 const WORKLOADS: &[(Make, &[usize])] = &[
     (chain::chain, &[10, 100, 1_000]),
+    (chain::plain, &[1_000]),
+    (chain::stored, &[1_000]),
+    (chain::updates, &[1_000]),
     (chain::turns, &[10_000]),
     (fan_out::nodes, &[10, 100, 1_000]),
     (fan_out::sends, &[10, 100, 1_000]),
