@@ -49,10 +49,10 @@ impl Link {
 /// # Examples
 ///
 /// ```
-/// use langgraph::checkpoint::CheckpointId;
+/// use langgraph_core::checkpoint::CheckpointId;
 /// use langgraph_sql::{Link, LinkFinder};
 ///
-/// # fn main() -> Result<(), langgraph::error::CheckpointError> {
+/// # fn main() -> Result<(), langgraph_core::error::CheckpointError> {
 /// let [a, b, c] = {
 ///     let a = CheckpointId::after(None);
 ///     let b = CheckpointId::after(Some(a));

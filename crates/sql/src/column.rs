@@ -52,10 +52,10 @@ pub fn metadata_text(
 /// # Examples
 ///
 /// ```
-/// use langgraph::checkpoint::{CheckpointId, ListOptions};
+/// use langgraph_core::checkpoint::{CheckpointId, ListOptions};
 /// use langgraph_sql::Listed;
 ///
-/// # fn main() -> Result<(), langgraph::error::CheckpointError> {
+/// # fn main() -> Result<(), langgraph_core::error::CheckpointError> {
 /// let id = CheckpointId::after(None);
 /// let listed = Listed { id, step: 1, source: "loop", metadata: Some(r#"{"user":"Ada"}"#) };
 /// assert!(listed.is_wanted(&ListOptions::new().metadata("user", "Ada"))?);

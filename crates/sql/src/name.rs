@@ -8,10 +8,10 @@ use langgraph_core::error::CheckpointError;
 /// # Examples
 ///
 /// ```
-/// use langgraph::checkpoint::ThreadKey;
+/// use langgraph_core::checkpoint::ThreadKey;
 /// use langgraph_sql::LogName;
 ///
-/// # fn main() -> Result<(), langgraph::error::CheckpointError> {
+/// # fn main() -> Result<(), langgraph_core::error::CheckpointError> {
 /// let name = LogName::of(&ThreadKey::root("t"))?;
 /// assert_eq!(name.namespace, LogName::ROOT);
 /// assert_eq!(name.key()?, ThreadKey::root("t"));

@@ -7,10 +7,10 @@
 //! # Examples
 //!
 //! ```
-//! use langgraph::checkpoint::{Batch, CheckpointId, Encoded, EntryRecord, Formats};
+//! use langgraph_core::checkpoint::{Batch, CheckpointId, Encoded, EntryRecord, Formats};
 //! use langgraph_sql::rows::{self, RowKind};
 //!
-//! # fn main() -> Result<(), langgraph::error::CheckpointError> {
+//! # fn main() -> Result<(), langgraph_core::error::CheckpointError> {
 //! let entry = EntryRecord {
 //!     checkpoint: CheckpointId::after(None),
 //!     writes: Encoded::new("json", 0, "{}").into(),

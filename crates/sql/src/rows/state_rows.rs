@@ -7,7 +7,7 @@ use langgraph_core::checkpoint::{CheckpointId, Encoded, StatePart, Stored};
 use langgraph_core::error::CheckpointError;
 
 /// Collects the parts of a state from rows, as they are read: for
-/// [`Checkpointer::load_state`](langgraph::checkpoint::Checkpointer::load_state).
+/// [`Checkpointer::load_state`](langgraph_core::checkpoint::Checkpointer::load_state).
 ///
 /// The rows of a checkpoint follow each other, and each checkpoint is based on the one before. Of
 /// past checkpoints, it parses only what a state needs.

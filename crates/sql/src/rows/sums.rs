@@ -11,7 +11,7 @@ use super::{Row, RowKind};
 /// # Examples
 ///
 /// ```
-/// use langgraph::checkpoint::{CheckpointId, Encoded};
+/// use langgraph_core::checkpoint::{CheckpointId, Encoded};
 /// use langgraph_sql::rows::{Row, RowKind, Sums};
 ///
 /// let id = CheckpointId::after(None);
