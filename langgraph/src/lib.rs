@@ -134,7 +134,7 @@
 //! | write nodes, and decide where to go | [`#[node]`](macro@node), [`node`](mod@node), [`Command`], [`Next`] |
 //! | add retries, time limits, caches and middleware | [`policy`], [`graph::NodeExt`], [`StateGraph::defaults`] |
 //! | wire a graph | [`graph!`], [`StateGraph`] |
-//! | run it | [`CompiledStateGraph`], [`run::Run`], [`Outcome`], [`AgentError`] |
+//! | run it | [`CompiledStateGraph`], [`run::Run`], [`Outcome`], [`error::AgentError`] |
 //! | observe a run | [`stream`], [`run::EventStream`] |
 //! | remember beyond threads | the crate `langgraph-store` |
 //! | persist threads, and wait for people | [`thread`], [`checkpoint`], [`Context::interrupt`] |

@@ -1,6 +1,6 @@
-//! Storage formats for the threads of [langgraph]: `MessagePack`, compression, encryption.
+//! Storage formats for the threads of `langgraph`: `MessagePack`, compression, encryption.
 //!
-//! A saver of bytes takes [`Formats`](langgraph::checkpoint::Formats): one format that it writes,
+//! A saver of bytes takes [`Formats`](langgraph_core::checkpoint::Formats): one format that it writes,
 //! and more that it can read. Formats wrap each other, and the tag beside each value lists them:
 //! `aead+zstd+messagepack`.
 //!
@@ -23,7 +23,7 @@
 //!
 //! | | holds NaN and keys of any kind | size | readable with other tools |
 //! |---|---|---|---|
-//! | [`Json`](langgraph::checkpoint::Json) | no | 1 | any |
+//! | [`Json`](langgraph_core::checkpoint::Json) | no | 1 | any |
 //! | [`MessagePack`] | yes | about 0.8; binary data a quarter | many |
 //! | [`Zstd`] around either | as inside | text about a fifth, from some hundred bytes on | `zstd -d`, then as inside |
 //! | [`Encrypted`] around any | as inside | 42 bytes more, and the id of the key | no |

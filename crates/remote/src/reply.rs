@@ -211,7 +211,7 @@ impl Replies {
         let _ = self.sender.send(envelope).await;
     }
 
-    /// Starts a stream; [`StreamContent::metadata`] declares its content.
+    /// Starts a stream; [`StreamContent::metadata`](crate::StreamContent::metadata) declares its content.
     pub async fn start(&self, metadata: impl Into<Value>) -> StreamId {
         let stream_id = StreamId::generate();
         self.send(EnvelopeBody::StreamStart {

@@ -14,7 +14,7 @@
 //! A node that is a graph runs in the driver process, and so do routers. What is sent is JSON: fields
 //! that are not stored ([`#[state(untracked)]`](macro@crate::State)) have their initial values in a
 //! worker. A graph that a node calls there, by [`Context::run`](crate::Context::run), keeps no log of
-//! its own. The error of a remote task is a [`TaskFailure`] with the same texts.
+//! its own. The error of a remote task is a [`TaskFailure`](crate::error::TaskFailure) with the same texts.
 //!
 //! # Examples
 //!

@@ -108,7 +108,7 @@ impl RetryPolicy {
     /// Retries only errors for which `accept` returns true. Without a predicate, every error is
     /// retried.
     ///
-    /// With several predicates, one that accepts is enough. [`is_transient`](super::is_transient)
+    /// With several predicates, one that accepts is enough. [`is_transient`](crate::error::is_transient)
     /// is a ready-made predicate.
     #[must_use]
     pub fn retry_on(mut self, accept: impl Fn(&NodeError) -> bool + Send + Sync + 'static) -> Self {

@@ -2,7 +2,7 @@
 
 use crate::EnvelopeBody;
 
-/// Detects the end of a reply; see [`ReplyStream`]. A transport shows it each part.
+/// Detects the end of a reply; see [`ReplyStream`](crate::ReplyStream). A transport shows it each part.
 ///
 /// # Examples
 ///

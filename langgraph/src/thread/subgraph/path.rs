@@ -133,7 +133,7 @@ impl<T: Into<NodeName>, const N: usize> From<[T; N]> for SubgraphPath {
     }
 }
 
-/// Converts a [namespace](super::Interrupt::namespace) of an interrupt.
+/// Converts a [namespace](crate::interrupt::Interrupt::namespace) of an interrupt.
 impl From<&[NodeName]> for SubgraphPath {
     fn from(nodes: &[NodeName]) -> Self {
         nodes.iter().cloned().collect()
