@@ -21,7 +21,7 @@ use crate::FrameId;
 /// use langgraph_http::Frame;
 ///
 /// let frame = Frame::new("values", r#"{"n":1}"#).with_id("7");
-/// assert_eq!(frame.to_string(), "id: 7\nevent: values\ndata: {\"n\":1}\n\n");
+/// assert_eq!(frame.to_string(), "event: values\ndata: {\"n\":1}\nid: 7\n\n");
 /// assert_eq!(Frame::data_only("[DONE]").to_string(), "data: [DONE]\n\n");
 /// ```
 #[derive(Clone, PartialEq, Eq)]
@@ -130,15 +130,16 @@ pub(crate) fn error_body(error: &AgentError) -> Value {
 
 impl fmt::Display for Frame {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(id) = &self.id {
-            writeln!(f, "id: {id}")?;
-        }
         if let Some(event) = &self.event {
             writeln!(f, "event: {event}")?;
         }
         // JSON has no line breaks outside its strings, so this is one line nearly always.
         for line in self.data.split('\n') {
             writeln!(f, "data: {line}")?;
+        }
+        // Last, as LangGraph's server sends it: a client that reads line by line has the event whole.
+        if let Some(id) = &self.id {
+            writeln!(f, "id: {id}")?;
         }
         f.write_str("\n")
     }

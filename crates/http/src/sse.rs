@@ -21,9 +21,9 @@ use crate::{Frame, Frames};
 /// # Wire form
 ///
 /// ```text
-/// id: 0192f4a6-…:0
 /// event: update
 /// data: {"seq":0,"step":1,"namespace":[],"type":"update","data":{..}}
+/// id: 0192f4a6-…:0
 ///
 /// ```
 ///
@@ -56,8 +56,8 @@ use crate::{Frame, Frames};
 /// let run = events.run_id().to_owned();
 /// let texts: Vec<_> = sse(events).collect().await;
 /// assert_eq!(texts.len(), 3);
-/// assert!(texts[1].starts_with(&format!("id: {run}:1\nevent: values\ndata: {{")));
-/// assert_eq!(texts[2], format!("id: {run}:2\nevent: end\ndata: {{\"status\":\"done\"}}\n\n"));
+/// assert!(texts[1].starts_with("event: values\ndata: {"));
+/// assert_eq!(texts[2], format!("event: end\ndata: {{\"status\":\"done\"}}\nid: {run}:2\n\n"));
 /// # Ok(())
 /// # }
 /// ```

@@ -47,7 +47,7 @@ use crate::{FrameId, Frames, InvalidFrameId, Sse};
 /// let first = body.next().await.unwrap();
 /// drop(body); // the connection is lost
 ///
-/// let id = first.strip_prefix("id: ").and_then(|text| text.lines().next()).unwrap();
+/// let id = first.lines().find_map(|line| line.strip_prefix("id: ")).unwrap();
 /// let rest: Vec<_> = replay.resume("t", id)?.collect().await;
 /// assert_eq!(rest.len(), 2);
 /// assert!(rest[1].contains("event: end"));
