@@ -221,3 +221,36 @@ async fn a_server_that_drains_takes_up_no_run_and_says_where_the_others_are() {
     assert_eq!(api.call(Method::GET, "/ready", json!({})).await.0, 503);
     assert_eq!(api.call(Method::GET, "/ok", json!({})).await.0, 200);
 }
+
+#[tokio::test]
+async fn a_run_that_a_drained_server_puts_back_is_in_its_first_attempt() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("threads.db");
+    let first = Server::new().file(&file).graph("steps", graph());
+    let first = first.start().await.unwrap();
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let api = Api::at(format!("http://{}", listener.local_addr().unwrap()));
+    let router = first.router();
+    let serving = tokio::spawn(async move { axum::serve(listener, router).await });
+    let thread = api.thread().await;
+    let body = json!({"assistant_id": "steps", "input": {}, "stream_resumable": true});
+    let run = api.post(&format!("/threads/{thread}/runs"), body).await;
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    first.drain(Duration::from_secs(5)).await;
+    serving.abort();
+    drop(first);
+
+    let api = Api::serve(Server::new().file(&file).graph("steps", graph())).await;
+    let path = format!("/threads/{thread}/runs/{}", run["run_id"].as_str().unwrap());
+    let values = api.get(&format!("{path}/join")).await;
+    assert_eq!(values["done"].as_array().unwrap().len(), 20);
+    let request = api.client.get(format!("{}{path}/stream", api.url));
+    let answer = request.header("last-event-id", "-1").send().await.unwrap();
+    let text = answer.text().await.unwrap();
+    let attempts: Vec<_> = text.lines().filter(|l| l.contains("\"attempt\"")).collect();
+    assert_eq!(attempts.len(), 2, "{text}");
+    assert!(
+        attempts.iter().all(|line| line.contains("\"attempt\":1")),
+        "{text}"
+    );
+}

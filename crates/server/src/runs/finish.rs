@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::cleanup::delete_temporary_thread;
 use super::live::Live;
-use super::session::is_requeued;
+use super::session::has_storage_failed;
 use super::wake::first_due;
 use crate::app::App;
 use crate::error::{ApiResult, problem};
@@ -53,8 +53,10 @@ pub(super) async fn finish(
         Err(AgentError::Cancelled) | Ok(_) => None,
         Err(error) => Some(problem(error, app.shows_errors)),
     };
-    let gives_back = is_requeued(&attempt.result) && live.claim.attempt < STORAGE_ATTEMPTS;
-    if !gives_back && !live.is_revoked() && !out.has_failed() {
+    let is_drained = matches!(&attempt.result, Ok(finished) if finished.drained);
+    let is_repeated = has_storage_failed(&attempt.result) && live.claim.attempt < STORAGE_ATTEMPTS;
+    let is_requeued = is_drained || is_repeated;
+    if !is_requeued && !live.is_revoked() && !out.has_failed() {
         let status = end_status(&attempt.result);
         out.push(StreamEvent::ended(status, error.clone())).await;
     }
@@ -62,7 +64,11 @@ pub(super) async fn finish(
     if live.is_revoked() || stored == Stored::Revoked {
         return Ok(Outcome::Requeued);
     }
-    if gives_back || stored == Stored::Failed {
+    if is_drained && stored != Stored::Failed {
+        app.rows.give_back(&live.claim).await?;
+        return Ok(Outcome::Requeued);
+    }
+    if is_repeated || stored == Stored::Failed {
         requeue(app, &live.claim).await;
         return Ok(Outcome::Requeued);
     }
@@ -295,7 +301,7 @@ pub(crate) async fn write_thread(
     Ok(())
 }
 
-/// Puts a claimed run back, and tries until the database has it, or another process has the run.
+/// Puts a run back whose storage has failed, and tries until the database has it, or another process has the run.
 pub(super) async fn requeue(app: &App, claim: &Claim) {
     let mut pause = Duration::from_millis(100);
     while let Err(error) = app.rows.give_back_failed(claim).await {

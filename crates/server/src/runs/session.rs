@@ -294,10 +294,11 @@ impl Session {
     }
 }
 
-/// Returns true if a run did not fail by itself: it is carried out again, from its last checkpoint.
-pub(super) fn is_requeued(result: &Result<Finished, AgentError>) -> bool {
+/// Returns true if the storage failed, and not the run: it is carried out again, from its last
+/// checkpoint.
+pub(super) fn has_storage_failed(result: &Result<Finished, AgentError>) -> bool {
     match result {
-        Ok(finished) => finished.drained,
+        Ok(_) => false,
         // Another run has taken the thread from this one, which may have to be taken again.
         Err(AgentError::Checkpoint(CheckpointError::LeaseLost { .. })) => true,
         Err(error) => ApiError::is_storage_error(error),
