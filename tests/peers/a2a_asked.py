@@ -30,7 +30,7 @@ assert "the agent answered with an error (failed): there is no ink" in error, er
 
 # A request that is given up is cancelled at the agent.
 out, error = ask("wait", seconds="0.5")
-assert "no whole reply within 500ms" in error, error
+assert "no complete reply within 500ms" in error, error
 for _ in range(50):
     cancelled = json.load(urllib.request.urlopen(f"{URL}/cancelled"))
     if cancelled:

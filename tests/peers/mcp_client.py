@@ -81,7 +81,7 @@ async def check(server, mode, version):
     # A client that cannot ask is told so.
     async with Client(server(), mode=mode) as client:
         stuck = await client.call_tool("refund_desk", {"message": "Refund order 7"})
-        assert stuck.is_error and "cannot ask" in stuck.content[0].text, stuck
+        assert stuck.is_error and "does not support elicitation" in stuck.content[0].text, stuck
 
 
 async def main():
