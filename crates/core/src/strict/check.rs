@@ -1,96 +1,36 @@
 //! A serializer that writes nothing and refuses values that a format would change.
 
-use std::fmt::{self, Display};
+use std::fmt::Display;
 
 use serde::{Serialize, ser};
 
-use super::inside::Inside;
-use super::key::Key;
+use super::key::{KeyText, name_of};
 use super::limits::Limits;
+use super::refusal::{Checked, Refusal, Shape};
 
-/// Why a value is refused, and its place.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
-    path: String,
-    pub(crate) why: String,
-}
-
-impl Refusal {
-    /// Returns the place of the value: `messages[3].score`; `None` if it is the value itself.
-    pub fn path(&self) -> Option<&str> {
-        (!self.path.is_empty()).then_some(&*self.path)
-    }
-
-    /// Returns what the value is, and what to do about it.
-    pub fn reason(&self) -> &str {
-        &self.why
-    }
-
-    pub(crate) fn new(why: impl Into<String>) -> Self {
-        Self {
-            path: String::new(),
-            why: why.into(),
-        }
-    }
-
-    /// Adds the field to the path. The path is built on the way out, so an accepted value costs
-    /// nothing.
-    pub(crate) fn in_field(mut self, name: &str) -> Self {
-        let dot = match self.path.chars().next() {
-            None | Some('[') => "",
-            Some(_) => ".",
+impl Limits {
+    /// Refuses a value that the format would not restore.
+    ///
+    /// # Errors
+    ///
+    /// The reason, and the place in the value: `messages[3].score`.
+    pub fn check<T: Serialize + ?Sized>(&self, value: &T) -> Result<(), Refusal> {
+        let check = Check {
+            limits: self,
+            depth: self.depth,
         };
-        self.path = format!("{name}{dot}{}", self.path);
-        self
-    }
-
-    pub(crate) fn at_index(self, index: usize) -> Self {
-        self.in_field(&format!("[{index}]"))
+        value.serialize(check).map(drop)
     }
 }
-
-impl Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.path() {
-            Some(path) => write!(f, "field `{path}`: {}", self.why),
-            None => f.write_str(&self.why),
-        }
-    }
-}
-
-impl std::error::Error for Refusal {}
-
-impl ser::Error for Refusal {
-    fn custom<T: Display>(message: T) -> Self {
-        Self::new(message.to_string())
-    }
-}
-
-/// The result of a check.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Shape {
-    /// A value that is written as `null`.
-    Null,
-    Other,
-}
-
-pub(crate) type Checked = Result<Shape, Refusal>;
 
 #[derive(Clone, Copy)]
-pub(crate) struct Check<'a> {
+struct Check<'a> {
     limits: &'a Limits,
     /// How many more values may be nested.
     depth: usize,
 }
 
 impl<'a> Check<'a> {
-    pub(crate) fn new(limits: &'a Limits) -> Self {
-        Self {
-            limits,
-            depth: limits.depth,
-        }
-    }
-
     /// Returns the check of nested values.
     fn deeper(self) -> Result<Self, Refusal> {
         match self.depth.checked_sub(1) {
@@ -102,13 +42,22 @@ impl<'a> Check<'a> {
         }
     }
 
-    fn inside(self) -> Result<Inside<'a>, Refusal> {
-        Ok(Inside::new(self.deeper()?))
+    fn container(self) -> Result<Container<'a>, Refusal> {
+        Ok(Container {
+            check: self.deeper()?,
+            index: 0,
+            key: None,
+            variant: None,
+        })
     }
 
     /// Checks a variant with several values: they are one nested value.
-    fn variant(self, name: &'static str) -> Result<Inside<'a>, Refusal> {
-        Ok(self.deeper()?.inside()?.of_variant(name))
+    fn variant(self, name: &'static str) -> Result<Container<'a>, Refusal> {
+        let container = self.deeper()?.container()?;
+        Ok(Container {
+            variant: Some(name),
+            ..container
+        })
     }
 
     /// Returns the advice to use another format, if there is one.
@@ -142,11 +91,11 @@ impl<'a> Check<'a> {
         )))
     }
 
-    pub(crate) fn key(self, key: &(impl Serialize + ?Sized)) -> Result<(), Refusal> {
+    fn key(self, key: &(impl Serialize + ?Sized)) -> Result<(), Refusal> {
         if !self.limits.text_keys {
             return key.serialize(self).map(drop);
         }
-        key.serialize(Key { text: false }).map(drop).map_err(|refusal| {
+        key.serialize(KeyText { wanted: false }).map(drop).map_err(|refusal| {
             Refusal::new(format!(
                 "a map cannot be stored as {} with {} as a key, for its keys are strings; make the keys strings, or use a format that holds them",
                 self.limits.format, refusal.why
@@ -155,70 +104,51 @@ impl<'a> Check<'a> {
     }
 
     /// Checks the value of a field.
-    pub(crate) fn field(
-        self,
-        name: &str,
-        value: &(impl Serialize + ?Sized),
-    ) -> Result<(), Refusal> {
+    fn field(self, name: &str, value: &(impl Serialize + ?Sized)) -> Result<(), Refusal> {
         let checked = value.serialize(self);
         checked.map(drop).map_err(|refusal| refusal.in_field(name))
     }
 }
 
+macro_rules! every_value {
+    ($($method:ident($value:ty)),*) => {$(
+        fn $method(self, _: $value) -> Checked {
+            Ok(Shape::Other)
+        }
+    )*};
+}
+
 impl<'a> ser::Serializer for Check<'a> {
     type Ok = Shape;
     type Error = Refusal;
-    type SerializeSeq = Inside<'a>;
-    type SerializeTuple = Inside<'a>;
-    type SerializeTupleStruct = Inside<'a>;
-    type SerializeTupleVariant = Inside<'a>;
-    type SerializeMap = Inside<'a>;
-    type SerializeStruct = Inside<'a>;
-    type SerializeStructVariant = Inside<'a>;
+    type SerializeSeq = Container<'a>;
+    type SerializeTuple = Container<'a>;
+    type SerializeTupleStruct = Container<'a>;
+    type SerializeTupleVariant = Container<'a>;
+    type SerializeMap = Container<'a>;
+    type SerializeStruct = Container<'a>;
+    type SerializeStructVariant = Container<'a>;
 
     fn is_human_readable(&self) -> bool {
         self.limits.human_readable
     }
 
-    fn serialize_bool(self, _: bool) -> Checked {
-        Ok(Shape::Other)
-    }
-
-    fn serialize_i8(self, _: i8) -> Checked {
-        Ok(Shape::Other)
-    }
-
-    fn serialize_i16(self, _: i16) -> Checked {
-        Ok(Shape::Other)
-    }
-
-    fn serialize_i32(self, _: i32) -> Checked {
-        Ok(Shape::Other)
-    }
-
-    fn serialize_i64(self, _: i64) -> Checked {
-        Ok(Shape::Other)
-    }
+    every_value!(
+        serialize_bool(bool),
+        serialize_i8(i8),
+        serialize_i16(i16),
+        serialize_i32(i32),
+        serialize_i64(i64),
+        serialize_u8(u8),
+        serialize_u16(u16),
+        serialize_u32(u32),
+        serialize_u64(u64),
+        serialize_char(char)
+    );
 
     fn serialize_i128(self, number: i128) -> Checked {
         let fits = i64::try_from(number).is_ok() || u64::try_from(number).is_ok();
         self.wide(fits, number)
-    }
-
-    fn serialize_u8(self, _: u8) -> Checked {
-        Ok(Shape::Other)
-    }
-
-    fn serialize_u16(self, _: u16) -> Checked {
-        Ok(Shape::Other)
-    }
-
-    fn serialize_u32(self, _: u32) -> Checked {
-        Ok(Shape::Other)
-    }
-
-    fn serialize_u64(self, _: u64) -> Checked {
-        Ok(Shape::Other)
     }
 
     fn serialize_u128(self, number: u128) -> Checked {
@@ -231,10 +161,6 @@ impl<'a> ser::Serializer for Check<'a> {
 
     fn serialize_f64(self, number: f64) -> Checked {
         self.number(number.is_finite(), number)
-    }
-
-    fn serialize_char(self, _: char) -> Checked {
-        Ok(Shape::Other)
     }
 
     fn serialize_str(self, _: &str) -> Checked {
@@ -290,16 +216,16 @@ impl<'a> ser::Serializer for Check<'a> {
         Ok(Shape::Other)
     }
 
-    fn serialize_seq(self, _: Option<usize>) -> Result<Inside<'a>, Refusal> {
-        self.inside()
+    fn serialize_seq(self, _: Option<usize>) -> Result<Container<'a>, Refusal> {
+        self.container()
     }
 
-    fn serialize_tuple(self, _: usize) -> Result<Inside<'a>, Refusal> {
-        self.inside()
+    fn serialize_tuple(self, _: usize) -> Result<Container<'a>, Refusal> {
+        self.container()
     }
 
-    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Inside<'a>, Refusal> {
-        self.inside()
+    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Container<'a>, Refusal> {
+        self.container()
     }
 
     fn serialize_tuple_variant(
@@ -308,16 +234,16 @@ impl<'a> ser::Serializer for Check<'a> {
         _: u32,
         variant: &'static str,
         _: usize,
-    ) -> Result<Inside<'a>, Refusal> {
+    ) -> Result<Container<'a>, Refusal> {
         self.variant(variant)
     }
 
-    fn serialize_map(self, _: Option<usize>) -> Result<Inside<'a>, Refusal> {
-        self.inside()
+    fn serialize_map(self, _: Option<usize>) -> Result<Container<'a>, Refusal> {
+        self.container()
     }
 
-    fn serialize_struct(self, _: &'static str, _: usize) -> Result<Inside<'a>, Refusal> {
-        self.inside()
+    fn serialize_struct(self, _: &'static str, _: usize) -> Result<Container<'a>, Refusal> {
+        self.container()
     }
 
     fn serialize_struct_variant(
@@ -326,12 +252,119 @@ impl<'a> ser::Serializer for Check<'a> {
         _: u32,
         variant: &'static str,
         _: usize,
-    ) -> Result<Inside<'a>, Refusal> {
+    ) -> Result<Container<'a>, Refusal> {
         self.variant(variant)
     }
 
     // The text itself does not matter.
     fn collect_str<T: Display + ?Sized>(self, _: &T) -> Checked {
+        Ok(Shape::Other)
+    }
+}
+
+/// Checks the values in a sequence, a struct or a map.
+struct Container<'a> {
+    check: Check<'a>,
+    index: usize,
+    /// The key of the next value, if keys and values come one by one.
+    key: Option<String>,
+    variant: Option<&'static str>,
+}
+
+impl Container<'_> {
+    fn element(&mut self, value: &(impl Serialize + ?Sized)) -> Result<(), Refusal> {
+        let index = self.index;
+        self.index += 1;
+        let checked = value.serialize(self.check).map(drop);
+        checked.map_err(|refusal| self.named(refusal.at_index(index)))
+    }
+
+    fn field(&mut self, name: &str, value: &(impl Serialize + ?Sized)) -> Result<(), Refusal> {
+        let checked = self.check.field(name, value);
+        checked.map_err(|refusal| self.named(refusal))
+    }
+
+    fn named(&self, refusal: Refusal) -> Refusal {
+        match self.variant {
+            Some(variant) => refusal.in_field(variant),
+            None => refusal,
+        }
+    }
+}
+
+macro_rules! elements {
+    ($($of:ident :: $method:ident),*) => {$(
+        impl ser::$of for Container<'_> {
+            type Ok = Shape;
+            type Error = Refusal;
+
+            fn $method<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Refusal> {
+                self.element(value)
+            }
+
+            fn end(self) -> Checked {
+                Ok(Shape::Other)
+            }
+        }
+    )*};
+}
+
+elements!(
+    SerializeSeq::serialize_element,
+    SerializeTuple::serialize_element,
+    SerializeTupleStruct::serialize_field,
+    SerializeTupleVariant::serialize_field
+);
+
+macro_rules! fields {
+    ($($of:ident),*) => {$(
+        impl ser::$of for Container<'_> {
+            type Ok = Shape;
+            type Error = Refusal;
+
+            fn serialize_field<T: Serialize + ?Sized>(
+                &mut self,
+                name: &'static str,
+                value: &T,
+            ) -> Result<(), Refusal> {
+                self.field(name, value)
+            }
+
+            fn end(self) -> Checked {
+                Ok(Shape::Other)
+            }
+        }
+    )*};
+}
+
+fields!(SerializeStruct, SerializeStructVariant);
+
+impl ser::SerializeMap for Container<'_> {
+    type Ok = Shape;
+    type Error = Refusal;
+
+    fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), Refusal> {
+        self.check.key(key)?;
+        self.key = Some(name_of(key));
+        Ok(())
+    }
+
+    fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Refusal> {
+        let key = self.key.take().unwrap_or_default();
+        self.field(&key, value)
+    }
+
+    fn serialize_entry<K: Serialize + ?Sized, V: Serialize + ?Sized>(
+        &mut self,
+        key: &K,
+        value: &V,
+    ) -> Result<(), Refusal> {
+        self.check.key(key)?;
+        let checked = value.serialize(self.check).map(drop);
+        checked.map_err(|refusal| self.named(refusal.in_field(&name_of(key))))
+    }
+
+    fn end(self) -> Checked {
         Ok(Shape::Other)
     }
 }

@@ -4,26 +4,26 @@ use std::fmt::Display;
 
 use serde::{Serialize, ser};
 
-use super::check::Refusal;
+use super::refusal::Refusal;
 
 /// Returns a key as a part of a path.
 pub(crate) fn name_of(key: &(impl Serialize + ?Sized)) -> String {
-    let name = key.serialize(Key { text: true });
+    let name = key.serialize(KeyText { wanted: true });
     // A key that is not text is named by its kind.
     name.unwrap_or_else(|refusal| refusal.why)
 }
 
 /// Reads a key as text; for other keys, the refusal names the kind.
 #[derive(Clone, Copy)]
-pub(crate) struct Key {
+pub(crate) struct KeyText {
     /// True if the text is needed.
-    pub(crate) text: bool,
+    pub(crate) wanted: bool,
 }
 
-impl Key {
+impl KeyText {
     fn text(self, text: impl Display) -> String {
         // An empty string is not allocated.
-        if self.text {
+        if self.wanted {
             text.to_string()
         } else {
             String::new()
@@ -45,7 +45,7 @@ macro_rules! numbers {
     )*};
 }
 
-impl ser::Serializer for Key {
+impl ser::Serializer for KeyText {
     type Ok = String;
     type Error = Refusal;
     type SerializeSeq = Never;

@@ -1,10 +1,5 @@
 //! The limits of a format.
 
-use serde::Serialize;
-
-use super::check::Check;
-use super::check::Refusal;
-
 /// What a format cannot restore, so that it is refused before it is written.
 ///
 /// Without this check, a value that changes in storage is noticed only when a thread continues,
@@ -112,14 +107,5 @@ impl Limits {
     pub const fn fixed(mut self) -> Self {
         self.fixed = true;
         self
-    }
-
-    /// Refuses a value that the format would not restore.
-    ///
-    /// # Errors
-    ///
-    /// The reason, and the place in the value: `messages[3].score`.
-    pub fn check<T: Serialize + ?Sized>(&self, value: &T) -> Result<(), Refusal> {
-        value.serialize(Check::new(self)).map(drop)
     }
 }

@@ -14,9 +14,9 @@
 //! ```
 
 mod check;
-mod inside;
 mod key;
 mod limits;
+mod refusal;
 
-pub use check::Refusal;
 pub use limits::Limits;
+pub use refusal::Refusal;
