@@ -14,7 +14,7 @@
 //! # Examples
 //!
 //! ```
-//! use langgraph_topology::{END, Edge, NodeInfo, START, Topology, lints, problems};
+//! use langgraph::graph::{END, Edge, NodeInfo, START, Topology, lints, problems};
 //!
 //! let mut graph = Topology::default();
 //! graph.nodes.push(NodeInfo::new("greet"));
@@ -53,5 +53,8 @@ pub mod similar;
 pub mod together;
 
 pub use lint::{Lint, lints};
-pub use problem::{CompilationError, CompilationErrors, check, problems};
+// The builder's: a program compiles a graph.
+#[doc(hidden)]
+pub use problem::check;
+pub use problem::{CompilationError, CompilationErrors, problems};
 pub use topology::*;

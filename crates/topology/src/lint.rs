@@ -194,7 +194,7 @@ fn around(cycle: &[NodeName]) -> String {
 /// # Examples
 ///
 /// ```
-/// use langgraph_topology::{Edge, Lint, NodeInfo, START, Topology, lints};
+/// use langgraph::graph::{Edge, Lint, NodeInfo, START, Topology, lints};
 ///
 /// let mut graph = Topology::default();
 /// graph.nodes.push(NodeInfo::new("a"));

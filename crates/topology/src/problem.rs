@@ -14,7 +14,7 @@ mod tests;
 /// # Examples
 ///
 /// ```
-/// use langgraph_topology::{CompilationError, Topology, problems};
+/// use langgraph::graph::{CompilationError, Topology, problems};
 ///
 /// let empty = Topology::default();
 /// assert_eq!(problems(&empty), [CompilationError::NoEntryPoint]);
@@ -316,23 +316,6 @@ impl<'a> IntoIterator for &'a CompilationErrors {
 /// # Errors
 ///
 /// All mistakes of the graph at once.
-///
-/// # Examples
-///
-/// ```
-/// use langgraph_topology::{Edge, NodeInfo, START, Topology, check};
-///
-/// let mut graph = Topology::default();
-/// graph.nodes.push(NodeInfo::new("a"));
-/// graph.edges.push(Edge { from: START.into(), to: "a".into() });
-/// assert!(check(&graph, &[], false).is_ok());
-///
-/// let denied = check(&graph, &[], true).unwrap_err();
-/// assert_eq!(
-///     denied.to_string(),
-///     "the graph cannot be compiled: nothing follows `a`: add an edge to the next node, or to END",
-/// );
-/// ```
 pub fn check(
     topology: &Topology,
     aliases: &[(NodeName, NodeName)],
@@ -370,7 +353,7 @@ pub fn check(
 /// # Examples
 ///
 /// ```
-/// use langgraph_topology::{CompilationError, Topology, problems};
+/// use langgraph::graph::{CompilationError, Topology, problems};
 ///
 /// assert_eq!(problems(&Topology::default()), [CompilationError::NoEntryPoint]);
 /// ```

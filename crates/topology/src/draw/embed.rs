@@ -11,12 +11,13 @@
 //! and a test that compares the text between them with the graph:
 //!
 //! ```no_run
-//! use langgraph_topology::draw::embed::{self, EmbedError};
-//! # struct Graph(langgraph_topology::Topology);
-//! # impl Graph {
-//! #     fn topology(&self) -> &langgraph_topology::Topology { &self.0 }
+//! use langgraph::graph::CompiledStateGraph;
+//! use langgraph::graph::draw::embed::{self, EmbedError};
+//! # fn agent() -> CompiledStateGraph<i32> {
+//! #     let mut graph = langgraph::graph::StateGraph::new();
+//! #     graph.add_node("a", |n: &i32| *n).add_sequence(&["a"]);
+//! #     graph.compile().unwrap()
 //! # }
-//! # fn agent() -> Graph { Graph(Default::default()) }
 //!
 //! # /*
 //! #[test]
@@ -62,7 +63,7 @@ static FILES: Mutex<()> = Mutex::new(());
 /// # Examples
 ///
 /// ```
-/// use langgraph_topology::{Topology, draw::embed};
+/// use langgraph::graph::{Topology, draw::embed};
 ///
 /// let path = std::env::temp_dir().join("langgraph-embed-example.md");
 /// std::fs::write(&path, "<!-- graph:agent -->\n<!-- /graph:agent -->\n")?;
@@ -241,6 +242,7 @@ fn renew(
         format!("<!-- graph:{name} -->"),
         format!("<!-- /graph:{name} -->"),
     );
+    let named = || (path.to_owned(), name.to_owned());
     let mut renewed = Renewed {
         text: String::with_capacity(text.len()),
         stale: None,
@@ -259,47 +261,53 @@ fn renew(
                 Some((_, line)) if line.trim_end().ends_with(&*close) => break line,
                 Some((_, line)) => old.push(margin.strip(line)),
                 None => {
-                    let (path, name) = (path.to_owned(), name.to_owned());
-                    return Err(EmbedError::NoEnd {
-                        path,
-                        name,
-                        line: number,
-                    });
+                    let ((path, name), line) = (named(), number);
+                    return Err(EmbedError::NoEnd { path, name, line });
                 }
             }
         };
-        let new = block(drawing, &old, margin).map_err(|(found, at)| EmbedError::UnknownForm {
-            path: path.to_owned(),
-            name: name.to_owned(),
-            found,
-            line: number + 1 + at,
-        })?;
-        if let Some((at, diff)) = difference(&old, &new) {
-            let (path, name) = (path.to_owned(), name.to_owned());
-            let stale = EmbedError::Stale {
+        let new = block(drawing, &old, margin).map_err(|(found, at)| {
+            let ((path, name), line) = (named(), number + 1 + at);
+            EmbedError::UnknownForm {
                 path,
                 name,
-                line: number + 1 + at,
+                found,
+                line,
+            }
+        })?;
+        if let Some((at, diff)) = difference(&old, &new) {
+            let ((path, name), line) = (named(), number + 1 + at);
+            renewed.stale.get_or_insert(EmbedError::Stale {
+                path,
+                name,
+                line,
                 diff,
-            };
-            renewed.stale.get_or_insert(stale);
+            });
         }
-        let ending = if line.ends_with("\r\n") { "\r\n" } else { "\n" };
-        for line in new {
-            renewed
-                .text
-                .push_str(format!("{}{line}", margin.0).trim_end());
-            renewed.text.push_str(ending);
-        }
+        renewed.push(&new, margin, line);
         renewed.text.push_str(end);
     }
     if places == 0 {
-        return Err(EmbedError::NoPlace {
-            path: path.to_owned(),
-            name: name.to_owned(),
-        });
+        let (path, name) = named();
+        return Err(EmbedError::NoPlace { path, name });
     }
     Ok(renewed)
+}
+
+impl Renewed {
+    /// Adds the lines of a picture, with the line ending of its marker.
+    fn push(&mut self, lines: &[String], margin: Margin<'_>, marker: &str) {
+        let ending = if marker.ends_with("\r\n") {
+            "\r\n"
+        } else {
+            "\n"
+        };
+        for line in lines {
+            let line = format!("{}{line}", margin.0);
+            self.text.push_str(line.trim_end());
+            self.text.push_str(ending);
+        }
+    }
 }
 
 /// The prefix of each line of a picture: spaces, and in Rust files `//!` or `///`.

@@ -51,7 +51,7 @@ use crate::Topology;
 /// # Examples
 ///
 /// ```
-/// use langgraph_topology::{END, Edge, NodeInfo, START, Topology};
+/// use langgraph::graph::{END, Edge, NodeInfo, START, Topology};
 ///
 /// let mut graph = Topology::default();
 /// graph.nodes.push(NodeInfo::new("greet"));

@@ -37,62 +37,19 @@ pub fn join_on_own_downstream(analysis: &Analysis<'_>) -> Vec<Finding> {
 /// A join waits for several nodes, but a decision that happens once starts only one of them. A join
 /// that waits for its own successor is reported by the other rule.
 pub fn join_on_exclusive_arms(analysis: &Analysis<'_>) -> Vec<Finding> {
-    let Analysis {
-        flow,
-        lines: all_lines,
-        reached,
-        ..
-    } = analysis;
+    let Analysis { flow, reached, .. } = analysis;
     if flow.joins.is_empty() || flow.branches.is_empty() {
         return Vec::new();
     }
-    // Every arm gets a vertex of its own: only this arm leads to a node if the arm dominates the
-    // node.
-    let mut lines: Vec<(usize, usize)> = Vec::new();
-    let mut decisions: Vec<(usize, usize)> = Vec::new();
-    let mut exclusive: HashSet<(usize, usize)> = HashSet::new();
-    let first_arm = all_lines.size();
-    for (branch, (source, arms)) in flow.branches.iter().enumerate() {
-        for arm in arms.iter().flatten() {
-            let vertex = first_arm + decisions.len();
-            decisions.push((branch, *source));
-            lines.push((*source, vertex));
-            for target in arm.ends() {
-                lines.push((vertex, *target));
-                exclusive.insert((*source, *target));
-            }
-        }
-    }
-    for from in 0..all_lines.size() {
-        for to in all_lines.from(from) {
-            if !exclusive.contains(&(from, *to)) {
-                lines.push((from, *to));
-            }
-        }
-    }
-    // An edge that an arm shares with another source belongs to neither.
-    for line in direct(flow) {
-        if exclusive.contains(&line) {
-            lines.push(line);
-        }
-    }
-    let lines = Lines::new(first_arm + decisions.len(), &lines);
-    let dominators = Dominators::new(&lines, START);
+    let arms = Arms::of(analysis);
     let once = once(analysis);
-    let arm = |vertex: usize| decisions.get(vertex.checked_sub(first_arm)?).copied();
     let reported = join_on_own_downstream(analysis);
     let mut found = Vec::new();
     for (join, (sources, _)) in flow.joins.iter().enumerate() {
         // In the order of the tree, the arms of one decision are adjacent.
         let mut sources = sources.clone();
         sources.retain(|source| reached.get(*source));
-        dominators.sort(&mut sources);
-        let decided = |left: usize, right: usize| {
-            let (at_left, at_right) = dominators.parting(left, right)?;
-            let (branch, source) = arm(at_left)?;
-            let is_one = arm(at_right)?.0 == branch && once.get(source);
-            is_one.then_some(branch)
-        };
+        arms.dominators.sort(&mut sources);
         let finding = |left: usize, right: usize, branch: usize| {
             let (_, first) = analysis.source(join, left)?;
             let (join, second) = analysis.source(join, right)?;
@@ -104,7 +61,8 @@ pub fn join_on_exclusive_arms(analysis: &Analysis<'_>) -> Vec<Finding> {
         };
         for pair in sources.windows(2) {
             if let [left, right] = *pair
-                && let Some(branch) = decided(left, right)
+                && let Some((branch, source)) = arms.decided(left, right)
+                && once.get(source)
             {
                 found.extend(finding(left, right, branch));
                 break;
@@ -112,6 +70,68 @@ pub fn join_on_exclusive_arms(analysis: &Analysis<'_>) -> Vec<Finding> {
         }
     }
     found
+}
+
+/// The arms of all decisions. Each has a vertex of its own: only this arm leads to a node if the arm
+/// dominates the node.
+struct Arms {
+    /// The branch and the source of each arm; the vertices of arms follow those of nodes.
+    decisions: Vec<(usize, usize)>,
+    first: usize,
+    dominators: Dominators,
+}
+
+impl Arms {
+    fn of(analysis: &Analysis<'_>) -> Self {
+        let Analysis {
+            flow,
+            lines: all_lines,
+            ..
+        } = analysis;
+        let mut lines: Vec<(usize, usize)> = Vec::new();
+        let mut decisions: Vec<(usize, usize)> = Vec::new();
+        let mut exclusive: HashSet<(usize, usize)> = HashSet::new();
+        let first = all_lines.size();
+        for (branch, (source, arms)) in flow.branches.iter().enumerate() {
+            for arm in arms.iter().flatten() {
+                let vertex = first + decisions.len();
+                decisions.push((branch, *source));
+                lines.push((*source, vertex));
+                for target in arm.ends() {
+                    lines.push((vertex, *target));
+                    exclusive.insert((*source, *target));
+                }
+            }
+        }
+        for from in 0..first {
+            for to in all_lines.from(from) {
+                if !exclusive.contains(&(from, *to)) {
+                    lines.push((from, *to));
+                }
+            }
+        }
+        // An edge that an arm shares with another source belongs to neither.
+        for line in direct(flow) {
+            if exclusive.contains(&line) {
+                lines.push(line);
+            }
+        }
+        let lines = Lines::new(first + decisions.len(), &lines);
+        let dominators = Dominators::new(&lines, START);
+        Self {
+            decisions,
+            first,
+            dominators,
+        }
+    }
+
+    /// Returns the branch, and its source, of which two arms lead to the two nodes.
+    fn decided(&self, left: usize, right: usize) -> Option<(usize, usize)> {
+        let arm = |vertex: usize| self.decisions.get(vertex.checked_sub(self.first)?).copied();
+        let (at_left, at_right) = self.dominators.parting(left, right)?;
+        let (branch, source) = arm(at_left)?;
+        (arm(at_right)?.0 == branch).then_some((branch, source))
+    }
 }
 
 /// Finds the vertices that a run can reach if a join fires only after all of its sources.

@@ -34,31 +34,29 @@ pub(super) fn place(layers: &Layers, widths: &[usize], wires: &[Wire]) -> Vec<Sp
         VertexKind::Bend(_) => 1,
         VertexKind::Label(wire) => wires.get(wire).and_then(|wire| wire.label).unwrap_or(1),
     };
-    let vertices = &layers.vertices;
-    let mut spans = Vec::with_capacity(vertices.len());
-    for vertex in vertices {
+    let mut spans = Vec::with_capacity(layers.vertices.len());
+    for vertex in &layers.vertices {
         spans.push(Span {
             left: MIDDLE,
             width: width_of(vertex.kind),
         });
     }
-
-    let mut neighbours = Neighbours {
-        above: vec![Vec::new(); vertices.len()],
-        below: vec![Vec::new(); vertices.len()],
-    };
-    for segment in &layers.segments {
-        if let Some(above) = neighbours.above.get_mut(segment.lower) {
-            above.push(segment.upper);
-        }
-        if let Some(below) = neighbours.below.get_mut(segment.upper) {
-            below.push(segment.lower);
-        }
-    }
-
+    let neighbours = Neighbours::of(layers);
     for row in &layers.rows {
         align(layers, row, &mut spans, &|_, _| None);
     }
+    pull(layers, &neighbours, &mut spans);
+    straighten(layers, &neighbours, &mut spans);
+    let margin = spans.iter().map(|span| span.left).min().unwrap_or_default();
+    for span in &mut spans {
+        span.left -= margin;
+    }
+    spans
+}
+
+/// Pulls each vertex towards the vertices above it, then towards those below, in turns; and at last
+/// towards both.
+fn pull(layers: &Layers, neighbours: &Neighbours, spans: &mut [Span]) {
     let count = layers.rows.len();
     for round in 0..ROUNDS {
         for step in 1..count {
@@ -66,45 +64,42 @@ pub(super) fn place(layers: &Layers, widths: &[usize], wires: &[Wire]) -> Vec<Sp
                 let Some(row) = layers.rows.get(step) else {
                     continue;
                 };
-                align(layers, row, &mut spans, &|vertex, spans| {
+                align(layers, row, spans, &|vertex, spans| {
                     neighbours.above(vertex, spans)
                 });
             } else {
                 let Some(row) = layers.rows.get(count - 1 - step) else {
                     continue;
                 };
-                align(layers, row, &mut spans, &|vertex, spans| {
+                align(layers, row, spans, &|vertex, spans| {
                     neighbours.below(vertex, spans)
                 });
             }
         }
     }
     for row in &layers.rows {
-        align(layers, row, &mut spans, &|vertex, spans| {
+        align(layers, row, spans, &|vertex, spans| {
             neighbours.both(vertex, spans)
         });
     }
-    // Finally, a line that arrives straight continues straight unless something is in its way.
+}
+
+/// Lets a line that arrives straight continue straight unless something is in its way.
+fn straighten(layers: &Layers, neighbours: &Neighbours, spans: &mut [Span]) {
+    let is_bend = |vertex: usize| {
+        let kind = layers.vertices.get(vertex).map(|vertex| vertex.kind);
+        !matches!(kind, None | Some(VertexKind::Item(_)))
+    };
     for row in &layers.rows {
-        align(layers, row, &mut spans, &|vertex, spans| {
-            let is_bend = |vertex: usize| {
-                let kind = layers.vertices.get(vertex).map(|vertex| vertex.kind);
-                !matches!(kind, None | Some(VertexKind::Item(_)))
-            };
+        align(layers, row, spans, &|vertex, spans| {
             let above = neighbours.above.get(vertex)?.first()?;
-            let goes_on = is_bend(vertex) && is_bend(*above);
-            if goes_on {
+            if is_bend(vertex) && is_bend(*above) {
                 neighbours.above(vertex, spans)
             } else {
                 None
             }
         });
     }
-    let margin = spans.iter().map(|span| span.left).min().unwrap_or_default();
-    for span in &mut spans {
-        span.left -= margin;
-    }
-    spans
 }
 
 struct Neighbours {
@@ -113,6 +108,23 @@ struct Neighbours {
 }
 
 impl Neighbours {
+    fn of(layers: &Layers) -> Self {
+        let count = layers.vertices.len();
+        let mut neighbours = Self {
+            above: vec![Vec::new(); count],
+            below: vec![Vec::new(); count],
+        };
+        for segment in &layers.segments {
+            if let Some(above) = neighbours.above.get_mut(segment.lower) {
+                above.push(segment.upper);
+            }
+            if let Some(below) = neighbours.below.get_mut(segment.upper) {
+                below.push(segment.lower);
+            }
+        }
+        neighbours
+    }
+
     fn above(&self, vertex: usize, spans: &[Span]) -> Option<f64> {
         middle(self.above.get(vertex)?, spans)
     }
