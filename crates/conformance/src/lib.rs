@@ -5,5 +5,9 @@
 //! - [`checkpoint`]: for a [`Checkpointer`](langgraph::checkpoint::Checkpointer);
 //! - [`store`]: for a [`Store`](langgraph_store::Store).
 
+mod case;
 pub mod checkpoint;
+mod report;
 pub mod store;
+
+pub use report::Report;

@@ -2,29 +2,27 @@
 
 use serde_json::json;
 
-use super::log::{Log, entry, payload};
-use super::{Problem, World, administration, refused, same};
+use super::log::{Log, entry, payload, subgraph_key};
+use super::{Savers, administration};
+use crate::case::{Problem, refused, same};
 use langgraph::checkpoint::{Batch, ListOptions, RunStatus, ThreadKey, Usage};
 use langgraph::error::CheckpointError;
 
-super::cases! {
+crate::case::cases! {
+    Savers:
     a_copy_has_everything,
     a_copy_and_its_original_go_their_own_ways,
     a_thread_that_is_not_there_cannot_be_copied,
     a_thread_is_never_copied_over,
-    a_thread_with_only_a_log_inside_is_copied,
+    a_thread_with_only_a_subgraphs_log_is_copied,
 }
 
-fn inside(thread: &str) -> ThreadKey {
-    ThreadKey {
-        thread: thread.into(),
-        namespace: vec!["a".into(), "b".into()],
-    }
-}
-
-async fn original(world: &World<'_>) -> Result<(Log, Log), Problem> {
-    let saver = world.saver().await?;
-    let (mut root, mut sub) = (Log::root(&saver, "from"), Log::at(&saver, inside("from")));
+async fn original(savers: &Savers<'_>) -> Result<(Log, Log), Problem> {
+    let saver = savers.open().await?;
+    let (mut root, mut sub) = (
+        Log::root(&saver, "from"),
+        Log::at(&saver, subgraph_key("from", &["a", "b"])),
+    );
     root.grow(3).await?;
     let id = root
         .step(|record| {
@@ -42,8 +40,8 @@ async fn original(world: &World<'_>) -> Result<(Log, Log), Problem> {
     Ok((root, sub))
 }
 
-async fn a_copy_has_everything(world: &World<'_>) -> Result<(), Problem> {
-    let (root, sub) = original(world).await?;
+async fn a_copy_has_everything(savers: &Savers<'_>) -> Result<(), Problem> {
+    let (root, sub) = original(savers).await?;
     let saver = &root.saver;
     // Other threads that are not copied.
     Log::root(saver, "other").grow(2).await?;
@@ -59,7 +57,10 @@ async fn a_copy_has_everything(world: &World<'_>) -> Result<(), Problem> {
         administration(saver)?.usage("from").await?,
         before,
     )?;
-    for (log, key) in [(root, ThreadKey::root("to")), (sub, inside("to"))] {
+    for (log, key) in [
+        (root, ThreadKey::root("to")),
+        (sub, subgraph_key("to", &["a", "b"])),
+    ] {
         let saver = &log.saver;
         same("the head", saver.head(&key).await?, log.head)?;
         let ids = saver.list(&log.key, ListOptions::default()).await?;
@@ -74,8 +75,8 @@ async fn a_copy_has_everything(world: &World<'_>) -> Result<(), Problem> {
     Ok(())
 }
 
-async fn a_copy_and_its_original_go_their_own_ways(world: &World<'_>) -> Result<(), Problem> {
-    let (mut root, _) = original(world).await?;
+async fn a_copy_and_its_original_go_their_own_ways(savers: &Savers<'_>) -> Result<(), Problem> {
+    let (mut root, _) = original(savers).await?;
     let saver = std::sync::Arc::clone(&root.saver);
     administration(&saver)?.copy_thread("from", "to").await?;
     let mut copy = Log::root(&saver, "to");
@@ -99,8 +100,8 @@ async fn a_copy_and_its_original_go_their_own_ways(world: &World<'_>) -> Result<
     )
 }
 
-async fn a_thread_that_is_not_there_cannot_be_copied(world: &World<'_>) -> Result<(), Problem> {
-    let saver = world.saver().await?;
+async fn a_thread_that_is_not_there_cannot_be_copied(savers: &Savers<'_>) -> Result<(), Problem> {
+    let saver = savers.open().await?;
     let unknown = |error: &CheckpointError| matches!(error, CheckpointError::UnknownThread(thread) if thread == "from");
     refused(
         "the copy",
@@ -120,11 +121,13 @@ async fn a_thread_that_is_not_there_cannot_be_copied(world: &World<'_>) -> Resul
     )
 }
 
-async fn a_thread_is_never_copied_over(world: &World<'_>) -> Result<(), Problem> {
-    let (root, _) = original(world).await?;
+async fn a_thread_is_never_copied_over(savers: &Savers<'_>) -> Result<(), Problem> {
+    let (root, _) = original(savers).await?;
     let saver = &root.saver;
     let exists = |name: &'static str| move |error: &CheckpointError| matches!(error, CheckpointError::ThreadExists(thread) if thread == name);
-    Log::at(saver, inside("to")).grow(1).await?;
+    Log::at(saver, subgraph_key("to", &["a", "b"]))
+        .grow(1)
+        .await?;
     let before = administration(saver)?.usage("to").await?;
     refused(
         "the copy",
@@ -141,13 +144,15 @@ async fn a_thread_is_never_copied_over(world: &World<'_>) -> Result<(), Problem>
     root.head_is_known().await
 }
 
-async fn a_thread_with_only_a_log_inside_is_copied(world: &World<'_>) -> Result<(), Problem> {
-    let saver = world.saver().await?;
-    Log::at(&saver, inside("from")).grow(1).await?;
+async fn a_thread_with_only_a_subgraphs_log_is_copied(savers: &Savers<'_>) -> Result<(), Problem> {
+    let saver = savers.open().await?;
+    Log::at(&saver, subgraph_key("from", &["a", "b"]))
+        .grow(1)
+        .await?;
     administration(&saver)?.copy_thread("from", "to").await?;
     same(
         "the logs",
         administration(&saver)?.logs("to").await?,
-        vec![inside("to")],
+        vec![subgraph_key("to", &["a", "b"])],
     )
 }

@@ -3,69 +3,30 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use serde::{Deserialize, Serialize};
-
-use super::{Problem, World, administration, holds, same};
-use langgraph::checkpoint::{Checkpointer, Durability};
+use super::diary::{Diary, DiaryUpdate, ask, kept, log_of, writer, wrote};
+use super::{Savers, administration};
+use crate::case::{Problem, holds, same};
+use langgraph::checkpoint::Durability;
 use langgraph::error::{AgentError, CheckpointError, NodeError};
-use langgraph::graph::CompiledStateGraph;
-use langgraph::message::Message;
-use langgraph::node::{Command, Context, Send};
-use langgraph::{END, START, State, StateGraph};
+use langgraph::node::{Command, Send};
+use langgraph::{END, START, StateGraph};
 
-super::cases! {
+crate::case::cases! {
+    Savers:
     a_thread_goes_on_where_it_was,
-    a_question_is_answered_by_another_graph_object,
-    what_finished_beside_a_failure_is_not_run_again,
+    an_interrupt_is_answered_by_another_graph_object,
+    what_finished_before_a_failure_is_not_run_again,
     a_long_thread_is_read_at_every_checkpoint,
     a_run_goes_on_from_an_older_checkpoint,
     sent_items_and_states_come_back,
-    a_graph_inside_goes_on_where_it_was,
-    a_chat_is_read_as_it_was_written,
+    a_subgraph_continues_where_it_was,
     every_durability_ends_alike,
     two_runs_at_once_conflict,
     odd_values_come_back,
 }
 
-#[derive(State, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-struct Diary {
-    #[reducer(append)]
-    log: Vec<String>,
-    mood: Option<f64>,
-}
-
-fn wrote(line: impl Into<String>) -> DiaryUpdate {
-    DiaryUpdate::default().log(vec![line.into()])
-}
-
-/// A node that writes its name.
-fn writer(name: &'static str) -> impl Fn(&Diary) -> DiaryUpdate + Clone {
-    move |_| wrote(name)
-}
-
-async fn ask(_: &Diary, cx: &Context) -> Result<DiaryUpdate, NodeError> {
-    let answer: String = cx.interrupt("name", "who?")?;
-    Ok(wrote(answer))
-}
-
-fn kept(
-    graph: &StateGraph<Diary>,
-    saver: &Arc<dyn Checkpointer>,
-) -> Result<CompiledStateGraph<Diary>, Problem> {
-    let graph = graph.compile();
-    let graph = graph.map_err(|errors| Problem::Wrong(format!("a graph: {errors}")))?;
-    Ok(graph.checkpointer(Arc::clone(saver)))
-}
-
-async fn log_of(graph: &CompiledStateGraph<Diary>, thread: &str) -> Result<Vec<String>, Problem> {
-    let snapshot = graph.thread(thread).state().await?;
-    Ok(snapshot
-        .map(|snapshot| snapshot.values.log)
-        .unwrap_or_default())
-}
-
-async fn a_thread_goes_on_where_it_was(world: &World<'_>) -> Result<(), Problem> {
-    let saver = world.saver().await?;
+async fn a_thread_goes_on_where_it_was(savers: &Savers<'_>) -> Result<(), Problem> {
+    let saver = savers.open().await?;
     let mut graph = StateGraph::<Diary>::new();
     graph.add_node("a", writer("a")).add_node("b", writer("b"));
     graph.add_sequence(&["a", "b"]);
@@ -98,8 +59,10 @@ async fn a_thread_goes_on_where_it_was(world: &World<'_>) -> Result<(), Problem>
     same("the metadata", turn, Some(&3.into()))
 }
 
-async fn a_question_is_answered_by_another_graph_object(world: &World<'_>) -> Result<(), Problem> {
-    let saver = world.saver().await?;
+async fn an_interrupt_is_answered_by_another_graph_object(
+    savers: &Savers<'_>,
+) -> Result<(), Problem> {
+    let saver = savers.open().await?;
     let mut graph = StateGraph::<Diary>::new();
     graph
         .add_node("beside", writer("beside"))
@@ -109,7 +72,7 @@ async fn a_question_is_answered_by_another_graph_object(world: &World<'_>) -> Re
         .add_edge("ask", END)
         .add_edge("beside", END);
     let paused = kept(&graph, &saver)?.run(()).thread("t").await?;
-    same("the questions", paused.interrupts().len(), 1)?;
+    same("the interrupts", paused.interrupts().len(), 1)?;
     let again = kept(&graph, &saver)?;
     let snapshot = again.thread("t").state().await?;
     let waiting = snapshot.map(|snapshot| (snapshot.values.log, snapshot.interrupts));
@@ -133,8 +96,10 @@ async fn a_question_is_answered_by_another_graph_object(world: &World<'_>) -> Re
     )
 }
 
-async fn what_finished_beside_a_failure_is_not_run_again(world: &World<'_>) -> Result<(), Problem> {
-    let saver = world.saver().await?;
+async fn what_finished_before_a_failure_is_not_run_again(
+    savers: &Savers<'_>,
+) -> Result<(), Problem> {
+    let saver = savers.open().await?;
     let starts = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&starts);
     let mut graph = StateGraph::<Diary>::new();
@@ -193,8 +158,8 @@ fn counting(lines: usize) -> StateGraph<Diary> {
     graph
 }
 
-async fn a_long_thread_is_read_at_every_checkpoint(world: &World<'_>) -> Result<(), Problem> {
-    let saver = world.saver().await?;
+async fn a_long_thread_is_read_at_every_checkpoint(savers: &Savers<'_>) -> Result<(), Problem> {
+    let saver = savers.open().await?;
     let graph = counting(200);
     let done = kept(&graph, &saver)?.run(()).thread("t").await?;
     let graph = kept(&graph, &saver)?;
@@ -213,8 +178,8 @@ async fn a_long_thread_is_read_at_every_checkpoint(world: &World<'_>) -> Result<
     Ok(())
 }
 
-async fn a_run_goes_on_from_an_older_checkpoint(world: &World<'_>) -> Result<(), Problem> {
-    let saver = world.saver().await?;
+async fn a_run_goes_on_from_an_older_checkpoint(savers: &Savers<'_>) -> Result<(), Problem> {
+    let saver = savers.open().await?;
     let graph = counting(6);
     kept(&graph, &saver)?.run(()).thread("t").await?;
     let graph = kept(&graph, &saver)?;
@@ -244,8 +209,8 @@ async fn a_run_goes_on_from_an_older_checkpoint(world: &World<'_>) -> Result<(),
     same("the other branch", first.as_ref(), Some(&history[0].values))
 }
 
-async fn sent_items_and_states_come_back(world: &World<'_>) -> Result<(), Problem> {
-    let saver = world.saver().await?;
+async fn sent_items_and_states_come_back(savers: &Savers<'_>) -> Result<(), Problem> {
+    let saver = savers.open().await?;
     let mut graph = StateGraph::<Diary>::new();
     graph
         .add_node("fan", |_: &Diary| {
@@ -282,8 +247,8 @@ async fn work(n: i64) -> DiaryUpdate {
     wrote(format!("item {n}"))
 }
 
-async fn a_graph_inside_goes_on_where_it_was(world: &World<'_>) -> Result<(), Problem> {
-    let saver = world.saver().await?;
+async fn a_subgraph_continues_where_it_was(savers: &Savers<'_>) -> Result<(), Problem> {
+    let saver = savers.open().await?;
     let starts = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&starts);
     let mut inner = StateGraph::<Diary>::new();
@@ -295,14 +260,14 @@ async fn a_graph_inside_goes_on_where_it_was(world: &World<'_>) -> Result<(), Pr
         .add_node("ask", ask)
         .add_sequence(&["before", "ask"]);
     let inner = inner.compile();
-    let inner = inner.map_err(|errors| Problem::Wrong(format!("the graph inside: {errors}")))?;
+    let inner = inner.map_err(|errors| Problem::Wrong(format!("the subgraph: {errors}")))?;
     let mut graph = StateGraph::<Diary>::new();
     graph
         .add_node("inner", inner.storable())
         .add_node("after", writer("after"))
         .add_sequence(&["inner", "after"]);
     let paused = kept(&graph, &saver)?.run(()).thread("t").await?;
-    same("the questions", paused.interrupts().len(), 1)?;
+    same("the interrupts", paused.interrupts().len(), 1)?;
     same(
         "the logs",
         administration(&saver)?.logs("t").await?.len(),
@@ -321,96 +286,8 @@ async fn a_graph_inside_goes_on_where_it_was(world: &World<'_>) -> Result<(), Pr
     )
 }
 
-#[derive(State, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-struct Chat {
-    #[reducer(add_messages)]
-    messages: Vec<Message>,
-    turn: usize,
-}
-
-/// Adds, repeats, edits and removes messages, in all orders.
-fn talk(chat: &Chat) -> ChatUpdate {
-    let id = |back: usize| {
-        let place = chat.messages.len().checked_sub(back)?;
-        chat.messages.get(place)?.id.clone()
-    };
-    let said = Message::user(format!("turn {}", chat.turn));
-    let mut messages = vec![said.clone()];
-    match (chat.turn % 7, id(2)) {
-        (1, Some(id)) => messages.push(Message::assistant("edited").with_id(id)),
-        (2, Some(id)) => messages.insert(0, Message::remove(id)),
-        // A message with the former id of another, and two with the same id.
-        (3, _) => {
-            messages = vec![
-                said.clone().with_id("given"),
-                Message::user("again").with_id("given"),
-            ];
-        }
-        (4, _) => messages.push(Message::remove("given")),
-        (5, _) => messages.extend(chat.messages.last().cloned()),
-        _ => {}
-    }
-    ChatUpdate::default().messages(messages).turn(chat.turn + 1)
-}
-
-async fn a_chat_is_read_as_it_was_written(world: &World<'_>) -> Result<(), Problem> {
-    let saver = world.saver().await?;
-    let mut graph = StateGraph::<Chat>::new();
-    graph
-        .add_node("talk", talk)
-        .add_edge(START, "talk")
-        .add_conditional_edges(
-            "talk",
-            |chat: &Chat| {
-                if chat.turn.is_multiple_of(30) {
-                    "enough"
-                } else {
-                    "on"
-                }
-            },
-            [("on", "talk"), ("enough", END)],
-        );
-    let graph = graph.compile();
-    let graph = graph.map_err(|errors| Problem::Wrong(format!("a graph: {errors}")))?;
-    let graph = graph.checkpointer(saver);
-    let mut states = Vec::new();
-    let mut events = graph
-        .run(())
-        .thread("t")
-        .stream(langgraph::stream::StreamMode::Values);
-    while let Some(event) = events.next().await {
-        if let langgraph::stream::EventKind::Values(state) = event?.kind {
-            states.push(state);
-        }
-    }
-    drop(events);
-    let history = graph.thread("t").history().await?;
-    let read: Vec<_> = history
-        .into_iter()
-        .rev()
-        .map(|snapshot| snapshot.values)
-        .collect();
-    for state in states {
-        holds(
-            "a state that was seen is in the history",
-            read.contains(&state),
-        )?;
-    }
-    let oldest = graph.thread("t").history().await?.into_iter().rev().nth(12);
-    let oldest = oldest
-        .ok_or_else(|| Problem::Wrong("a short history".to_owned()))?
-        .id;
-    let again = graph.thread("t").proceed().at(oldest).await?;
-    let found = graph
-        .thread("t")
-        .state()
-        .await?
-        .map(|snapshot| snapshot.values);
-    same("the other branch", found.as_ref(), Some(again.state()))
-}
-
-async fn every_durability_ends_alike(world: &World<'_>) -> Result<(), Problem> {
-    let saver = world.saver().await?;
+async fn every_durability_ends_alike(savers: &Savers<'_>) -> Result<(), Problem> {
+    let saver = savers.open().await?;
     let graph = kept(&counting(30), &saver)?;
     let mut seen = Vec::new();
     for (thread, durability) in [
@@ -440,8 +317,8 @@ async fn every_durability_ends_alike(world: &World<'_>) -> Result<(), Problem> {
     same("the checkpoints", seen, vec![32, 32, 1])
 }
 
-async fn two_runs_at_once_conflict(world: &World<'_>) -> Result<(), Problem> {
-    let saver = world.saver().await?;
+async fn two_runs_at_once_conflict(savers: &Savers<'_>) -> Result<(), Problem> {
+    let saver = savers.open().await?;
     let mut graph = StateGraph::<Diary>::new();
     graph
         .add_node("slow", async |_: &Diary| {
@@ -478,8 +355,8 @@ async fn two_runs_at_once_conflict(world: &World<'_>) -> Result<(), Problem> {
     same("how many runs wrote", slow, 2)
 }
 
-async fn odd_values_come_back(world: &World<'_>) -> Result<(), Problem> {
-    let saver = world.saver().await?;
+async fn odd_values_come_back(savers: &Savers<'_>) -> Result<(), Problem> {
+    let saver = savers.open().await?;
     let odd = [
         "",
         "quotes \" ' \\ and \n\t\r\u{0}\u{1f}\u{7f}",

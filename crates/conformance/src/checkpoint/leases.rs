@@ -6,15 +6,17 @@ use std::time::{Duration, SystemTime};
 use tokio::time::sleep;
 
 use super::log::Log;
-use super::{Problem, World, administration, holds, leases, same};
+use super::{Savers, administration, leases};
+use crate::case::{Problem, holds, same};
 use langgraph::checkpoint::{Checkpointer, ThreadFilter, Usage};
 
-super::cases! {
+crate::case::cases! {
+    Savers:
     a_lease_keeps_others_out,
     a_lease_that_is_not_renewed_expires,
     a_renewed_lease_lasts,
     a_lease_that_has_expired_cannot_be_kept_from_others,
-    a_stranger_cannot_give_a_thread_back,
+    only_the_holder_gives_a_thread_back,
     leases_of_threads_are_independent,
     a_lease_is_no_thread,
     one_of_many_gets_the_lease,
@@ -25,8 +27,8 @@ const LONG: Duration = Duration::from_secs(300);
 const SHORT: Duration = Duration::from_millis(60);
 const BEHIND_SHORT: Duration = Duration::from_millis(120);
 
-async fn a_lease_keeps_others_out(world: &World<'_>) -> Result<(), Problem> {
-    let saver = world.saver().await?;
+async fn a_lease_keeps_others_out(savers: &Savers<'_>) -> Result<(), Problem> {
+    let saver = savers.open().await?;
     holds(
         "the first gets it",
         leases(&saver)?.lease("t", "a", LONG).await?.is_none(),
@@ -36,7 +38,7 @@ async fn a_lease_keeps_others_out(world: &World<'_>) -> Result<(), Problem> {
         leases(&saver)?.lease("t", "b", LONG).await?.is_some(),
     )?;
     let held = leases(&saver)?.lease("t", "b", LONG).await?;
-    let held = held.ok_or_else(|| Problem::Wrong("nobody holds the thread".to_owned()))?;
+    let held = held.ok_or_else(|| Problem::Wrong("the thread has no holder".to_owned()))?;
     same("who holds it", held.holder, "a".to_owned())?;
     let until = SystemTime::now() + LONG;
     let apart = until.duration_since(held.until).unwrap_or_default();
@@ -62,8 +64,8 @@ async fn a_lease_keeps_others_out(world: &World<'_>) -> Result<(), Problem> {
     )
 }
 
-async fn a_lease_that_is_not_renewed_expires(world: &World<'_>) -> Result<(), Problem> {
-    let saver = world.saver().await?;
+async fn a_lease_that_is_not_renewed_expires(savers: &Savers<'_>) -> Result<(), Problem> {
+    let saver = savers.open().await?;
     holds(
         "the first gets it",
         leases(&saver)?.lease("t", "a", SHORT).await?.is_none(),
@@ -75,8 +77,8 @@ async fn a_lease_that_is_not_renewed_expires(world: &World<'_>) -> Result<(), Pr
     )
 }
 
-async fn a_renewed_lease_lasts(world: &World<'_>) -> Result<(), Problem> {
-    let saver = world.saver().await?;
+async fn a_renewed_lease_lasts(savers: &Savers<'_>) -> Result<(), Problem> {
+    let saver = savers.open().await?;
     holds(
         "it is taken",
         leases(&saver)?.lease("t", "a", SHORT).await?.is_none(),
@@ -103,9 +105,9 @@ async fn a_renewed_lease_lasts(world: &World<'_>) -> Result<(), Problem> {
 }
 
 async fn a_lease_that_has_expired_cannot_be_kept_from_others(
-    world: &World<'_>,
+    savers: &Savers<'_>,
 ) -> Result<(), Problem> {
-    let saver = world.saver().await?;
+    let saver = savers.open().await?;
     holds(
         "it is taken",
         leases(&saver)?.lease("t", "a", SHORT).await?.is_none(),
@@ -126,14 +128,14 @@ async fn a_lease_that_has_expired_cannot_be_kept_from_others(
     )
 }
 
-async fn a_stranger_cannot_give_a_thread_back(world: &World<'_>) -> Result<(), Problem> {
-    let saver = world.saver().await?;
+async fn only_the_holder_gives_a_thread_back(savers: &Savers<'_>) -> Result<(), Problem> {
+    let saver = savers.open().await?;
     holds(
         "it is taken",
         leases(&saver)?.lease("t", "a", LONG).await?.is_none(),
     )?;
-    for stranger in ["b", "", "A", "a "] {
-        leases(&saver)?.release("t", stranger).await?;
+    for other in ["b", "", "A", "a "] {
+        leases(&saver)?.release("t", other).await?;
     }
     holds(
         "it is still taken",
@@ -148,8 +150,8 @@ async fn a_stranger_cannot_give_a_thread_back(world: &World<'_>) -> Result<(), P
     )
 }
 
-async fn leases_of_threads_are_independent(world: &World<'_>) -> Result<(), Problem> {
-    let saver = world.saver().await?;
+async fn leases_of_threads_are_independent(savers: &Savers<'_>) -> Result<(), Problem> {
+    let saver = savers.open().await?;
     for thread in ["", "t", "T", "t ", "t:a"] {
         let holder = format!("holder of {thread}");
         holds(
@@ -171,8 +173,8 @@ async fn leases_of_threads_are_independent(world: &World<'_>) -> Result<(), Prob
     )
 }
 
-async fn a_lease_is_no_thread(world: &World<'_>) -> Result<(), Problem> {
-    let saver = world.saver().await?;
+async fn a_lease_is_no_thread(savers: &Savers<'_>) -> Result<(), Problem> {
+    let saver = savers.open().await?;
     holds(
         "it is taken",
         leases(&saver)?.lease("t", "a", LONG).await?.is_none(),
@@ -209,8 +211,8 @@ async fn a_lease_is_no_thread(world: &World<'_>) -> Result<(), Problem> {
     )
 }
 
-async fn one_of_many_gets_the_lease(world: &World<'_>) -> Result<(), Problem> {
-    let saver = world.saver().await?;
+async fn one_of_many_gets_the_lease(savers: &Savers<'_>) -> Result<(), Problem> {
+    let saver = savers.open().await?;
     for round in 0..5 {
         let asked = (0..12).map(|n| {
             let saver: Arc<dyn Checkpointer> = Arc::clone(&saver);

@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
+use super::Savers;
 use super::log::Log;
-use super::{Problem, World, same};
+use crate::case::{Problem, same};
 use langgraph::checkpoint::{CheckpointId, ListOptions, Source, ThreadKey};
 
-super::cases! {
+crate::case::cases! {
+    Savers:
     checkpoints_are_listed_newest_first,
     nothing_is_listed_of_what_is_not_there,
     a_limit_is_kept,
@@ -19,8 +21,8 @@ super::cases! {
     branches_are_listed_by_age,
 }
 
-async fn checkpoints_are_listed_newest_first(world: &World<'_>) -> Result<(), Problem> {
-    let saver = world.saver().await?;
+async fn checkpoints_are_listed_newest_first(savers: &Savers<'_>) -> Result<(), Problem> {
+    let saver = savers.open().await?;
     let mut log = Log::root(&saver, "t");
     let mut ids = log.grow(5).await?;
     ids.reverse();
@@ -28,23 +30,23 @@ async fn checkpoints_are_listed_newest_first(world: &World<'_>) -> Result<(), Pr
     same("the checkpoints", found, ids)
 }
 
-async fn nothing_is_listed_of_what_is_not_there(world: &World<'_>) -> Result<(), Problem> {
-    let saver = world.saver().await?;
+async fn nothing_is_listed_of_what_is_not_there(savers: &Savers<'_>) -> Result<(), Problem> {
+    let saver = savers.open().await?;
     let mut log = Log::root(&saver, "t");
     log.grow(1).await?;
-    let inside = ThreadKey {
+    let subgraph = ThreadKey {
         thread: "t".into(),
         namespace: vec!["a".into()],
     };
-    for key in [ThreadKey::root("other"), inside] {
+    for key in [ThreadKey::root("other"), subgraph] {
         let found = saver.list(&key, ListOptions::default()).await?;
         same("of no log", found, Vec::new())?;
     }
     Ok(())
 }
 
-async fn a_limit_is_kept(world: &World<'_>) -> Result<(), Problem> {
-    let saver = world.saver().await?;
+async fn a_limit_is_kept(savers: &Savers<'_>) -> Result<(), Problem> {
+    let saver = savers.open().await?;
     let mut log = Log::root(&saver, "t");
     let mut ids = log.grow(3).await?;
     ids.reverse();
@@ -57,8 +59,8 @@ async fn a_limit_is_kept(world: &World<'_>) -> Result<(), Problem> {
     Ok(())
 }
 
-async fn before_is_strict(world: &World<'_>) -> Result<(), Problem> {
-    let saver = world.saver().await?;
+async fn before_is_strict(savers: &Savers<'_>) -> Result<(), Problem> {
+    let saver = savers.open().await?;
     let mut log = Log::root(&saver, "t");
     let ids = log.grow(3).await?;
     let bounds = ids.iter().copied().chain([log.next_id()]);
@@ -118,8 +120,8 @@ async fn places(
     Ok(listed)
 }
 
-async fn sources_and_steps_are_filtered(world: &World<'_>) -> Result<(), Problem> {
-    let saver = world.saver().await?;
+async fn sources_and_steps_are_filtered(savers: &Savers<'_>) -> Result<(), Problem> {
+    let saver = savers.open().await?;
     let mut log = Log::root(&saver, "t");
     let ids = marked(&mut log).await?;
     let sources = [
@@ -151,8 +153,8 @@ fn metadata(value: Value) -> BTreeMap<String, Value> {
     }
 }
 
-async fn metadata_is_filtered_by_every_key(world: &World<'_>) -> Result<(), Problem> {
-    let saver = world.saver().await?;
+async fn metadata_is_filtered_by_every_key(savers: &Savers<'_>) -> Result<(), Problem> {
+    let saver = savers.open().await?;
     let mut log = Log::root(&saver, "t");
     let ids = marked(&mut log).await?;
     for (wanted, expected) in [
@@ -178,8 +180,8 @@ async fn metadata_is_filtered_by_every_key(world: &World<'_>) -> Result<(), Prob
     Ok(())
 }
 
-async fn filters_work_together(world: &World<'_>) -> Result<(), Problem> {
-    let saver = world.saver().await?;
+async fn filters_work_together(savers: &Savers<'_>) -> Result<(), Problem> {
+    let saver = savers.open().await?;
     let mut log = Log::root(&saver, "t");
     let ids = marked(&mut log).await?;
     let options = ListOptions::new().before(ids[6]).limit(2).steps(0..=4);
@@ -196,9 +198,9 @@ async fn filters_work_together(world: &World<'_>) -> Result<(), Problem> {
     same("all", places(&log, &ids, options).await?, vec![2])
 }
 
-async fn branches_are_listed_by_age(world: &World<'_>) -> Result<(), Problem> {
+async fn branches_are_listed_by_age(savers: &Savers<'_>) -> Result<(), Problem> {
     use langgraph::checkpoint::Base;
-    let saver = world.saver().await?;
+    let saver = savers.open().await?;
     let mut log = Log::root(&saver, "t");
     let mut ids = log.grow(2).await?;
     for base in [0, 1, 0] {

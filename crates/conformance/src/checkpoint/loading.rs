@@ -2,24 +2,26 @@
 
 use serde_json::json;
 
+use super::Savers;
 use super::log::{Log, checkpoint, entry, finished, payload};
-use super::{Problem, World, holds, same};
+use crate::case::{Problem, holds, same};
 use langgraph::checkpoint::{Base, Batch, CheckpointId, ThreadKey};
 
-super::cases! {
+crate::case::cases! {
+    Savers:
     what_is_not_there_is_not_loaded,
     a_chain_goes_back_to_the_beginning,
     a_chain_begins_at_the_nearest_snapshot,
-    a_chain_ends_at_the_checkpoint_that_is_asked_for,
+    a_chain_ends_at_the_requested_checkpoint,
     a_chain_follows_the_base_and_not_the_parent,
-    a_checkpoint_without_a_base_stands_alone,
+    a_checkpoint_without_a_base_needs_no_other,
     branches_stay_apart,
     a_chain_tells_the_head_of_the_log,
     a_long_chain_is_whole,
 }
 
-async fn what_is_not_there_is_not_loaded(world: &World<'_>) -> Result<(), Problem> {
-    let saver = world.saver().await?;
+async fn what_is_not_there_is_not_loaded(savers: &Savers<'_>) -> Result<(), Problem> {
+    let saver = savers.open().await?;
     let key = ThreadKey::root("t");
     let unknown = CheckpointId::after(None);
     holds("no log", saver.load(&key, None).await?.is_none())?;
@@ -41,11 +43,14 @@ async fn what_is_not_there_is_not_loaded(world: &World<'_>) -> Result<(), Proble
         thread: "t".into(),
         namespace: vec!["a".into()],
     };
-    holds("no log inside", saver.load(&other, None).await?.is_none())
+    holds(
+        "no log of a subgraph",
+        saver.load(&other, None).await?.is_none(),
+    )
 }
 
-async fn a_chain_goes_back_to_the_beginning(world: &World<'_>) -> Result<(), Problem> {
-    let saver = world.saver().await?;
+async fn a_chain_goes_back_to_the_beginning(savers: &Savers<'_>) -> Result<(), Problem> {
+    let saver = savers.open().await?;
     let mut log = Log::root(&saver, "t");
     let ids = log.grow(5).await?;
     same("the chain", log.links(None).await?, ids)?;
@@ -53,8 +58,8 @@ async fn a_chain_goes_back_to_the_beginning(world: &World<'_>) -> Result<(), Pro
     same("the records", log.values(None).await?, values)
 }
 
-async fn a_chain_begins_at_the_nearest_snapshot(world: &World<'_>) -> Result<(), Problem> {
-    let saver = world.saver().await?;
+async fn a_chain_begins_at_the_nearest_snapshot(savers: &Savers<'_>) -> Result<(), Problem> {
+    let saver = savers.open().await?;
     let mut log = Log::root(&saver, "t");
     let mut ids = log.grow(2).await?;
     for snapshot in [Some(json!("old")), None, Some(json!("new")), None, None] {
@@ -73,10 +78,8 @@ async fn a_chain_begins_at_the_nearest_snapshot(world: &World<'_>) -> Result<(),
     same("of one before", found, ids[..3].to_vec())
 }
 
-async fn a_chain_ends_at_the_checkpoint_that_is_asked_for(
-    world: &World<'_>,
-) -> Result<(), Problem> {
-    let saver = world.saver().await?;
+async fn a_chain_ends_at_the_requested_checkpoint(savers: &Savers<'_>) -> Result<(), Problem> {
+    let saver = savers.open().await?;
     let mut log = Log::root(&saver, "t");
     let ids = log.grow(6).await?;
     for (index, id) in ids.iter().enumerate() {
@@ -89,8 +92,8 @@ async fn a_chain_ends_at_the_checkpoint_that_is_asked_for(
     Ok(())
 }
 
-async fn a_chain_follows_the_base_and_not_the_parent(world: &World<'_>) -> Result<(), Problem> {
-    let saver = world.saver().await?;
+async fn a_chain_follows_the_base_and_not_the_parent(savers: &Savers<'_>) -> Result<(), Problem> {
+    let saver = savers.open().await?;
     let mut log = Log::root(&saver, "t");
     let ids = log.grow(4).await?;
     let base = Base {
@@ -110,8 +113,8 @@ async fn a_chain_follows_the_base_and_not_the_parent(world: &World<'_>) -> Resul
     same("the parent", last.checkpoint.parent, Some(ids[4]))
 }
 
-async fn a_checkpoint_without_a_base_stands_alone(world: &World<'_>) -> Result<(), Problem> {
-    let saver = world.saver().await?;
+async fn a_checkpoint_without_a_base_needs_no_other(savers: &Savers<'_>) -> Result<(), Problem> {
+    let saver = savers.open().await?;
     let mut log = Log::root(&saver, "t");
     log.grow(2).await?;
     let alone = log.step(|record| record.base = None).await?;
@@ -119,8 +122,8 @@ async fn a_checkpoint_without_a_base_stands_alone(world: &World<'_>) -> Result<(
     same("the chain", log.links(None).await?, vec![alone, next])
 }
 
-async fn branches_stay_apart(world: &World<'_>) -> Result<(), Problem> {
-    let saver = world.saver().await?;
+async fn branches_stay_apart(savers: &Savers<'_>) -> Result<(), Problem> {
+    let saver = savers.open().await?;
     let mut log = Log::root(&saver, "t");
     let trunk = log.grow(2).await?;
     let fork = trunk[1];
@@ -164,8 +167,8 @@ async fn branches_stay_apart(world: &World<'_>) -> Result<(), Problem> {
     same("the trunk", found, trunk)
 }
 
-async fn a_chain_tells_the_head_of_the_log(world: &World<'_>) -> Result<(), Problem> {
-    let saver = world.saver().await?;
+async fn a_chain_tells_the_head_of_the_log(savers: &Savers<'_>) -> Result<(), Problem> {
+    let saver = savers.open().await?;
     let mut log = Log::root(&saver, "t");
     let ids = log.grow(3).await?;
     for id in [None, Some(ids[0]), Some(ids[3])] {
@@ -175,8 +178,8 @@ async fn a_chain_tells_the_head_of_the_log(world: &World<'_>) -> Result<(), Prob
     Ok(())
 }
 
-async fn a_long_chain_is_whole(world: &World<'_>) -> Result<(), Problem> {
-    let saver = world.saver().await?;
+async fn a_long_chain_is_whole(savers: &Savers<'_>) -> Result<(), Problem> {
+    let saver = savers.open().await?;
     let mut log = Log::root(&saver, "t");
     let first = log.step(|_| ()).await?;
     let mut batch = Batch::default();

@@ -6,11 +6,12 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 
-use super::{Problem, same};
+use super::administration;
+use crate::case::{Problem, same};
 use langgraph::checkpoint::{
-    Base, Batch, CheckpointId, CheckpointRecord, Checkpointer, Encoded, EntryRecord, Formats, Head,
-    Payload, Source, StatePart, Stored, TaskArgument, TaskOutcome, TaskRecord, TaskSpec, ThreadKey,
-    ThreadPosition,
+    Base, Batch, CheckpointId, CheckpointRecord, Checkpointer, Encoded, EntryRecord, Fold, Formats,
+    Head, Payload, Source, StatePart, Stored, TaskArgument, TaskOutcome, TaskRecord, TaskSpec,
+    ThreadFilter, ThreadKey, ThreadPosition,
 };
 use langgraph::error::CheckpointError;
 
@@ -295,4 +296,28 @@ fn arguments(tasks: Vec<TaskSpec>) -> impl Iterator<Item = Payload> {
     arguments.map(|argument| match argument {
         TaskArgument::Item(value) | TaskArgument::State(value) => value,
     })
+}
+
+/// Returns the key of a subgraph's log.
+pub(super) fn subgraph_key(thread: &str, labels: &[&str]) -> ThreadKey {
+    ThreadKey {
+        thread: thread.into(),
+        namespace: labels.iter().map(|label| (*label).to_owned()).collect(),
+    }
+}
+
+/// Returns the names of the threads that a filter selects.
+pub(super) async fn thread_names(log: &Log, filter: ThreadFilter) -> Result<Vec<String>, Problem> {
+    let threads = administration(&log.saver)?.threads(filter).await?;
+    Ok(threads.into_iter().map(|info| info.thread).collect())
+}
+
+/// Folds the branch up to a checkpoint into a snapshot.
+pub(super) fn fold(id: CheckpointId) -> Fold {
+    Fold {
+        id,
+        snapshot: payload(&json!("folded")),
+        ran: vec!["a".into(), "b".into()],
+        joined: vec!["c".into()],
+    }
 }

@@ -7,25 +7,27 @@ use fastrand::Rng;
 use serde_json::json;
 
 use super::log::{chain, checkpoint, entry, finished, payload, state, state_of_chain};
-use super::{Problem, World, administration, leases, same};
+use super::{Savers, administration, leases};
+use crate::case::{Problem, same};
 use langgraph::checkpoint::{
     Base, Batch, CheckpointId, Checkpointer, Fold, Head, HeldBy, ListOptions, MemorySaver, Prune,
     RunStatus, Source, ThreadFilter, ThreadKey,
 };
 use langgraph::error::CheckpointError;
 
-super::cases! {
+crate::case::cases! {
+    Savers:
     random_histories_are_those_of_memory,
 }
 
 const HISTORIES: u64 = 12;
 const STEPS: usize = 60;
 
-async fn random_histories_are_those_of_memory(world: &World<'_>) -> Result<(), Problem> {
+async fn random_histories_are_those_of_memory(savers: &Savers<'_>) -> Result<(), Problem> {
     for seed in 0..HISTORIES {
         let mut history = History {
             rng: Rng::with_seed(seed),
-            saver: world.saver().await?,
+            saver: savers.open().await?,
             memory: Arc::new(MemorySaver::new()),
             ids: Vec::new(),
         };
@@ -70,7 +72,7 @@ impl History {
     fn key(&mut self) -> ThreadKey {
         let mut key = ThreadKey::root(self.thread());
         if self.rng.u8(..4) == 0 {
-            key.namespace.push("inside".to_owned());
+            key.namespace.push("subgraph".to_owned());
         }
         key
     }

@@ -3,10 +3,12 @@
 use serde_json::json;
 
 use super::log::{Log, checkpoint, entry};
-use super::{Problem, World, administration, same};
+use super::{Savers, administration};
+use crate::case::{Problem, same};
 use langgraph::checkpoint::{Batch, ListOptions, MAX_PATH, MAX_THREAD_ID, ThreadKey, check_path};
 
-super::cases! {
+crate::case::cases! {
+    Savers:
     threads_are_never_mistaken_for_each_other,
     namespaces_are_never_mistaken_for_each_other,
     names_come_back_as_they_were,
@@ -65,8 +67,8 @@ fn longest() -> [String; 2] {
     ["x", "y"].map(|end| format!("{long}{end}"))
 }
 
-async fn the_longest_names_are_stored(world: &World<'_>) -> Result<(), Problem> {
-    let saver = world.saver().await?;
+async fn the_longest_names_are_stored(savers: &Savers<'_>) -> Result<(), Problem> {
+    let saver = savers.open().await?;
     for name in longest() {
         same("its length", name.len(), MAX_THREAD_ID)?;
         sign(&mut Log::root(&saver, &name), &name).await?;
@@ -75,7 +77,7 @@ async fn the_longest_names_are_stored(world: &World<'_>) -> Result<(), Problem> 
         let found = Log::root(&saver, &name).values(None).await?;
         same("of a long name", found, vec![json!(name)])?;
     }
-    // The path to a graph inside, in a thread of the longest name: nothing that a database could
+    // The path to a subgraph, in a thread of the longest name: nothing that a database could
     // make shorter.
     let [thread, _] = longest();
     let mut rng = fastrand::Rng::with_seed(7);
@@ -90,8 +92,8 @@ async fn the_longest_names_are_stored(world: &World<'_>) -> Result<(), Problem> 
     same("of a long path", found, vec![json!("inside")])
 }
 
-async fn threads_are_never_mistaken_for_each_other(world: &World<'_>) -> Result<(), Problem> {
-    let saver = world.saver().await?;
+async fn threads_are_never_mistaken_for_each_other(savers: &Savers<'_>) -> Result<(), Problem> {
+    let saver = savers.open().await?;
     for name in ODD {
         sign(&mut Log::root(&saver, name), name).await?;
     }
@@ -136,8 +138,8 @@ fn namespaces() -> Vec<Vec<String>> {
     namespaces
 }
 
-async fn namespaces_are_never_mistaken_for_each_other(world: &World<'_>) -> Result<(), Problem> {
-    let saver = world.saver().await?;
+async fn namespaces_are_never_mistaken_for_each_other(savers: &Savers<'_>) -> Result<(), Problem> {
+    let saver = savers.open().await?;
     let keys = namespaces().into_iter().map(|namespace| ThreadKey {
         thread: "t".into(),
         namespace,
@@ -158,8 +160,8 @@ async fn namespaces_are_never_mistaken_for_each_other(world: &World<'_>) -> Resu
     Ok(())
 }
 
-async fn names_come_back_as_they_were(world: &World<'_>) -> Result<(), Problem> {
-    let saver = world.saver().await?;
+async fn names_come_back_as_they_were(savers: &Savers<'_>) -> Result<(), Problem> {
+    let saver = savers.open().await?;
     let mut threads: Vec<_> = ODD.iter().map(|name| (*name).to_owned()).collect();
     for name in &threads {
         sign(&mut Log::root(&saver, name), name).await?;

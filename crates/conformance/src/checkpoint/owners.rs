@@ -6,7 +6,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::log::{Log, checkpoint, finished};
-use super::{Problem, World, administration, holds, same};
+use super::{Savers, administration};
+use crate::case::{Problem, holds, same};
 use langgraph::checkpoint::{
     Batch, Checkpointer, Fold, Head, Owner, Prune, RunStatus, StateType, ThreadFilter, ThreadKey,
 };
@@ -15,7 +16,8 @@ use langgraph::graph::CompiledStateGraph;
 use langgraph::{State, StateGraph};
 use serde_json::json;
 
-super::cases! {
+crate::case::cases! {
+    Savers:
     a_log_without_an_owner_has_none,
     a_log_keeps_its_owner_until_another_is_named,
     a_refused_batch_names_no_owner,
@@ -37,14 +39,14 @@ fn owner(graph: &str) -> Arc<Owner> {
     })
 }
 
-/// Fails unless every way to read the log tells that owner.
+/// Fails unless every way to read the log returns that owner.
 async fn belongs(log: &Log, expected: Option<Arc<Owner>>) -> Result<(), Problem> {
     let chain = log.saver.load(&log.key, None).await?;
-    let told = chain.and_then(|chain| chain.owner);
-    same("the chain's", told, expected.clone())?;
+    let owner = chain.and_then(|chain| chain.owner);
+    same("the chain's", owner, expected.clone())?;
     let position = log.saver.load_state(&log.key, None, &mut |_| ()).await?;
-    let told = position.and_then(|position| position.owner);
-    same("the state's", told, expected.clone())?;
+    let owner = position.and_then(|position| position.owner);
+    same("the state's", owner, expected.clone())?;
     if !log.key.namespace.is_empty() {
         return Ok(());
     }
@@ -53,21 +55,21 @@ async fn belongs(log: &Log, expected: Option<Arc<Owner>>) -> Result<(), Problem>
         let info = threads
             .into_iter()
             .find(|info| info.thread == log.key.thread);
-        let told = info.and_then(|info| info.owner);
-        same("the list's", told, expected)?;
+        let owner = info.and_then(|info| info.owner);
+        same("the list's", owner, expected)?;
     }
     Ok(())
 }
 
-async fn a_log_without_an_owner_has_none(world: &World<'_>) -> Result<(), Problem> {
-    let saver = world.saver().await?;
+async fn a_log_without_an_owner_has_none(savers: &Savers<'_>) -> Result<(), Problem> {
+    let saver = savers.open().await?;
     let mut log = Log::root(&saver, "t");
     log.grow(2).await?;
     belongs(&log, None).await
 }
 
-async fn a_log_keeps_its_owner_until_another_is_named(world: &World<'_>) -> Result<(), Problem> {
-    let saver = world.saver().await?;
+async fn a_log_keeps_its_owner_until_another_is_named(savers: &Savers<'_>) -> Result<(), Problem> {
+    let saver = savers.open().await?;
     let mut log = Log::root(&saver, "t");
     log.put(Batch {
         checkpoints: vec![checkpoint(log.next_id(), None)],
@@ -93,8 +95,8 @@ async fn a_log_keeps_its_owner_until_another_is_named(world: &World<'_>) -> Resu
     belongs(&other, None).await
 }
 
-async fn a_refused_batch_names_no_owner(world: &World<'_>) -> Result<(), Problem> {
-    let saver = world.saver().await?;
+async fn a_refused_batch_names_no_owner(savers: &Savers<'_>) -> Result<(), Problem> {
+    let saver = savers.open().await?;
     let mut log = Log::root(&saver, "t");
     log.put(Batch {
         checkpoints: vec![checkpoint(log.next_id(), None)],
@@ -114,15 +116,15 @@ async fn a_refused_batch_names_no_owner(world: &World<'_>) -> Result<(), Problem
     belongs(&log, Some(owner("first"))).await
 }
 
-async fn logs_of_a_thread_have_owners_of_their_own(world: &World<'_>) -> Result<(), Problem> {
-    let saver = world.saver().await?;
+async fn logs_of_a_thread_have_owners_of_their_own(savers: &Savers<'_>) -> Result<(), Problem> {
+    let saver = savers.open().await?;
     let mut root = Log::root(&saver, "t");
-    let inside = ThreadKey {
+    let subgraph = ThreadKey {
         thread: "t".to_owned(),
         namespace: vec!["inner".to_owned()],
     };
-    let mut inside = Log::at(&saver, inside);
-    for (log, name) in [(&mut root, "outer"), (&mut inside, "inner")] {
+    let mut subgraph = Log::at(&saver, subgraph);
+    for (log, name) in [(&mut root, "outer"), (&mut subgraph, "inner")] {
         log.put(Batch {
             checkpoints: vec![checkpoint(log.next_id(), None)],
             owner: Some(owner(name)),
@@ -131,11 +133,11 @@ async fn logs_of_a_thread_have_owners_of_their_own(world: &World<'_>) -> Result<
         .await?;
     }
     belongs(&root, Some(owner("outer"))).await?;
-    belongs(&inside, Some(owner("inner"))).await
+    belongs(&subgraph, Some(owner("inner"))).await
 }
 
-async fn an_owner_survives_copies_and_pruning(world: &World<'_>) -> Result<(), Problem> {
-    let saver = world.saver().await?;
+async fn an_owner_survives_copies_and_pruning(savers: &Savers<'_>) -> Result<(), Problem> {
+    let saver = savers.open().await?;
     let mut log = Log::root(&saver, "t");
     let ids = log.grow(3).await?;
     log.put(Batch {
@@ -218,15 +220,15 @@ fn is_wrong_type<T>(
         Err(AgentError::Checkpoint(error @ CheckpointError::WrongType { .. })) => {
             let text = error.to_string();
             let names = ["thread `t`", stored, now];
-            let told = names.iter().all(|name| text.contains(name));
-            holds(&format!("{what}: it names them: {text}"), told)
+            let named = names.iter().all(|name| text.contains(name));
+            holds(&format!("{what}: it names them: {text}"), named)
         }
         Err(error) => Err(Problem::Wrong(format!("{what}: the wrong error: {error}"))),
     }
 }
 
-async fn a_graph_over_another_state_is_refused(world: &World<'_>) -> Result<(), Problem> {
-    let saver = world.saver().await?;
+async fn a_graph_over_another_state_is_refused(savers: &Savers<'_>) -> Result<(), Problem> {
+    let saver = savers.open().await?;
     let apples = graph::<Apples>("apples", &saver)?;
     apples.run(Apples { count: 7 }).thread("t").await?;
     let before = saver.head(&ThreadKey::root("t")).await?;
@@ -273,8 +275,8 @@ async fn a_graph_over_another_state_is_refused(world: &World<'_>) -> Result<(), 
     same("the state", state.map(|state| state.values.count), Some(7))
 }
 
-async fn a_renamed_state_is_known_by_its_alias(world: &World<'_>) -> Result<(), Problem> {
-    let saver = world.saver().await?;
+async fn a_renamed_state_is_known_by_its_alias(savers: &Savers<'_>) -> Result<(), Problem> {
+    let saver = savers.open().await?;
     // Values in memory need no aliases: they end with the program that has the type.
     if saver.formats().is_none() {
         return Ok(());
@@ -291,9 +293,9 @@ async fn a_renamed_state_is_known_by_its_alias(world: &World<'_>) -> Result<(), 
 }
 
 async fn recovery_leaves_the_threads_of_other_graphs_alone(
-    world: &World<'_>,
+    savers: &Savers<'_>,
 ) -> Result<(), Problem> {
-    let saver = world.saver().await?;
+    let saver = savers.open().await?;
     super::leases(&saver)?;
     administration(&saver)?;
     let apples = graph::<Apples>("apples", &saver)?;

@@ -8,12 +8,14 @@ use serde_json::json;
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
+use super::Savers;
 use super::log::{Log, checkpoint, entry};
-use super::{Problem, World, holds, same};
+use crate::case::{Problem, holds, same};
 use langgraph::checkpoint::{Batch, CheckpointId, Checkpointer, Head, ThreadKey};
 use langgraph::error::CheckpointError;
 
-super::cases! {
+crate::case::cases! {
+    Savers:
     one_of_many_writers_wins,
     one_of_many_new_logs_wins,
     writers_that_try_again_lose_nothing,
@@ -61,7 +63,11 @@ async fn race(
                 head: Some(_),
                 ..
             }) if known == head => {}
-            Err(error) => return Err(Problem::Wrong(format!("a loser is told: {error}"))),
+            Err(error) => {
+                return Err(Problem::Wrong(format!(
+                    "the error of a stale write: {error}"
+                )));
+            }
         }
     }
     let [(n, id)] = won[..] else {
@@ -81,8 +87,8 @@ async fn race(
     Ok(id)
 }
 
-async fn one_of_many_writers_wins(world: &World<'_>) -> Result<(), Problem> {
-    let saver = world.saver().await?;
+async fn one_of_many_writers_wins(savers: &Savers<'_>) -> Result<(), Problem> {
+    let saver = savers.open().await?;
     let mut log = Log::root(&saver, "t");
     log.step(|_| ()).await?;
     let mut expected = log.links(None).await?;
@@ -96,8 +102,8 @@ async fn one_of_many_writers_wins(world: &World<'_>) -> Result<(), Problem> {
     same("the records", log.values(None).await?.len(), 20)
 }
 
-async fn one_of_many_new_logs_wins(world: &World<'_>) -> Result<(), Problem> {
-    let saver = world.saver().await?;
+async fn one_of_many_new_logs_wins(savers: &Savers<'_>) -> Result<(), Problem> {
+    let saver = savers.open().await?;
     for thread in ["a", "b", "c", "d"] {
         let key = ThreadKey::root(thread);
         let won = race(&saver, &key, None, 12).await?;
@@ -107,8 +113,8 @@ async fn one_of_many_new_logs_wins(world: &World<'_>) -> Result<(), Problem> {
     Ok(())
 }
 
-async fn writers_that_try_again_lose_nothing(world: &World<'_>) -> Result<(), Problem> {
-    let saver = world.saver().await?;
+async fn writers_that_try_again_lose_nothing(savers: &Savers<'_>) -> Result<(), Problem> {
+    let saver = savers.open().await?;
     let mut log = Log::root(&saver, "t");
     let id = log.step(|_| ()).await?;
     let writers = (0..6).map(|writer| {
@@ -146,8 +152,8 @@ async fn writers_that_try_again_lose_nothing(world: &World<'_>) -> Result<(), Pr
     same("the version", head.map(|head| head.version), Some(31))
 }
 
-async fn writers_of_different_threads_do_not_meet(world: &World<'_>) -> Result<(), Problem> {
-    let saver = world.saver().await?;
+async fn writers_of_different_threads_do_not_meet(savers: &Savers<'_>) -> Result<(), Problem> {
+    let saver = savers.open().await?;
     let writers = (0..24).map(|n| {
         let saver = Arc::clone(&saver);
         tokio::spawn(async move {
@@ -163,8 +169,8 @@ async fn writers_of_different_threads_do_not_meet(world: &World<'_>) -> Result<(
     Ok(())
 }
 
-async fn a_reader_sees_whole_batches(world: &World<'_>) -> Result<(), Problem> {
-    let saver = world.saver().await?;
+async fn a_reader_sees_whole_batches(savers: &Savers<'_>) -> Result<(), Problem> {
+    let saver = savers.open().await?;
     let mut log = Log::root(&saver, "t");
     log.step(|_| ()).await?;
     let done = Arc::new(AtomicBool::new(false));

@@ -3,12 +3,14 @@
 use serde_json::json;
 
 use super::log::{Log, checkpoint, ended, entry, finished, payload, state, state_of_chain};
-use super::{Problem, World, administration, holds, same};
+use super::{Savers, administration};
+use crate::case::{Problem, holds, same};
 use langgraph::checkpoint::{
     Base, Batch, CheckpointId, Fold, Prune, Source, TaskOutcome, TaskSpec, ThreadKey, Usage,
 };
 
-super::cases! {
+crate::case::cases! {
+    Savers:
     what_is_not_there_has_no_state,
     a_state_is_made_of_what_the_chain_holds,
     a_state_has_what_several_tasks_wrote_in_their_order,
@@ -23,17 +25,17 @@ super::cases! {
 }
 
 /// Fails unless `load_state` and `load` agree about every checkpoint.
-async fn states_are_told(log: &Log, ids: &[CheckpointId]) -> Result<(), Problem> {
+async fn states_agree(log: &Log, ids: &[CheckpointId]) -> Result<(), Problem> {
     for id in ids.iter().map(|id| Some(*id)).chain([None]) {
-        let told = state(&*log.saver, &log.key, id).await?;
+        let found = state(&*log.saver, &log.key, id).await?;
         let chain = state_of_chain(&*log.saver, &log.key, id).await?;
-        same(&format!("the state of {id:?}"), told, chain)?;
+        same(&format!("the state of {id:?}"), found, chain)?;
     }
     Ok(())
 }
 
-async fn what_is_not_there_has_no_state(world: &World<'_>) -> Result<(), Problem> {
-    let saver = world.saver().await?;
+async fn what_is_not_there_has_no_state(savers: &Savers<'_>) -> Result<(), Problem> {
+    let saver = savers.open().await?;
     let key = ThreadKey::root("t");
     same(
         "no log",
@@ -43,29 +45,29 @@ async fn what_is_not_there_has_no_state(world: &World<'_>) -> Result<(), Problem
     let mut log = Log::root(&saver, "t");
     log.grow(3).await?;
     let unknown = log.next_id();
-    let told = state(&*saver, &key, Some(unknown)).await?;
-    same("no checkpoint", told.len(), 1)?;
-    states_are_told(&log, &[unknown]).await
+    let found = state(&*saver, &key, Some(unknown)).await?;
+    same("no checkpoint", found.len(), 1)?;
+    states_agree(&log, &[unknown]).await
 }
 
-async fn a_state_is_made_of_what_the_chain_holds(world: &World<'_>) -> Result<(), Problem> {
-    let saver = world.saver().await?;
+async fn a_state_is_made_of_what_the_chain_holds(savers: &Savers<'_>) -> Result<(), Problem> {
+    let saver = savers.open().await?;
     let mut log = Log::root(&saver, "t");
     let ids = log.grow(40).await?;
-    states_are_told(&log, &ids).await?;
-    let told = state(&*saver, &log.key, None).await?;
-    let past = told.iter().filter(|line| line.starts_with("tasks"));
+    states_agree(&log, &ids).await?;
+    let found = state(&*saver, &log.key, None).await?;
+    let past = found.iter().filter(|line| line.starts_with("tasks"));
     same("what is past", past.count(), 40)?;
     holds(
         "the last superstep's task",
-        told.iter().any(|line| line == "tasks [39]"),
+        found.iter().any(|line| line == "tasks [39]"),
     )
 }
 
 async fn a_state_has_what_several_tasks_wrote_in_their_order(
-    world: &World<'_>,
+    savers: &Savers<'_>,
 ) -> Result<(), Problem> {
-    let saver = world.saver().await?;
+    let saver = savers.open().await?;
     let mut log = Log::root(&saver, "t");
     let mut ids = log.grow(2).await?;
     let work = TaskSpec::new("work".into(), None);
@@ -91,14 +93,14 @@ async fn a_state_has_what_several_tasks_wrote_in_their_order(
     })
     .await?;
     ids.push(id);
-    states_are_told(&log, &ids).await?;
-    let told = state(&*saver, &log.key, None).await?;
+    states_agree(&log, &ids).await?;
+    let found = state(&*saver, &log.key, None).await?;
     let ordered = r#"tasks ["a","b","c"]"#;
-    holds("their order", told.iter().any(|line| line == ordered))
+    holds("their order", found.iter().any(|line| line == ordered))
 }
 
-async fn a_state_has_what_was_written_from_outside(world: &World<'_>) -> Result<(), Problem> {
-    let saver = world.saver().await?;
+async fn a_state_has_what_was_written_from_outside(savers: &Savers<'_>) -> Result<(), Problem> {
+    let saver = savers.open().await?;
     let mut log = Log::root(&saver, "t");
     let mut ids = log.grow(2).await?;
     let at = log.newest()?;
@@ -116,13 +118,13 @@ async fn a_state_has_what_was_written_from_outside(world: &World<'_>) -> Result<
     })
     .await?;
     ids.push(id);
-    states_are_told(&log, &ids).await?;
+    states_agree(&log, &ids).await?;
     ids.push(log.step(|_| ()).await?);
-    states_are_told(&log, &ids).await
+    states_agree(&log, &ids).await
 }
 
-async fn a_state_knows_what_pending_tasks_have_left(world: &World<'_>) -> Result<(), Problem> {
-    let saver = world.saver().await?;
+async fn a_state_knows_what_pending_tasks_have_left(savers: &Savers<'_>) -> Result<(), Problem> {
+    let saver = savers.open().await?;
     let mut log = Log::root(&saver, "t");
     let ids = log.grow(3).await?;
     let at = log.newest()?;
@@ -133,11 +135,11 @@ async fn a_state_knows_what_pending_tasks_have_left(world: &World<'_>) -> Result
         ..Batch::default()
     })
     .await?;
-    states_are_told(&log, &ids).await
+    states_agree(&log, &ids).await
 }
 
-async fn states_of_branches_stay_apart(world: &World<'_>) -> Result<(), Problem> {
-    let saver = world.saver().await?;
+async fn states_of_branches_stay_apart(savers: &Savers<'_>) -> Result<(), Problem> {
+    let saver = savers.open().await?;
     let mut log = Log::root(&saver, "t");
     let mut ids = log.grow(4).await?;
     let Some(old) = ids.get(2).copied() else {
@@ -154,7 +156,7 @@ async fn states_of_branches_stay_apart(world: &World<'_>) -> Result<(), Problem>
         })
         .await?;
     ids.push(fork);
-    states_are_told(&log, &ids).await?;
+    states_agree(&log, &ids).await?;
     for step in 10..14 {
         let at = log.newest()?;
         let id = log.next_id();
@@ -166,11 +168,11 @@ async fn states_of_branches_stay_apart(world: &World<'_>) -> Result<(), Problem>
         .await?;
         ids.push(id);
     }
-    states_are_told(&log, &ids).await
+    states_agree(&log, &ids).await
 }
 
-async fn a_state_begins_at_the_nearest_snapshot(world: &World<'_>) -> Result<(), Problem> {
-    let saver = world.saver().await?;
+async fn a_state_begins_at_the_nearest_snapshot(savers: &Savers<'_>) -> Result<(), Problem> {
+    let saver = savers.open().await?;
     let mut log = Log::root(&saver, "t");
     let mut ids = log.grow(2).await?;
     for snapshot in [json!("one"), json!("two")] {
@@ -185,14 +187,16 @@ async fn a_state_begins_at_the_nearest_snapshot(world: &World<'_>) -> Result<(),
         })
         .await?;
         ids.push(id);
-        states_are_told(&log, &ids).await?;
+        states_agree(&log, &ids).await?;
         ids.push(log.step(|_| ()).await?);
     }
-    states_are_told(&log, &ids).await
+    states_agree(&log, &ids).await
 }
 
-async fn what_comes_late_is_part_of_the_states_behind_it(world: &World<'_>) -> Result<(), Problem> {
-    let saver = world.saver().await?;
+async fn what_comes_late_is_part_of_the_states_behind_it(
+    savers: &Savers<'_>,
+) -> Result<(), Problem> {
+    let saver = savers.open().await?;
     let mut log = Log::root(&saver, "t");
     let mut ids = log.grow(4).await?;
     let Some(old) = ids.get(1).copied() else {
@@ -204,13 +208,13 @@ async fn what_comes_late_is_part_of_the_states_behind_it(world: &World<'_>) -> R
         ..Batch::default()
     })
     .await?;
-    states_are_told(&log, &ids).await?;
+    states_agree(&log, &ids).await?;
     ids.push(log.step(|_| ()).await?);
-    states_are_told(&log, &ids).await
+    states_agree(&log, &ids).await
 }
 
-async fn a_pruned_log_has_the_same_states(world: &World<'_>) -> Result<(), Problem> {
-    let saver = world.saver().await?;
+async fn a_pruned_log_has_the_same_states(savers: &Savers<'_>) -> Result<(), Problem> {
+    let saver = savers.open().await?;
     let mut log = Log::root(&saver, "t");
     let ids = log.grow(6).await?;
     for (folded, gone) in [(2, 0..0), (4, 0..4), (5, 4..5)] {
@@ -227,17 +231,17 @@ async fn a_pruned_log_has_the_same_states(world: &World<'_>) -> Result<(), Probl
             delete: ids.get(gone).unwrap_or_default().to_vec(),
         };
         administration(&saver)?.prune(&log.key, prune).await?;
-        states_are_told(&log, &ids).await?;
+        states_agree(&log, &ids).await?;
     }
     let mut ids = ids;
     ids.push(log.step(|_| ()).await?);
-    states_are_told(&log, &ids).await
+    states_agree(&log, &ids).await
 }
 
 async fn a_checkpoint_goes_and_what_its_task_before_wrote_stays(
-    world: &World<'_>,
+    savers: &Savers<'_>,
 ) -> Result<(), Problem> {
-    let saver = world.saver().await?;
+    let saver = savers.open().await?;
     let mut log = Log::root(&saver, "t");
     let ids = log.grow(4).await?;
     let Some([kept, gone, next]) = ids.get(1..4) else {
@@ -261,21 +265,21 @@ async fn a_checkpoint_goes_and_what_its_task_before_wrote_stays(
     let records = chain.map(|chain| chain.records).unwrap_or_default();
     let tasks = records.last().map(|stored| stored.tasks.len());
     same("what is known of its task", tasks, Some(1))?;
-    states_are_told(&log, &ids).await
+    states_agree(&log, &ids).await
 }
 
-async fn a_copy_has_the_same_states(world: &World<'_>) -> Result<(), Problem> {
-    let saver = world.saver().await?;
+async fn a_copy_has_the_same_states(savers: &Savers<'_>) -> Result<(), Problem> {
+    let saver = savers.open().await?;
     let mut log = Log::root(&saver, "t");
     let ids = log.grow(3).await?;
-    let told = state(&*saver, &log.key, None).await?;
+    let found = state(&*saver, &log.key, None).await?;
     administration(&saver)?.copy_thread("t", "copy").await?;
     let copy = ThreadKey::root("copy");
-    same("the copy", state(&*saver, &copy, None).await?, told)?;
+    same("the copy", state(&*saver, &copy, None).await?, found)?;
     log.step(|_| ()).await?;
     let mut other = Log::root(&saver, "copy");
     other.head = saver.head(&copy).await?;
     other.step(|_| ()).await?;
-    states_are_told(&log, &ids).await?;
-    states_are_told(&other, &ids).await
+    states_agree(&log, &ids).await?;
+    states_agree(&other, &ids).await
 }

@@ -1,17 +1,18 @@
-//! Writing batches, and refusing them.
+//! Writing batches.
 
 use serde_json::json;
 
 use super::log::{Log, checkpoint, ended, entry, finished, payload, text};
-use super::{Problem, World, administration, holds, refused, same};
+use super::{Savers, administration};
+use crate::case::{Problem, holds, same};
 use langgraph::checkpoint::{
-    Base, Batch, CheckpointId, Head, JoinRecord, RunStatus, Source, Stored, TaskArgument,
-    TaskOutcome, TaskRecord, TaskSpec, ThreadFilter, ThreadKey,
+    Base, Batch, CheckpointId, Head, JoinRecord, Source, Stored, TaskArgument, TaskOutcome,
+    TaskRecord, TaskSpec,
 };
-use langgraph::error::CheckpointError;
 use langgraph::interrupt::{Answer, Interrupts};
 
-super::cases! {
+crate::case::cases! {
+    Savers:
     the_first_batch_makes_a_log,
     an_empty_batch_makes_no_log,
     everything_of_a_checkpoint_comes_back,
@@ -21,19 +22,12 @@ super::cases! {
     records_are_added_to_older_checkpoints,
     several_checkpoints_of_one_batch_are_stored,
     a_batch_without_a_checkpoint_keeps_the_head,
-    an_empty_batch_shuts_out_who_knows_the_old_version,
-    a_batch_for_another_head_is_refused,
-    a_new_log_is_refused_where_there_is_one,
-    a_batch_for_a_log_that_is_not_there_is_refused,
-    a_refused_batch_leaves_nothing,
     formats_and_versions_come_back,
     a_payload_of_a_megabyte_comes_back,
-    what_is_nested_too_deeply_is_refused_or_read,
-    deep_metadata_of_a_run_is_refused_and_the_thread_lives,
 }
 
-async fn the_first_batch_makes_a_log(world: &World<'_>) -> Result<(), Problem> {
-    let saver = world.saver().await?;
+async fn the_first_batch_makes_a_log(savers: &Savers<'_>) -> Result<(), Problem> {
+    let saver = savers.open().await?;
     let mut log = Log::root(&saver, "t");
     same("no head", saver.head(&log.key).await?, None)?;
     let id = log.step(|_| ()).await?;
@@ -44,8 +38,8 @@ async fn the_first_batch_makes_a_log(world: &World<'_>) -> Result<(), Problem> {
     same("the next head", head, Some(Head::new(id, 2)))
 }
 
-async fn an_empty_batch_makes_no_log(world: &World<'_>) -> Result<(), Problem> {
-    let saver = world.saver().await?;
+async fn an_empty_batch_makes_no_log(savers: &Savers<'_>) -> Result<(), Problem> {
+    let saver = savers.open().await?;
     let mut log = Log::root(&saver, "t");
     log.put(Batch::default()).await?;
     same("the head", saver.head(&log.key).await?, None)?;
@@ -58,8 +52,8 @@ async fn an_empty_batch_makes_no_log(world: &World<'_>) -> Result<(), Problem> {
     log.head_is_known().await
 }
 
-async fn everything_of_a_checkpoint_comes_back(world: &World<'_>) -> Result<(), Problem> {
-    let saver = world.saver().await?;
+async fn everything_of_a_checkpoint_comes_back(savers: &Savers<'_>) -> Result<(), Problem> {
+    let saver = savers.open().await?;
     let mut log = Log::root(&saver, "t");
     let first = log.step(|_| ()).await?;
     let id = log.next_id();
@@ -110,8 +104,8 @@ async fn everything_of_a_checkpoint_comes_back(world: &World<'_>) -> Result<(), 
     same("the chain", log.chain(None).await?, text(expected)?)
 }
 
-async fn everything_of_a_task_comes_back(world: &World<'_>) -> Result<(), Problem> {
-    let saver = world.saver().await?;
+async fn everything_of_a_task_comes_back(savers: &Savers<'_>) -> Result<(), Problem> {
+    let saver = savers.open().await?;
     let mut log = Log::root(&saver, "t");
     let id = log.step(|_| ()).await?;
     let question = json!({"key": "sure", "payload": {"ask": "sure?"}});
@@ -154,8 +148,8 @@ async fn everything_of_a_task_comes_back(world: &World<'_>) -> Result<(), Proble
     same("the chain", log.chain(None).await?, text(vec![expected])?)
 }
 
-async fn everything_of_an_entry_comes_back(world: &World<'_>) -> Result<(), Problem> {
-    let saver = world.saver().await?;
+async fn everything_of_an_entry_comes_back(savers: &Savers<'_>) -> Result<(), Problem> {
+    let saver = savers.open().await?;
     let mut log = Log::root(&saver, "t");
     let id = log.step(|_| ()).await?;
     let mut written = entry(id, &json!([{"update": {"a": 1}}]));
@@ -178,8 +172,8 @@ async fn everything_of_an_entry_comes_back(world: &World<'_>) -> Result<(), Prob
     same("the chain", log.chain(None).await?, text(vec![expected])?)
 }
 
-async fn records_keep_their_order(world: &World<'_>) -> Result<(), Problem> {
-    let saver = world.saver().await?;
+async fn records_keep_their_order(savers: &Savers<'_>) -> Result<(), Problem> {
+    let saver = savers.open().await?;
     let mut log = Log::root(&saver, "t");
     let id = log.step(|_| ()).await?;
     for n in [3, 1, 2] {
@@ -200,8 +194,8 @@ async fn records_keep_their_order(world: &World<'_>) -> Result<(), Problem> {
     same("the records", log.values(None).await?, expected.to_vec())
 }
 
-async fn records_are_added_to_older_checkpoints(world: &World<'_>) -> Result<(), Problem> {
-    let saver = world.saver().await?;
+async fn records_are_added_to_older_checkpoints(savers: &Savers<'_>) -> Result<(), Problem> {
+    let saver = savers.open().await?;
     let mut log = Log::root(&saver, "t");
     let ids = log.grow(3).await?;
     let [first, second, ..] = ids[..] else {
@@ -227,8 +221,8 @@ async fn records_are_added_to_older_checkpoints(world: &World<'_>) -> Result<(),
     same("of the second", found, expected[..4].to_vec())
 }
 
-async fn several_checkpoints_of_one_batch_are_stored(world: &World<'_>) -> Result<(), Problem> {
-    let saver = world.saver().await?;
+async fn several_checkpoints_of_one_batch_are_stored(savers: &Savers<'_>) -> Result<(), Problem> {
+    let saver = savers.open().await?;
     let mut log = Log::root(&saver, "t");
     let first = CheckpointId::after(None);
     let second = CheckpointId::after(Some(first));
@@ -258,8 +252,8 @@ async fn several_checkpoints_of_one_batch_are_stored(world: &World<'_>) -> Resul
     same("the records", log.values(None).await?, expected)
 }
 
-async fn a_batch_without_a_checkpoint_keeps_the_head(world: &World<'_>) -> Result<(), Problem> {
-    let saver = world.saver().await?;
+async fn a_batch_without_a_checkpoint_keeps_the_head(savers: &Savers<'_>) -> Result<(), Problem> {
+    let saver = savers.open().await?;
     let mut log = Log::root(&saver, "t");
     let id = log.step(|_| ()).await?;
     log.put(Batch {
@@ -271,137 +265,9 @@ async fn a_batch_without_a_checkpoint_keeps_the_head(world: &World<'_>) -> Resul
     same("the head", head, Some(Head::new(id, 2)))
 }
 
-async fn an_empty_batch_shuts_out_who_knows_the_old_version(
-    world: &World<'_>,
-) -> Result<(), Problem> {
-    let saver = world.saver().await?;
-    let mut log = Log::root(&saver, "t");
-    let id = log.step(|_| ()).await?;
-    let known = log.head;
-    log.put(Batch::default()).await?;
-    let head = saver.head(&log.key).await?;
-    same("the head", head, Some(Head::new(id, 2)))?;
-    let late = Batch {
-        head: known,
-        tasks: vec![finished(id, 0, &json!("late"))],
-        ..Batch::default()
-    };
-    let put = saver.put(&log.key, late).await;
-    refused("the old version", put, is_conflict(known, log.head))?;
-    same("the records", log.values(None).await?, Vec::new())
-}
-
-fn is_conflict(batch: Option<Head>, stored: Option<Head>) -> impl Fn(&CheckpointError) -> bool {
-    move |error| match error {
-        CheckpointError::Conflict {
-            thread,
-            known,
-            head,
-        } => thread == "t" && *known == batch && *head == stored,
-        _ => false,
-    }
-}
-
-async fn a_batch_for_another_head_is_refused(world: &World<'_>) -> Result<(), Problem> {
-    let saver = world.saver().await?;
-    let mut log = Log::root(&saver, "t");
-    let old = log.step(|_| ()).await?;
-    let new = log.step(|_| ()).await?;
-    let wrong = [
-        Head::new(old, 1),
-        Head::new(old, 2),
-        Head::new(new, 1),
-        Head::new(new, 3),
-        Head::new(new, 0),
-    ];
-    for head in wrong {
-        let mut batch = Batch {
-            head: Some(head),
-            ..Batch::default()
-        };
-        let put = saver.put(&log.key, batch.clone()).await;
-        refused("an empty batch", put, is_conflict(Some(head), log.head))?;
-        batch.checkpoints = vec![checkpoint(log.next_id(), Some(old))];
-        let put = saver.put(&log.key, batch).await;
-        refused("a checkpoint", put, is_conflict(Some(head), log.head))?;
-    }
-    log.head_is_known().await?;
-    log.step(|_| ()).await?;
-    log.head_is_known().await
-}
-
-async fn a_new_log_is_refused_where_there_is_one(world: &World<'_>) -> Result<(), Problem> {
-    let saver = world.saver().await?;
-    let mut log = Log::root(&saver, "t");
-    log.step(|_| ()).await?;
-    let batch = Batch {
-        checkpoints: vec![checkpoint(log.next_id(), None)],
-        ..Batch::default()
-    };
-    let put = saver.put(&log.key, batch).await;
-    refused("a checkpoint", put, is_conflict(None, log.head))?;
-    let put = saver.put(&log.key, Batch::default()).await;
-    refused("an empty batch", put, is_conflict(None, log.head))?;
-    log.head_is_known().await
-}
-
-async fn a_batch_for_a_log_that_is_not_there_is_refused(world: &World<'_>) -> Result<(), Problem> {
-    let saver = world.saver().await?;
-    let key = ThreadKey::root("t");
-    let head = Some(Head::new(CheckpointId::after(None), 1));
-    let mut batch = Batch {
-        head,
-        ..Batch::default()
-    };
-    let put = saver.put(&key, batch.clone()).await;
-    refused("an empty batch", put, is_conflict(head, None))?;
-    batch.checkpoints = vec![checkpoint(CheckpointId::after(None), None)];
-    let put = saver.put(&key, batch).await;
-    refused("a checkpoint", put, is_conflict(head, None))?;
-    same("the head", saver.head(&key).await?, None)?;
-    same("logs", administration(&saver)?.logs("t").await?, Vec::new())
-}
-
-async fn a_refused_batch_leaves_nothing(world: &World<'_>) -> Result<(), Problem> {
-    let saver = world.saver().await?;
-    let mut log = Log::root(&saver, "t");
-    let id = log.step(|_| ()).await?;
-    let known = log.head;
-    log.put(Batch::default()).await?;
-    let (before, usage) = (
-        log.chain(None).await?,
-        administration(&saver)?.usage("t").await?,
-    );
-    let new = log.next_id();
-    let batch = Batch {
-        head: known,
-        checkpoints: vec![checkpoint(new, Some(id))],
-        tasks: vec![finished(id, 0, &json!(1)), finished(new, 0, &json!(2))],
-        entries: vec![entry(id, &json!(3))],
-        status: RunStatus::Running,
-        owner: None,
-    };
-    let put = saver.put(&log.key, batch).await;
-    refused("the batch", put, is_conflict(known, log.head))?;
-    same("the chain", log.chain(None).await?, before)?;
-    same("its own chain", log.links(Some(new)).await?, Vec::new())?;
-    same(
-        "the usage",
-        administration(&saver)?.usage("t").await?,
-        usage,
-    )?;
-    let threads = administration(&saver)?
-        .threads(ThreadFilter::default())
-        .await?;
-    holds(
-        "nothing runs",
-        threads.iter().all(|thread| !thread.status.is_running()),
-    )
-}
-
-async fn formats_and_versions_come_back(world: &World<'_>) -> Result<(), Problem> {
+async fn formats_and_versions_come_back(savers: &Savers<'_>) -> Result<(), Problem> {
     use langgraph::checkpoint::{Encoded, EntryRecord, Payload};
-    let saver = world.saver().await?;
+    let saver = savers.open().await?;
     let mut log = Log::root(&saver, "t");
     let id = log.step(|_| ()).await?;
     let written = [
@@ -434,8 +300,8 @@ async fn formats_and_versions_come_back(world: &World<'_>) -> Result<(), Problem
     )
 }
 
-async fn a_payload_of_a_megabyte_comes_back(world: &World<'_>) -> Result<(), Problem> {
-    let saver = world.saver().await?;
+async fn a_payload_of_a_megabyte_comes_back(savers: &Savers<'_>) -> Result<(), Problem> {
+    let saver = savers.open().await?;
     let mut log = Log::root(&saver, "t");
     let text: String = (0..1 << 20_u32)
         .map(|n: u32| char::from(b'a' + u8::try_from(n * 7 % 26).unwrap_or(0)))
@@ -456,65 +322,4 @@ async fn a_payload_of_a_megabyte_comes_back(world: &World<'_>) -> Result<(), Pro
         "the snapshot",
         super::log::value(snapshot)? == json!([text]),
     )
-}
-
-/// A list in a list in a list …
-fn nested(depth: usize) -> serde_json::Value {
-    (1..depth).fold(json!([]), |inner, _| json!([inner]))
-}
-
-async fn what_is_nested_too_deeply_is_refused_or_read(world: &World<'_>) -> Result<(), Problem> {
-    for depth in [10, 100, 120, 124, 125, 126, 127, 128, 200] {
-        let saver = world.saver().await?;
-        let mut log = Log::root(&saver, "t");
-        let mut expected = vec![log.step(|_| ()).await?];
-        let id = log.next_id();
-        let mut record = checkpoint(id, None);
-        record.metadata.insert("deep".to_owned(), nested(depth));
-        let stored = log.put(Batch {
-            checkpoints: vec![record],
-            ..Batch::default()
-        });
-        match stored.await {
-            Ok(()) => expected = vec![id],
-            Err(error) if depth <= 100 => return Err(error.into()),
-            Err(_) => {}
-        }
-        // Whatever was acknowledged is read again.
-        same("the chain", log.links(None).await?, expected)?;
-        let options = langgraph::checkpoint::ListOptions::new().metadata("deep", nested(depth));
-        saver.list(&log.key, options).await?;
-    }
-    Ok(())
-}
-
-async fn deep_metadata_of_a_run_is_refused_and_the_thread_lives(
-    world: &World<'_>,
-) -> Result<(), Problem> {
-    let saver = world.saver().await?;
-    let mut graph = langgraph::StateGraph::<i64>::new();
-    graph
-        .add_node("increment", |n: &i64| n + 1)
-        .add_sequence(&["increment"]);
-    let graph = graph.compile();
-    let graph = graph.map_err(|errors| Problem::Wrong(format!("a graph: {errors}")))?;
-    let graph = graph.checkpointer(std::sync::Arc::clone(&saver));
-    graph
-        .run(1)
-        .thread("t")
-        .metadata("deep", nested(90))
-        .await?;
-    for depth in [105, 126, 200] {
-        let run = graph.run(5).thread("t").metadata("deep", nested(depth));
-        let Err(error) = run.await else {
-            return Err(Problem::Wrong(format!("a depth of {depth} is accepted")));
-        };
-        let text = error.to_string();
-        let told = text.contains("`deep`") && text.contains("thread `t`");
-        holds(&format!("the error names it: {text}"), told)?;
-    }
-    let state = graph.thread("t").state().await?;
-    same("the state", state.map(|state| state.values), Some(2))?;
-    let done = graph.run(()).thread("t").await?;
-    same("it goes on", *done.state(), 3)
 }

@@ -2,13 +2,15 @@
 
 use langgraph_store::{Get, ListNamespaces, Op, Search, StoreExt, StoreOptions};
 
-use super::{Problem, World, holds, same, secs};
+use super::{Stores, secs};
+use crate::case::{Problem, holds, same};
 
-super::cases! {
+crate::case::cases! {
+    Stores:
     what_has_expired_is_gone_without_a_sweep,
     reading_does_not_bring_back_what_has_expired,
     reading_starts_the_time_anew,
-    reading_leaves_the_time_when_told,
+    reading_leaves_the_time_on_request,
     a_search_starts_the_time_of_what_it_returns,
     a_put_sets_the_time_anew,
     the_store_sets_the_time_of_items_without_one,
@@ -16,8 +18,8 @@ super::cases! {
     a_sweep_removes_what_has_expired,
 }
 
-async fn what_has_expired_is_gone_without_a_sweep(world: &World<'_>) -> Result<(), Problem> {
-    let (store, clock) = world.store().await?;
+async fn what_has_expired_is_gone_without_a_sweep(stores: &Stores<'_>) -> Result<(), Problem> {
+    let (store, clock) = stores.open().await?;
     store.put(["a"], "short", &1).ttl(secs(10)).await?;
     store.put(["b"], "long", &2).ttl(secs(100)).await?;
     store.put(["c"], "ever", &3).await?;
@@ -34,15 +36,15 @@ async fn what_has_expired_is_gone_without_a_sweep(world: &World<'_>) -> Result<(
         Search::new(["a"]).into(),
         ListNamespaces::default().into(),
     ];
-    let told = format!("{:?}", store.batch(batch).await?);
-    holds("a batch does not show it either", !told.contains("short"))?;
+    let shown = format!("{:?}", store.batch(batch).await?);
+    holds("a batch does not show it either", !shown.contains("short"))?;
     same("delete", store.delete(["a"], "short").await?, false)?;
     let others = store.search(langgraph_store::Namespace::root()).await?;
     same("the others stay", others.len(), 2)
 }
 
-async fn reading_does_not_bring_back_what_has_expired(world: &World<'_>) -> Result<(), Problem> {
-    let (store, clock) = world.store().await?;
+async fn reading_does_not_bring_back_what_has_expired(stores: &Stores<'_>) -> Result<(), Problem> {
+    let (store, clock) = stores.open().await?;
     store.put(["a"], "k", &1).ttl(secs(10)).await?;
     clock.advance(secs(11));
     for _ in 0..2 {
@@ -61,8 +63,8 @@ async fn reading_does_not_bring_back_what_has_expired(world: &World<'_>) -> Resu
     holds("put again, it is new", new)
 }
 
-async fn reading_starts_the_time_anew(world: &World<'_>) -> Result<(), Problem> {
-    let (store, clock) = world.store().await?;
+async fn reading_starts_the_time_anew(stores: &Stores<'_>) -> Result<(), Problem> {
+    let (store, clock) = stores.open().await?;
     store.put(["a"], "k", &1).ttl(secs(10)).await?;
     for _ in 0..5 {
         clock.advance(secs(8));
@@ -75,9 +77,9 @@ async fn reading_starts_the_time_anew(world: &World<'_>) -> Result<(), Problem> 
     same("unread, it goes", store.get(["a"], "k").await?, None)
 }
 
-async fn reading_leaves_the_time_when_told(world: &World<'_>) -> Result<(), Problem> {
+async fn reading_leaves_the_time_on_request(stores: &Stores<'_>) -> Result<(), Problem> {
     let options = StoreOptions::default().refresh_on_read(false);
-    let (store, clock) = world.with(options).await?;
+    let (store, clock) = stores.with(options).await?;
     store.put(["a"], "one", &1).ttl(secs(10)).await?;
     store.put(["a"], "two", &2).ttl(secs(10)).await?;
     clock.advance(secs(8));
@@ -90,8 +92,8 @@ async fn reading_leaves_the_time_when_told(world: &World<'_>) -> Result<(), Prob
     holds("two was renewed", store.get(["a"], "two").await?.is_some())
 }
 
-async fn a_search_starts_the_time_of_what_it_returns(world: &World<'_>) -> Result<(), Problem> {
-    let (store, clock) = world.store().await?;
+async fn a_search_starts_the_time_of_what_it_returns(stores: &Stores<'_>) -> Result<(), Problem> {
+    let (store, clock) = stores.open().await?;
     for key in ["old", "new"] {
         store.put(["a"], key, &1).ttl(secs(10)).await?;
         clock.advance(secs(1));
@@ -108,11 +110,15 @@ async fn a_search_starts_the_time_of_what_it_returns(world: &World<'_>) -> Resul
     let found = store.search(["a"]).refresh(false).await?;
     same("returned", found.len(), 1)?;
     clock.advance(secs(7));
-    same("nor when told not to", store.get(["a"], "new").await?, None)
+    same(
+        "nor without a refresh",
+        store.get(["a"], "new").await?,
+        None,
+    )
 }
 
-async fn a_put_sets_the_time_anew(world: &World<'_>) -> Result<(), Problem> {
-    let (store, clock) = world.store().await?;
+async fn a_put_sets_the_time_anew(stores: &Stores<'_>) -> Result<(), Problem> {
+    let (store, clock) = stores.open().await?;
     for key in ["ever", "longer", "shorter"] {
         store.put(["a"], key, &1).ttl(secs(10)).await?;
     }
@@ -132,8 +138,8 @@ async fn a_put_sets_the_time_anew(world: &World<'_>) -> Result<(), Problem> {
     holds("for ever", store.get(["a"], "ever").await?.is_some())
 }
 
-async fn the_store_sets_the_time_of_items_without_one(world: &World<'_>) -> Result<(), Problem> {
-    let (store, clock) = world.with(StoreOptions::default().ttl(secs(10))).await?;
+async fn the_store_sets_the_time_of_items_without_one(stores: &Stores<'_>) -> Result<(), Problem> {
+    let (store, clock) = stores.with(StoreOptions::default().ttl(secs(10))).await?;
     store.put(["a"], "default", &1).await?;
     store.put(["a"], "own", &1).ttl(secs(100)).await?;
     store.put(["a"], "ever", &1).for_ever().await?;
@@ -152,8 +158,8 @@ async fn the_store_sets_the_time_of_items_without_one(world: &World<'_>) -> Resu
     )
 }
 
-async fn very_long_lives_do_not_overflow(world: &World<'_>) -> Result<(), Problem> {
-    let (store, clock) = world.store().await?;
+async fn very_long_lives_do_not_overflow(stores: &Stores<'_>) -> Result<(), Problem> {
+    let (store, clock) = stores.open().await?;
     let lives = [
         std::time::Duration::MAX,
         std::time::Duration::from_micros(i64::MAX as u64),
@@ -168,8 +174,8 @@ async fn very_long_lives_do_not_overflow(world: &World<'_>) -> Result<(), Proble
     same("how many are left", store.search(["a"]).await?.len(), 3)
 }
 
-async fn a_sweep_removes_what_has_expired(world: &World<'_>) -> Result<(), Problem> {
-    let (store, clock) = world.store().await?;
+async fn a_sweep_removes_what_has_expired(stores: &Stores<'_>) -> Result<(), Problem> {
+    let (store, clock) = stores.open().await?;
     for n in 0..200 {
         let put = store.put(["a"], n.to_string(), &n);
         if n % 2 == 0 {

@@ -3,9 +3,11 @@
 use langgraph_store::{FieldPath, Filter, Store, StoreError, StoreExt};
 use serde_json::{Value, json};
 
-use super::{Problem, World, refused, same};
+use super::Stores;
+use crate::case::{Problem, refused, same};
 
-super::cases! {
+crate::case::cases! {
+    Stores:
     filters_compare_within_a_kind,
     filters_follow_paths,
     filters_are_combined,
@@ -23,11 +25,11 @@ async fn passing(store: &dyn Store, filter: Filter) -> Result<Vec<String>, Probl
 }
 
 async fn check(
-    world: &World<'_>,
+    stores: &Stores<'_>,
     values: &[(&str, Value)],
     expected: Vec<(Filter, &[&str])>,
 ) -> Result<(), Problem> {
-    let (store, _) = world.store().await?;
+    let (store, _) = stores.open().await?;
     for (key, value) in values {
         store.put(["x"], *key, value).await?;
     }
@@ -39,7 +41,7 @@ async fn check(
     Ok(())
 }
 
-async fn filters_compare_within_a_kind(world: &World<'_>) -> Result<(), Problem> {
+async fn filters_compare_within_a_kind(stores: &Stores<'_>) -> Result<(), Problem> {
     const NEAR: i64 = (1 << 53) + 1;
     #[allow(clippy::cast_precision_loss)]
     let rounded = NEAR as f64;
@@ -98,7 +100,7 @@ async fn filters_compare_within_a_kind(world: &World<'_>) -> Result<(), Problem>
         ),
         (Filter::one_of::<i64>("a", []), &[]),
     ];
-    check(world, &values, expected).await?;
+    check(stores, &values, expected).await?;
     let (there, not_one) = (all_but_gone(&[]), all_but_gone(&["one", "one.0"]));
     let not_text = all_but_gone(&["text"]);
     let expected: Vec<(Filter, &[&str])> = vec![
@@ -107,10 +109,10 @@ async fn filters_compare_within_a_kind(world: &World<'_>) -> Result<(), Problem>
         (Filter::ne("a", "b"), &not_text),
         (!Filter::exists("a"), &["gone", "plain"]),
     ];
-    check(world, &values, expected).await
+    check(stores, &values, expected).await
 }
 
-async fn filters_follow_paths(world: &World<'_>) -> Result<(), Problem> {
+async fn filters_follow_paths(stores: &Stores<'_>) -> Result<(), Problem> {
     let values = [
         ("deep", json!({"a": {"b": {"c": 1}}})),
         (
@@ -160,10 +162,10 @@ async fn filters_follow_paths(world: &World<'_>) -> Result<(), Problem> {
             &["deep", "dots", "list", "lists", "whole"],
         ),
     ];
-    check(world, &values, expected).await
+    check(stores, &values, expected).await
 }
 
-async fn filters_are_combined(world: &World<'_>) -> Result<(), Problem> {
+async fn filters_are_combined(stores: &Stores<'_>) -> Result<(), Problem> {
     let values = [
         ("a", json!({"n": 1, "s": "x"})),
         ("b", json!({"n": 2, "s": "x"})),
@@ -187,10 +189,10 @@ async fn filters_are_combined(world: &World<'_>) -> Result<(), Problem> {
             &["a"],
         ),
     ];
-    check(world, &values, expected).await
+    check(stores, &values, expected).await
 }
 
-async fn filters_hold_any_text(world: &World<'_>) -> Result<(), Problem> {
+async fn filters_hold_any_text(stores: &Stores<'_>) -> Result<(), Problem> {
     let odd = [
         "'",
         "\"",
@@ -208,7 +210,7 @@ async fn filters_hold_any_text(world: &World<'_>) -> Result<(), Problem> {
         "\u{1}",
         "\\u0041",
     ];
-    let (store, _) = world.store().await?;
+    let (store, _) = stores.open().await?;
     for (n, text) in odd.iter().enumerate() {
         let value = json!({"t": text, "k": {*text: n}});
         store.put(["x"], format!("{n}"), &value).await?;
@@ -224,8 +226,8 @@ async fn filters_hold_any_text(world: &World<'_>) -> Result<(), Problem> {
     Ok(())
 }
 
-async fn filters_apply_before_pages(world: &World<'_>) -> Result<(), Problem> {
-    let (store, clock) = world.store().await?;
+async fn filters_apply_before_pages(stores: &Stores<'_>) -> Result<(), Problem> {
+    let (store, clock) = stores.open().await?;
     for n in 0..30 {
         store
             .put(["x"], format!("{n:02}"), &json!({"n": n}))
@@ -242,8 +244,8 @@ async fn filters_apply_before_pages(world: &World<'_>) -> Result<(), Problem> {
     same("the page", keys, vec!["17", "16", "15", "14", "13"])
 }
 
-async fn filters_that_make_no_sense_are_refused(world: &World<'_>) -> Result<(), Problem> {
-    let (store, _) = world.store().await?;
+async fn filters_that_make_no_sense_are_refused(stores: &Stores<'_>) -> Result<(), Problem> {
+    let (store, _) = stores.open().await?;
     let any = |tests: i64| {
         let tests = (0..tests).map(|n| Filter::eq("a", n));
         tests.reduce(Filter::or)

@@ -5,9 +5,11 @@ use langgraph_store::{
 };
 use serde_json::{Value, json};
 
-use super::{Problem, World, holds, refused, same, secs};
+use super::{Stores, secs};
+use crate::case::{Problem, holds, refused, same};
 
-super::cases! {
+crate::case::cases! {
+    Stores:
     values_come_back_as_they_were_put,
     what_is_missing_is_none,
     a_put_replaces_and_keeps_the_creation,
@@ -20,8 +22,8 @@ super::cases! {
     writers_side_by_side_lose_nothing,
 }
 
-async fn values_come_back_as_they_were_put(world: &World<'_>) -> Result<(), Problem> {
-    let (store, _) = world.store().await?;
+async fn values_come_back_as_they_were_put(stores: &Stores<'_>) -> Result<(), Problem> {
+    let (store, _) = stores.open().await?;
     let deep = |levels| (0..levels).fold(json!(1), |inner, _| json!([inner]));
     let values = [
         deep(127),
@@ -57,8 +59,8 @@ async fn values_come_back_as_they_were_put(world: &World<'_>) -> Result<(), Prob
     Ok(())
 }
 
-async fn what_is_missing_is_none(world: &World<'_>) -> Result<(), Problem> {
-    let (store, _) = world.store().await?;
+async fn what_is_missing_is_none(stores: &Stores<'_>) -> Result<(), Problem> {
+    let (store, _) = stores.open().await?;
     same("in an empty store", store.get(["a"], "k").await?, None)?;
     store.put(["a"], "k", &1).await?;
     same("another key", store.get(["a"], "l").await?, None)?;
@@ -68,8 +70,8 @@ async fn what_is_missing_is_none(world: &World<'_>) -> Result<(), Problem> {
     same("reading makes no namespace", listed, vec!["a".into()])
 }
 
-async fn a_put_replaces_and_keeps_the_creation(world: &World<'_>) -> Result<(), Problem> {
-    let (store, clock) = world.store().await?;
+async fn a_put_replaces_and_keeps_the_creation(stores: &Stores<'_>) -> Result<(), Problem> {
+    let (store, clock) = stores.open().await?;
     store.put(["a"], "k", &json!({"old": 1})).await?;
     let first = item(store.get(["a"], "k").await?)?;
     same("where it is", first.namespace.clone(), ["a"].into())?;
@@ -87,8 +89,8 @@ async fn a_put_replaces_and_keeps_the_creation(world: &World<'_>) -> Result<(), 
     same("how many there are", found.len(), 1)
 }
 
-async fn a_deletion_says_whether_there_was_something(world: &World<'_>) -> Result<(), Problem> {
-    let (store, clock) = world.store().await?;
+async fn a_deletion_says_whether_there_was_something(stores: &Stores<'_>) -> Result<(), Problem> {
+    let (store, clock) = stores.open().await?;
     same("nothing there", store.delete(["a"], "k").await?, false)?;
     store.put(["a"], "k", &1).await?;
     store.put(["a"], "l", &2).await?;
@@ -106,8 +108,8 @@ async fn a_deletion_says_whether_there_was_something(world: &World<'_>) -> Resul
     holds("put again, it is new", again > created)
 }
 
-async fn namespaces_are_never_mistaken_for_each_other(world: &World<'_>) -> Result<(), Problem> {
-    let (store, _) = world.store().await?;
+async fn namespaces_are_never_mistaken_for_each_other(stores: &Stores<'_>) -> Result<(), Problem> {
+    let (store, _) = stores.open().await?;
     let namespaces: Vec<Namespace> = vec![
         ["a", "b"].into(),
         ["a.b"].into(),
@@ -137,8 +139,8 @@ async fn namespaces_are_never_mistaken_for_each_other(world: &World<'_>) -> Resu
     same("what is below `a`", below, expected)
 }
 
-async fn labels_and_keys_hold_any_characters(world: &World<'_>) -> Result<(), Problem> {
-    let (store, _) = world.store().await?;
+async fn labels_and_keys_hold_any_characters(stores: &Stores<'_>) -> Result<(), Problem> {
+    let (store, _) = stores.open().await?;
     let long = "x".repeat(500);
     let odd = [
         "a b",
@@ -180,8 +182,8 @@ async fn labels_and_keys_hold_any_characters(world: &World<'_>) -> Result<(), Pr
     same("all of them", listed.len(), odd.len())
 }
 
-async fn a_batch_is_done_in_order(world: &World<'_>) -> Result<(), Problem> {
-    let (store, _) = world.store().await?;
+async fn a_batch_is_done_in_order(stores: &Stores<'_>) -> Result<(), Problem> {
+    let (store, _) = stores.open().await?;
     let ops: Vec<Op> = vec![
         Get::new(["a"], "k").into(),
         Put::new(["a"], "k", 1).into(),
@@ -195,7 +197,7 @@ async fn a_batch_is_done_in_order(world: &World<'_>) -> Result<(), Problem> {
         Op::ListNamespaces(langgraph_store::ListNamespaces::default()),
     ];
     let answers = store.batch(ops).await?;
-    let told: Vec<Value> = answers.iter().map(tell).collect();
+    let short: Vec<Value> = answers.iter().map(short_form).collect();
     let expected = vec![
         json!(null),
         json!("done"),
@@ -208,13 +210,13 @@ async fn a_batch_is_done_in_order(world: &World<'_>) -> Result<(), Problem> {
         json!([2]),
         json!([["a"]]),
     ];
-    same("the answers", told, expected)?;
+    same("the answers", short, expected)?;
     let nothing = store.batch(Vec::new()).await?;
-    same("nothing asked", nothing, Vec::new())
+    same("no request", nothing, Vec::new())
 }
 
-async fn a_batch_that_is_refused_does_nothing(world: &World<'_>) -> Result<(), Problem> {
-    let (store, _) = world.store().await?;
+async fn a_batch_that_is_refused_does_nothing(stores: &Stores<'_>) -> Result<(), Problem> {
+    let (store, _) = stores.open().await?;
     store.put(["a"], "old", &1).await?;
     let ops: Vec<Op> = vec![
         Put::new(["a"], "new", 1).into(),
@@ -232,8 +234,8 @@ async fn a_batch_that_is_refused_does_nothing(world: &World<'_>) -> Result<(), P
     )
 }
 
-async fn bad_names_and_values_are_refused(world: &World<'_>) -> Result<(), Problem> {
-    let (store, _) = world.with(StoreOptions::default()).await?;
+async fn bad_names_and_values_are_refused(stores: &Stores<'_>) -> Result<(), Problem> {
+    let (store, _) = stores.with(StoreOptions::default()).await?;
     // What is just short enough is kept.
     let long = "é".repeat(512);
     store.put([long.as_str()], &long, &1).await?;
@@ -277,8 +279,8 @@ async fn bad_names_and_values_are_refused(world: &World<'_>) -> Result<(), Probl
     same("what is there", store.list_namespaces().await?, Vec::new())
 }
 
-async fn writers_side_by_side_lose_nothing(world: &World<'_>) -> Result<(), Problem> {
-    let (store, _) = world.store().await?;
+async fn writers_side_by_side_lose_nothing(stores: &Stores<'_>) -> Result<(), Problem> {
+    let (store, _) = stores.open().await?;
     let writers = (0..16_u32).map(|writer| {
         let store = std::sync::Arc::clone(&store);
         tokio::spawn(async move {
@@ -302,7 +304,7 @@ async fn writers_side_by_side_lose_nothing(world: &World<'_>) -> Result<(), Prob
     for writer in writers {
         writer
             .await
-            .map_err(|error| Problem(format!("a writer panicked: {error}")))??;
+            .map_err(|error| Problem::Wrong(format!("a writer panicked: {error}")))??;
     }
     let own = store.search(["own"]).limit(1000).await?;
     same("how many were put", own.len(), 16 * 8)?;
@@ -313,11 +315,11 @@ async fn writers_side_by_side_lose_nothing(world: &World<'_>) -> Result<(), Prob
 }
 
 fn item(item: Option<Item>) -> Result<Item, Problem> {
-    item.ok_or_else(|| Problem("the item is not there".to_owned()))
+    item.ok_or_else(|| Problem::Wrong("the item is not there".to_owned()))
 }
 
 /// A short form of an answer.
-fn tell(answer: &Answer) -> Value {
+fn short_form(answer: &Answer) -> Value {
     match answer {
         Answer::Item(item) => item.as_ref().map_or(Value::Null, |item| item.value.clone()),
         Answer::Done => json!("done"),

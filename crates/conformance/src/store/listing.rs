@@ -2,9 +2,11 @@
 
 use langgraph_store::{Label, Namespace, Store, StoreExt};
 
-use super::{Problem, World, same};
+use super::Stores;
+use crate::case::{Problem, same};
 
-super::cases! {
+crate::case::cases! {
+    Stores:
     namespaces_are_listed_in_order,
     namespaces_are_picked_by_beginning_and_end,
     namespaces_are_cut_and_named_once,
@@ -33,8 +35,8 @@ fn names(namespaces: &[Namespace]) -> Vec<String> {
     namespaces.iter().map(ToString::to_string).collect()
 }
 
-async fn namespaces_are_listed_in_order(world: &World<'_>) -> Result<(), Problem> {
-    let (store, _) = world.store().await?;
+async fn namespaces_are_listed_in_order(stores: &Stores<'_>) -> Result<(), Problem> {
+    let (store, _) = stores.open().await?;
     same(
         "in an empty store",
         store.list_namespaces().await?,
@@ -54,8 +56,8 @@ async fn namespaces_are_listed_in_order(world: &World<'_>) -> Result<(), Problem
     )
 }
 
-async fn namespaces_are_picked_by_beginning_and_end(world: &World<'_>) -> Result<(), Problem> {
-    let (store, _) = world.store().await?;
+async fn namespaces_are_picked_by_beginning_and_end(stores: &Stores<'_>) -> Result<(), Problem> {
+    let (store, _) = stores.open().await?;
     fill(&*store).await?;
     let users = store.list_namespaces().prefix(["users"]).await?;
     same("below users", users.len(), 5)?;
@@ -98,8 +100,8 @@ async fn namespaces_are_picked_by_beginning_and_end(world: &World<'_>) -> Result
     same("half a label", none, Vec::new())
 }
 
-async fn namespaces_are_cut_and_named_once(world: &World<'_>) -> Result<(), Problem> {
-    let (store, _) = world.store().await?;
+async fn namespaces_are_cut_and_named_once(stores: &Stores<'_>) -> Result<(), Problem> {
+    let (store, _) = stores.open().await?;
     fill(&*store).await?;
     let tops = store.list_namespaces().max_depth(1).await?;
     same(
@@ -116,8 +118,8 @@ async fn namespaces_are_cut_and_named_once(world: &World<'_>) -> Result<(), Prob
     same("two labels", names(&users), expected.to_vec())
 }
 
-async fn namespaces_come_in_pages(world: &World<'_>) -> Result<(), Problem> {
-    let (store, _) = world.store().await?;
+async fn namespaces_come_in_pages(stores: &Stores<'_>) -> Result<(), Problem> {
+    let (store, _) = stores.open().await?;
     fill(&*store).await?;
     let all = store.list_namespaces().await?;
     let mut pages = Vec::new();

@@ -8,9 +8,11 @@ use langgraph_store::{
 };
 use serde_json::json;
 
-use super::{Problem, World, holds, refused, same, secs};
+use super::{Stores, secs};
+use crate::case::{Problem, holds, refused, same};
 
-super::cases! {
+crate::case::cases! {
+    Stores:
     the_nearest_come_first_with_their_scores,
     only_what_is_embedded_is_found_by_a_query,
     the_best_field_counts,
@@ -28,8 +30,8 @@ fn options() -> StoreOptions {
     StoreOptions::default().embedder(HashingEmbedder::new(512))
 }
 
-async fn the_nearest_come_first_with_their_scores(world: &World<'_>) -> Result<(), Problem> {
-    let (store, _) = world.with(options()).await?;
+async fn the_nearest_come_first_with_their_scores(stores: &Stores<'_>) -> Result<(), Problem> {
+    let (store, _) = stores.with(options()).await?;
     store.put(["a"], "both", "the red cat sleeps").await?;
     store
         .put(["a"], "one", "the red house burns quickly")
@@ -57,8 +59,8 @@ async fn the_nearest_come_first_with_their_scores(world: &World<'_>) -> Result<(
     )
 }
 
-async fn only_what_is_embedded_is_found_by_a_query(world: &World<'_>) -> Result<(), Problem> {
-    let (store, _) = world.with(options().fields(["text"])).await?;
+async fn only_what_is_embedded_is_found_by_a_query(stores: &Stores<'_>) -> Result<(), Problem> {
+    let (store, _) = stores.with(options().fields(["text"])).await?;
     store.put(["a"], "in", &json!({"text": "cat"})).await?;
     store
         .put(["a"], "out", &json!({"text": "cat"}))
@@ -78,8 +80,8 @@ async fn only_what_is_embedded_is_found_by_a_query(world: &World<'_>) -> Result<
     same("all", store.search(["a"]).await?.len(), 6)
 }
 
-async fn the_best_field_counts(world: &World<'_>) -> Result<(), Problem> {
-    let (store, _) = world
+async fn the_best_field_counts(stores: &Stores<'_>) -> Result<(), Problem> {
+    let (store, _) = stores
         .with(options().fields(["title", "parts[*].text"]))
         .await?;
     let value = json!({
@@ -96,8 +98,8 @@ async fn the_best_field_counts(world: &World<'_>) -> Result<(), Problem> {
     same("other kinds as JSON", keys(&found), vec!["number"])
 }
 
-async fn a_put_embeds_anew(world: &World<'_>) -> Result<(), Problem> {
-    let (store, _) = world.with(options()).await?;
+async fn a_put_embeds_anew(stores: &Stores<'_>) -> Result<(), Problem> {
+    let (store, _) = stores.with(options()).await?;
     store.put(["a"], "k", "cat").await?;
     store.put(["a"], "k", "dog").await?;
     let found = store.search(["a"]).query("cat").min_score(0.5).await?;
@@ -113,8 +115,8 @@ async fn a_put_embeds_anew(world: &World<'_>) -> Result<(), Problem> {
     same("deleted", found, Vec::new())
 }
 
-async fn queries_go_with_filters_and_pages(world: &World<'_>) -> Result<(), Problem> {
-    let (store, clock) = world.with(options().fields(["text"])).await?;
+async fn queries_go_with_filters_and_pages(stores: &Stores<'_>) -> Result<(), Problem> {
+    let (store, clock) = stores.with(options().fields(["text"])).await?;
     for n in 0..20 {
         let text = format!("cat {}", "x ".repeat(n));
         let value = json!({"text": text, "even": n % 2 == 0});
@@ -135,8 +137,8 @@ async fn queries_go_with_filters_and_pages(world: &World<'_>) -> Result<(), Prob
     same("the last page", keys(&last), vec!["16", "18"])
 }
 
-async fn what_has_expired_is_not_found_by_a_query(world: &World<'_>) -> Result<(), Problem> {
-    let (store, clock) = world.with(options()).await?;
+async fn what_has_expired_is_not_found_by_a_query(stores: &Stores<'_>) -> Result<(), Problem> {
+    let (store, clock) = stores.with(options()).await?;
     store.put(["a"], "short", "cat").ttl(secs(10)).await?;
     store.put(["a"], "renewed", "cat").ttl(secs(10)).await?;
     clock.advance(secs(8));
@@ -165,11 +167,11 @@ impl Embedder for Failing {
     }
 }
 
-async fn a_failing_embedder_keeps_a_batch_out(world: &World<'_>) -> Result<(), Problem> {
+async fn a_failing_embedder_keeps_a_batch_out(stores: &Stores<'_>) -> Result<(), Problem> {
     let failing = std::sync::Arc::new(Failing::default());
     let shared: std::sync::Arc<Failing> = std::sync::Arc::clone(&failing);
     let options = StoreOptions::default().shared_embedder(shared);
-    let (store, _) = world.with(options).await?;
+    let (store, _) = stores.with(options).await?;
     store.put(["a"], "old", "text").await?;
     failing.0.store(true, Ordering::Relaxed);
     let ops: Vec<Op> = vec![

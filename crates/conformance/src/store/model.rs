@@ -8,19 +8,21 @@ use langgraph_store::{
 };
 use serde_json::{Value, json};
 
-use super::{Problem, World};
+use super::Stores;
+use crate::case::{Problem, same};
 
-super::cases! {
+crate::case::cases! {
+    Stores:
     random_batches_are_answered_as_in_memory,
 }
 
-async fn random_batches_are_answered_as_in_memory(world: &World<'_>) -> Result<(), Problem> {
+async fn random_batches_are_answered_as_in_memory(stores: &Stores<'_>) -> Result<(), Problem> {
     for seed in 0..6 {
         let options = StoreOptions::default()
             .ttl(Duration::from_secs(40))
             .embedder(HashingEmbedder::new(16))
             .fields(["text", "a"]);
-        let (store, clock) = world.with(options.clone()).await?;
+        let (store, clock) = stores.with(options.clone()).await?;
         let model = MemoryStore::with(options.clock(clock.clone()));
         let mut dice = Dice(fastrand::Rng::with_seed(seed));
         for round in 0..120 {
@@ -31,7 +33,7 @@ async fn random_batches_are_answered_as_in_memory(world: &World<'_>) -> Result<(
             let expected = model.batch(ops.clone()).await?;
             for ((op, found), expected) in ops.iter().zip(&found).zip(&expected) {
                 if found != expected {
-                    return Err(Problem(format!(
+                    return Err(Problem::Wrong(format!(
                         "seed {seed}, batch {round}, {op:?}: {found:?}, expected {expected:?}"
                     )));
                 }
@@ -41,7 +43,7 @@ async fn random_batches_are_answered_as_in_memory(world: &World<'_>) -> Result<(
         all.limit = 1000;
         let found = store.batch(vec![all.clone().into()]).await?;
         let expected = model.batch(vec![all.into()]).await?;
-        super::same("what is left", count(&found), count(&expected))?;
+        same("what is left", count(&found), count(&expected))?;
     }
     Ok(())
 }

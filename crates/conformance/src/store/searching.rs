@@ -2,9 +2,11 @@
 
 use langgraph_store::{Item, Namespace, StoreError, StoreExt};
 
-use super::{Problem, World, refused, same, secs};
+use super::{Stores, secs};
+use crate::case::{Problem, refused, same};
 
-super::cases! {
+crate::case::cases! {
+    Stores:
     the_newest_come_first,
     a_search_sees_its_namespace_and_below,
     searches_come_in_pages,
@@ -15,8 +17,8 @@ fn keys(items: &[Item]) -> Vec<&str> {
     items.iter().map(|item| item.key.as_str()).collect()
 }
 
-async fn the_newest_come_first(world: &World<'_>) -> Result<(), Problem> {
-    let (store, clock) = world.store().await?;
+async fn the_newest_come_first(stores: &Stores<'_>) -> Result<(), Problem> {
+    let (store, clock) = stores.open().await?;
     for key in ["b", "c", "a"] {
         store.put(["x"], key, &1).await?;
         clock.advance(secs(1));
@@ -36,8 +38,8 @@ async fn the_newest_come_first(world: &World<'_>) -> Result<(), Problem> {
     )
 }
 
-async fn a_search_sees_its_namespace_and_below(world: &World<'_>) -> Result<(), Problem> {
-    let (store, clock) = world.store().await?;
+async fn a_search_sees_its_namespace_and_below(stores: &Stores<'_>) -> Result<(), Problem> {
+    let (store, clock) = stores.open().await?;
     let places: [&[&str]; 4] = [&["a"], &["a", "b"], &["a", "b", "c"], &["ab"]];
     for labels in places {
         store.put(labels, labels.join("-"), &1).await?;
@@ -52,8 +54,8 @@ async fn a_search_sees_its_namespace_and_below(world: &World<'_>) -> Result<(), 
     same("nowhere", store.search(["z"]).await?, Vec::new())
 }
 
-async fn searches_come_in_pages(world: &World<'_>) -> Result<(), Problem> {
-    let (store, clock) = world.store().await?;
+async fn searches_come_in_pages(stores: &Stores<'_>) -> Result<(), Problem> {
+    let (store, clock) = stores.open().await?;
     for n in 0..25 {
         store.put(["x"], format!("{n:02}"), &n).await?;
         clock.advance(secs(1));
@@ -74,8 +76,8 @@ async fn searches_come_in_pages(world: &World<'_>) -> Result<(), Problem> {
     same("all", all.len(), 25)
 }
 
-async fn a_query_needs_an_embedder(world: &World<'_>) -> Result<(), Problem> {
-    let (store, _) = world.store().await?;
+async fn a_query_needs_an_embedder(stores: &Stores<'_>) -> Result<(), Problem> {
+    let (store, _) = stores.open().await?;
     store.put(["x"], "k", "text").await?;
     let result = store.search(["x"]).query("text").await;
     refused("a query", result, |error| {
