@@ -3,7 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
-/// Tells a store the time.
+/// The time of a store.
 pub trait Clock: Send + Sync + 'static {
     /// Returns the time.
     fn now(&self) -> SystemTime;
@@ -54,7 +54,7 @@ fn is_near(from: SystemTime, since: Duration, now: SystemTime) -> bool {
     drift.is_some_and(|drift| drift < DRIFT)
 }
 
-/// A clock that moves only when told to: for tests of expiry.
+/// A clock that a test moves: for tests of expiry.
 ///
 /// # Examples
 ///

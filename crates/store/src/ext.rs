@@ -228,16 +228,16 @@ impl<St: ?Sized> Request<'_, St, ListNamespaces> {
 pub type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
 
 /// An operation on a store, with the type of its answer.
-trait Asked: Into<Op> {
+trait Operation: Into<Op> {
     type Answer;
 
     /// Returns `None` for the answer to another operation.
     fn read(answer: Answer) -> Option<Self::Answer>;
 }
 
-macro_rules! asked {
+macro_rules! operations {
     ($($request:ident: $answer:ty = $pattern:pat => $value:expr;)*) => {$(
-        impl Asked for $request {
+        impl Operation for $request {
             type Answer = $answer;
 
             fn read(answer: Answer) -> Option<$answer> {
@@ -259,7 +259,7 @@ macro_rules! asked {
     )*};
 }
 
-asked! {
+operations! {
     Get: Option<Item> = Answer::Item(item) => item;
     Put: () = Answer::Done => ();
     Delete: bool = Answer::Deleted(deleted) => deleted;
@@ -267,7 +267,9 @@ asked! {
     ListNamespaces: Vec<Namespace> = Answer::Namespaces(namespaces) => namespaces;
 }
 
-fn ask<'a, St: Store + ?Sized, R: Asked>(request: Request<'a, St, R>) -> StoreFuture<'a, R::Answer>
+fn ask<'a, St: Store + ?Sized, R: Operation>(
+    request: Request<'a, St, R>,
+) -> StoreFuture<'a, R::Answer>
 where
     R::Answer: 'a,
 {

@@ -29,7 +29,7 @@
 //!         store.put(["users", &chat.user], "name", name).await?;
 //!     }
 //!     let name: Option<String> = store.get_as(["users", &chat.user], "name").await?;
-//!     let name = name.unwrap_or_else(|| "stranger".to_owned());
+//!     let name = name.unwrap_or_else(|| "friend".to_owned());
 //!     Ok(ChatUpdate::default().answer(format!("Hello, {name}")))
 //! }
 //!
@@ -43,7 +43,7 @@
 //! };
 //! assert_eq!(graph.invoke(hello("u-1", "I am Ada")).await?.answer, "Hello, Ada");
 //! assert_eq!(graph.invoke(hello("u-1", "hi")).await?.answer, "Hello, Ada");
-//! assert_eq!(graph.invoke(hello("u-2", "hi")).await?.answer, "Hello, stranger");
+//! assert_eq!(graph.invoke(hello("u-2", "hi")).await?.answer, "Hello, friend");
 //! # Ok(())
 //! # }
 //! ```

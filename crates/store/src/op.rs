@@ -19,8 +19,8 @@ use crate::{FieldPath, Filter, Item, Label, Namespace, StoreError};
 pub trait Store: Send + Sync + 'static {
     /// Executes the operations in order, and returns an answer for each.
     ///
-    /// The batch is one transaction: each operation sees the effects of those before it, and nobody
-    /// else sees a part of them.
+    /// The batch is one transaction: each operation sees the effects of those before it, and other
+    /// batches see all effects or none.
     ///
     /// # Errors
     ///

@@ -53,8 +53,8 @@ async fn remember(chat: &Chat, cx: &Context) -> Result<(), StoreError> {
 #[node]
 async fn recall(chat: &Chat, cx: &Context) -> Result<ChatUpdate, StoreError> {
     let found = cx.store()?.search(["facts", &chat.user]).await?;
-    let told = found.iter().map(|item| item.value["fact"].to_string());
-    Ok(ChatUpdate::default().answers(told.collect()))
+    let facts = found.iter().map(|item| item.value["fact"].to_string());
+    Ok(ChatUpdate::default().answers(facts.collect()))
 }
 
 fn assistant() -> CompiledStateGraph<Chat> {

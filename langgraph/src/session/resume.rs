@@ -58,7 +58,7 @@ async fn fork<S: State>(
     given: Vec<ResumeValue>,
     command: Option<Output<S>>,
 ) -> Result<(), AgentError> {
-    let answers = assign(&log.key.thread, &loaded.asked(&[]), given)?;
+    let answers = assign(&log.key.thread, &loaded.all(&[]), given)?;
     expect(engine, &answers);
     let id = loaded.stored.checkpoint.id;
     let origin = Origin::child_of(Some(id), Source::Fork);

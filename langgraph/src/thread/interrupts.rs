@@ -56,7 +56,7 @@ impl<S: State> Loaded<S> {
     }
 
     /// Returns all interrupts, answered or not.
-    pub(crate) fn asked(&self, namespace: &[NodeName]) -> Vec<(usize, Interrupt)> {
+    pub(crate) fn all(&self, namespace: &[NodeName]) -> Vec<(usize, Interrupt)> {
         self.questions(namespace, true)
     }
 
