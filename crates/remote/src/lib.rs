@@ -82,6 +82,8 @@ mod id;
 mod interrupt;
 mod local;
 mod node;
+#[cfg(feature = "otel")]
+pub mod otel;
 mod propagate;
 mod recent;
 mod reply;

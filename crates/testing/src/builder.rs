@@ -99,7 +99,7 @@ impl TestContextBuilder {
         self
     }
 
-    /// Sets which events somebody reads; by default all.
+    /// Sets which events are read; by default all.
     pub fn stream(mut self, modes: impl Into<StreamModes>) -> Self {
         self.0.modes = modes.into();
         self

@@ -1,4 +1,5 @@
-//! Tests of nodes, tools, graphs and agents: contexts, paths, recorded models, stored threads.
+//! Tests and evaluations of nodes, tools, graphs and agents: contexts, paths, recorded models, stored
+//! threads, data sets.
 //!
 //! A node is a function: a test calls it with a state, and with a [`TestContext`] if it takes a
 //! context. The context gives the node resources, metadata and answers. It records the node's
@@ -32,11 +33,14 @@
 mod builder;
 mod cassette;
 mod context;
+mod debug;
+pub mod eval;
 mod replay;
 mod trace;
 
 pub use builder::TestContextBuilder;
 pub use cassette::{Cassette, CassetteError};
 pub use context::TestContext;
-pub use replay::{Divergence, Replay, Report, ThreadReplay, Unchecked, replay};
+pub use debug::{DebugNode, StateLog};
+pub use replay::{Divergence, Replay, ReplayReport, ThreadReplay, Unchecked, replay};
 pub use trace::{PathMismatch, Trace};

@@ -27,8 +27,8 @@ use answers::{NoModel, StoredAnswers};
 use compare::Outcome;
 use log::Log;
 use opened::Opened;
-pub use report::{Divergence, Report, ThreadReplay, Unchecked};
-use saver::Rehearsal;
+pub use report::{Divergence, ReplayReport, ThreadReplay, Unchecked};
+use saver::DryRunSaver;
 
 /// How many threads one query lists.
 const PAGE: usize = 1_000;
@@ -116,7 +116,7 @@ where
 #[must_use = "a replay does nothing until it is awaited"]
 pub struct Replay<S: State> {
     saver: Result<Arc<dyn Checkpointer>, CheckpointError>,
-    attach: fn(CompiledStateGraph<S>, Arc<Rehearsal>) -> CompiledStateGraph<S>,
+    attach: fn(CompiledStateGraph<S>, Arc<DryRunSaver>) -> CompiledStateGraph<S>,
     graph: CompiledStateGraph<S>,
     filter: ThreadFilter,
     options: Options,
@@ -184,14 +184,14 @@ impl<S: State> Replay<S> {
         self
     }
 
-    async fn run(mut self) -> Result<Report, AgentError> {
+    async fn run(mut self) -> Result<ReplayReport, AgentError> {
         let saver = std::mem::replace(&mut self.saver, Err(no_checkpointer()))?;
         for add in &self.resources {
             self.graph = add(self.graph);
         }
         let administration = saver.administration_for("replay")?;
         let name = self.graph.topology().name.clone();
-        let mut report = Report::new(&name);
+        let mut report = ReplayReport::new(&name);
         let wanted = self.filter.limit.unwrap_or(usize::MAX);
         let mut filter = self.filter.clone().limit(PAGE.min(wanted));
         loop {
@@ -259,11 +259,11 @@ impl<S: State> Replay<S> {
         formats: &Formats,
     ) -> Result<Outcome, AgentError> {
         let stop = CancelToken::new();
-        let rehearsal = Rehearsal::new(log.key.clone(), formats.clone(), stop.clone());
-        let rehearsal = Arc::new(rehearsal);
-        rehearsal.fill(&opened.logs).await?;
+        let saver = DryRunSaver::new(log.key.clone(), formats.clone(), stop.clone());
+        let saver = Arc::new(saver);
+        saver.fill(&opened.logs).await?;
         let stand_in = Arc::new(StoredAnswers::new(answers.clone(), &self.options));
-        let graph = (self.attach)(self.graph.clone(), Arc::clone(&rehearsal));
+        let graph = (self.attach)(self.graph.clone(), Arc::clone(&saver));
         let model = self.options.model.clone();
         let model = model.unwrap_or_else(|| Arc::new(NoModel));
         let mut run = graph
@@ -279,7 +279,7 @@ impl<S: State> Replay<S> {
             }
         }
         let ended = run.await;
-        let got = rehearsal.records().await?;
+        let got = saver.records().await?;
         compare::compare(&compare::Superstep {
             log,
             at,
@@ -295,7 +295,7 @@ impl<S: State> Replay<S> {
 }
 
 impl<S: State> IntoFuture for Replay<S> {
-    type Output = Result<Report, AgentError>;
+    type Output = Result<ReplayReport, AgentError>;
     type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
 
     fn into_future(self) -> Self::IntoFuture {

@@ -13,7 +13,7 @@ use langgraph_agent::prelude::*;
 use langgraph_agent::{
     EffectExt, FnTool, MessagesStateUpdate, ScriptedModel, ToolDecision, Turn, react_agent,
 };
-use langgraph_testing::{Divergence, Report, replay};
+use langgraph_testing::{Divergence, ReplayReport, replay};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -110,7 +110,7 @@ async fn usage(saver: &Arc<MemorySaver>) -> Vec<Usage> {
     usage
 }
 
-fn only(report: &Report) -> (&str, &Divergence) {
+fn only(report: &ReplayReport) -> (&str, &Divergence) {
     let all: Vec<_> = report.diverged().collect();
     assert_eq!(all.len(), 1, "{report}");
     all[0]
@@ -248,7 +248,7 @@ async fn k8_changed_questions_diverge() {
     let report = replay(saver.clone(), &shop(&asks_twice)).await.unwrap();
     let (thread, divergence) = only(&report);
     assert_eq!((thread, &*divergence.field), ("dear", "outcome"));
-    assert_eq!(divergence.got, json!({"asked": [{"why": "why?"}]}));
+    assert_eq!(divergence.got, json!({"interrupts": [{"why": "why?"}]}));
 
     // No question any more.
     let asks_nothing = change(|_, _| Ok(note("approved by Ada")));
@@ -353,7 +353,7 @@ async fn k8_models_and_tools_of_a_replayed_agent_answer_as_they_did_then() {
         .unwrap();
     assert!(report.is_same(), "{report}");
 
-    // Without approvals, the refund that waits would be paid. It is not, and that is told.
+    // Without approvals, the refund that waits would be paid. It is not, and the report says so.
     let rash = desk(silent).compile().unwrap();
     let report = replay(saver, &rash).await.unwrap();
     let (_, divergence) = only(&report);

@@ -11,18 +11,7 @@ const KNOWN: &[&[&str]] = &[
     &[
         "crons", "accept", "claim", "cleanup", "finish", "session", "submit", "wake",
     ],
-    &["client", "exchange"],
     &["node", "state", "write"],
-    &["middleware", "policies", "stack"],
-    &["future", "options", "setup", "turns"],
-    &["engine", "executor", "log", "progress"],
-    &["recorder", "snapshot_policy"],
-    &["route", "task_result"],
-    &["load", "replay"],
-    &["call", "graph_tool"],
-    &["handle", "typed"],
-    &["db", "postgres", "queue"],
-    &["check", "inside", "key", "limits"],
 ];
 
 type Graph = BTreeMap<String, BTreeSet<String>>;

@@ -8,7 +8,7 @@ use langgraph::graph::worker;
 use langgraph::node::{NodeRun, Output};
 use langgraph::policy::{CachePolicy, Middleware, NodeCall, RetryPolicy, middleware};
 use langgraph::prelude::*;
-use langgraph_debug::{DebugNode, StateLog};
+use langgraph_testing::{DebugNode, StateLog};
 use langgraph_tests::fixtures::time_limit::ends_paused;
 
 use langgraph_tests::fixtures::lines::{Boom, Log, LogUpdate, Recorder, line, ms, single};

@@ -97,7 +97,7 @@ async fn a_remote_node_runs_through_its_transport() {
     let count = Arc::clone(&local_runs);
     let network = local("mail", move |_: AgentEnvelope| {
         count.fetch_add(1, Ordering::SeqCst);
-        async { EnvelopeBody::Complete(json!({"Sent": "nobody"})) }
+        async { EnvelopeBody::Complete(json!({"Sent": "no address"})) }
     });
     let mut graph = assistant();
     graph.resource(shared(network));
@@ -121,7 +121,7 @@ async fn a_remote_node_runs_through_its_transport() {
     // The one that is counted is one that can be asked: without the other transport it is.
     let state = graph.invoke(says("mail Ann see you")).await.unwrap();
     assert_eq!(local_runs.load(Ordering::SeqCst), 1);
-    assert_eq!(state.reply_to_user.as_deref(), Some("sent to nobody"));
+    assert_eq!(state.reply_to_user.as_deref(), Some("sent to no address"));
     assert_eq!(asked.lock().unwrap().len(), 1);
 }
 

@@ -41,8 +41,8 @@ async fn every_failure_names_node_and_agent() {
         .register("broken", |_: AgentEnvelope| async { panic!("oh no") });
     for (agent, expected) in [
         (
-            "nobody",
-            "there is no agent `nobody`; there are `broken`, `confused`, `rude`",
+            "unknown",
+            "there is no agent `unknown`; there are `broken`, `confused`, `rude`",
         ),
         (
             "rude",

@@ -412,9 +412,9 @@ async fn failures(transport: &Arc<dyn Transport>, log: &Log) {
     let graph = asking("worker", transport, LONG);
     let failed = error(graph.invoke("fail".to_owned()).await.unwrap_err());
     assert!(failed.ends_with("no paper left"), "{failed}");
-    let graph = asking("nobody", transport, LONG);
+    let graph = asking("unknown", transport, LONG);
     let failed = error(graph.invoke("x".to_owned()).await.unwrap_err());
-    assert!(failed.contains("there is no agent `nobody`"), "{failed}");
+    assert!(failed.contains("there is no agent `unknown`"), "{failed}");
     let before = log.stopped.load(Ordering::SeqCst);
     let graph = asking("worker", transport, Duration::from_millis(300));
     let failed = error(graph.invoke("never".to_owned()).await.unwrap_err());

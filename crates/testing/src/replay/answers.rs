@@ -20,14 +20,14 @@ pub(super) struct StoredAnswers {
     answers: Answers,
     model: Option<Arc<dyn ChatModel>>,
     run_tools: std::collections::BTreeSet<String>,
-    asked: Mutex<Asked>,
+    requests: Mutex<Requests>,
 }
 
 #[derive(Default)]
-struct Asked {
+struct Requests {
     /// How many answers of models each task has taken.
     taken: HashMap<Task, usize>,
-    /// Tasks that asked a model whose answers are not stored.
+    /// Tasks that called a model whose answers are not stored.
     missing: Vec<Task>,
 }
 
@@ -37,17 +37,17 @@ impl StoredAnswers {
             answers,
             model: options.model.clone(),
             run_tools: options.run_tools.clone(),
-            asked: Mutex::default(),
+            requests: Mutex::default(),
         }
     }
 
-    fn asked(&self) -> MutexGuard<'_, Asked> {
-        self.asked.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Requests> {
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the tasks that asked a model whose answers are not stored.
+    /// Returns the tasks that called a model whose answers are not stored.
     pub(super) fn missing(&self) -> Vec<Task> {
-        self.asked().missing.clone()
+        self.lock().missing.clone()
     }
 }
 
@@ -68,7 +68,9 @@ impl StandIn for StoredAnswers {
     ) -> Option<Result<ChatResponse, ModelError>> {
         let invalid = |text: &str| Err(ModelError::new(ModelErrorKind::InvalidRequest, text));
         let Some(task) = task(cx) else {
-            return Some(invalid("a replay cannot tell which task asks the model"));
+            return Some(invalid(
+                "the task that calls the model is unknown to the replay",
+            ));
         };
         let stored = self.answers.get(&task).map(|task| &*task.models);
         let stored = stored.unwrap_or_default();
@@ -76,18 +78,18 @@ impl StandIn for StoredAnswers {
             if let Some(model) = &self.model {
                 return Some(model.generate(request.clone()).await);
             }
-            self.asked().missing.push(task);
+            self.lock().missing.push(task);
             return Some(invalid("no answer of the model is stored"));
         }
         let place = {
-            let mut asked = self.asked();
-            let taken = asked.taken.entry(task).or_default();
+            let mut requests = self.lock();
+            let taken = requests.taken.entry(task).or_default();
             *taken += 1;
             *taken - 1
         };
         Some(match stored.get(place) {
             Some(message) => Ok(ChatResponse::new(message.clone())),
-            None => invalid("the model is asked once more than then"),
+            None => invalid("the model is called more often than then"),
         })
     }
 
@@ -105,7 +107,7 @@ impl StandIn for StoredAnswers {
     }
 }
 
-/// The model of a replay for which nobody has named one.
+/// The model of a replay without one.
 pub(super) struct NoModel;
 
 #[async_trait]
@@ -113,7 +115,7 @@ impl ChatModel for NoModel {
     async fn generate(&self, _: ChatRequest) -> Result<ChatResponse, ModelError> {
         Err(ModelError::new(
             ModelErrorKind::InvalidRequest,
-            "a replay asks no model; name one with `.model(..)`",
+            "a replay calls no model; name one with `.model(..)`",
         ))
     }
 }

@@ -32,7 +32,7 @@ pub(super) struct Superstep<'a> {
     pub(super) opened: &'a BTreeSet<usize>,
     /// Why the run failed, if it did.
     pub(super) ended: Option<&'a AgentError>,
-    /// Tasks that asked a model whose answers are not stored.
+    /// Tasks that called a model whose answers are not stored.
     pub(super) missing: &'a [(CheckpointId, usize)],
     pub(super) formats: &'a Formats,
     pub(super) options: &'a Options,
@@ -126,30 +126,31 @@ impl Superstep<'_> {
         if let (Some(then), Some(now)) = (written(then)?, &now_done) {
             return Ok(self.writes(&then, now));
         }
-        let asked = |fold: &TaskFold<'_>| match fold.outcome {
-            Some(TaskOutcome::Interrupted(asked)) => {
-                let own = asked.own.iter();
-                let own = own.map(|question| json!({question.key.as_str(): question.payload}));
-                let inner = asked.inner.iter();
-                let inner = inner.map(|question| json!({question.key.as_str(): question.payload}));
+        let interrupts = |fold: &TaskFold<'_>| match fold.outcome {
+            Some(TaskOutcome::Interrupted(interrupts)) => {
+                let own = interrupts.own.iter();
+                let own = own.map(|interrupt| json!({interrupt.key.as_str(): interrupt.payload}));
+                let inner = interrupts.inner.iter();
+                let inner =
+                    inner.map(|interrupt| json!({interrupt.key.as_str(): interrupt.payload}));
                 Some(Value::Array(own.chain(inner).collect()))
             }
             _ => None,
         };
-        if let (Some(then), Some(now)) = (asked(then), now.and_then(asked)) {
+        if let (Some(then), Some(now)) = (interrupts(then), now.and_then(interrupts)) {
             return Ok((then != now).then(|| ("interrupt".to_owned(), then, now)));
         }
-        let told = |fold: &TaskFold<'_>| match fold.outcome {
+        let outcome = |fold: &TaskFold<'_>| match fold.outcome {
             Some(TaskOutcome::Finished(_)) => json!("finished"),
             Some(TaskOutcome::Failed(error)) => json!(format!("failed: {error}")),
-            _ => json!({"asked": asked(fold)}),
+            _ => json!({"interrupts": interrupts(fold)}),
         };
         let got = match (now, self.ended) {
-            (Some(now), _) if now.outcome.is_some() => told(now),
+            (Some(now), _) if now.outcome.is_some() => outcome(now),
             (_, Some(error)) => json!(error.to_string()),
             _ => json!("it did not run"),
         };
-        Ok(Some(("outcome".to_owned(), told(then), got)))
+        Ok(Some(("outcome".to_owned(), outcome(then), got)))
     }
 
     /// Compares what a task wrote, and where it goes.

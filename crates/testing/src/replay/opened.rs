@@ -160,7 +160,7 @@ fn is_in_kept_graph(logs: &Logs, log: &Log, stored: &Stored, task: usize) -> boo
     })
 }
 
-/// Removes the answers of routers, so that they are asked again.
+/// Removes the answers of routers, so that they are called again.
 fn unrouted(done: &Payload, formats: &Formats) -> Result<Payload, CheckpointError> {
     let Payload::Bytes(encoded) = done else {
         return Ok(done.clone());

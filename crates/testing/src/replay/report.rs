@@ -9,7 +9,7 @@ use serde_json::Value;
 /// was not checked, and a line with the sums.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
-pub struct Report {
+pub struct ReplayReport {
     /// The graph.
     pub graph: String,
     /// Its threads, by name.
@@ -63,7 +63,7 @@ pub struct Unchecked {
     pub reason: String,
 }
 
-impl Report {
+impl ReplayReport {
     pub(super) fn new(graph: &str) -> Self {
         Self {
             graph: graph.to_owned(),
@@ -94,7 +94,7 @@ impl ThreadReplay {
     }
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for ReplayReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for thread in &self.threads {
             for unchecked in &thread.unchecked {

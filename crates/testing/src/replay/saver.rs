@@ -1,4 +1,4 @@
-//! The saver of a rehearsal: a part of a thread, in memory.
+//! The saver of a dry run: a part of a thread, in memory.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use langgraph::run::CancelToken;
 use super::log::Log;
 
 /// Holds a part of a thread, and stops the run after one superstep of one log.
-pub(super) struct Rehearsal {
+pub(super) struct DryRunSaver {
     memory: MemorySaver,
     formats: Formats,
     /// The log whose superstep is replayed.
@@ -21,7 +21,7 @@ pub(super) struct Rehearsal {
     stop: CancelToken,
 }
 
-impl Rehearsal {
+impl DryRunSaver {
     pub(super) fn new(key: ThreadKey, formats: Formats, stop: CancelToken) -> Self {
         Self {
             memory: MemorySaver::new(),
@@ -61,7 +61,7 @@ impl Rehearsal {
 }
 
 #[async_trait]
-impl Checkpointer for Rehearsal {
+impl Checkpointer for DryRunSaver {
     fn formats(&self) -> Option<&Formats> {
         Some(&self.formats)
     }
@@ -104,7 +104,7 @@ impl Checkpointer for Rehearsal {
     }
 }
 
-impl Saver for Rehearsal {
+impl Saver for DryRunSaver {
     type Stores = Bytes;
 
     fn into_dyn(self: Arc<Self>) -> Arc<dyn Checkpointer> {

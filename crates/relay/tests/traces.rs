@@ -27,7 +27,7 @@ fn record() -> InMemorySpanExporter {
         .build();
     let layer = tracing_opentelemetry::layer().with_tracer(provider.tracer("test"));
     tracing_subscriber::registry().with(layer).init();
-    assert!(langgraph_otel::propagate());
+    assert!(langgraph_remote::otel::propagate());
     exporter
 }
 
@@ -42,7 +42,7 @@ fn print(spans: &InMemorySpanExporter) {
 }
 
 /// The other process: it serves the agent over both transports, and prints its spans when the test
-/// has asked.
+/// closes its input.
 async fn agent(relay: &str) {
     let spans = record();
     let mut graph = StateGraph::<String>::new();
@@ -54,8 +54,8 @@ async fn agent(relay: &str) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     println!("http://{}", listener.local_addr().unwrap());
     tokio::spawn(A2aServer::new("shouter", shouter).serve(listener));
-    let told = tokio::task::spawn_blocking(|| std::io::stdin().lines().next());
-    told.await.unwrap();
+    let closed = tokio::task::spawn_blocking(|| std::io::stdin().lines().next());
+    closed.await.unwrap();
     print(&spans);
 }
 
@@ -117,7 +117,7 @@ async fn the_run_of_an_agent_is_a_child_of_the_node_that_asked() {
         assert_eq!(reply.unwrap(), "HI");
     }
 
-    // Tell the other process to print, and read its spans.
+    // The other process prints, as its input is closed. Read its spans.
     drop(other.0.stdin.take());
     let elsewhere: Vec<Vec<String>> = tokio::task::spawn_blocking(move || {
         let mut seen = Vec::new();

@@ -9,9 +9,9 @@ use langgraph::policy::{Middleware, NodeCall};
 use langgraph::state::State;
 
 /// The output for the lines. If the writer fails, the run does not.
-struct Log(Mutex<Box<dyn Write + Send>>);
+struct Lines(Mutex<Box<dyn Write + Send>>);
 
-impl Log {
+impl Lines {
     fn new(writer: impl Write + Send + 'static) -> Self {
         Self(Mutex::new(Box::new(writer)))
     }
@@ -28,7 +28,7 @@ impl Log {
 ///
 /// ```
 /// use langgraph::prelude::*;
-/// use langgraph_debug::DebugNode;
+/// use langgraph_testing::DebugNode;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -41,7 +41,7 @@ impl Log {
 /// # Ok(())
 /// # }
 /// ```
-pub struct DebugNode(Log);
+pub struct DebugNode(Lines);
 
 impl DebugNode {
     /// Prints to the standard error stream.
@@ -51,7 +51,7 @@ impl DebugNode {
 
     /// Prints to `writer`.
     pub fn to(writer: impl Write + Send + 'static) -> Self {
-        Self(Log::new(writer))
+        Self(Lines::new(writer))
     }
 }
 
@@ -92,7 +92,7 @@ impl<S: State + fmt::Debug> Node<S> for DebugNode {
 ///
 /// ```
 /// use langgraph::prelude::*;
-/// use langgraph_debug::StateLog;
+/// use langgraph_testing::StateLog;
 ///
 /// let mut graph = StateGraph::<i64>::new();
 /// graph
@@ -100,7 +100,7 @@ impl<S: State + fmt::Debug> Node<S> for DebugNode {
 ///     .add_sequence(&["double"])
 ///     .add_middleware(StateLog::new());
 /// ```
-pub struct StateLog(Log);
+pub struct StateLog(Lines);
 
 impl StateLog {
     /// Prints to the standard error stream.
@@ -110,7 +110,7 @@ impl StateLog {
 
     /// Prints to `writer`.
     pub fn to(writer: impl Write + Send + 'static) -> Self {
-        Self(Log::new(writer))
+        Self(Lines::new(writer))
     }
 }
 

@@ -10,8 +10,8 @@ use langgraph_agent::async_trait;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::answer::text;
-use crate::{Answer, Case};
+use super::answer::text;
+use super::{Answer, Case};
 
 pub use judge::{Judge, judge};
 
@@ -74,7 +74,7 @@ pub struct FnScorer<F> {
 /// # Examples
 ///
 /// ```
-/// use langgraph_eval::scorer;
+/// use langgraph_testing::eval::scorer;
 ///
 /// let short = scorer("short", |_, answer| answer.text().len() < 100);
 /// # let _ = short;

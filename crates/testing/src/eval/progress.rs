@@ -8,7 +8,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 /// Where the progress of an evaluation is shown.
 pub(crate) enum Shown {
     Bar(ProgressBar),
-    /// The tenths that are told.
+    /// The tenths that are shown.
     Lines(String, Mutex<usize>),
 }
 
@@ -38,14 +38,14 @@ impl Shown {
                     bar.finish_and_clear();
                 }
             }
-            Self::Lines(name, told) => {
+            Self::Lines(name, shown) => {
                 let tenth = (done * 10).checked_div(total).unwrap_or(10);
-                let mut told = told
+                let mut shown = shown
                     .lock()
                     .unwrap_or_else(std::sync::PoisonError::into_inner);
-                if tenth > *told {
-                    *told = tenth;
-                    // Nobody may read it.
+                if tenth > *shown {
+                    *shown = tenth;
+                    // Standard error may be closed.
                     let _ = writeln!(std::io::stderr(), "{name}: {done} of {total}");
                 }
             }

@@ -9,7 +9,7 @@ use langgraph::checkpoint::MemorySaver;
 use langgraph::error::NodeError;
 use langgraph::message::ToolCall;
 use langgraph_agent::ScriptedModel;
-use langgraph_eval::{
+use langgraph_testing::eval::{
     Answer, Dataset, Evaluation, Report, contains, exact, json_subset, judge, scorer, trajectory,
 };
 use serde_json::json;
@@ -75,9 +75,9 @@ async fn k9_an_evaluation_that_was_cut_off_goes_on_and_a_complete_one_is_kept() 
     })
     .scorer(scorer("any", |_, _| true));
     let seen = Arc::new(Mutex::new(Vec::new()));
-    let told = Arc::clone(&seen);
+    let notes = Arc::clone(&seen);
     let evaluation =
-        evaluation.on_progress(move |done, all| told.lock().unwrap().push((done, all)));
+        evaluation.on_progress(move |done, all| notes.lock().unwrap().push((done, all)));
 
     let saver = Arc::new(MemorySaver::new());
     let cases = || Dataset::parse(CASES).unwrap();

@@ -8,8 +8,8 @@ use langgraph::error::NodeError;
 use langgraph::message::Usage;
 use serde::{Deserialize, Serialize};
 
-use crate::evaluation::Board;
-use crate::{Answer, Case, Score, Scorer};
+use super::evaluation::Board;
+use super::{Answer, Case, Score, Scorer};
 
 /// A case, its answer, and its scores.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -14,7 +14,7 @@ use langgraph::run::StreamOptions;
 use langgraph::stream::{EventKind, StreamMode};
 use serde::{Deserialize, Serialize};
 
-use crate::{Answer, Case, Dataset, Report, Scored, Scorer};
+use super::{Answer, Case, Dataset, Report, Scored, Scorer};
 
 /// An evaluation of an agent, under a name.
 ///
@@ -88,7 +88,7 @@ impl Evaluation {
     #[cfg(feature = "progress")]
     #[must_use]
     pub fn progress_bar(self) -> Self {
-        let shown = crate::progress::Shown::new(&self.name);
+        let shown = super::progress::Shown::new(&self.name);
         self.on_progress(move |done, total| shown.at(done, total))
     }
 

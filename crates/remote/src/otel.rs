@@ -1,7 +1,8 @@
-//! Traces that span processes: the run of an agent elsewhere is a child of the node that asked it.
+//! OpenTelemetry's traces across processes: the run of a remote agent is a child of the node that
+//! called it.
 //!
 //! The runtime and its remote nodes emit `tracing` spans. With a layer of `tracing-opentelemetry`,
-//! these are OpenTelemetry's. [`propagate`] lets them go on in other processes: the W3C trace
+//! these are OpenTelemetry's. [`propagate`] continues them in other processes: the W3C trace
 //! context travels with each request, over every transport.
 //!
 //! ```
@@ -13,18 +14,19 @@
 //! let provider = SdkTracerProvider::builder().build();
 //! let layer = tracing_opentelemetry::layer().with_tracer(provider.tracer("assistant"));
 //! tracing_subscriber::registry().with(layer).init();
-//! langgraph_otel::propagate();
+//! langgraph_remote::otel::propagate();
 //! ```
 
 use std::collections::HashMap;
 
-use langgraph_remote::{Propagation, TraceContext, set_propagation};
 use opentelemetry::propagation::TextMapPropagator as _;
 use opentelemetry_sdk::propagation::TraceContextPropagator;
 use tracing::Span;
 use tracing_opentelemetry::OpenTelemetrySpanExt as _;
 
-/// Lets traces go on in other processes. Returns false if this process has a propagation already.
+use crate::{Propagation, TraceContext, set_propagation};
+
+/// Continues traces in other processes. Returns false if this process has a propagation already.
 pub fn propagate() -> bool {
     set_propagation(W3c)
 }

@@ -11,8 +11,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{Score, Scorer};
-use crate::answer::text;
-use crate::{Answer, Case};
+use crate::eval::answer::text;
+use crate::eval::{Answer, Case};
 
 /// A model as a [`Scorer`]; see [`judge`].
 pub struct Judge {
@@ -26,7 +26,7 @@ pub struct Judge {
 ///
 /// ```
 /// use langgraph_agent::ScriptedModel;
-/// use langgraph_eval::judge;
+/// use langgraph_testing::eval::judge;
 ///
 /// let model = ScriptedModel::new([r#"{"reason": "It says hello.", "score": 1.0}"#]);
 /// let polite = judge(model, "The answer is polite.");

@@ -7,7 +7,7 @@
 //! use std::sync::Arc;
 //! use langgraph::checkpoint::MemorySaver;
 //! use langgraph_agent::{MessagesStateUpdate, ScriptedModel, react_agent};
-//! use langgraph_eval::{Answer, Dataset, Evaluation, contains, exact};
+//! use langgraph_testing::eval::{Answer, Dataset, Evaluation, contains, exact};
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {

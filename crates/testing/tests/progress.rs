@@ -6,7 +6,7 @@ use std::process::Command;
 use std::sync::Arc;
 
 use langgraph::checkpoint::MemorySaver;
-use langgraph_eval::{Answer, Dataset, Evaluation};
+use langgraph_testing::eval::{Answer, Dataset, Evaluation};
 
 /// Not a test of its own: the program whose lines the other one reads.
 #[tokio::test]
