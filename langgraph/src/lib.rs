@@ -163,11 +163,14 @@ pub mod graph;
 mod log;
 pub mod node;
 pub mod policy;
+mod record;
 pub mod run;
 mod session;
+mod span;
 pub mod state;
 pub mod stream;
 mod superstep;
+mod task;
 pub mod thread;
 
 #[doc(no_inline)]

@@ -18,6 +18,7 @@ mod routers;
 pub(crate) mod routes;
 pub(crate) mod run_options;
 pub(crate) mod stops;
+pub(crate) mod targets;
 pub(crate) mod thread_policy;
 pub(crate) mod wiring;
 

@@ -13,10 +13,10 @@ use crate::log::RunGuard;
 use crate::node::caught;
 use crate::session::prepare::{self, outcome_of};
 use crate::session::{BoxedRun, RunInput, Session};
+#[cfg(feature = "tracing")]
+use crate::span::Span;
 use crate::state::State;
 use crate::stream::Emitter;
-#[cfg(feature = "tracing")]
-use crate::superstep::Span;
 
 impl<S: State> IntoFuture for Run<S> {
     type Output = Result<Outcome<S>, AgentError>;

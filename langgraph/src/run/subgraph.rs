@@ -14,12 +14,13 @@ use crate::node::{
     AgentGraph, Call, Context, GraphNode, IntoInput, IntoOutput, NodeRun, OnlyCall, Output,
     ParentCommand, Persistence, Scope, Step, Writes,
 };
+use crate::record::{Log, Snapshots};
 use crate::session::resume::resume;
 use crate::session::start::start;
 use crate::state::State;
-use crate::superstep::log::{Log, Snapshots};
 use crate::superstep::normalize_input;
-use crate::superstep::{Changes, End, Engine};
+use crate::superstep::{End, Engine};
+use crate::task::Changes;
 
 /// A run of a graph inside a task. It holds its input only if it has a log: the future of a plain run
 /// stays small.

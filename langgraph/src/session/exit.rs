@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use crate::error::AgentError;
 use crate::log::{ExitBuffer, joined, last_by_edge};
+use crate::record::Log;
 use crate::state::State;
 use crate::superstep::Engine;
-use crate::superstep::log::Log;
 use crate::thread::load::{Read, load};
 
 /// Stores the end of a run: one checkpoint, with a snapshot of its state.

@@ -27,9 +27,9 @@ use crate::graph::CompiledStateGraph;
 use crate::graph::inbox::Inbox;
 use crate::log::ResumeValue;
 use crate::node::{Command, Output};
+use crate::record::Log;
 use crate::state::State;
 use crate::stream::Emitter;
-use crate::superstep::log::Log;
 use crate::superstep::{End, Engine, normalize_input};
 
 /// What a run begins with.

@@ -11,10 +11,11 @@ use crate::error::{AgentError, CheckpointError, NodeError};
 use crate::graph::CompiledStateGraph;
 use crate::graph::plan::Plan;
 use crate::node::{Command, NodeId, Output, Scope, Shared};
+use crate::record::Log;
 use crate::state::State;
 use crate::stream::Emitter;
-use crate::superstep::log::Log;
-use crate::superstep::{DEFAULT_LIMIT, End, Engine, Position, normalize_input};
+use crate::superstep::{DEFAULT_LIMIT, End, Engine, normalize_input};
+use crate::task::Position;
 
 /// Creates an idle engine with the options of the run.
 pub(crate) fn engine<S: State>(
@@ -141,12 +142,12 @@ pub(crate) fn outcome_of<S: State>(engine: Engine<S>, end: End) -> Result<Outcom
         }
         End::Paused(_, Some(refused)) => Err(*refused),
         End::Paused(interrupts, None) if interrupts.is_empty() && engine.drains() => {
-            let next = engine.frontier.names(&engine.position.plan);
+            let next = engine.frontier.pending().names(&engine.position.plan);
             let state = engine.into_state();
             Ok(Outcome::Drained { state, next })
         }
         End::Paused(interrupts, None) => {
-            let next = engine.frontier.names(&engine.position.plan);
+            let next = engine.frontier.pending().names(&engine.position.plan);
             Ok(Outcome::Interrupted {
                 interrupts,
                 next,

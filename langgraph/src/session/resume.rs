@@ -5,9 +5,9 @@ use crate::error::{AgentError, CheckpointError};
 use crate::interrupt::Answer;
 use crate::log::{ResumeValue, assign};
 use crate::node::Output;
+use crate::record::{Log, Origin};
 use crate::state::State;
 use crate::superstep::Engine;
-use crate::superstep::log::{Log, Origin};
 use crate::thread::loaded::Loaded;
 use crate::thread::task_state::TaskState;
 use crate::thread::write::copy;
@@ -116,7 +116,7 @@ pub(crate) async fn resume<S: State>(
     engine.position.emit_values().await;
     engine
         .observer
-        .emit_checkpoint(&engine.position, &engine.frontier)
+        .emit_checkpoint(&engine.position, engine.frontier.pending())
         .await;
     engine.frontier.tasks.extend(added);
     Ok(())

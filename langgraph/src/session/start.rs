@@ -5,9 +5,10 @@ use crate::checkpoint::{CheckpointId, RunStatus, Source};
 use crate::error::AgentError;
 use crate::graph::thread_policy::OnOpenInterrupt;
 use crate::node::{Jump, Output, Write, Writes};
+use crate::record::{Log, Origin};
 use crate::state::State;
-use crate::superstep::log::{Log, Origin};
-use crate::superstep::{Engine, Frontier, Task};
+use crate::superstep::{Engine, Frontier};
+use crate::task::Task;
 use crate::thread::loaded::Loaded;
 use crate::thread::write::clear;
 
@@ -39,7 +40,7 @@ pub(crate) async fn start<S: State>(
             OnOpenInterrupt::Drop => loaded = Some(asking),
         }
     }
-    let mut recorder = log.recorder(engine);
+    let mut recorder = log.recorder(engine.coder());
     let mut parent = None;
     if let Some(loaded) = loaded {
         let checkpoint = &loaded.stored.checkpoint;

@@ -6,8 +6,8 @@ use super::exit;
 use crate::checkpoint::Durability;
 use crate::error::{AgentError, NoRuntime};
 use crate::log::{ExitBuffer, WriteBehind};
+use crate::record::{Log, Snapshots};
 use crate::state::State;
-use crate::superstep::log::{Log, Snapshots};
 use crate::superstep::{End, Engine};
 
 /// The log of a run, as its durability wants it.

@@ -1,8 +1,8 @@
 //! Breakpoints between supersteps.
 
-use super::task::Task;
 use crate::graph::stops::Stops;
 use crate::state::State;
+use crate::task::Task;
 
 /// The breakpoints of a run.
 pub(crate) struct RunBreakpoints {

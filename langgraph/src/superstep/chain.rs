@@ -8,13 +8,12 @@ use super::end::Stop;
 use super::engine::Engine;
 use super::route::{Routing, call_routers};
 use super::run_task::run_node;
-use super::task_result::{Finished, TaskResult, classify};
-use super::writer::Writer;
 use crate::error::NodeError;
 use crate::graph::routes::Routed;
 use crate::graph::wiring::Successors;
 use crate::node::{Jump, Output, Write, Writes, caught};
 use crate::state::State;
+use crate::task::{Finished, TaskResult, Writer, classify};
 
 impl<S: State> Engine<S> {
     /// Returns true if plain supersteps need not end one by one: they only change the state.

@@ -5,13 +5,21 @@
 
 use std::sync::Arc;
 
-use super::changes::Changes;
-use super::writer::Writer;
 use crate::error::{InvalidUpdate, Panicked, ReducerError};
 use crate::graph::START;
 use crate::graph::plan::Plan;
 use crate::node::{Write, Writes, caught};
 use crate::state::{FieldSet, State};
+use crate::task::{Changes, Writer};
+
+/// What the merge of a superstep's writes has done.
+#[derive(Clone, Copy)]
+pub(super) struct Merged {
+    /// True if a field was written.
+    pub(super) wrote: bool,
+    /// True if tasks wait for answers.
+    pub(super) waits: bool,
+}
 
 /// A state that receives writes.
 pub(crate) struct Commit<'a, S: State> {

@@ -5,27 +5,22 @@ use std::sync::Arc;
 
 use super::breakpoints::RunBreakpoints;
 use super::budget::{Budget, check_cancelled};
-use super::changes::Changes;
-use super::commit::Commit;
+use super::commit::{Commit, Merged};
 use super::end::{End, Stop};
 use super::frontier::Frontier;
-use super::merged::Merged;
 use super::observer::Observer;
 use super::observing::{Observed, Observing, Unobserved};
-use super::position::Position;
 use super::run_task::run_task;
-use super::span::Span;
-use super::targets::calls_routers;
-use super::task::Task;
-use super::task_result::{Finished, TaskResult};
-use super::writer::Writer;
 use crate::checkpoint::{Payload, UnfilledJoin};
 use crate::error::{AgentError, Panicked};
 use crate::graph::CompiledStateGraph;
 use crate::graph::inbox::Inbox;
+use crate::graph::targets::calls_routers;
 use crate::node::{CancelToken, Context, NodeId, Output, Scope, Write, Writes};
+use crate::record::{Coder, Origin};
+use crate::span::Span;
 use crate::state::{State, StateCodec};
-use crate::superstep::log::Origin;
+use crate::task::{Changes, Finished, Position, Task, TaskResult, Writer, unfilled_joins};
 
 /// A run of a graph.
 pub(crate) struct Engine<S: State> {
@@ -129,10 +124,10 @@ impl<S: State> Engine<S> {
         }
         self.advance()?;
         if O::OBSERVES {
-            let (position, frontier) = (&self.position, &self.frontier);
+            let (position, pending) = (&self.position, self.frontier.pending());
             let ended = self
                 .observer
-                .superstep_ended(position, frontier, merged.wrote);
+                .superstep_ended(position, pending, merged.wrote);
             O::hold(ended).await?;
         }
         if pauses_after {
@@ -146,7 +141,7 @@ impl<S: State> Engine<S> {
     fn begin_superstep(&mut self) -> Result<bool, Stop> {
         let takes_input = self.frontier.tasks.iter().all(|task| task.node.is_start());
         if !takes_input && self.budget.is_spent() {
-            let next = self.frontier.names(&self.position.plan);
+            let next = self.frontier.pending().names(&self.position.plan);
             return Err(self.budget.spent(next).into());
         }
         self.position.step += 1;
@@ -384,13 +379,23 @@ impl<S: State> Engine<S> {
             frontier,
             ..
         } = self;
-        observer.record(position, frontier, origin, entry).await
+        observer
+            .record(position, frontier.pending(), origin, entry)
+            .await
     }
 
     /// Returns a context for the routers of a node that an update from outside is written as.
     pub(crate) fn context(&self, node: NodeId) -> Context {
         let scope = Arc::clone(&self.position.scope);
         Context::new(scope, self.position.shown_step(), self.budget.taken, node)
+    }
+
+    /// Returns what encodes the graph's values.
+    pub(crate) fn coder(&self) -> Coder<S> {
+        Coder {
+            plan: Arc::clone(&self.position.plan),
+            codec: self.codec,
+        }
     }
 
     /// Applies writes from outside to the state. Returns true if a field was written.
@@ -402,7 +407,7 @@ impl<S: State> Engine<S> {
     /// Returns the joins with some of their sources, but not all.
     pub(crate) fn unfilled_joins(&self) -> Vec<UnfilledJoin> {
         let Position { plan, scope, .. } = &self.position;
-        self.frontier.unfilled_joins(plan, &scope.namespace)
+        unfilled_joins(&self.frontier.joins, &plan.topology_joins, &scope.namespace)
     }
 
     /// Returns the final state.

@@ -1,18 +1,14 @@
 //! The tasks of the next superstep.
 
 use super::end::{End, Stop};
-use super::position::Position;
-use super::targets::{declared, follows_edges, resolve_target};
-use super::task::Task;
-use super::task_result::TaskResult;
-use crate::checkpoint::UnfilledJoin;
 use crate::error::AgentError;
-use crate::graph::NodeName;
 use crate::graph::plan::Plan;
 use crate::graph::routes::{Routed, Routes};
+use crate::graph::targets::{declared, follows_edges, resolve_target};
 use crate::graph::wiring::{Arrival, Successors};
 use crate::node::{Argument, Jump, NodeId, Send, Target, caught};
-use crate::state::{FieldSet, State};
+use crate::state::State;
+use crate::task::{JoinProgress, Pending, Position, Task, TaskResult};
 
 /// On a frontier of at most this size, a search is faster than a mark for each node.
 const FEW: usize = 8;
@@ -37,13 +33,6 @@ pub(crate) struct Frontier<S: State> {
     marked: usize,
     /// The number of times that the frontier advanced.
     round: usize,
-}
-
-/// The sources that a join has seen.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct JoinProgress {
-    pub(crate) sources: FieldSet,
-    pub(crate) count: usize,
 }
 
 impl<S: State> Frontier<S> {
@@ -134,13 +123,13 @@ impl<S: State> Frontier<S> {
         self.tasks.append(&mut self.sends);
     }
 
-    /// Returns the names of the next nodes.
-    pub(crate) fn names(&self, plan: &Plan<S>) -> Vec<NodeName> {
-        let mut names = Vec::with_capacity(self.tasks.len());
-        for task in &self.tasks {
-            names.push(plan.name(task.node));
+    /// Returns the tasks, and what waits behind them.
+    pub(crate) fn pending(&self) -> Pending<'_, S> {
+        Pending {
+            tasks: &self.tasks,
+            deferred: &self.deferred,
+            joins: &self.joins,
         }
-        names
     }
 
     /// Follows a task: its edges and its routers' answers, or its jump.
@@ -328,33 +317,6 @@ impl<S: State> Frontier<S> {
             self.deferred.clear();
         }
     }
-
-    /// Returns the joins with some of their sources, but not all.
-    pub(crate) fn unfilled_joins(
-        &self,
-        plan: &Plan<S>,
-        namespace: &[NodeName],
-    ) -> Vec<UnfilledJoin> {
-        if self.joins.is_empty() {
-            return Vec::new();
-        }
-        unfilled(&self.joins, &plan.topology_joins, namespace)
-    }
-}
-
-fn unfilled(
-    joins: &[JoinProgress],
-    names: &[(Vec<NodeName>, NodeName)],
-    namespace: &[NodeName],
-) -> Vec<UnfilledJoin> {
-    let joins = joins.iter().zip(names);
-    let unfilled = joins.filter(|(seen, _)| seen.count > 0);
-    let report = unfilled.map(|(seen, (sources, target))| {
-        UnfilledJoin::new(namespace, sources, target, |index, _| {
-            seen.sources.contains(index)
-        })
-    });
-    report.collect()
 }
 
 /// Returns the only node that follows a task by its edges and its routers' answers, if that node

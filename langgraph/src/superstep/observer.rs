@@ -1,17 +1,12 @@
 //! The observers of a run: the log of its thread, and the readers of its events.
 
-use super::frontier::Frontier;
-use super::interrupts::InterruptIds;
-use super::position::Position;
-use super::progress::Progress;
-use super::task::Task;
-use super::task_result::{Finished, TaskResult};
 use crate::checkpoint::{Base, CheckpointId, Payload, RunStatus, Source};
 use crate::error::AgentError;
 use crate::interrupt::{Interrupt, Interrupts};
 use crate::node::{Context, Output, Write};
+use crate::record::{Origin, Recorder};
 use crate::state::State;
-use crate::superstep::log::{Origin, Recorder};
+use crate::task::{Finished, InterruptIds, Pending, Position, Progress, Task, TaskResult};
 
 /// Stores and emits what a run does. It does nothing if there is neither a log nor a reader.
 pub(crate) struct Observer<S: State> {
@@ -217,7 +212,7 @@ impl<S: State> Observer<S> {
     pub(super) async fn superstep_ended(
         &mut self,
         position: &Position<S>,
-        frontier: &Frontier<S>,
+        pending: Pending<'_, S>,
         wrote: bool,
     ) -> Result<(), AgentError> {
         if wrote {
@@ -233,28 +228,28 @@ impl<S: State> Observer<S> {
             base,
             source: Source::Loop,
         };
-        self.record(position, frontier, origin, None).await
+        self.record(position, pending, origin, None).await
     }
 
     /// Stores and emits a checkpoint of the current position.
     pub(crate) async fn record(
         &mut self,
         position: &Position<S>,
-        frontier: &Frontier<S>,
+        pending: Pending<'_, S>,
         origin: Origin,
         entry: Option<Payload>,
     ) -> Result<(), AgentError> {
         if let Some(recorder) = &mut self.recorder {
-            recorder.record(position, frontier, origin, entry).await?;
-            self.emit_checkpoint(position, frontier).await;
+            recorder.record(position, pending, origin, entry).await?;
+            self.emit_checkpoint(position, pending).await;
         }
         Ok(())
     }
 
     /// Emits the checkpoint of the current position.
-    pub(crate) async fn emit_checkpoint(&self, position: &Position<S>, frontier: &Frontier<S>) {
+    pub(crate) async fn emit_checkpoint(&self, position: &Position<S>, pending: Pending<'_, S>) {
         if let Some(recorder) = &self.recorder {
-            let checkpoint = |values| recorder.shown(position, frontier, values);
+            let checkpoint = |values| recorder.shown(position, pending, values);
             position.emit_checkpoint(checkpoint).await;
         }
     }

@@ -4,11 +4,10 @@ use tokio::runtime::Handle;
 
 use super::engine::Engine;
 use super::observer::Observer;
-use super::position::Position;
-use super::task_result::TaskResult;
 use super::task_set::{Parallel, TaskSetHandle};
 use crate::error::{AgentError, NoRuntime};
 use crate::state::State;
+use crate::task::{Position, TaskResult};
 
 /// How the tasks of a superstep run.
 struct Rules {

@@ -5,22 +5,18 @@
 
 use std::pin::Pin;
 
-use super::commit::merge;
+use super::commit::{Merged, merge};
 use super::end::Stop;
 use super::engine::Engine;
-use super::merged::Merged;
-use super::position::Position;
-use super::targets::{calls_routers, check_routes};
-use super::task::Task;
-use super::task_result::{Finished, TaskResult, without_interrupt};
-use super::writer::Writer;
 use crate::error::{AgentError, InvalidUpdate, NodeError, Panicked};
 use crate::graph::UnknownKey;
 use crate::graph::plan::Plan;
 use crate::graph::routes::{Routed, RouterCall, Routes};
+use crate::graph::targets::{calls_routers, check_routes};
 use crate::graph::wiring::PlanRouter;
 use crate::node::{Context, NodeId, Write, Writes, catch, caught};
 use crate::state::State;
+use crate::task::{Finished, Position, Task, TaskResult, Writer, without_interrupt};
 
 /// Returns true if the routers of a task beside others have a view of their own.
 pub(super) fn routes_on_view<S: State>(plan: &Plan<S>, task: &Task<S>, done: &Finished<S>) -> bool {

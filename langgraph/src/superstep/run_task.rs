@@ -1,12 +1,10 @@
 //! Runs one task.
 
-use super::position::Position;
-use super::task::Task;
-use super::task_result::{TaskResult, classify};
 use crate::error::NodeError;
 use crate::graph::plan::PlanNode;
 use crate::node::{Call, Context, Output, catch};
 use crate::state::State;
+use crate::task::{Position, Task, TaskResult, classify};
 
 /// Runs the node of a task to the task's result. A panic becomes the error of the node.
 // A block and not an async function, whose arguments would take up space twice.

@@ -10,16 +10,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
-use super::position::Position;
 use super::route::{route_on_view, routes_on_view};
 use super::run_task::run_task;
 use super::running::{Reporter, Reports, Running, reports};
-use super::span::Span;
-use super::task::Task;
-use super::task_result::TaskResult;
 use crate::error::Panicked;
 use crate::node::Context;
+use crate::span::Span;
 use crate::state::State;
+use crate::task::{Position, Task, TaskResult};
 
 /// The tasks of a superstep with their contexts and results, each list in their order.
 pub(super) struct Parallel<S: State> {

@@ -3,18 +3,40 @@
 use std::sync::Arc;
 
 use super::Engine;
-use super::changes::Changes;
+use super::budget::DEFAULT_LIMIT;
 use super::commit::Commit;
 use super::route::route_on_view;
-use super::targets::calls_routers;
-use super::task::Task;
-use super::task_result::{Finished, TaskResult};
-use super::writer::Writer;
 use crate::error::{AgentError, CheckpointError};
-use crate::node::{Jump, NodeId, Write};
+use crate::graph::targets::calls_routers;
+use crate::graph::{CompiledStateGraph, NodeName};
+use crate::node::{Jump, NodeId, Resources, Scope, Shared, Write};
 use crate::state::State;
+use crate::task::{Changes, Finished, Task, TaskResult, Writer};
 
 impl<S: State> Engine<S> {
+    /// Creates an engine that changes a log from outside: a thread's log, or a subgraph's.
+    pub(crate) fn offline(
+        graph: &CompiledStateGraph<S>,
+        thread: &str,
+        namespace: &[NodeName],
+        resources: Resources,
+        initial: Arc<S>,
+    ) -> Self {
+        let scope = Scope {
+            names: Arc::clone(&graph.plan.names),
+            limit: DEFAULT_LIMIT,
+            resources,
+            emitter: None,
+            namespace: namespace.into(),
+            heartbeat: None,
+            shared: Arc::new(Shared {
+                thread: Some(thread.to_owned()),
+                ..Shared::default()
+            }),
+        };
+        Self::new(graph, scope, initial)
+    }
+
     /// Commits results as a superstep, and goes on to the tasks that follow them; current tasks for
     /// which `stays` holds stay pending beside these. Returns what was written.
     ///

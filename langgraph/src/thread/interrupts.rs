@@ -5,7 +5,7 @@ use super::task_state::TaskState;
 use crate::graph::NodeName;
 use crate::interrupt::{Interrupt, Interrupts};
 use crate::state::State;
-use crate::superstep::TaskResult;
+use crate::task::TaskResult;
 
 impl<S: State> TaskState<S> {
     fn has_answer(&self, key: &str) -> bool {

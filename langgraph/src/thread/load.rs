@@ -8,10 +8,11 @@ use crate::checkpoint::{Chain, CheckpointId, Checkpointer, Owner, StatePart, Thr
 use crate::error::{AgentError, CheckpointError};
 use crate::graph::plan::Plan;
 use crate::log::{load_chain, load_position};
+use crate::record::{Log, Reader, Recorder};
 use crate::state::State;
 use crate::state::StateCodec;
-use crate::superstep::log::{Log, Reader, Recorder};
-use crate::superstep::{Changes, Engine};
+use crate::superstep::Engine;
+use crate::task::Changes;
 
 /// What to load, and from where.
 pub(crate) struct Read<'a, S: State> {
@@ -127,7 +128,7 @@ impl Log {
         engine: &Engine<S>,
         at: Option<CheckpointId>,
     ) -> Result<Option<Loaded<S>>, AgentError> {
-        self.check(engine)?;
+        self.check(&engine.coder())?;
         let loaded = load(&Read {
             plan: &engine.position.plan,
             codec: engine.codec,
@@ -155,6 +156,11 @@ impl Log {
         loaded: &Loaded<S>,
     ) -> Recorder<S> {
         let owner = loaded.owner.as_deref();
-        self.recorder_behind(engine, loaded.head, owner, &loaded.stored.checkpoint)
+        self.recorder_behind(
+            engine.coder(),
+            loaded.head,
+            owner,
+            &loaded.stored.checkpoint,
+        )
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::task_state::TaskState;
 use crate::checkpoint::{Head, Owner, Stored};
 use crate::state::State;
-use crate::superstep::Changes;
+use crate::task::Changes;
 
 /// The state of a thread at one of its checkpoints.
 pub(crate) struct Loaded<S: State> {

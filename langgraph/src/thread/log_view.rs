@@ -14,8 +14,8 @@ use crate::checkpoint::{
 use crate::error::{AgentError, CheckpointError};
 use crate::graph::{CompiledStateGraph, NodeName};
 use crate::log::{joined, last_by_edge, load_list};
+use crate::record::Coder;
 use crate::state::State;
-use crate::superstep::log::Coder;
 
 /// The log of a graph, with everything needed to read it.
 pub(super) struct LogView<S: State> {

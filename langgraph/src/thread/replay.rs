@@ -11,9 +11,10 @@ use crate::error::AgentError;
 use crate::graph::START;
 use crate::graph::plan::Plan;
 use crate::node::{Write, Writes};
+use crate::record::Reader;
 use crate::state::State;
-use crate::superstep::log::Reader;
-use crate::superstep::{Changes, Commit, TaskResult, Writer};
+use crate::superstep::Commit;
+use crate::task::{Changes, TaskResult, Writer};
 
 mod known_ids;
 

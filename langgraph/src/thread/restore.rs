@@ -6,9 +6,10 @@ use super::loaded::Loaded;
 use crate::error::{AgentError, CheckpointError};
 use crate::graph::NodeName;
 use crate::node::NodeId;
+use crate::record::Recorder;
 use crate::state::State;
-use crate::superstep::log::Recorder;
-use crate::superstep::{Engine, JoinProgress, Task, TaskMemory, TaskResult};
+use crate::superstep::Engine;
+use crate::task::{JoinProgress, Task, TaskMemory, TaskResult};
 
 impl<S: State> Loaded<S> {
     /// Restores an engine to the position of the thread.

@@ -7,9 +7,9 @@ use crate::error::{AgentError, NodeError};
 use crate::graph::{NodeName, START};
 use crate::interrupt::{Answer, Interrupts};
 use crate::node::Argument;
+use crate::record::Reader;
 use crate::state::State;
-use crate::superstep::log::Reader;
-use crate::superstep::{Finished, TaskResult};
+use crate::task::{Finished, TaskResult};
 
 /// The state of a task.
 pub(crate) struct TaskState<S: State> {

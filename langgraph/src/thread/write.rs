@@ -15,9 +15,10 @@ use crate::graph::{NodeName, START};
 use crate::log::{joined, last_by_edge};
 use crate::node::NodeId;
 use crate::node::{Output, Resources};
+use crate::record::{Log, Origin, Snapshots};
 use crate::state::State;
-use crate::superstep::log::{Log, Origin, Snapshots};
-use crate::superstep::{Engine, Finished, Task, TaskResult, normalize_input};
+use crate::superstep::{Engine, normalize_input};
+use crate::task::{Finished, Task, TaskResult};
 
 impl<S: State> ThreadUpdate<S> {
     /// Applies the change, and returns the new checkpoint.
@@ -125,7 +126,7 @@ fn restore<S: State>(
     loaded: Option<Loaded<S>>,
 ) -> Result<Option<CheckpointId>, AgentError> {
     let Some(loaded) = loaded else {
-        engine.observer.recorder = Some(Box::new(log.recorder(engine)));
+        engine.observer.recorder = Some(Box::new(log.recorder(engine.coder())));
         return Ok(None);
     };
     let recorder = log.recorder_behind_loaded(engine, &loaded);

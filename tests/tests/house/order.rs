@@ -16,6 +16,8 @@ const ORDER: &[&str] = &[
     "node",
     "policy",
     "graph",
+    "task",
+    "record",
     "executor",
     "superstep",
     "thread",

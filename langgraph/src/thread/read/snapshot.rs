@@ -7,7 +7,8 @@ use crate::graph::plan::Plan;
 use crate::graph::{NodeName, START};
 use crate::node::Writes;
 use crate::state::State;
-use crate::superstep::{Commit, TaskResult, Writer};
+use crate::superstep::Commit;
+use crate::task::{TaskResult, Writer};
 use crate::thread::loaded::Loaded;
 use crate::thread::task_state::TaskState;
 

@@ -12,9 +12,9 @@ use crate::node::{
     AnyState, Argument, Fork, ForkFuture, FoundTask, GraphNode, InnerFuture, InnerGraph, InnerLog,
     Resources, SnapshotQuery, TaskQuery,
 };
+use crate::record::{Log, Origin};
 use crate::state::State;
 use crate::superstep::Engine;
-use crate::superstep::log::{Log, Origin};
 use crate::thread::load::{Read, load};
 use crate::thread::read::subgraphs::snapshot_inside;
 use crate::thread::write::copy;

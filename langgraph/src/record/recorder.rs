@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::coder::Coder;
-use super::snapshots::{SHORT_LOG, Snapshots};
+use super::snapshot_policy::{SnapshotPolicy, Snapshots};
 use crate::checkpoint::{
     Base, Batch, CheckpointId, CheckpointRecord, EntryRecord, Head, Payload, RunStatus, Source,
     TaskArgument, TaskOutcome, TaskRecord, TaskSpec,
@@ -17,10 +17,9 @@ use crate::graph::plan::Plan;
 use crate::interrupt::Answer;
 use crate::log::{LogHead, TaskPosition};
 use crate::node::{Argument, Context, NodeId, Write};
+use crate::span::Span;
 use crate::state::State;
-use crate::superstep::Span;
-use crate::superstep::task::Task;
-use crate::superstep::task_result::{Finished, TaskResult};
+use crate::task::{Finished, Task, TaskResult};
 
 /// The end of a log, to which a run appends.
 pub(crate) struct Recorder<S: State> {
@@ -36,11 +35,7 @@ pub(crate) struct Recorder<S: State> {
     stored_name: Vec<(usize, NodeName)>,
     pub(super) parent: Option<CheckpointId>,
     pub(super) source: Source,
-    pub(super) since_snapshot: usize,
-    /// Bytes since the last snapshot, and the number of bytes at which to measure the state.
-    pub(super) log_bytes: u64,
-    pub(super) measure_at: u64,
-    pub(super) snapshots: Snapshots,
+    pub(super) policy: SnapshotPolicy,
     /// The call of a persistent subgraph.
     pub(super) call: Option<Arc<str>>,
     /// True if no run continues after the stored records.
@@ -81,11 +76,12 @@ impl<S: State> Recorder<S> {
         log_head: Arc<LogHead>,
         coder: Arc<Coder<S>>,
         metadata: BTreeMap<String, Value>,
+        snapshots: Snapshots,
     ) -> Self {
         Self {
             log_head,
             coder,
-            snapshots: Snapshots::Anywhere,
+            policy: SnapshotPolicy::new(snapshots),
             call: None,
             current: None,
             newest: None,
@@ -93,9 +89,6 @@ impl<S: State> Recorder<S> {
             stored_name: Vec::new(),
             parent: None,
             source: Source::Input,
-            since_snapshot: 0,
-            log_bytes: 0,
-            measure_at: SHORT_LOG,
             at_rest: false,
             running: false,
             metadata,
@@ -124,15 +117,7 @@ impl<S: State> Recorder<S> {
         self.current = Some(current.id);
         self.parent = current.parent;
         self.source = current.source;
-        self.since_snapshot = current.since_snapshot;
-        self.log_bytes = current.log_bytes;
-        self.measure_at = current.measure_at.max(SHORT_LOG);
-    }
-
-    pub(crate) fn within(mut self, snapshots: Snapshots, call: Option<Arc<str>>) -> Self {
-        self.snapshots = snapshots;
-        self.call = call;
-        self
+        self.policy.resume(current);
     }
 
     /// Gives a context the place of a task of the current checkpoint.
@@ -308,7 +293,8 @@ impl<S: State> Recorder<S> {
         if self.tasks.is_empty() && self.entries.is_empty() {
             return Ok(());
         }
-        self.count();
+        self.policy.count_tasks(&self.tasks);
+        self.policy.count_entries(&self.entries);
         self.running = status.is_running();
         let batch = Batch {
             tasks: std::mem::take(&mut self.tasks),
@@ -343,37 +329,40 @@ impl<S: State> Recorder<S> {
     ) -> Result<(), AgentError> {
         self.parent = record.parent;
         self.source = record.source;
-        self.since_snapshot = record.since_snapshot;
         self.running = running;
-        let mut tasks = std::mem::take(&mut self.tasks);
-        let mut entries = std::mem::take(&mut self.entries);
-        let known = std::mem::take(&mut self.known);
         let span = Span::checkpoint(record.step);
         let id = record.id;
-        for (task, outcome) in known {
-            tasks.push(TaskRecord::ended(id, task, outcome));
-        }
-        if let Some(writes) = entry {
-            entries.push(EntryRecord {
-                checkpoint: id,
-                writes,
-                tasks: Vec::new(),
-            });
-        }
-        let batch = Batch {
-            checkpoints: vec![record],
-            tasks,
-            entries,
-            status: if running {
-                RunStatus::Running
-            } else {
-                RunStatus::Done
-            },
-            ..Batch::default()
-        };
+        let batch = self.batch(record, entry);
         span.around(self.log_head.put(batch)).await?;
         self.current = Some(id);
         self.stored_name.clear();
         Ok(())
+    }
+
+    fn batch(&mut self, record: CheckpointRecord, entry: Option<Payload>) -> Batch {
+        let mut tasks = std::mem::take(&mut self.tasks);
+        let mut entries = std::mem::take(&mut self.entries);
+        for (task, outcome) in self.known.drain(..) {
+            tasks.push(TaskRecord::ended(record.id, task, outcome));
+        }
+        if let Some(writes) = entry {
+            entries.push(EntryRecord {
+                checkpoint: record.id,
+                writes,
+                tasks: Vec::new(),
+            });
+        }
+        let status = if self.running {
+            RunStatus::Running
+        } else {
+            RunStatus::Done
+        };
+        Batch {
+            checkpoints: vec![record],
+            tasks,
+            entries,
+            status,
+            ..Batch::default()
+        }
     }
 }

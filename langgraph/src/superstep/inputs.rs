@@ -1,13 +1,15 @@
-//! Inputs of later calls that are merged into the active run.
+//! Inputs of a run: of its call, and of later calls that are merged into the active run.
 
 use std::sync::Arc;
 
 use super::Engine;
-use super::task::Task;
 use crate::checkpoint::Source;
 use crate::error::AgentError;
+use crate::graph::plan::Plan;
+use crate::node::{Output, Write};
+use crate::record::Origin;
 use crate::state::State;
-use crate::superstep::log::Origin;
+use crate::task::Task;
 
 impl<S: State> Engine<S> {
     /// Merges the inputs of later calls into the state, if nothing is open in it.
@@ -39,5 +41,18 @@ impl<S: State> Engine<S> {
         self.record(origin, entry).await?;
         self.position.emit_values().await;
         Ok(())
+    }
+}
+
+/// Prepares an input for merging: a state becomes an update, so that it goes through the reducers,
+/// and random values are fixed.
+pub(crate) fn normalize_input<S: State>(plan: &Plan<S>, input: &mut Output<S>) {
+    for write in input.writes.as_mut_slice() {
+        if let Write::State(state) = write {
+            *write = Write::Update(S::clone(state).into());
+        }
+        if let Write::Update(update) | Write::Overwrite(update) = write {
+            plan.initial.prepare(update);
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! How far the maps of a superstep are.
 
-use super::task::Task;
-use super::task_result::TaskResult;
+use super::Task;
+use super::TaskResult;
 use crate::graph::plan::Plan;
 use crate::node::{Argument, NodeId};
 use crate::state::State;
@@ -9,12 +9,12 @@ use crate::stream::MapProgress;
 
 /// The workers of a superstep that run several items, with how far each is.
 #[derive(Default)]
-pub(super) struct Progress(Vec<(NodeId, MapProgress)>);
+pub(crate) struct Progress(Vec<(NodeId, MapProgress)>);
 
 impl Progress {
     /// Counts the items of the tasks that start, and those that an earlier run has done. Without
     /// items there is nothing to count.
-    pub(super) fn of<S: State>(plan: &Plan<S>, tasks: &[Task<S>]) -> Option<Self> {
+    pub(crate) fn of<S: State>(plan: &Plan<S>, tasks: &[Task<S>]) -> Option<Self> {
         let mut maps = Self::default();
         for task in tasks {
             let is_done = matches!(task.result(), Some(TaskResult::Finished(_)));
@@ -34,12 +34,12 @@ impl Progress {
     }
 
     /// How far each map is.
-    pub(super) fn maps(&self) -> &[(NodeId, MapProgress)] {
+    pub(crate) fn maps(&self) -> &[(NodeId, MapProgress)] {
         &self.0
     }
 
     /// Counts a task that has ended, and returns how far its map is.
-    pub(super) fn ended<S: State>(
+    pub(crate) fn ended<S: State>(
         &mut self,
         task: &Task<S>,
         result: &TaskResult<S>,

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::position::Position;
-use super::task::Task;
-use super::task_result::{Finished, TaskResult};
+use super::Position;
+use super::Task;
+use super::{Finished, TaskResult};
 use crate::graph::NodeName;
 use crate::interrupt::Interrupt;
 use crate::message::Message;

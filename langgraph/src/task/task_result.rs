@@ -1,9 +1,9 @@
 //! The results of tasks.
 
-use super::targets::check_jump;
 use crate::error::{NodeError, Panicked};
 use crate::graph::plan::Plan;
 use crate::graph::routes::Routed;
+use crate::graph::targets::check_jump;
 use crate::interrupt::Interrupts;
 use crate::node::{Context, Jump, NodeId, Output, Write, Writes, caught};
 use crate::state::State;

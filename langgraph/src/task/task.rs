@@ -1,6 +1,6 @@
 //! The tasks of a superstep.
 
-use super::task_result::{Finished, TaskResult};
+use super::{Finished, TaskResult};
 use crate::checkpoint::OnceRecord;
 use crate::graph::plan::Plan;
 use crate::interrupt::Answer;

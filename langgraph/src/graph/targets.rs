@@ -8,7 +8,7 @@ use crate::node::{Jump, NodeId, Send, Target};
 use crate::state::State;
 
 /// Returns true if a task with this jump follows its edges, and so its routers run.
-pub(super) fn follows_edges<S: State>(jump: &Jump<S>) -> bool {
+pub(crate) fn follows_edges<S: State>(jump: &Jump<S>) -> bool {
     match jump {
         Jump::Edges => true,
         Jump::To(to) => to.edges,
@@ -18,7 +18,7 @@ pub(super) fn follows_edges<S: State>(jump: &Jump<S>) -> bool {
 
 /// Returns true if the routers of a node with this output run.
 #[inline]
-pub(super) fn calls_routers<S: State>(plan: &Plan<S>, node: NodeId, jump: &Jump<S>) -> bool {
+pub(crate) fn calls_routers<S: State>(plan: &Plan<S>, node: NodeId, jump: &Jump<S>) -> bool {
     let routers = plan.node(node).map(|node| &node.out.routers);
     routers.is_some_and(|routers| !routers.is_empty()) && follows_edges(jump)
 }
@@ -39,7 +39,7 @@ pub(crate) fn check_jump<S: State>(
 }
 
 /// Fails if a router's answer has a target that does not exist.
-pub(super) fn check_routes<S: State>(
+pub(crate) fn check_routes<S: State>(
     plan: &Plan<S>,
     node: NodeId,
     routes: &Routes<S>,

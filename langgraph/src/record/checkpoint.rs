@@ -4,40 +4,39 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::recorder::{Origin, Recorder};
-use crate::checkpoint::{CheckpointRecord, JoinRecord, Payload, Snapshot, TaskSnapshot};
-use crate::error::AgentError;
+use crate::checkpoint::{CheckpointRecord, JoinRecord, Payload, Snapshot, Source, TaskSnapshot};
+use crate::error::{AgentError, CheckpointError};
 use crate::graph::NodeName;
 use crate::state::State;
 use crate::stream::{Payload as Shown, SavedCheckpoint};
-use crate::superstep::{Frontier, JoinProgress, Position};
+use crate::task::{JoinProgress, Pending, Position, unfilled_joins};
 
 impl<S: State> Recorder<S> {
     /// Stores a checkpoint of the position.
     pub(crate) async fn record(
         &mut self,
         position: &Position<S>,
-        frontier: &Frontier<S>,
+        pending: Pending<'_, S>,
         origin: Origin,
         entry: Option<Payload>,
     ) -> Result<(), AgentError> {
         let Position {
             plan, state, step, ..
         } = position;
-        self.count();
-        let kept = || {
-            let mut state = S::clone(state);
-            state.reset(&plan.fields.untracked);
-            Arc::new(state)
-        };
-        let snapshot = self.due(origin.source, *step, kept)?;
+        self.policy.count_tasks(&self.tasks);
+        self.policy.count_entries(&self.entries);
+        for (_, outcome) in &self.known {
+            self.policy.count_outcome(outcome);
+        }
+        let snapshot = self.snapshot_if_due(origin.source, *step, state)?;
         // Savers in memory keep the list as it is.
-        let mut tasks = Vec::with_capacity(frontier.tasks.len());
-        for task in &frontier.tasks {
+        let mut tasks = Vec::with_capacity(pending.tasks.len());
+        for task in pending.tasks {
             tasks.push(self.spec(task)?);
         }
-        let continues = !frontier.tasks.is_empty() || !frontier.deferred.is_empty();
+        let continues = !pending.tasks.is_empty() || !pending.deferred.is_empty();
         let running = continues && !self.at_rest;
-        let stored = snapshot.is_some();
+        self.policy.begin(snapshot.is_some());
         let record = CheckpointRecord {
             id: self.next_checkpoint(),
             parent: origin.parent,
@@ -46,12 +45,12 @@ impl<S: State> Recorder<S> {
             source: origin.source,
             created_at: SystemTime::now(),
             tasks,
-            joins: join_records(&plan.topology_joins, &frontier.joins),
-            deferred: plan.names_of(&frontier.deferred),
+            joins: join_records(&plan.topology_joins, pending.joins),
+            deferred: plan.names_of(pending.deferred),
             snapshot,
-            since_snapshot: if stored { 0 } else { self.since_snapshot + 1 },
-            log_bytes: self.begin(stored),
-            measure_at: self.measure_at,
+            since_snapshot: self.policy.records,
+            log_bytes: self.policy.bytes,
+            measure_at: self.policy.measure_at,
             ran: Vec::new(),
             joined: Vec::new(),
             metadata: self.metadata.clone(),
@@ -61,21 +60,37 @@ impl<S: State> Recorder<S> {
         self.checkpoint(record, entry, running).await
     }
 
+    /// Returns the state if a snapshot of it is due.
+    fn snapshot_if_due(
+        &mut self,
+        source: Source,
+        step: i64,
+        state: &Arc<S>,
+    ) -> Result<Option<Payload>, CheckpointError> {
+        // The first checkpoint of a log has the state of the graph.
+        if self.current.is_none() {
+            return Ok(None);
+        }
+        let coder = &self.coder;
+        let payload = || coder.state(Arc::new(S::clone(state)));
+        self.policy.due(source, step, &self.log_head, payload)
+    }
+
     /// Returns the current checkpoint for the event stream, with the state if `values`.
     pub(crate) fn shown(
         &self,
         position: &Position<S>,
-        frontier: &Frontier<S>,
+        pending: Pending<'_, S>,
         values: bool,
     ) -> Option<Shown> {
         if values {
-            let snapshot = self.snapshot(position, frontier)?;
+            let snapshot = self.snapshot(position, pending)?;
             return Some(Shown::Checkpoint(Arc::new(snapshot)));
         }
         Some(Shown::CheckpointSaved(Box::new(SavedCheckpoint {
             id: self.current?,
             parent: self.parent,
-            next: frontier.names(&position.plan),
+            next: pending.names(&position.plan),
             step: position.step,
             source: self.source,
             metadata: self.metadata.clone(),
@@ -83,9 +98,9 @@ impl<S: State> Recorder<S> {
     }
 
     /// Returns the checkpoint of the current position.
-    fn snapshot(&self, position: &Position<S>, frontier: &Frontier<S>) -> Option<Snapshot<S>> {
-        let mut tasks = Vec::with_capacity(frontier.tasks.len());
-        for task in &frontier.tasks {
+    fn snapshot(&self, position: &Position<S>, pending: Pending<'_, S>) -> Option<Snapshot<S>> {
+        let mut tasks = Vec::with_capacity(pending.tasks.len());
+        for task in pending.tasks {
             tasks.push(TaskSnapshot {
                 node: position.plan.name(task.node),
                 sent: task.argument.is_some(),
@@ -100,12 +115,16 @@ impl<S: State> Recorder<S> {
             parent: self.parent,
             values: S::clone(&position.state),
             tasks,
-            next: frontier.names(&position.plan),
+            next: pending.names(&position.plan),
             step: position.step,
             source: self.source,
             created_at: SystemTime::now(),
             interrupts: Vec::new(),
-            unfilled_joins: frontier.unfilled_joins(&position.plan, &position.scope.namespace),
+            unfilled_joins: unfilled_joins(
+                pending.joins,
+                &position.plan.topology_joins,
+                &position.scope.namespace,
+            ),
             metadata: self.metadata.clone(),
         })
     }

@@ -13,7 +13,7 @@ use crate::state::StateCodec;
 use crate::state::codec::encode;
 use crate::state::decoded::{Decoded, Updates};
 use crate::state::wire::{LentUpdate, OutputWire, RoutesWire, TargetWire, UpdateIndex, WriteWire};
-use crate::superstep::task_result::Finished;
+use crate::task::Finished;
 
 /// Converts values of a graph to payloads, and back.
 pub(crate) struct Coder<S: State> {

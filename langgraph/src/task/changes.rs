@@ -5,7 +5,7 @@ use crate::state::{FieldSet, State};
 
 /// The changes of a graph, for its parent.
 pub(crate) struct Changes<S: State> {
-    pub(super) writes: Writes<S>,
+    pub(crate) writes: Writes<S>,
     /// The number of changes without ephemeral fields.
     settled: usize,
 }
@@ -18,7 +18,7 @@ impl<S: State> Changes<S> {
     }
 
     /// Removes fields that have their defaults again.
-    pub(super) fn forget(&mut self, state: &S, fields: &FieldSet) {
+    pub(crate) fn forget(&mut self, state: &S, fields: &FieldSet) {
         let writes = self.writes.as_mut_slice();
         for write in writes.iter_mut().skip(self.settled) {
             match write {

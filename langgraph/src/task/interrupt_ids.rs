@@ -1,7 +1,7 @@
 //! Interrupts of tasks, and the memory of earlier runs.
 
-use super::position::Position;
-use super::task::Task;
+use super::Position;
+use super::Task;
 use crate::checkpoint::CheckpointId;
 use crate::interrupt::{Answer, Interrupt, Interrupts};
 use crate::node::Context;

@@ -5,21 +5,13 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::coder::Coder;
+use super::recorder::Recorder;
+use super::snapshot_policy::Snapshots;
 use crate::checkpoint::{CheckpointId, CheckpointRecord, Checkpointer, Head, Owner, ThreadKey};
 use crate::error::CheckpointError;
 use crate::log::{LogHead, RunGuard};
 use crate::state::State;
-use crate::superstep::Engine;
-
-mod checkpoint;
-pub(crate) mod coder;
-mod recorder;
-mod snapshot_policy;
-mod snapshots;
-
-pub(crate) use coder::{Coder, Reader};
-pub(crate) use recorder::{Origin, Recorder};
-pub(crate) use snapshots::Snapshots;
 
 /// The log of a thread, before it is loaded.
 #[derive(Clone)]
@@ -57,14 +49,15 @@ impl Log {
     }
 
     /// Creates a recorder that begins the log.
-    pub(crate) fn recorder<S: State>(&self, engine: &Engine<S>) -> Recorder<S> {
-        self.recorder_at(engine, None, Some(Arc::clone(engine.position.plan.owner())))
+    pub(crate) fn recorder<S: State>(&self, coder: Coder<S>) -> Recorder<S> {
+        let owner = Arc::clone(coder.plan.owner());
+        self.recorder_at(coder, None, Some(owner))
     }
 
     /// Creates a recorder that writes after `head`, and names the owner of the log.
     fn recorder_at<S: State>(
         &self,
-        engine: &Engine<S>,
+        coder: Coder<S>,
         head: Option<Head>,
         owner: Option<Arc<Owner>>,
     ) -> Recorder<S> {
@@ -72,26 +65,28 @@ impl Log {
         let log_head = LogHead::new(saver, self.key.clone(), head, self.encodes)
             .with_owner(owner)
             .with_guard(self.ending.clone());
-        let coder = Coder {
-            plan: Arc::clone(&engine.position.plan),
-            codec: engine.codec,
-        };
-        let mut recorder =
-            Recorder::new(Arc::new(log_head), Arc::new(coder), self.metadata.clone());
+        let metadata = self.metadata.clone();
+        let mut recorder = Recorder::new(
+            Arc::new(log_head),
+            Arc::new(coder),
+            metadata,
+            self.snapshots,
+        );
         recorder.at_rest = self.at_rest;
+        recorder.call.clone_from(&self.call);
         recorder.begin_after(head, self.next);
-        recorder.within(self.snapshots, self.call.clone())
+        recorder
     }
 
     /// Creates a recorder that writes after a loaded checkpoint.
     pub(crate) fn recorder_behind<S: State>(
         &self,
-        engine: &Engine<S>,
+        coder: Coder<S>,
         head: Head,
         stored: Option<&Owner>,
         checkpoint: &CheckpointRecord,
     ) -> Recorder<S> {
-        let mut owner = Arc::clone(engine.position.plan.owner());
+        let mut owner = Arc::clone(coder.plan.owner());
         // A change from outside leaves the thread to the graph that runs on it.
         if let Some(stored) = stored
             && self.at_rest
@@ -100,22 +95,22 @@ impl Log {
             Arc::make_mut(&mut owner).graph.clone_from(&stored.graph);
         }
         let new = stored.is_none_or(|stored| *stored != *owner);
-        let mut recorder = self.recorder_at(engine, Some(head), new.then_some(owner));
+        let mut recorder = self.recorder_at(coder, Some(head), new.then_some(owner));
         recorder.resume(checkpoint);
         recorder
     }
 
     /// Fails if the saver stores bytes and the graph, or a subgraph, has values that cannot be
     /// stored as bytes.
-    pub(crate) fn check<S: State>(&self, engine: &Engine<S>) -> Result<(), CheckpointError> {
+    pub(crate) fn check<S: State>(&self, coder: &Coder<S>) -> Result<(), CheckpointError> {
         if self.saver.formats().is_none() {
             return Ok(());
         }
-        if engine.codec.is_none() {
+        if coder.codec.is_none() {
             let state = std::any::type_name::<S>();
             return Err(CheckpointError::NotStorable { state });
         }
-        match &engine.position.plan.unstorable {
+        match &coder.plan.unstorable {
             None => Ok(()),
             Some((node, state)) => Err(CheckpointError::SubgraphNotStorable {
                 node: node.to_string(),

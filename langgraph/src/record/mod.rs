@@ -1,0 +1,13 @@
+//! How a run is recorded: its values become records, and the records of a superstep go to the log of
+//! its thread.
+
+mod checkpoint;
+mod coder;
+mod log;
+mod recorder;
+mod snapshot_policy;
+
+pub(crate) use coder::{Coder, Reader};
+pub(crate) use log::Log;
+pub(crate) use recorder::{Origin, Recorder};
+pub(crate) use snapshot_policy::Snapshots;

@@ -1,0 +1,23 @@
+//! The tasks of a superstep: their place in a run, their memory, their results and their events.
+
+mod changes;
+mod events;
+mod interrupt_ids;
+mod joins;
+mod pending;
+mod position;
+mod progress;
+#[allow(clippy::module_inception)] // the type has the name of the module
+mod task;
+mod task_result;
+mod writer;
+
+pub(crate) use changes::Changes;
+pub(crate) use interrupt_ids::InterruptIds;
+pub(crate) use joins::{JoinProgress, unfilled_joins};
+pub(crate) use pending::Pending;
+pub(crate) use position::Position;
+pub(crate) use progress::Progress;
+pub(crate) use task::{Task, TaskMemory};
+pub(crate) use task_result::{Finished, TaskResult, classify, without_interrupt};
+pub(crate) use writer::Writer;
