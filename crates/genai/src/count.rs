@@ -152,7 +152,7 @@ fn turns(
     };
     for message in &request.messages {
         match &message.kind {
-            MessageKind::System(text) => system.push(text.as_str()),
+            MessageKind::System(_) | MessageKind::SystemParts(_) => system.push(message.text()),
             MessageKind::User(text) => add("user", vec![part(Part::Text(text))]),
             MessageKind::UserParts(parts) => add("user", all(parts, part)),
             MessageKind::Assistant(text) => add(assistant, vec![part(Part::Text(text))]),
@@ -192,12 +192,14 @@ fn turns(
 
 fn all(parts: &[ContentPart], part: &dyn Fn(Part<'_>) -> Value) -> Vec<Value> {
     let media = |kind, usual, media: &Media| match media {
-        Media::Url { url, mime_type } => Some(part(Part::Media {
+        Media::Url { url, mime_type, .. } => Some(part(Part::Media {
             kind,
             mime: mime_type.as_deref().unwrap_or(usual),
             source: Source::Url(url),
         })),
-        Media::Base64 { base64, mime_type } => Some(part(Part::Media {
+        Media::Base64 {
+            base64, mime_type, ..
+        } => Some(part(Part::Media {
             kind,
             mime: mime_type,
             source: Source::Base64(base64),
@@ -205,9 +207,10 @@ fn all(parts: &[ContentPart], part: &dyn Fn(Part<'_>) -> Value) -> Vec<Value> {
         _ => None,
     };
     let parts = parts.iter().filter_map(|each| match each {
-        ContentPart::Text { text } => Some(part(Part::Text(text))),
+        ContentPart::Text { text, .. } => Some(part(Part::Text(text))),
         ContentPart::Image(image) => media("image", "image/png", image),
         ContentPart::Audio(audio) => media("audio", "audio/wav", audio),
+        ContentPart::Video(video) => media("video", "video/mp4", video),
         ContentPart::File(file) => media("file", "application/pdf", file),
         // Earlier reasoning does not count.
         _ => None,

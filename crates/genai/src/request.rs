@@ -78,6 +78,7 @@ pub(crate) fn convert(request: ChatRequest, to: AdapterKind) -> Result<Request, 
 fn convert_message(kind: MessageKind, to: AdapterKind) -> Result<Option<ChatMessage>, ModelError> {
     Ok(Some(match kind {
         MessageKind::System(text) => ChatMessage::system(text),
+        MessageKind::SystemParts(parts) => ChatMessage::system(Content::Parts(parts).text()),
         MessageKind::User(text) => ChatMessage::user(text),
         MessageKind::UserParts(parts) => ChatMessage::user(content(Content::Parts(parts), to)?),
         MessageKind::Assistant(text) => ChatMessage::assistant(text),
@@ -120,13 +121,17 @@ fn content(content: Content, to: AdapterKind) -> Result<MessageContent, ModelErr
         Content::Parts(all) => {
             for part in all {
                 match part {
-                    ContentPart::Text { text } => parts.push(Part::Text(text)),
+                    ContentPart::Text { text, .. } => parts.push(Part::Text(text)),
                     ContentPart::Image(media) => parts.push(binary(media, Kind::Image, to)?),
                     ContentPart::Audio(media) => parts.push(binary(media, Kind::Audio, to)?),
+                    ContentPart::Video(media) => parts.push(binary(media, Kind::Video, to)?),
                     ContentPart::File(media) => parts.push(binary(media, Kind::File, to)?),
+                    // What only other programs understand.
+                    ContentPart::Other(_) => {}
                     ContentPart::Reasoning {
                         reasoning,
                         signature,
+                        ..
                     } => {
                         let signature = match signature.map(|given| signature::origin(given, to)) {
                             None => None,
@@ -148,11 +153,12 @@ fn content(content: Content, to: AdapterKind) -> Result<MessageContent, ModelErr
     Ok(MessageContent::from_parts(parts))
 }
 
-/// What a picture, a sound or a file is.
+/// The kind of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Image,
     Audio,
+    Video,
     File,
 }
 
@@ -162,6 +168,7 @@ impl Kind {
         match self {
             Self::Image => "image/png",
             Self::Audio => "audio/wav",
+            Self::Video => "video/mp4",
             Self::File => "application/pdf",
         }
     }
@@ -171,10 +178,13 @@ impl Kind {
 /// answer without having seen it: here that is an error.
 fn binary(media: Media, kind: Kind, to: AdapterKind) -> Result<Part, ModelError> {
     let what = match (kind, &media) {
+        (_, Media::File { .. }) => "a file by its id",
         (Kind::Image, Media::Url { .. }) => "a picture by its address",
         (Kind::Image, _) => "a picture",
         (Kind::Audio, Media::Url { .. }) => "a sound by its address",
         (Kind::Audio, _) => "a sound",
+        (Kind::Video, Media::Url { .. }) => "a film by its address",
+        (Kind::Video, _) => "a film",
         (Kind::File, Media::Url { .. }) => "a file by its address",
         (Kind::File, _) => "a file",
     };
@@ -185,7 +195,8 @@ fn binary(media: Media, kind: Kind, to: AdapterKind) -> Result<Part, ModelError>
         )))
     };
     match media {
-        Media::Url { url, mime_type } => {
+        _ if kind == Kind::Video && to != AdapterKind::Gemini => refused(),
+        Media::Url { url, mime_type, .. } => {
             let mime_type = mime_type.unwrap_or_else(|| kind.usual().to_owned());
             match (to, kind) {
                 (AdapterKind::Anthropic, Kind::Image) => {
@@ -199,7 +210,9 @@ fn binary(media: Media, kind: Kind, to: AdapterKind) -> Result<Part, ModelError>
                 _ => Ok(Part::from_binary_url(mime_type, url, None)),
             }
         }
-        Media::Base64 { base64, mime_type } => match (to, kind) {
+        Media::Base64 {
+            base64, mime_type, ..
+        } => match (to, kind) {
             (AdapterKind::Ollama, Kind::Audio | Kind::File)
             | (AdapterKind::Anthropic, Kind::Audio) => refused(),
             _ => {
@@ -211,7 +224,7 @@ fn binary(media: Media, kind: Kind, to: AdapterKind) -> Result<Part, ModelError>
                 Ok(Part::from_binary_base64(mime_type, base64, name))
             }
         },
-        _ => Err(unsupported("media of that kind")),
+        _ => refused(),
     }
 }
 

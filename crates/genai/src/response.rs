@@ -54,10 +54,8 @@ pub(crate) fn convert(response: Response, provider: AdapterKind) -> ChatResponse
         Content::Text(text)
     } else {
         let thoughts = thoughts.into_iter();
-        let thoughts = thoughts.map(|(reasoning, signature)| ContentPart::Reasoning {
-            reasoning,
-            signature,
-        });
+        let thoughts =
+            thoughts.map(|(reasoning, signature)| ContentPart::reasoning(reasoning, signature));
         let mut parts: Vec<_> = thoughts.collect();
         if !text.is_empty() {
             parts.push(ContentPart::text(text));

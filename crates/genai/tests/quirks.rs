@@ -356,10 +356,10 @@ async fn anthropic_streams_thoughts_and_calls() {
     );
     assert_eq!(
         message.parts(),
-        [ContentPart::Reasoning {
-            reasoning: "hm".to_owned(),
-            signature: Some("Anthropic:sig".to_owned()),
-        }]
+        [ContentPart::reasoning(
+            "hm",
+            Some("Anthropic:sig".to_owned())
+        )]
     );
     assert_eq!(
         chunks.last().unwrap().finish_reason,
@@ -374,10 +374,7 @@ async fn a_whole_conversation_is_sent_as_providers_want_it() {
         "usage": {"input_tokens": 5, "output_tokens": 1}});
     let server = Server::start([Answer::json("200 OK", &answer)]).await;
     let thinking = vec![
-        ContentPart::Reasoning {
-            reasoning: "hm".to_owned(),
-            signature: Some("sig".to_owned()),
-        },
+        ContentPart::reasoning("hm", Some("sig".to_owned())),
         ContentPart::text("I look."),
     ];
     let calls = ["c1", "c2"].map(|id| ToolCall::new(id, "look", json!({"at": id})));

@@ -138,10 +138,7 @@ async fn k5_what_a_provider_does_not_take_is_an_error_and_not_left_out() {
 
 /// A turn in which the model thought, and then called a tool.
 fn thought() -> ChatRequest {
-    let reasoning = ContentPart::Reasoning {
-        reasoning: "A receipt.".to_owned(),
-        signature: Some("c2ln".to_owned()),
-    };
+    let reasoning = ContentPart::reasoning("A receipt.", Some("c2ln".to_owned()));
     let said = Content::Parts(vec![reasoning, ContentPart::text("I look it up.")]);
     let call = ToolCall::new("c1", "find_order", json!({"number": 7}));
     let result = ToolResult::new("c1", "a teapot").with_name("find_order");

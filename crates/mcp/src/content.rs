@@ -33,7 +33,7 @@ pub(crate) fn read(contents: Vec<ResourceContents>) -> Content {
 /// A single text is a text: every provider accepts it.
 pub(crate) fn joined(parts: Vec<ContentPart>) -> Content {
     match <[ContentPart; 1]>::try_from(parts) {
-        Ok([ContentPart::Text { text }]) => Content::Text(text),
+        Ok([ContentPart::Text { text, .. }]) => Content::Text(text),
         Ok([part]) => Content::from(vec![part]),
         Err(parts) => Content::from(parts),
     }

@@ -9,6 +9,7 @@ mod durability;
 mod inner;
 mod owner;
 mod snapshot;
+pub(crate) mod task_id;
 mod unfilled_join;
 
 pub use accepts::Accepts;

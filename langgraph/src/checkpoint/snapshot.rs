@@ -6,8 +6,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use super::UnfilledJoin;
 use super::{CheckpointId, InnerSnapshot, Source};
+use super::{UnfilledJoin, task_id};
 use crate::interrupt::Interrupt;
 use crate::state::State;
 use crate::state::write::Write;
@@ -64,6 +64,15 @@ pub struct TaskSnapshot<S: State> {
     /// [`Thread::state_with_subgraphs`](crate::thread::Thread::state_with_subgraphs).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub inside: Option<InnerSnapshot>,
+}
+
+impl<S: State> Snapshot<S> {
+    /// Returns the id of a task of [`tasks`](Self::tasks), by its index. Events of the task have the
+    /// [same](crate::stream::EventTask::id).
+    pub fn task_id(&self, index: usize) -> Option<String> {
+        let task = self.tasks.get(index)?;
+        Some(task_id::of(self.id, index, &task.node).to_string())
+    }
 }
 
 impl<S: State> TaskSnapshot<S> {

@@ -19,7 +19,7 @@ use crate::checkpoint::Json;
 use crate::error::NodeError;
 use crate::log::TaskPosition;
 use crate::message::MessageChunk;
-use crate::stream::{Payload, StreamMode};
+use crate::stream::{EventTask, Payload, StreamMode};
 
 /// The context of a node: information about its run, and access to what is outside.
 ///
@@ -40,6 +40,8 @@ pub struct Context {
     calls: AtomicU32,
     /// The task's place in its thread's log, if it has a thread.
     place: Option<Box<TaskPosition>>,
+    /// The task, if the events of the run are read.
+    task: Option<Arc<EventTask>>,
     /// Created at first use: most nodes never interrupt nor wait.
     memory: OnceLock<Box<Memory>>,
 }
@@ -55,6 +57,7 @@ impl Context {
             routing: AtomicBool::new(false),
             calls: AtomicU32::new(0),
             place: None,
+            task: None,
             memory: OnceLock::new(),
         }
     }
@@ -90,6 +93,15 @@ impl Context {
     /// Sets the task's place in its thread's log.
     pub(crate) fn set_place(&mut self, place: Option<TaskPosition>) {
         self.place = place.map(Box::new);
+    }
+
+    /// Sets the task as the events of the run show it.
+    pub(crate) fn set_task(&mut self, task: &Arc<EventTask>) {
+        self.task = Some(Arc::clone(task));
+    }
+
+    pub(crate) fn task(&self) -> Option<&Arc<EventTask>> {
+        self.task.as_ref()
     }
 
     pub(crate) fn place_mut(&mut self) -> Option<&mut TaskPosition> {
@@ -289,6 +301,7 @@ impl Context {
             emitter
                 .send(
                     self.step,
+                    self.task(),
                     Payload::Custom {
                         node: self.name(),
                         value,
@@ -313,6 +326,7 @@ impl Context {
             emitter
                 .send(
                     self.step,
+                    self.task(),
                     Payload::Chunk {
                         node: self.name(),
                         chunk: Box::new(chunk),

@@ -55,7 +55,7 @@ impl<S: State> Inside<S> {
             emitter: outer
                 .emitter
                 .as_ref()
-                .and_then(|emitter| emitter.nested(Arc::clone(&namespace))),
+                .and_then(|emitter| emitter.nested(Arc::clone(&namespace), cx.task().cloned())),
             namespace,
             heartbeat: cx.nearest_heartbeat().cloned(),
             shared: Arc::clone(&outer.shared),

@@ -7,10 +7,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::TrySendError;
+use uuid::Uuid;
 
-use super::{MapProgress, RunStart, SavedCheckpoint, StreamMode, StreamModes};
+use super::{EventTask, MapProgress, RunStart, SavedCheckpoint, StreamMode, StreamModes};
 use crate::interrupt::Interrupt;
 use crate::message::{Message, MessageChunk};
+use langgraph_core::new_id;
 use langgraph_topology::NodeName;
 
 /// A value whose type only the reader knows.
@@ -100,6 +102,8 @@ impl Payload {
 pub(crate) struct RawEvent {
     pub(crate) namespace: Arc<[NodeName]>,
     pub(crate) step: usize,
+    pub(crate) task: Option<Arc<EventTask>>,
+    pub(crate) parent: Option<Arc<EventTask>>,
     pub(crate) payload: Payload,
 }
 
@@ -113,6 +117,10 @@ pub(crate) struct Emitter {
     pub(crate) checkpoint_values: bool,
     pub(crate) start: Arc<RunStart>,
     namespace: Arc<[NodeName]>,
+    /// The task of the parent graph that runs the graph of the events.
+    pub(crate) parent: Option<Arc<EventTask>>,
+    /// Identifies the run.
+    pub(crate) run: Uuid,
     /// The ids of messages that the reader has received.
     seen: Arc<Mutex<HashSet<String>>>,
 }
@@ -126,14 +134,21 @@ impl Emitter {
             checkpoint_values: true,
             start: Arc::new(RunStart::new()),
             namespace: Arc::from([]),
+            parent: None,
+            run: new_id(),
             seen: Arc::default(),
         }
     }
 
     /// Returns the emitter of a subgraph, or `None` if nobody reads its events.
-    pub(crate) fn nested(&self, namespace: Arc<[NodeName]>) -> Option<Self> {
+    pub(crate) fn nested(
+        &self,
+        namespace: Arc<[NodeName]>,
+        parent: Option<Arc<EventTask>>,
+    ) -> Option<Self> {
         self.subgraphs.then(|| Self {
             namespace,
+            parent,
             ..self.clone()
         })
     }
@@ -155,10 +170,12 @@ impl Emitter {
 
     /// Sends an event, and waits while the buffer is full. A dropped reader is no error: the run is
     /// dropped with its stream.
-    pub(crate) async fn send(&self, step: usize, payload: Payload) {
+    pub(crate) async fn send(&self, step: usize, task: Option<&Arc<EventTask>>, payload: Payload) {
         let event = RawEvent {
             namespace: Arc::clone(&self.namespace),
             step,
+            task: task.cloned(),
+            parent: self.parent.clone(),
             payload,
         };
         // As a rule there is room, and nothing to wait for.

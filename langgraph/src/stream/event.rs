@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::emitter::{Payload, RawEvent};
-use super::{MapProgress, SavedCheckpoint};
+use super::{EventTask, MapProgress, SavedCheckpoint};
 use crate::checkpoint::Snapshot;
 use crate::interrupt::Interrupt;
 use crate::message::{Message, MessageChunk};
@@ -20,8 +20,8 @@ use langgraph_topology::NodeName;
 ///
 /// # Wire form
 ///
-/// An event serializes if its state and update do: an object of `seq`, `step`, `namespace`, `type`
-/// and `data`, where `type` is [`EventKind::name`] and `data` the content of the variant. A write
+/// An event serializes if its state and update do: an object of `seq`, `step`, `namespace`, `task`, `type`
+/// and `data`, where `task` is its [`EventTask`], if it has one, `type` is [`EventKind::name`] and `data` the content of the variant. A write
 /// is `{"update": {..}}`, `{"overwrite": {..}}` or `{"state": {..}}`.
 ///
 /// ```
@@ -35,12 +35,15 @@ use langgraph_topology::NodeName;
 ///
 /// let mut events = graph.compile()?.run(21).stream(StreamMode::Updates);
 /// let Some(event) = events.next().await else { return Ok(()) };
+/// let mut wire = serde_json::to_value(event?)?;
+/// wire["task"]["id"].take();
 /// assert_eq!(
-///     serde_json::to_value(event?)?,
+///     wire,
 ///     json!({
 ///         "seq": 0,
 ///         "step": 1,
 ///         "namespace": [],
+///         "task": {"id": null, "node": "double", "index": 0},
 ///         "type": "update",
 ///         "data": {"node": "double", "writes": [{"state": 42}], "cached": false},
 ///     })
@@ -58,6 +61,12 @@ pub struct Event<S: State> {
     pub step: usize,
     /// The path of nodes to the event's graph, outermost first; empty for the root graph.
     pub namespace: Arc<[NodeName]>,
+    /// The task of the event; `None` for what concerns the whole graph.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task: Option<Arc<EventTask>>,
+    /// The task of the parent graph that runs the event's graph; `None` for the root graph.
+    #[serde(skip)]
+    pub parent: Option<Arc<EventTask>>,
     /// The kind and content.
     #[serde(flatten)]
     pub kind: EventKind<S>,
@@ -180,6 +189,8 @@ impl<S: State> Event<S> {
             seq,
             step: raw.step,
             namespace: raw.namespace,
+            task: raw.task,
+            parent: raw.parent,
             kind: kind(raw.payload),
         }
     }

@@ -2,6 +2,7 @@
 
 mod emitter;
 mod event;
+mod event_task;
 mod map_progress;
 mod run_start;
 mod saved_checkpoint;
@@ -9,6 +10,8 @@ mod stream_mode;
 
 pub(crate) use emitter::{Emitter, Payload, RawEvent};
 pub use event::{Event, EventKind, InnerEvent, TaskFinished, TaskStarted};
+pub use event_task::EventTask;
+pub(crate) use event_task::Superstep;
 pub use map_progress::MapProgress;
 pub(crate) use run_start::RunStart;
 pub use saved_checkpoint::SavedCheckpoint;

@@ -158,6 +158,9 @@ impl<S: State> Engine<S> {
         if O::OBSERVES && self.position.scope.emitter.is_some() {
             let tasks = &self.frontier.tasks;
             O::hold(self.observer.tasks_begin(&self.position, tasks)).await;
+            for (cx, task) in self.contexts.iter_mut().zip(&self.observer.shown) {
+                cx.set_task(task);
+            }
         }
         if !O::OBSERVES && self.is_chain() {
             let result = self.run_chain().await?;

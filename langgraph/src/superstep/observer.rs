@@ -1,11 +1,14 @@
 //! The observers of a run: the log of its thread, and the readers of its events.
 
+use std::sync::Arc;
+
 use crate::checkpoint::{Base, CheckpointId, Payload, RunStatus, Source};
 use crate::error::AgentError;
 use crate::interrupt::{Interrupt, Interrupts};
 use crate::node::{Context, Output, Write};
 use crate::record::{Origin, Recorder};
 use crate::state::State;
+use crate::stream::EventTask;
 use crate::task::{Finished, InterruptIds, Pending, Position, Progress, Task, TaskResult};
 
 /// Stores and emits what a run does. It does nothing if there is neither a log nor a reader.
@@ -15,9 +18,11 @@ pub(crate) struct Observer<S: State> {
     pub(crate) interrupt_ids: InterruptIds,
     /// Present while a superstep has maps whose progress is read.
     progress: Option<Box<Progress>>,
+    /// The tasks of the superstep as its events show them; empty if the events are not read.
+    pub(super) shown: Vec<Arc<EventTask>>,
 }
 
-impl_default!([S: State] Observer<S> { recorder, interrupt_ids, progress });
+impl_default!([S: State] Observer<S> { recorder, interrupt_ids, progress, shown });
 
 impl<S: State> Observer<S> {
     /// Returns true if the run's events are read, or its thread is stored.
@@ -73,22 +78,24 @@ impl<S: State> Observer<S> {
     /// Emits the start of tasks, then the writes of tasks that do not run again.
     pub(super) async fn tasks_begin(&mut self, position: &Position<S>, tasks: &[Task<S>]) {
         self.progress = Progress::of(&position.plan, tasks).map(Box::new);
+        self.shown = position.shown_tasks(tasks, self.current());
         let begins = tasks.iter().any(|task| !task.node.is_start());
         if begins && !position.is_subgraph() {
             position.scope.shared.begin_superstep();
         }
-        for task in tasks {
+        for (index, task) in tasks.iter().enumerate() {
             let waits = task.result().is_some_and(TaskResult::is_interrupted);
             if !waits && task.ran().is_none() {
-                position.emit_started(task).await;
+                position.emit_started(task, self.shown.get(index)).await;
             }
         }
-        for task in tasks {
+        for (index, task) in tasks.iter().enumerate() {
+            let shown = self.shown.get(index);
             if let Some(TaskResult::Finished(done)) = task.result() {
-                position.emit_kept(task, done).await;
+                position.emit_kept(task, shown, done).await;
             }
             if let Some(done) = task.ran() {
-                position.emit_kept(task, done).await;
+                position.emit_kept(task, shown, done).await;
             }
         }
         if let Some(progress) = &self.progress {
@@ -158,7 +165,8 @@ impl<S: State> Observer<S> {
             }
             _ => Vec::new(),
         };
-        position.emit_ended(task, result, open).await;
+        let shown = self.shown.get(index);
+        position.emit_ended(task, shown, result, open).await;
         let progress = self.progress.as_deref_mut();
         if let Some(map) = progress.and_then(|maps| maps.ended(task, result)) {
             position.emit_progress(&map).await;

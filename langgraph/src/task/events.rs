@@ -5,12 +5,13 @@ use std::sync::Arc;
 use super::Position;
 use super::Task;
 use super::{Finished, TaskResult};
+use crate::checkpoint::CheckpointId;
 use crate::graph::NodeName;
 use crate::interrupt::Interrupt;
 use crate::message::Message;
 use crate::node::{Argument, Write};
 use crate::state::State;
-use crate::stream::{Emitter, MapProgress, Payload, StreamMode};
+use crate::stream::{Emitter, EventTask, MapProgress, Payload, StreamMode, Superstep};
 
 impl<S: State> Position<S> {
     fn emitter(&self, mode: StreamMode) -> Option<&Emitter> {
@@ -20,11 +21,42 @@ impl<S: State> Position<S> {
             .filter(|emitter| emitter.wants(mode))
     }
 
+    /// Returns the tasks of a superstep as its events show them; none if the events are not read.
+    pub(crate) fn shown_tasks(
+        &self,
+        tasks: &[Task<S>],
+        current: Option<CheckpointId>,
+    ) -> Vec<Arc<EventTask>> {
+        let Some(emitter) = &self.scope.emitter else {
+            return Vec::new();
+        };
+        let superstep = match current {
+            Some(checkpoint) => Superstep::After(checkpoint),
+            None => Superstep::Of {
+                run: emitter.run,
+                step: self.shown_step(),
+            },
+        };
+        // The tasks of a map follow each other.
+        let mut first_item = (None, 0);
+        let tasks = tasks.iter().enumerate().map(|(index, task)| {
+            let is_item = matches!(task.argument, Some(Argument::Item(_)));
+            if first_item.0 != Some(task.node) {
+                first_item = (Some(task.node), index);
+            }
+            let item = is_item.then(|| index - first_item.1);
+            let node = self.plan.name(task.node);
+            let parent = emitter.parent.clone();
+            Arc::new(EventTask::new(node, index, item, parent, superstep))
+        });
+        tasks.collect()
+    }
+
     /// Emits the state. It is shared: the next merge copies it, if a reader still holds it by then.
     pub(crate) async fn emit_values(&self) {
         if let Some(emitter) = self.emitter(StreamMode::Values) {
             let values = Payload::Values(Arc::<S>::clone(&self.state));
-            emitter.send(self.shown_step(), values).await;
+            emitter.send(self.shown_step(), None, values).await;
         }
     }
 
@@ -32,25 +64,25 @@ impl<S: State> Position<S> {
         if let Some(emitter) = self.emitter(StreamMode::Checkpoints)
             && let Some(checkpoint) = snapshot(emitter.checkpoint_values)
         {
-            emitter.send(self.shown_step(), checkpoint).await;
+            emitter.send(self.shown_step(), None, checkpoint).await;
         }
     }
 
     pub(crate) async fn emit_progress(&self, map: &MapProgress) {
         if let Some(emitter) = self.emitter(StreamMode::Progress) {
             let progress = Payload::Progress(Box::new(map.clone()));
-            emitter.send(self.shown_step(), progress).await;
+            emitter.send(self.shown_step(), None, progress).await;
         }
     }
 
     pub(crate) async fn emit_breakpoint(&self) {
         if let Some(emitter) = &self.scope.emitter {
             let interrupt = Payload::Interrupt(Vec::new());
-            emitter.send(self.shown_step(), interrupt).await;
+            emitter.send(self.shown_step(), None, interrupt).await;
         }
     }
 
-    pub(crate) async fn emit_started(&self, task: &Task<S>) {
+    pub(crate) async fn emit_started(&self, task: &Task<S>, shown: Option<&Arc<EventTask>>) {
         if task.node.is_start() {
             return;
         }
@@ -64,11 +96,16 @@ impl<S: State> Position<S> {
         };
         let node = self.plan.name(task.node);
         let started = Payload::TaskStarted { node, input, item };
-        emitter.send(self.shown_step(), started).await;
+        emitter.send(self.shown_step(), shown, started).await;
     }
 
     /// Emits the writes of a task that does not run again.
-    pub(crate) async fn emit_kept(&self, task: &Task<S>, done: &Finished<S>) {
+    pub(crate) async fn emit_kept(
+        &self,
+        task: &Task<S>,
+        shown: Option<&Arc<EventTask>>,
+        done: &Finished<S>,
+    ) {
         if task.node.is_start() {
             return;
         }
@@ -80,7 +117,7 @@ impl<S: State> Position<S> {
                 writes: Arc::<Vec<Write<S>>>::clone(&writes),
                 cached: true,
             };
-            emitter.send(self.shown_step(), update).await;
+            emitter.send(self.shown_step(), shown, update).await;
         }
         // A task of which only the routers run has not started either.
         if task.ran().is_none()
@@ -93,7 +130,7 @@ impl<S: State> Position<S> {
                 interrupts: Vec::new(),
                 cached: true,
             };
-            emitter.send(self.shown_step(), finished).await;
+            emitter.send(self.shown_step(), shown, finished).await;
         }
     }
 
@@ -101,6 +138,7 @@ impl<S: State> Position<S> {
     pub(crate) async fn emit_ended(
         &self,
         task: &Task<S>,
+        shown: Option<&Arc<EventTask>>,
         result: &TaskResult<S>,
         open: Vec<Interrupt>,
     ) {
@@ -111,7 +149,7 @@ impl<S: State> Position<S> {
         if task.node.is_start() || task.ran().is_some() {
             // No node has run, but its interrupts must be shown.
             if result.is_interrupted() {
-                emitter.send(step, Payload::Interrupt(open)).await;
+                emitter.send(step, shown, Payload::Interrupt(open)).await;
             }
             return;
         }
@@ -121,7 +159,7 @@ impl<S: State> Position<S> {
         let mut error = None;
         let mut cached = false;
         if let Some(done) = result.finished() {
-            self.emit_messages(emitter, &node, done).await;
+            self.emit_messages(emitter, shown, &node, done).await;
             cached = done.cached;
             if emitter.wants(StreamMode::Updates) || emitter.wants(StreamMode::Tasks) {
                 writes = Arc::new(done.output.writes().to_vec());
@@ -132,7 +170,7 @@ impl<S: State> Position<S> {
                     writes: Arc::<Vec<Write<S>>>::clone(&writes),
                     cached: done.cached,
                 };
-                emitter.send(step, update).await;
+                emitter.send(step, shown, update).await;
             }
         }
         match result {
@@ -141,7 +179,7 @@ impl<S: State> Position<S> {
                 error = task.refused.as_ref().map(ToString::to_string);
                 interrupts = open;
                 emitter
-                    .send(step, Payload::Interrupt(interrupts.clone()))
+                    .send(step, shown, Payload::Interrupt(interrupts.clone()))
                     .await;
             }
             TaskResult::Failed(failure) => error = Some(failure.to_string()),
@@ -154,12 +192,18 @@ impl<S: State> Position<S> {
                 interrupts,
                 cached,
             };
-            emitter.send(step, finished).await;
+            emitter.send(step, shown, finished).await;
         }
     }
 
     /// Emits the messages that the reader has not received.
-    async fn emit_messages(&self, emitter: &Emitter, node: &NodeName, done: &Finished<S>) {
+    async fn emit_messages(
+        &self,
+        emitter: &Emitter,
+        shown: Option<&Arc<EventTask>>,
+        node: &NodeName,
+        done: &Finished<S>,
+    ) {
         if !emitter.wants(StreamMode::Messages) {
             return;
         }
@@ -169,7 +213,7 @@ impl<S: State> Position<S> {
                     let node = Arc::clone(node);
                     let message = Box::new(message);
                     let message = Payload::Message { node, message };
-                    emitter.send(self.shown_step(), message).await;
+                    emitter.send(self.shown_step(), shown, message).await;
                 }
             }
         }

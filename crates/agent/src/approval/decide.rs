@@ -214,6 +214,7 @@ pub(crate) fn note_person(by: &str, message: Message) -> Message {
     decided.decided_by = Some(by.to_owned());
     Message {
         id: message.id,
+        extra: message.extra,
         ..decided.into()
     }
 }

@@ -57,7 +57,7 @@ impl ChatRequest {
     /// Puts instructions before the chat.
     #[must_use]
     pub fn system(mut self, prompt: impl Into<String>) -> Self {
-        self.messages.insert(0, Message::system(prompt));
+        self.messages.insert(0, Message::system(prompt.into()));
         self
     }
 

@@ -58,6 +58,7 @@ fn part(part: &ContentPart) -> u64 {
     match part {
         ContentPart::Text { text, .. } => estimate_text(text),
         ContentPart::Reasoning { reasoning, .. } => estimate_text(reasoning),
+        ContentPart::Other(block) => estimate_text(&block.to_string()),
         _ => 1000,
     }
 }

@@ -1,6 +1,6 @@
 //! Messages in the form of OpenTelemetry's conventions: a role and its parts.
 
-use langgraph::message::{ContentPart, FinishReason, Media, Message, MessageKind};
+use langgraph::message::{ContentPart, FinishReason, Media, Message};
 use serde_json::{Value, json};
 
 /// Returns the instructions, if there are any, and the other messages.
@@ -32,13 +32,7 @@ pub(super) fn finish_reason(reason: &FinishReason) -> &str {
 }
 
 fn message(of: &Message) -> Value {
-    let role = match &of.kind {
-        MessageKind::System(_) => "system",
-        MessageKind::User(_) => "user",
-        MessageKind::Tool(_) => "tool",
-        _ => "assistant",
-    };
-    json!({"role": role, "parts": parts(of)})
+    json!({"role": of.role(), "parts": parts(of)})
 }
 
 fn parts(of: &Message) -> Vec<Value> {
@@ -62,12 +56,13 @@ fn parts(of: &Message) -> Vec<Value> {
 
 fn part(of: &ContentPart) -> Value {
     match of {
-        ContentPart::Text { text } => json!({"type": "text", "content": text}),
+        ContentPart::Text { text, .. } => json!({"type": "text", "content": text}),
         ContentPart::Reasoning { reasoning, .. } => {
             json!({"type": "reasoning", "content": reasoning})
         }
         ContentPart::Image(of) => media("image", of),
         ContentPart::Audio(of) => media("audio", of),
+        ContentPart::Video(of) => media("video", of),
         ContentPart::File(of) => media("file", of),
         _ => json!({"type": "unknown"}),
     }
@@ -75,10 +70,12 @@ fn part(of: &ContentPart) -> Value {
 
 fn media(modality: &str, of: &Media) -> Value {
     match of {
-        Media::Url { url, mime_type } => {
+        Media::Url { url, mime_type, .. } => {
             json!({"type": "uri", "modality": modality, "mime_type": mime_type, "uri": url})
         }
-        Media::Base64 { base64, mime_type } => {
+        Media::Base64 {
+            base64, mime_type, ..
+        } => {
             json!({"type": "blob", "modality": modality, "mime_type": mime_type, "content": base64})
         }
         _ => json!({"type": "unknown"}),

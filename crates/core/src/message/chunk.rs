@@ -135,6 +135,7 @@ impl MessageChunk {
             ContentPart::Reasoning {
                 reasoning,
                 signature,
+                ..
             } => Some(Self {
                 signature: signature.clone(),
                 ..Self::reasoning(reasoning)
@@ -292,10 +293,8 @@ impl MessageAccumulator {
             Content::Text(self.text)
         } else {
             let thoughts = self.thoughts.into_iter();
-            let thoughts = thoughts.map(|(reasoning, signature)| ContentPart::Reasoning {
-                reasoning,
-                signature,
-            });
+            let thoughts =
+                thoughts.map(|(reasoning, signature)| ContentPart::reasoning(reasoning, signature));
             let mut parts: Vec<_> = thoughts.collect();
             if !self.text.is_empty() {
                 parts.push(ContentPart::text(self.text));
@@ -449,9 +448,8 @@ mod tests {
         ] {
             reply.push(chunk);
         }
-        let part = |reasoning: &str, signature: &str| ContentPart::Reasoning {
-            reasoning: reasoning.into(),
-            signature: Some(signature.into()),
+        let part = |reasoning: &str, signature: &str| {
+            ContentPart::reasoning(reasoning, Some(signature.into()))
         };
         let text = ContentPart::text("I look. Done.");
         let parts = [part("first", "s1"), part("second", "s2"), text];
@@ -473,10 +471,7 @@ mod tests {
         assert_eq!(message.text(), "yes");
         assert_eq!(
             message.parts()[0],
-            ContentPart::Reasoning {
-                reasoning: "hm".into(),
-                signature: Some("s".into()),
-            }
+            ContentPart::reasoning("hm", Some("s".into()))
         );
     }
 
@@ -499,23 +494,14 @@ mod tests {
             Message::assistant("你好").with_id("1"),
             Message::assistant_with_tool_calls("", [good, bad]).with_id("1"),
             Message::assistant(vec![
-                ContentPart::Reasoning {
-                    reasoning: "hm".into(),
-                    signature: None,
-                },
+                ContentPart::reasoning("hm", None),
                 ContentPart::text("yes"),
             ])
             .with_id("1"),
             // A provider checks each block against its own signature.
             Message::assistant(vec![
-                ContentPart::Reasoning {
-                    reasoning: "one".into(),
-                    signature: Some("s1".into()),
-                },
-                ContentPart::Reasoning {
-                    reasoning: "two".into(),
-                    signature: Some("s2".into()),
-                },
+                ContentPart::reasoning("one", Some("s1".into())),
+                ContentPart::reasoning("two", Some("s2".into())),
                 ContentPart::text("yes"),
             ])
             .with_id("1"),

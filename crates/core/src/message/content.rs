@@ -5,6 +5,9 @@ use std::fmt;
 
 use serde::de::{self, Deserializer, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::block::BlockForm;
 
 /// The content of a message: text, or a list of parts. On the wire: a string, or an array.
 ///
@@ -110,7 +113,7 @@ impl<'de> Visitor<'de> for ContentVisitor {
 
 pub(super) fn text_of(parts: &[ContentPart]) -> Cow<'_, str> {
     let mut texts = parts.iter().filter_map(|part| match part {
-        ContentPart::Text { text } => Some(text.as_str()),
+        ContentPart::Text { text, .. } => Some(text.as_str()),
         _ => None,
     });
     let Some(first) = texts.next() else {
@@ -123,31 +126,44 @@ pub(super) fn text_of(parts: &[ContentPart]) -> Cow<'_, str> {
 ///
 /// The wire form is that of the standard content blocks of Python's `langchain`: `{"type": "text", "text": …}`,
 /// `{"type": "image", "url": …}`, `{"type": "image", "base64": …, "mime_type": …}`,
-/// `{"type": "reasoning", "reasoning": …}`.
+/// `{"type": "reasoning", "reasoning": …}`. Reading also accepts the blocks of LangChain's JavaScript library,
+/// of OpenAI, of Anthropic and of Google. A part that was read writes the block that it was read from: its
+/// spelling, and the keys that have no field here, are in its [`BlockForm`].
 ///
 /// # Examples
 ///
 /// ```
 /// use langgraph::message::{ContentPart, Media};
+/// use serde_json::json;
 ///
 /// let part: ContentPart =
 ///     serde_json::from_str(r#"{"type": "image", "url": "https://example.org/a.png"}"#)?;
 /// assert_eq!(part, ContentPart::Image(Media::url("https://example.org/a.png")));
+///
+/// // OpenAI's block has the same meaning, and stays as it is.
+/// let block = json!({"type": "image_url", "image_url": {"url": "https://example.org/a.png", "detail": "low"}});
+/// let part: ContentPart = serde_json::from_value(block.clone())?;
+/// let ContentPart::Image(Media::Url { url, .. }) = &part else { panic!("expected a picture") };
+/// assert_eq!(url, "https://example.org/a.png");
+/// assert_eq!(serde_json::to_value(&part)?, block);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ContentPart {
     /// Text.
     Text {
         /// The text.
         text: String,
+        /// The block that it was read from.
+        form: BlockForm,
     },
     /// A picture.
     Image(Media),
     /// Sound.
     Audio(Media),
+    /// A film.
+    Video(Media),
     /// A document.
     File(Media),
     /// The model's reasoning before its answer.
@@ -156,15 +172,30 @@ pub enum ContentPart {
         reasoning: String,
         /// Data that identifies the reasoning, which its provider wants returned. `langgraph-genai` puts
         /// the provider's name before it, and sends reasoning of one provider to no other.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         signature: Option<String>,
+        /// The block that it was read from.
+        form: BlockForm,
     },
+    /// A block of another kind. It is kept and written as it is; models do not get it.
+    Other(Value),
 }
 
 impl ContentPart {
     /// Creates a text part.
     pub fn text(text: impl Into<String>) -> Self {
-        Self::Text { text: text.into() }
+        Self::Text {
+            text: text.into(),
+            form: BlockForm::default(),
+        }
+    }
+
+    /// Creates a reasoning part, with its signature if the provider has sent one.
+    pub fn reasoning(reasoning: impl Into<String>, signature: Option<String>) -> Self {
+        Self::Reasoning {
+            reasoning: reasoning.into(),
+            signature,
+            form: BlockForm::default(),
+        }
     }
 
     /// Creates an image part that the provider fetches.
@@ -190,6 +221,9 @@ pub enum Media {
         /// The MIME type, such as `image/png`, if known.
         #[serde(skip_serializing_if = "Option::is_none")]
         mime_type: Option<String>,
+        /// The block that it was read from.
+        #[serde(skip)]
+        form: BlockForm,
     },
     /// Inline base64 text.
     Base64 {
@@ -197,6 +231,20 @@ pub enum Media {
         base64: String,
         /// The MIME type, such as `image/png`.
         mime_type: String,
+        /// The block that it was read from.
+        #[serde(skip)]
+        form: BlockForm,
+    },
+    /// A file that the provider has already.
+    File {
+        /// The provider's id of the file.
+        file_id: String,
+        /// The MIME type, such as `image/png`, if known.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        mime_type: Option<String>,
+        /// The block that it was read from.
+        #[serde(skip)]
+        form: BlockForm,
     },
 }
 
@@ -206,6 +254,7 @@ impl Media {
         Self::Url {
             url: url.into(),
             mime_type: None,
+            form: BlockForm::default(),
         }
     }
 
@@ -214,6 +263,35 @@ impl Media {
         Self::Base64 {
             base64: base64.into(),
             mime_type: mime_type.into(),
+            form: BlockForm::default(),
+        }
+    }
+
+    /// Creates media that the provider has under an id.
+    pub fn file(file_id: impl Into<String>) -> Self {
+        Self::File {
+            file_id: file_id.into(),
+            mime_type: None,
+            form: BlockForm::default(),
+        }
+    }
+
+    /// Sets the MIME type.
+    #[must_use]
+    pub fn with_mime_type(mut self, given: impl Into<String>) -> Self {
+        match &mut self {
+            Self::Url { mime_type, .. } | Self::File { mime_type, .. } => {
+                *mime_type = Some(given.into());
+            }
+            Self::Base64 { mime_type, .. } => *mime_type = given.into(),
+        }
+        self
+    }
+
+    /// Returns the block that it was read from.
+    pub fn form(&self) -> &BlockForm {
+        match self {
+            Self::Url { form, .. } | Self::Base64 { form, .. } | Self::File { form, .. } => form,
         }
     }
 }
@@ -222,6 +300,7 @@ impl Media {
 struct MediaFields {
     url: Option<String>,
     base64: Option<String>,
+    file_id: Option<String>,
     mime_type: Option<String>,
 }
 
@@ -229,12 +308,29 @@ impl TryFrom<MediaFields> for Media {
     type Error = &'static str;
 
     fn try_from(fields: MediaFields) -> Result<Self, Self::Error> {
-        match (fields.url, fields.base64, fields.mime_type) {
-            (Some(url), None, mime_type) => Ok(Self::Url { url, mime_type }),
-            (None, Some(base64), Some(mime_type)) => Ok(Self::Base64 { base64, mime_type }),
-            (None, Some(_), None) => Err("media given as `base64` needs its `mime_type`"),
-            (None, None, _) => Err("media is given as `url`, or as `base64` with `mime_type`"),
-            (Some(_), Some(_), _) => Err("media is given as `url` or as `base64`, found both"),
+        let form = BlockForm::default();
+        match (fields.url, fields.base64, fields.file_id) {
+            (Some(url), None, None) => Ok(Self::Url {
+                url,
+                mime_type: fields.mime_type,
+                form,
+            }),
+            (None, Some(base64), None) => Ok(Self::Base64 {
+                base64,
+                mime_type: fields
+                    .mime_type
+                    .ok_or("media given as `base64` needs its `mime_type`")?,
+                form,
+            }),
+            (None, None, Some(file_id)) => Ok(Self::File {
+                file_id,
+                mime_type: fields.mime_type,
+                form,
+            }),
+            (None, None, None) => {
+                Err("media is given as `url`, as `file_id`, or as `base64` with `mime_type`")
+            }
+            _ => Err("media is given as `url`, as `base64` or as `file_id`, found two of these"),
         }
     }
 }
@@ -265,17 +361,11 @@ mod tests {
                 json!({"type": "audio", "base64": "AA==", "mime_type": "audio/wav"}),
             ),
             (
-                ContentPart::File(Media::Url {
-                    url: "u".into(),
-                    mime_type: Some("application/pdf".into()),
-                }),
+                ContentPart::File(Media::url("u").with_mime_type("application/pdf")),
                 json!({"type": "file", "url": "u", "mime_type": "application/pdf"}),
             ),
             (
-                ContentPart::Reasoning {
-                    reasoning: "hm".into(),
-                    signature: Some("s".into()),
-                },
+                ContentPart::reasoning("hm", Some("s".into())),
                 json!({"type": "reasoning", "reasoning": "hm", "signature": "s"}),
             ),
         ] {
@@ -291,25 +381,27 @@ mod tests {
             error.to_string()
         };
         assert_eq!(
-            error(json!([{"type": "image", "base64": "AA=="}])),
-            "media given as `base64` needs its `mime_type`"
-        );
-        assert!(
-            error(json!([{"type": "smell"}])).contains("unknown variant `smell`, expected one of")
+            error(json!([5])),
+            "a content part is text or an object with a `type`, found 5"
         );
         assert_eq!(
             error(json!(5)),
             "invalid type: integer `5`, expected text or a list of content parts"
+        );
+        let media = |wire| {
+            let error = serde_json::from_value::<Media>(wire).unwrap_err();
+            error.to_string()
+        };
+        assert_eq!(
+            media(json!({"base64": "AA=="})),
+            "media given as `base64` needs its `mime_type`"
         );
     }
 
     #[test]
     fn text_joins_the_text_parts_only() {
         let content = Content::from(vec![
-            ContentPart::Reasoning {
-                reasoning: "hm".into(),
-                signature: None,
-            },
+            ContentPart::reasoning("hm", None),
             ContentPart::text("a"),
             ContentPart::image_url("u"),
             ContentPart::text("b"),

@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Content, ContentPart, MessageId, ToolCall, ToolResult};
+use super::{Content, ContentPart, Extra, MessageId, ToolCall, ToolResult};
 
 /// One message of a chat history.
 ///
@@ -29,7 +29,8 @@ use super::{Content, ContentPart, MessageId, ToolCall, ToolResult};
 /// {"role": "remove_all"}
 /// ```
 ///
-/// Reading also accepts the roles `human`, `ai` and `developer`, and skips unknown keys. Only
+/// Reading also accepts the roles `human`, `ai` and `developer`, a text alone as a message of the user, and a
+/// list of a role and a content. Other keys are kept in [`extra`](Self::extra), unless they are null. Only
 /// formats with named fields, such as JSON, can hold a message.
 ///
 /// # Examples
@@ -54,6 +55,8 @@ pub struct Message {
     pub id: Option<MessageId>,
     /// The role and the content.
     pub kind: MessageKind,
+    /// The other keys that it was read with.
+    pub extra: Extra,
 }
 
 /// The role and the content of a [`Message`].
@@ -64,6 +67,8 @@ pub struct Message {
 pub enum MessageKind {
     /// Instructions for the model.
     System(String),
+    /// Instructions for the model in parts, such as those that a provider caches.
+    SystemParts(Vec<ContentPart>),
     /// A user's text.
     User(String),
     /// A user's text with images, sound or files.
@@ -88,9 +93,12 @@ pub enum MessageKind {
 }
 
 impl Message {
-    /// Creates instructions for the model.
-    pub fn system(text: impl Into<String>) -> Self {
-        MessageKind::System(text.into()).into()
+    /// Creates instructions for the model: text, or a list of [`ContentPart`]s.
+    pub fn system(content: impl Into<Content>) -> Self {
+        match content.into() {
+            Content::Text(text) => MessageKind::System(text).into(),
+            Content::Parts(parts) => MessageKind::SystemParts(parts).into(),
+        }
     }
 
     /// Creates a user message: text, or a list of [`ContentPart`]s.
@@ -151,6 +159,7 @@ impl Message {
         Self {
             id: Some(id.into().into()),
             kind: MessageKind::Remove,
+            extra: Extra::default(),
         }
     }
 
@@ -169,7 +178,7 @@ impl Message {
     /// Returns the role.
     pub fn role(&self) -> Role {
         match &self.kind {
-            MessageKind::System(_) => Role::System,
+            MessageKind::System(_) | MessageKind::SystemParts(_) => Role::System,
             MessageKind::User(_) | MessageKind::UserParts(_) => Role::User,
             MessageKind::Assistant(_)
             | MessageKind::AssistantParts(_)
@@ -186,9 +195,9 @@ impl Message {
             MessageKind::System(text) | MessageKind::User(text) | MessageKind::Assistant(text) => {
                 Cow::Borrowed(text)
             }
-            MessageKind::UserParts(parts) | MessageKind::AssistantParts(parts) => {
-                super::content::text_of(parts)
-            }
+            MessageKind::SystemParts(parts)
+            | MessageKind::UserParts(parts)
+            | MessageKind::AssistantParts(parts) => super::content::text_of(parts),
             MessageKind::ToolCalls { content, .. } => content.text(),
             MessageKind::Tool(result) => result.content.text(),
             MessageKind::Remove | MessageKind::RemoveAll => Cow::Borrowed(""),
@@ -198,7 +207,9 @@ impl Message {
     /// Returns the parts of the content; empty for plain text.
     pub fn parts(&self) -> &[ContentPart] {
         match &self.kind {
-            MessageKind::UserParts(parts) | MessageKind::AssistantParts(parts) => parts,
+            MessageKind::SystemParts(parts)
+            | MessageKind::UserParts(parts)
+            | MessageKind::AssistantParts(parts) => parts,
             MessageKind::ToolCalls { content, .. } => content.parts(),
             MessageKind::Tool(result) => result.content.parts(),
             _ => &[],
@@ -250,7 +261,11 @@ impl Message {
 impl From<MessageKind> for Message {
     /// Creates a message without an id.
     fn from(kind: MessageKind) -> Self {
-        Self { id: None, kind }
+        Self {
+            id: None,
+            kind,
+            extra: Extra::default(),
+        }
     }
 }
 
@@ -322,6 +337,7 @@ mod tests {
         let picture = || vec![ContentPart::text("a"), ContentPart::image_url("u")];
         for (message, role, text) in [
             (Message::system("s"), Role::System, "s"),
+            (Message::system(picture()), Role::System, "a"),
             (Message::user("你好"), Role::User, "你好"),
             (Message::user(picture()), Role::User, "a"),
             (Message::assistant("a"), Role::Assistant, "a"),

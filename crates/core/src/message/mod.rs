@@ -54,9 +54,11 @@
 //!
 //! A streaming model sends [`MessageChunk`]s; a [`MessageAccumulator`] folds them into the message.
 
+mod block;
 mod chunk;
 mod close_tool_calls;
 mod content;
+mod extra;
 mod kind;
 pub(crate) mod merge;
 mod message_id;
@@ -65,9 +67,11 @@ mod tool;
 mod usage;
 mod wire;
 
+pub use block::BlockForm;
 pub use chunk::{MessageAccumulator, MessageChunk, ToolCallChunk};
 pub use close_tool_calls::close_tool_calls;
 pub use content::{Content, ContentPart, Media};
+pub use extra::Extra;
 pub use kind::{Message, MessageKind, Role};
 pub use merge::add_messages;
 pub use message_id::{MessageId, Reading};

@@ -4,34 +4,19 @@
 //! one role on the wire covers plain content, parts and tool calls, which are different variants in
 //! memory.
 
-use serde::de::{self, Deserializer};
-use serde::ser::Serializer;
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{self, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::ser::{SerializeMap, Serializer};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::{
-    Content, ContentPart, Message, MessageId, MessageKind, ToolCall, ToolResult, ToolStatus,
+    Content, ContentPart, Extra, Message, MessageId, MessageKind, ToolCall, ToolResult, ToolStatus,
 };
 
 const REMOVE_ALL: &str = "remove_all";
-
-#[derive(Serialize)]
-struct Fields<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    id: Option<&'a str>,
-    role: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    content: Option<ContentRef<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tool_calls: Option<&'a [ToolCall]>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tool_call_id: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    name: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    status: Option<ToolStatus>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    decided_by: Option<&'a str>,
-}
 
 #[derive(Serialize)]
 #[serde(untagged)]
@@ -41,90 +26,190 @@ enum ContentRef<'a> {
     Any(&'a Content),
 }
 
-impl<'a> Fields<'a> {
-    fn of(id: Option<&'a str>, kind: &'a MessageKind) -> Self {
-        let mut fields = Self {
-            id,
-            role: "",
-            content: None,
-            tool_calls: None,
-            tool_call_id: None,
-            name: None,
-            status: None,
-            decided_by: None,
-        };
-        let (role, content) = match kind {
-            MessageKind::System(text) => ("system", Some(ContentRef::Text(text))),
-            MessageKind::User(text) => ("user", Some(ContentRef::Text(text))),
-            MessageKind::UserParts(parts) => ("user", Some(ContentRef::Parts(parts))),
-            MessageKind::Assistant(text) => ("assistant", Some(ContentRef::Text(text))),
-            MessageKind::AssistantParts(parts) => ("assistant", Some(ContentRef::Parts(parts))),
-            MessageKind::ToolCalls { content, calls } => {
-                fields.tool_calls = Some(calls);
-                ("assistant", Some(ContentRef::Any(content)))
+impl<'a> ContentRef<'a> {
+    fn of(kind: &'a MessageKind) -> Option<Self> {
+        Some(match kind {
+            MessageKind::System(text) | MessageKind::User(text) | MessageKind::Assistant(text) => {
+                Self::Text(text)
             }
-            MessageKind::Tool(result) => {
-                fields.tool_call_id = Some(&result.call_id);
-                fields.name = result.name.as_deref();
-                fields.decided_by = result.decided_by.as_deref();
-                fields.status = result.is_error().then_some(result.status);
-                ("tool", Some(ContentRef::Any(&result.content)))
-            }
-            MessageKind::Remove => ("remove", None),
-            MessageKind::RemoveAll => (REMOVE_ALL, None),
-        };
-        Self {
-            role,
-            content,
-            ..fields
-        }
+            MessageKind::SystemParts(parts)
+            | MessageKind::UserParts(parts)
+            | MessageKind::AssistantParts(parts) => Self::Parts(parts),
+            MessageKind::ToolCalls { content, .. } => Self::Any(content),
+            MessageKind::Tool(result) => Self::Any(&result.content),
+            MessageKind::Remove | MessageKind::RemoveAll => return None,
+        })
+    }
+}
+
+fn write<S: Serializer>(
+    id: Option<&str>,
+    kind: &MessageKind,
+    extra: &Extra,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    let content = ContentRef::of(kind);
+    let calls = match kind {
+        MessageKind::ToolCalls { calls, .. } => Some(calls),
+        _ => None,
+    };
+    let result = match kind {
+        MessageKind::Tool(result) => Some(result),
+        _ => None,
+    };
+    let name = result.and_then(|result| result.name.as_ref());
+    let decided_by = result.and_then(|result| result.decided_by.as_ref());
+    let status = result.filter(|result| result.is_error());
+    let others = extra.iter().count();
+    let length = 1
+        + usize::from(id.is_some())
+        + usize::from(content.is_some())
+        + usize::from(calls.is_some())
+        + usize::from(result.is_some())
+        + usize::from(name.is_some())
+        + usize::from(status.is_some())
+        + usize::from(decided_by.is_some())
+        + others;
+    let mut fields = serializer.serialize_map(Some(length))?;
+    if let Some(id) = id {
+        fields.serialize_entry("id", id)?;
+    }
+    fields.serialize_entry("role", role(kind))?;
+    if let Some(content) = content {
+        fields.serialize_entry("content", &content)?;
+    }
+    if let Some(calls) = calls {
+        fields.serialize_entry("tool_calls", calls)?;
+    }
+    if let Some(result) = result {
+        fields.serialize_entry("tool_call_id", &result.call_id)?;
+    }
+    if let Some(name) = name {
+        fields.serialize_entry("name", name)?;
+    }
+    if let Some(result) = status {
+        fields.serialize_entry("status", &result.status)?;
+    }
+    if let Some(decided_by) = decided_by {
+        fields.serialize_entry("decided_by", decided_by)?;
+    }
+    for (key, value) in extra.iter() {
+        fields.serialize_entry(key, value)?;
+    }
+    fields.end()
+}
+
+fn role(kind: &MessageKind) -> &'static str {
+    match kind {
+        MessageKind::System(_) | MessageKind::SystemParts(_) => "system",
+        MessageKind::User(_) | MessageKind::UserParts(_) => "user",
+        MessageKind::Assistant(_)
+        | MessageKind::AssistantParts(_)
+        | MessageKind::ToolCalls { .. } => "assistant",
+        MessageKind::Tool(_) => "tool",
+        MessageKind::Remove => "remove",
+        MessageKind::RemoveAll => REMOVE_ALL,
     }
 }
 
 impl Serialize for Message {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Fields::of(self.id.as_deref(), &self.kind).serialize(serializer)
+        write(self.id.as_deref(), &self.kind, &self.extra, serializer)
     }
 }
 
 impl Serialize for MessageKind {
     /// The [wire form](Message#wire-form) of a message without an id.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Fields::of(None, self).serialize(serializer)
+        write(None, self, &Extra::default(), serializer)
     }
 }
 
+struct MessageVisitor;
+
+impl<'de> Visitor<'de> for MessageVisitor {
+    type Value = Message;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a message: an object with a `role`, a text, or a list of a role and a content")
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Message, E> {
+        Ok(text.into())
+    }
+
+    fn visit_string<E: de::Error>(self, text: String) -> Result<Message, E> {
+        Ok(text.into())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Message, A::Error> {
+        let missing = |index| de::Error::invalid_length(index, &self);
+        let role: String = items.next_element()?.ok_or_else(|| missing(0))?;
+        let content = items.next_element()?.ok_or_else(|| missing(1))?;
+        let fields = Fields {
+            content: Some(content),
+            ..Fields::default()
+        };
+        fields.into_message(&role).map_err(de::Error::custom)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Message, A::Error> {
+        let mut role: Option<String> = None;
+        let mut fields = Fields::default();
+        while let Some(key) = map.next_key::<Key<'de>>()? {
+            match &*key.0 {
+                "role" => role = Some(map.next_value()?),
+                "id" => fields.id = map.next_value()?,
+                "content" => fields.content = map.next_value()?,
+                "tool_calls" => fields.tool_calls = map.next_value()?,
+                "tool_call_id" => fields.tool_call_id = map.next_value()?,
+                "name" => fields.name = map.next_value()?,
+                "status" => fields.status = map.next_value()?,
+                "decided_by" => fields.decided_by = map.next_value()?,
+                key => {
+                    let value: Value = map.next_value()?;
+                    if !value.is_null() {
+                        fields.extra.insert(key, value);
+                    }
+                }
+            }
+        }
+        let role = role.ok_or_else(|| de::Error::missing_field("role"))?;
+        fields.into_message(&role).map_err(de::Error::custom)
+    }
+}
+
+/// A key that is borrowed where the format can.
 #[derive(Deserialize)]
-struct OwnedFields {
+#[serde(transparent)]
+struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
+
+/// The keys of a message but its role.
+#[derive(Default)]
+struct Fields {
     id: Option<MessageId>,
-    role: String,
     content: Option<Content>,
     tool_calls: Option<Vec<ToolCall>>,
     tool_call_id: Option<String>,
     name: Option<String>,
-    #[serde(default)]
-    status: ToolStatus,
+    status: Option<ToolStatus>,
     decided_by: Option<String>,
+    extra: Extra,
 }
 
-impl OwnedFields {
-    fn into_message(self) -> Result<Message, String> {
+impl Fields {
+    fn into_message(mut self, role: &str) -> Result<Message, String> {
         let content = self.content.unwrap_or_default();
-        let kind = match self.role.as_str() {
-            "system" | "developer" => match content {
-                Content::Text(text) => MessageKind::System(text),
-                Content::Parts(_) => {
-                    return Err("the content of a `system` message is text, found a list".into());
-                }
-            },
-            "user" | "human" => match content {
-                Content::Text(text) => MessageKind::User(text),
-                Content::Parts(parts) => MessageKind::UserParts(parts),
-            },
-            "assistant" | "ai" => match (content, self.tool_calls) {
-                (content, Some(calls)) => MessageKind::ToolCalls { content, calls },
-                (Content::Text(text), None) => MessageKind::Assistant(text),
-                (Content::Parts(parts), None) => MessageKind::AssistantParts(parts),
+        let is_tool = role == "tool";
+        if let Some(name) = self.name.take_if(|_| !is_tool) {
+            self.extra.insert("name", name);
+        }
+        let kind = match role {
+            "system" | "developer" => Message::system(content).kind,
+            "user" | "human" => Message::user(content).kind,
+            "assistant" | "ai" => match self.tool_calls {
+                Some(calls) => MessageKind::ToolCalls { content, calls },
+                None => Message::assistant(content).kind,
             },
             "tool" => MessageKind::Tool(ToolResult {
                 call_id: self
@@ -132,7 +217,7 @@ impl OwnedFields {
                     .ok_or("a `tool` message needs the `tool_call_id` that it answers")?,
                 name: self.name,
                 content,
-                status: self.status,
+                status: self.status.unwrap_or_default(),
                 decided_by: self.decided_by,
             }),
             "remove" => MessageKind::Remove,
@@ -144,15 +229,17 @@ impl OwnedFields {
                 ));
             }
         };
-
-        Ok(Message { id: self.id, kind })
+        Ok(Message {
+            id: self.id,
+            kind,
+            extra: self.extra,
+        })
     }
 }
 
 impl<'de> Deserialize<'de> for Message {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let fields = OwnedFields::deserialize(deserializer)?;
-        fields.into_message().map_err(de::Error::custom)
+        deserializer.deserialize_any(MessageVisitor)
     }
 }
 
@@ -265,8 +352,14 @@ mod tests {
                 Message::system("s"),
             ),
             (
-                json!({"content": "hi", "role": "user", "colour": "red"}),
+                json!({"content": "hi", "role": "user", "colour": null}),
                 Message::user("hi"),
+            ),
+            (json!("hi"), Message::user("hi")),
+            (json!(["ai", "hi"]), Message::assistant("hi")),
+            (
+                json!(["user", [{"type": "text", "text": "hi"}]]),
+                Message::user(vec![ContentPart::text("hi")]),
             ),
             (
                 json!({"role": "tool", "content": "3", "tool_call_id": "c", "status": "success"}),
@@ -291,12 +384,29 @@ mod tests {
                 "a `tool` message needs the `tool_call_id` that it answers",
             ),
             (
-                json!({"role": "system", "content": []}),
-                "the content of a `system` message is text, found a list",
+                json!(["user"]),
+                "invalid length 1, expected a message: an object with a `role`, a text, or a \
+                 list of a role and a content",
             ),
         ] {
             let error = serde_json::from_value::<Message>(wire).unwrap_err();
             assert_eq!(error.to_string(), expected);
+        }
+    }
+
+    #[test]
+    fn keys_without_a_field_are_kept() {
+        for wire in [
+            json!({"role": "user", "content": "hi", "name": "ada", "colour": {"red": 1}}),
+            json!({"role": "tool", "content": "3", "tool_call_id": "c", "artifact": [1]}),
+            json!({
+                "id": "1", "role": "assistant", "content": "", "tool_calls": [],
+                "response_metadata": {"model_name": "m"},
+            }),
+            json!({"role": "system", "content": [{"type": "text", "text": "s", "cache_control": 1}]}),
+        ] {
+            let message: Message = serde_json::from_value(wire.clone()).unwrap();
+            assert_eq!(serde_json::to_value(&message).unwrap(), wire);
         }
     }
 }

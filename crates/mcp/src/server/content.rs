@@ -15,7 +15,7 @@ pub(super) fn blocks(output: &ToolOutput) -> Vec<ContentBlock> {
 /// Converts a part of an answer. The reasoning of a model is left out.
 fn block(part: &ContentPart) -> Option<ContentBlock> {
     let (media, kind) = match part {
-        ContentPart::Text { text } => return Some(ContentBlock::text(text)),
+        ContentPart::Text { text, .. } => return Some(ContentBlock::text(text)),
         ContentPart::Image(media) => (media, "image"),
         ContentPart::Audio(media) => (media, "audio"),
         ContentPart::File(media) => (media, "file"),
@@ -23,7 +23,9 @@ fn block(part: &ContentPart) -> Option<ContentBlock> {
     };
     Some(match media {
         Media::Url { url, .. } => ContentBlock::text(url),
-        Media::Base64 { base64, mime_type } => match kind {
+        Media::Base64 {
+            base64, mime_type, ..
+        } => match kind {
             "image" => ContentBlock::image(base64, mime_type),
             "audio" => ContentBlock::audio(base64, mime_type),
             _ => {

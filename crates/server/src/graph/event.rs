@@ -8,8 +8,10 @@ use serde_json::Value;
 /// An event of a run, without the type of the state.
 #[derive(Clone, Debug)]
 pub(crate) struct RunEvent {
-    /// The nodes around the graph of the event; empty for the root graph.
-    pub(crate) namespace: Vec<NodeName>,
+    /// The tasks around the graph of the event, outermost first: `node:task`. Empty for the root graph.
+    pub(crate) namespace: Vec<String>,
+    /// The id of its task; `None` for what concerns the whole graph.
+    pub(crate) task: Option<String>,
     pub(crate) step: usize,
     pub(crate) kind: RunEventKind,
 }

@@ -16,6 +16,7 @@ use super::inside::enter;
 use super::json::InnerReader;
 use super::options::{GraphOptions, Schemas};
 use super::typed::Typed;
+use super::unwritten::Unwritten;
 
 /// Makes a graph of a saver and a store. The last argument says whether clients read why a node failed.
 type Attach =
@@ -114,6 +115,7 @@ where
                     output: schema.clone(),
                     state: schema,
                 },
+                unwritten: Unwritten::default(),
                 inner: Vec::new(),
                 enter: vec![enter::<S, S>],
             },

@@ -9,31 +9,39 @@ use langgraph::graph::NodeName;
 use langgraph::interrupt::Interrupt;
 use langgraph::node::Write;
 use langgraph::stream::{EventKind, InnerEvent};
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-use uuid::Uuid;
 
 use super::event::RunEventKind;
+use super::unwritten::Unwritten;
 use crate::wire::approval::payload_out;
-use crate::wire::message::{state_in, state_out};
+use crate::wire::message::{self, state_in, state_out};
 use crate::wire::time::iso;
 
 /// Reads what belongs to a subgraph over another state.
-#[derive(Clone, Copy)]
 pub(crate) struct InnerReader {
-    event: fn(&InnerEvent, &str) -> Option<RunEventKind>,
-    snapshot: fn(&InnerSnapshot, &Place, &[Self]) -> Option<Value>,
+    event: fn(&InnerEvent, &str, &Unwritten) -> Option<RunEventKind>,
+    snapshot: fn(&InnerSnapshot, &Place, &Unwritten, &[Self]) -> Option<Value>,
+    unwritten: Unwritten,
 }
 
 impl InnerReader {
     /// Returns the reader of subgraphs over the state `T`.
     pub(crate) fn of<T: State<Update: Serialize>>() -> Self {
         Self {
-            event: |event, thread| event_kind::<T>(&event.typed::<T>()?, thread, &[]),
-            snapshot: |inside, place, inner| {
-                Some(snapshot_value(inside.typed::<T>()?, place, inner))
+            event: |event, thread, unwritten| {
+                event_kind::<T>(&event.typed::<T>()?, thread, unwritten, &[])
             },
+            snapshot: |inside, place, unwritten, inner| {
+                Some(snapshot_value(
+                    inside.typed::<T>()?,
+                    place,
+                    unwritten,
+                    inner,
+                ))
+            },
+            unwritten: Unwritten::default(),
         }
     }
 }
@@ -51,9 +59,11 @@ fn update_value<S: State<Update: Serialize>>(update: &S::Update) -> Value {
     }
 }
 
-/// Returns the state as JSON, with messages in LangChain's form.
-pub(crate) fn state_value<S: State<Update: Serialize>>(state: &S) -> Value {
-    update_value::<S>(&S::Update::from(state.clone()))
+/// Returns the state as JSON, with messages in LangChain's form, without what was not written.
+pub(crate) fn state_value<S: State<Update: Serialize>>(state: &S, unwritten: &Unwritten) -> Value {
+    let mut value = update_value::<S>(&S::Update::from(state.clone()));
+    unwritten.remove(state, &mut value);
+    value
 }
 
 /// Reads an update.
@@ -69,16 +79,39 @@ where
     if is_plain::<S>() {
         given = json!([given]);
     }
-    serde_json::from_value(given).map_err(|error| {
+    let read = S::Update::deserialize(&given).or_else(|error| {
+        // A message alone stands for a list of one.
+        let listed = lists_of_messages::<S>(&given).ok_or(error)?;
+        S::Update::deserialize(listed)
+    });
+    read.map_err(|error| {
         AgentError::InvalidInput(format!("the input does not fit the state: {error}"))
     })
+}
+
+/// Returns the update with a list in each field that holds messages and was given one alone.
+fn lists_of_messages<S>(given: &Value) -> Option<Value>
+where
+    S: State,
+    S::Update: DeserializeOwned,
+{
+    let fits = |name: &str, value: &Value| S::Update::deserialize(&json!({name: value})).is_ok();
+    let mut listed = given.as_object()?.clone();
+    for (name, value) in &mut listed {
+        if !fits(name, value)
+            && let Some(messages) = message::listed(value).filter(|list| fits(name, list))
+        {
+            *value = messages;
+        }
+    }
+    Some(Value::Object(listed))
 }
 
 fn writes_value<S: State<Update: Serialize>>(writes: &[Write<S>]) -> Value {
     let mut values: Vec<Value> = writes
         .iter()
         .map(|write| match write {
-            Write::State(state) => state_value::<S>(state),
+            Write::State(state) => update_value::<S>(&S::Update::from(S::clone(state))),
             other => other
                 .update()
                 .map_or(Value::Null, |update| update_value::<S>(update)),
@@ -103,10 +136,11 @@ fn interrupt_values(interrupts: &[Interrupt]) -> Value {
 pub(crate) fn event_kind<S: State<Update: Serialize>>(
     kind: &EventKind<S>,
     thread: &str,
+    unwritten: &Unwritten,
     inner: &[InnerReader],
 ) -> Option<RunEventKind> {
     Some(match kind {
-        EventKind::Values(state) => RunEventKind::Values(state_value::<S>(state)),
+        EventKind::Values(state) => RunEventKind::Values(state_value::<S>(state, unwritten)),
         EventKind::Update {
             node,
             writes,
@@ -129,7 +163,7 @@ pub(crate) fn event_kind<S: State<Update: Serialize>>(
             node: Arc::clone(&task.node),
             input: match &task.item {
                 Some(item) => item.clone(),
-                None => state_value::<S>(&task.input),
+                None => state_value::<S>(&task.input, unwritten),
             },
         },
         EventKind::TaskFinished(task) => RunEventKind::TaskFinished {
@@ -139,11 +173,14 @@ pub(crate) fn event_kind<S: State<Update: Serialize>>(
             interrupts: task.interrupts.clone(),
         },
         EventKind::Checkpoint(snapshot) => {
-            RunEventKind::Checkpoint(snapshot_value(snapshot, &Place::root(thread), inner))
+            let place = Place::root(thread);
+            RunEventKind::Checkpoint(snapshot_value(snapshot, &place, unwritten, inner))
         }
         EventKind::Interrupt(interrupts) => RunEventKind::Interrupts(interrupts.clone()),
         EventKind::Inner(event) => {
-            return inner.iter().find_map(|read| (read.event)(event, thread));
+            return inner
+                .iter()
+                .find_map(|read| (read.event)(event, thread, &read.unwritten));
         }
         _ => return None,
     })
@@ -169,7 +206,7 @@ impl Place {
     }
 
     /// Returns the place of the graph in a task.
-    fn inside(&self, checkpoint: CheckpointId, node: &NodeName, task: Uuid) -> Self {
+    fn inside(&self, checkpoint: CheckpointId, node: &NodeName, task: &str) -> Self {
         let mut around = self.around.clone();
         around.insert(self.namespace.clone(), json!(checkpoint.to_string()));
         let outer = match &*self.namespace {
@@ -211,13 +248,17 @@ fn source(source: Source) -> &'static str {
 pub(crate) fn snapshot_value<S: State<Update: Serialize>>(
     snapshot: &Snapshot<S>,
     place: &Place,
+    unwritten: &Unwritten,
     inner: &[InnerReader],
 ) -> Value {
     let tasks: Vec<Value> = snapshot
         .tasks
         .iter()
         .enumerate()
-        .map(|(index, task)| task_value(snapshot.id, index, task, place, inner))
+        .map(|(index, task)| {
+            let id = snapshot.task_id(index).unwrap_or_default();
+            task_value(snapshot.id, id, task, place, unwritten, inner)
+        })
         .collect();
     let mut metadata = json!({
         "source": source(snapshot.source), "step": snapshot.step, "parents": place.around,
@@ -234,7 +275,7 @@ pub(crate) fn snapshot_value<S: State<Update: Serialize>>(
         metadata[key] = value.clone();
     }
     json!({
-        "values": state_value(&snapshot.values),
+        "values": state_value(&snapshot.values, unwritten),
         "next": snapshot.next,
         "tasks": tasks,
         "metadata": metadata,
@@ -249,21 +290,20 @@ pub(crate) fn snapshot_value<S: State<Update: Serialize>>(
 
 fn task_value<S: State<Update: Serialize>>(
     checkpoint: CheckpointId,
-    index: usize,
+    id: String,
     task: &TaskSnapshot<S>,
     place: &Place,
+    unwritten: &Unwritten,
     inner: &[InnerReader],
 ) -> Value {
-    let name = format!("{index}:{}", task.node);
-    let id = Uuid::new_v5(&Uuid::from_bytes(checkpoint.to_bytes()), name.as_bytes());
-    let below = place.inside(checkpoint, &task.node, id);
+    let below = place.inside(checkpoint, &task.node, &id);
     let inside = task.inside.as_ref().and_then(|inside| {
         let same = inside.typed::<S>();
-        let same = same.map(|snapshot| snapshot_value(snapshot, &below, inner));
+        let same = same.map(|snapshot| snapshot_value(snapshot, &below, unwritten, inner));
         same.or_else(|| {
             inner
                 .iter()
-                .find_map(|read| (read.snapshot)(inside, &below, inner))
+                .find_map(|read| (read.snapshot)(inside, &below, &read.unwritten, inner))
         })
     });
     let path = if task.sent {
@@ -272,7 +312,7 @@ fn task_value<S: State<Update: Serialize>>(
         "__pregel_pull"
     };
     json!({
-        "id": id.to_string(),
+        "id": id,
         "name": task.node,
         "path": [path, task.node],
         "error": task.error,

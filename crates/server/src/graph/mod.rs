@@ -10,6 +10,7 @@ mod inside;
 mod json;
 mod options;
 mod typed;
+mod unwritten;
 
 pub(crate) use breaks::Breaks;
 pub(crate) use drawing::{drawing, subgraph_names};

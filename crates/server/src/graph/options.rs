@@ -5,10 +5,12 @@ use serde_json::Value;
 
 use super::inside::Enter;
 use super::json::InnerReader;
+use super::unwritten::Unwritten;
 
 /// What a graph is served with.
 pub(crate) struct GraphOptions<S: State> {
     pub(crate) schemas: Schemas,
+    pub(crate) unwritten: Unwritten,
     pub(crate) inner: Vec<InnerReader>,
     /// One for each state that a subgraph may have.
     pub(crate) enter: Vec<Enter<S>>,

@@ -10,7 +10,7 @@ use langgraph::graph::{Breakpoints, Topology};
 use langgraph::interrupt::Interrupt;
 use langgraph::node::Command;
 use langgraph::run::{EventStream, Run, StreamOptions};
-use langgraph::stream::EventKind;
+use langgraph::stream::{EventKind, EventTask};
 use langgraph::thread::{Keep, OnConflict, OnOpenInterrupt};
 use langgraph::{CompiledStateGraph, Outcome, State};
 use serde::Serialize;
@@ -55,7 +55,12 @@ where
 {
     /// Returns a snapshot as clients see it.
     fn shown(&self, thread: &str, snapshot: &Snapshot<S>) -> Value {
-        let mut state = snapshot_value(snapshot, &Place::root(thread), &self.options.inner);
+        let mut state = snapshot_value(
+            snapshot,
+            &Place::root(thread),
+            &self.options.unwritten,
+            &self.options.inner,
+        );
         if !self.shows_errors {
             hide_errors(&mut state);
         }
@@ -83,7 +88,12 @@ where
         };
         let handle = handle.at(head.ok_or_else(unknown)?);
         let snapshot = handle.state_with_subgraphs().await?.ok_or_else(unknown)?;
-        let state = snapshot_value(&snapshot, &Place::root(thread), &self.options.inner);
+        let state = snapshot_value(
+            &snapshot,
+            &Place::root(thread),
+            &self.options.unwritten,
+            &self.options.inner,
+        );
         let path = inner.path(&state).ok_or_else(unknown)?;
         for enter in &self.options.enter {
             if enter(&handle, path.clone(), inner.id).await? {
@@ -195,6 +205,16 @@ fn breakpoints(breaks: Breaks) -> Breakpoints {
     }
 }
 
+/// Returns `node:task` for a task and for those around it, outermost first.
+fn namespace(task: Option<&EventTask>) -> Vec<String> {
+    let around = std::iter::successors(task, |task| task.parent());
+    let mut path: Vec<String> = around
+        .map(|task| format!("{}:{}", task.node(), task.id()))
+        .collect();
+    path.reverse();
+    path
+}
+
 /// Starts a run with the options of its invocation. Also returns the thread.
 fn streamed<S: State>(run: Run<S>, spec: Invocation) -> (String, EventStream<S>) {
     let mut run = run
@@ -275,13 +295,19 @@ where
             if let EventKind::Interrupt(interrupts) = &event.kind {
                 published.extend(interrupts.iter().map(|interrupt| interrupt.id.clone()));
             }
-            let kind = event_kind::<S>(&event.kind, &thread, &self.options.inner);
+            let kind = event_kind::<S>(
+                &event.kind,
+                &thread,
+                &self.options.unwritten,
+                &self.options.inner,
+            );
             if let Some(mut kind) = kind {
                 if !self.shows_errors {
                     kind.hide_error();
                 }
                 let event = RunEvent {
-                    namespace: event.namespace.to_vec(),
+                    namespace: namespace(event.parent.as_deref()),
+                    task: event.task.as_ref().map(|task| task.id()),
                     step: event.step,
                     kind,
                 };
@@ -298,13 +324,14 @@ where
         if !open.is_empty() {
             let event = RunEvent {
                 namespace: Vec::new(),
+                task: None,
                 step: last_step,
                 kind: RunEventKind::Interrupts(open),
             };
             sink.take(event).await;
         }
         Ok(Finished {
-            values: state_value(outcome.state()),
+            values: state_value(outcome.state(), &self.options.unwritten),
             paused: !outcome.is_done(),
             drained: matches!(outcome, Outcome::Drained { .. }),
             interrupts: outcome.interrupts().to_vec(),

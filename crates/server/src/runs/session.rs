@@ -166,7 +166,6 @@ impl Session {
         let mut publishing = Publishing {
             publisher: Publisher::new(
                 row.kwargs.stream_mode.clone(),
-                &row.run_id,
                 self.metadata(),
                 std::mem::take(&mut usages),
             ),

@@ -1,6 +1,6 @@
 //! Makes the stream of a run out of the events of its graph.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, HashSet};
 
 use langgraph::graph::NodeName;
 use langgraph::interrupt::Interrupt;
@@ -15,20 +15,13 @@ use crate::spec::Mode;
 use crate::wire::message;
 use crate::wire::usage::Usages;
 
-/// The nodes around a graph, and one of its own.
-type NodePath = Vec<NodeName>;
-
-/// Makes the stream events of one run: those that a mode of the run shows. It gives tasks and
-/// messages their ids.
+/// Makes the stream events of one run: those that a mode of the run shows. It gives messages their
+/// ids.
 pub(crate) struct Publisher {
     modes: Vec<Mode>,
-    run: Uuid,
     metadata: Value,
-    /// The ids of the tasks that run, by node, the oldest first.
-    tasks: HashMap<NodePath, VecDeque<String>>,
-    started: u64,
-    /// Messages that come in chunks.
-    partial: HashMap<NodePath, Partial>,
+    /// Messages that come in chunks, by the ids of their tasks.
+    partial: HashMap<String, Partial>,
     /// The ids of messages that were published.
     published: HashSet<String>,
     values: Option<Value>,
@@ -43,24 +36,17 @@ struct Partial {
 
 /// Where an event comes from.
 struct Origin {
-    path: NodePath,
+    namespace: Vec<String>,
+    /// The id of its task.
+    task: String,
     step: usize,
 }
 
-impl Origin {
-    fn of(&self, node: &NodeName) -> NodePath {
-        self.path.iter().chain([node]).cloned().collect()
-    }
-}
-
 impl Publisher {
-    pub(crate) fn new(modes: Vec<Mode>, run: &str, metadata: Value, usages: Usages) -> Self {
+    pub(crate) fn new(modes: Vec<Mode>, metadata: Value, usages: Usages) -> Self {
         Self {
             modes,
-            run: run.parse().unwrap_or_default(),
             metadata,
-            tasks: HashMap::new(),
-            started: 0,
             partial: HashMap::new(),
             published: HashSet::new(),
             values: None,
@@ -72,20 +58,11 @@ impl Publisher {
         self.modes.iter().any(|mode| modes.contains(mode))
     }
 
-    /// Returns `node:task` for each node of a path.
-    fn namespace(&self, path: &[NodeName]) -> Vec<String> {
-        let parts = (1..=path.len()).filter_map(|length| {
-            let inner = path.get(..length)?;
-            let task = self.tasks.get(inner).and_then(|tasks| tasks.back())?;
-            Some(format!("{}:{task}", inner.last()?))
-        });
-        parts.collect()
-    }
-
     /// Returns the stream events of an event of the graph, in order.
     pub(crate) fn publish(&mut self, event: RunEvent) -> Vec<StreamEvent> {
         let RunEvent {
             namespace,
+            task,
             step,
             mut kind,
         } = event;
@@ -93,7 +70,8 @@ impl Publisher {
             self.usages.write(value);
         }
         let origin = Origin {
-            path: namespace,
+            namespace,
+            task: task.unwrap_or_default(),
             step,
         };
         match kind {
@@ -102,8 +80,8 @@ impl Publisher {
         }
     }
 
-    fn event(&self, origin: &Origin, kind: StreamEventKind) -> StreamEvent {
-        StreamEvent::new(kind).at(self.namespace(&origin.path), origin.step)
+    fn event(origin: &Origin, kind: StreamEventKind) -> StreamEvent {
+        StreamEvent::new(kind).at(origin.namespace.clone(), origin.step)
     }
 
     fn one(&mut self, origin: &Origin, kind: RunEventKind) -> Option<StreamEvent> {
@@ -123,7 +101,7 @@ impl Publisher {
         let shown = self.shows(modes);
         let kind = match kind {
             RunEventKind::Values(values) => {
-                if origin.path.is_empty() && shown {
+                if origin.namespace.is_empty() && shown {
                     self.values = Some(values.clone());
                 }
                 StreamEventKind::Values(values)
@@ -140,7 +118,7 @@ impl Publisher {
             RunEventKind::Custom(value) => StreamEventKind::Custom(value),
             RunEventKind::Checkpoint(snapshot) => StreamEventKind::Checkpoint(snapshot),
             RunEventKind::TaskStarted { node, input } => StreamEventKind::TaskStarted {
-                id: self.start_task(origin.of(&node)),
+                id: origin.task.clone(),
                 node: node.to_string(),
                 input,
             },
@@ -150,7 +128,7 @@ impl Publisher {
                 error,
                 interrupts,
             } => StreamEventKind::TaskFinished {
-                id: self.end_task(&origin.of(&node)),
+                id: Some(origin.task.clone()).filter(|id| !id.is_empty()),
                 node: node.to_string(),
                 result: if result.is_null() { json!({}) } else { result },
                 error,
@@ -160,7 +138,7 @@ impl Publisher {
             RunEventKind::Message { node, message } => self.message(origin, &node, &message)?,
             RunEventKind::Interrupts(_) => return None,
         };
-        shown.then(|| self.event(origin, kind))
+        shown.then(|| Self::event(origin, kind))
     }
 
     fn interrupts(&self, origin: &Origin, open: &[Interrupt]) -> Vec<StreamEvent> {
@@ -173,24 +151,15 @@ impl Publisher {
             interrupt: OpenInterrupt::new(interrupt),
             values: values.clone(),
         });
-        kinds.map(|kind| self.event(origin, kind)).collect()
-    }
-
-    fn start_task(&mut self, path: NodePath) -> String {
-        self.started += 1;
-        let node = path.last().map(|node| &**node).unwrap_or_default();
-        let name = format!("{}:{node}", self.started);
-        let id = Uuid::new_v5(&self.run, name.as_bytes()).to_string();
-        self.tasks.entry(path).or_default().push_back(id.clone());
-        id
-    }
-
-    fn end_task(&mut self, path: &[NodeName]) -> Option<String> {
-        self.tasks.get_mut(path)?.pop_front()
+        kinds.map(|kind| Self::event(origin, kind)).collect()
     }
 
     fn metadata(&self, origin: &Origin, node: &NodeName) -> Value {
-        let namespace = self.namespace(&origin.of(node)).join("|");
+        let mut namespace = origin.namespace.join("|");
+        if !namespace.is_empty() {
+            namespace.push('|');
+        }
+        namespace.push_str(&format!("{node}:{}", origin.task));
         let mut metadata = self.metadata.clone();
         let own = json!({
             "langgraph_step": origin.step, "langgraph_node": node,
@@ -204,18 +173,18 @@ impl Publisher {
 
     fn chunk(&mut self, origin: &Origin, node: &NodeName, chunk: MessageChunk) -> StreamEventKind {
         let metadata = self.metadata(origin, node);
-        let path = origin.of(node);
-        let known = self.partial.get(&path);
+        let known = self.partial.get(&origin.task);
         let is_new = known.is_none_or(|known| chunk.id.as_ref().is_some_and(|id| known.id != *id));
         if is_new {
             let id = chunk.id.clone();
             let id = id.unwrap_or_else(|| format!("run--{}", Uuid::now_v7()));
             self.published.insert(id.clone());
             let so_far = MessageAccumulator::new();
-            self.partial.insert(path.clone(), Partial { id, so_far });
+            self.partial
+                .insert(origin.task.clone(), Partial { id, so_far });
         }
         let mut id = String::new();
-        if let Some(partial) = self.partial.get_mut(&path) {
+        if let Some(partial) = self.partial.get_mut(&origin.task) {
             partial.so_far.push(chunk.clone());
             id.clone_from(&partial.id);
             if let Some(usage) = partial.so_far.usage() {
@@ -241,12 +210,9 @@ impl Publisher {
         }
         let id = message.id.as_deref();
         let streamed = message.is_assistant()
-            && self
-                .partial
-                .remove(&origin.of(node))
-                .is_some_and(|partial| {
-                    id.is_none_or(|id| id == partial.id) || partial.so_far.id().is_none()
-                });
+            && self.partial.remove(&origin.task).is_some_and(|partial| {
+                id.is_none_or(|id| id == partial.id) || partial.so_far.id().is_none()
+            });
         let known = id.is_some_and(|id| !self.published.insert(id.to_owned()));
         if streamed || known {
             return None;

@@ -1,5 +1,7 @@
 //! Messages of AG-UI, both ways.
 
+use langgraph::message::{ContentPart, Media};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 /// Returns a message in `LangChain`'s form. What is only for the client's screen is left out.
@@ -30,16 +32,53 @@ pub(crate) fn message_in(message: &Value) -> Option<Value> {
 
 fn part_in(part: &Value) -> Value {
     let source = &part["source"];
-    match (part["type"].as_str(), source["type"].as_str()) {
-        (Some("image"), Some("url")) => {
-            json!({"type": "image_url", "image_url": {"url": source["value"]}})
+    let kind = match part["type"].as_str() {
+        Some("document") => "file",
+        Some(kind @ ("image" | "audio" | "video")) => kind,
+        _ => return part.clone(),
+    };
+    let content = match source["type"].as_str() {
+        Some("url") => "url",
+        Some("data") => "base64",
+        _ => return part.clone(),
+    };
+    let mut block = json!({"type": kind, content: source["value"]});
+    if source["mimeType"].is_string() {
+        block["mime_type"] = source["mimeType"].clone();
+    }
+    block
+}
+
+fn part_out(part: &Value) -> Option<Value> {
+    let (kind, media) = match ContentPart::deserialize(part).ok()? {
+        ContentPart::Text { text, .. } => return Some(json!({"type": "text", "text": text})),
+        ContentPart::Image(media) => ("image", media),
+        ContentPart::Audio(media) => ("audio", media),
+        ContentPart::Video(media) => ("video", media),
+        ContentPart::File(media) => ("document", media),
+        _ => return None,
+    };
+    let source = match media {
+        Media::Url { url, mime_type, .. } => {
+            let mut source = json!({"type": "url", "value": url});
+            if let Some(mime_type) = mime_type {
+                source["mimeType"] = json!(mime_type);
+            }
+            source
         }
-        (Some("image"), Some("data")) => {
-            let kind = source["mimeType"].as_str().unwrap_or("image/png");
-            let data = source["value"].as_str().unwrap_or_default();
-            json!({"type": "image_url", "image_url": {"url": format!("data:{kind};base64,{data}")}})
-        }
-        _ => part.clone(),
+        Media::Base64 {
+            base64, mime_type, ..
+        } => json!({"type": "data", "value": base64, "mimeType": mime_type}),
+        _ => return None,
+    };
+    Some(json!({"type": kind, "source": source}))
+}
+
+/// Returns the content of a user's message.
+fn content_out(content: &Value) -> Value {
+    match content {
+        Value::Array(parts) => parts.iter().filter_map(part_out).collect(),
+        content => json!(text(content)),
     }
 }
 
@@ -60,7 +99,9 @@ pub(crate) fn message_out(message: &Value) -> Option<Value> {
     let id = message["id"].as_str()?;
     let text = text(&message["content"]);
     Some(match message["type"].as_str()? {
-        "human" => json!({"id": id, "role": "user", "content": text}),
+        "human" => json!({
+            "id": id, "role": "user", "content": content_out(&message["content"]),
+        }),
         "system" => json!({"id": id, "role": "system", "content": text}),
         "tool" => {
             let call = message["tool_call_id"].as_str()?;
@@ -94,4 +135,23 @@ pub(crate) fn message_out(message: &Value) -> Option<Value> {
         }
         _ => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pictures_and_documents_come_back() {
+        let content = json!([
+            {"type": "text", "text": "look"},
+            {"type": "image", "source": {"type": "data", "value": "AA", "mimeType": "image/png"}},
+            {"type": "document", "source": {"type": "url", "value": "u"}},
+        ]);
+        let sent = json!({"id": "1", "role": "user", "content": content});
+        let mut message = message_in(&sent).unwrap();
+        assert_eq!(message["content"][1]["base64"], "AA");
+        message["id"] = json!("1");
+        assert_eq!(message_out(&message).unwrap(), sent);
+    }
 }

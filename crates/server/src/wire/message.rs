@@ -56,7 +56,7 @@ pub(crate) fn to_wire(message: &Message) -> Value {
 }
 
 fn message_out(value: &mut Value) {
-    let Value::Object(fields) = &*value else {
+    let Value::Object(fields) = value else {
         return;
     };
     let role = fields.get("role").and_then(Value::as_str);
@@ -66,31 +66,32 @@ fn message_out(value: &mut Value) {
     if !removes && !fields.contains_key("content") {
         return;
     }
-    let get = |name: &str| fields.get(name).cloned().unwrap_or(Value::Null);
-    let content = match get("content") {
-        Value::Array(parts) => Value::Array(parts.into_iter().map(part_out).collect()),
-        content => content,
-    };
+    let mut fields = std::mem::take(fields);
+    let mut take = |name: &str| fields.remove(name).unwrap_or(Value::Null);
+    take("role");
     let mut out = json!({
-        "content": content,
+        "content": take("content"),
         "additional_kwargs": {},
         "response_metadata": {},
         "type": kind,
-        "name": get("name"),
-        "id": get("id"),
+        "name": take("name"),
+        "id": take("id"),
     });
     match *role {
         "assistant" => {
-            let calls = get("tool_calls");
+            let calls = take("tool_calls");
             let calls = calls.as_array().map(Vec::as_slice).unwrap_or_default();
-            out["tool_calls"] = calls.iter().map(call_out).collect();
-            out["invalid_tool_calls"] = json!([]);
+            let (calls, invalid): (Vec<_>, Vec<_>) = calls
+                .iter()
+                .partition(|call| !call["arguments"].is_string());
+            out["tool_calls"] = calls.into_iter().map(call_out).collect();
+            out["invalid_tool_calls"] = invalid.into_iter().map(invalid_call_out).collect();
             out["usage_metadata"] = Value::Null;
         }
         "tool" => {
-            out["tool_call_id"] = get("tool_call_id");
+            out["tool_call_id"] = take("tool_call_id");
             out["artifact"] = Value::Null;
-            out["status"] = match get("status") {
+            out["status"] = match take("status") {
                 Value::Null => json!("success"),
                 status => status,
             };
@@ -102,6 +103,10 @@ fn message_out(value: &mut Value) {
         }
         _ => {}
     }
+    // What has no field in a message, as it came.
+    for (key, other) in fields {
+        out[key] = other;
+    }
     *value = out;
 }
 
@@ -111,21 +116,12 @@ fn call_out(call: &Value) -> Value {
     })
 }
 
-fn part_out(part: Value) -> Value {
-    if part["type"] == "image" && part["url"].is_string() {
-        return json!({"type": "image_url", "image_url": {"url": part["url"]}});
-    }
-    part
-}
-
-fn part_in(part: Value) -> Value {
-    match &part["image_url"] {
-        Value::String(url) => json!({"type": "image", "url": url}),
-        Value::Object(image) if image.contains_key("url") => {
-            json!({"type": "image", "url": image["url"]})
-        }
-        _ => part,
-    }
+/// A call whose arguments are not a JSON object.
+fn invalid_call_out(call: &Value) -> Value {
+    json!({
+        "name": call["name"], "args": call["arguments"], "id": call["id"], "error": null,
+        "type": "invalid_tool_call",
+    })
 }
 
 /// Returns true if the value is a message in one of the forms that clients send.
@@ -145,58 +141,85 @@ fn is_message(fields: &Map<String, Value>) -> bool {
     known && (fields.contains_key("content") || named("type") == Some("remove"))
 }
 
+/// Returns the fields of a message that LangChain has serialized as a call of its constructor.
+fn constructed(fields: &Map<String, Value>) -> Option<Map<String, Value>> {
+    if fields.get("lc") != Some(&json!(1)) || fields.get("type") != Some(&json!("constructor")) {
+        return None;
+    }
+    let class = fields.get("id")?.as_array()?.last()?.as_str()?;
+    let class = class.strip_suffix("Chunk").unwrap_or(class);
+    let kind = match class.strip_suffix("Message")? {
+        "Human" => "human",
+        "AI" => "ai",
+        "System" => "system",
+        "Tool" => "tool",
+        "Remove" => "remove",
+        _ => return None,
+    };
+    let mut message = fields.get("kwargs")?.as_object()?.clone();
+    message.remove("role");
+    message.insert("type".to_owned(), json!(kind));
+    Some(message)
+}
+
 fn message_in(value: &mut Value) {
-    let Value::Object(fields) = &*value else {
+    let Value::Object(fields) = value else {
         return;
     };
-    if !is_message(fields) {
+    let constructed = constructed(fields);
+    if !is_message(constructed.as_ref().unwrap_or(fields)) {
         return;
     }
-    let get = |name: &str| fields.get(name).cloned().unwrap_or(Value::Null);
-    let named = |key: &str| fields.get(key).and_then(Value::as_str);
-    let role = match named("role").or_else(|| named("type")) {
+    let mut fields = constructed.unwrap_or_else(|| std::mem::take(fields));
+    let mut take = |name: &str| fields.remove(name).unwrap_or(Value::Null);
+    let (role, kind, id) = (take("role"), take("type"), take("id"));
+    let role = match role.as_str().or_else(|| kind.as_str()) {
         Some("human" | "user") => "user",
         Some("tool") => "tool",
         Some("system" | "developer") => "system",
-        Some("remove") if named("id") == Some(REMOVE_ALL) => "remove_all",
+        Some("remove") if id == REMOVE_ALL => "remove_all",
         Some("remove") => "remove",
         _ => "assistant",
     };
     let mut own = Map::new();
     own.insert("role".to_owned(), json!(role));
-    if let Some(id) = named("id").filter(|_| role != "remove_all") {
-        own.insert("id".to_owned(), json!(id));
+    if id.is_string() && role != "remove_all" {
+        own.insert("id".to_owned(), id);
     }
-    if !role.starts_with("remove") {
-        let content = match get("content") {
-            Value::Array(parts) if role == "system" => json!(texts(&parts)),
-            Value::Array(parts) => Value::Array(parts.into_iter().map(part_in).collect()),
-            Value::Null => json!(""),
-            content => content,
+    if role.starts_with("remove") {
+        *value = Value::Object(own);
+        return;
+    }
+    let content = match take("content") {
+        Value::Null => json!(""),
+        content => content,
+    };
+    own.insert("content".to_owned(), content);
+    let (calls, invalid) = (take("tool_calls"), take("invalid_tool_calls"));
+    let calls: Vec<Value> = [&calls, &invalid]
+        .into_iter()
+        .flat_map(|calls| calls.as_array().into_iter().flatten())
+        .map(call_in)
+        .collect();
+    if !calls.is_empty() {
+        own.insert("tool_calls".to_owned(), Value::Array(calls));
+    }
+    for (key, other) in fields {
+        let is_empty = match &other {
+            Value::Null => true,
+            Value::Object(fields) => fields.is_empty(),
+            Value::Array(items) => key != "artifact" && items.is_empty(),
+            _ => false,
         };
-        own.insert("content".to_owned(), content);
-    }
-    if let Value::Array(calls) = get("tool_calls")
-        && !calls.is_empty()
-    {
-        own.insert("tool_calls".to_owned(), calls.iter().map(call_in).collect());
-    }
-    if role == "tool" {
-        for key in ["tool_call_id", "name", "status"] {
-            if let Some(text) = named(key) {
-                own.insert(key.to_owned(), json!(text));
-            }
+        if !is_empty && !ONLY_OF_CHUNKS.contains(&&*key) {
+            own.insert(key, other);
         }
     }
     *value = Value::Object(own);
 }
 
-fn texts(parts: &[Value]) -> String {
-    parts
-        .iter()
-        .filter_map(|part| part["text"].as_str())
-        .collect()
-}
+/// Keys of chunks, whose content a whole message has in other keys.
+const ONLY_OF_CHUNKS: [&str; 2] = ["tool_call_chunks", "chunk_position"];
 
 /// A tool call in LangChain's form, in OpenAI's, or in ours.
 fn call_in(call: &Value) -> Value {
@@ -209,7 +232,25 @@ fn call_in(call: &Value) -> Value {
         (Value::Null, _) => (call.get("name").cloned(), call["arguments"].clone()),
         (args, _) => (call.get("name").cloned(), args.clone()),
     };
-    json!({"id": call["id"], "name": name, "arguments": arguments})
+    let text = |value: Value| match value {
+        Value::Null => json!(""),
+        value => value,
+    };
+    json!({
+        "id": text(call["id"].clone()), "name": text(name.unwrap_or_default()),
+        "arguments": arguments,
+    })
+}
+
+/// Returns a value as a list of one message, if it is one: a field that holds a list takes it.
+pub(crate) fn listed(value: &Value) -> Option<Value> {
+    let mut message = match value {
+        Value::String(text) => json!({"role": "user", "content": text}),
+        Value::Object(_) => value.clone(),
+        _ => return None,
+    };
+    message_in(&mut message);
+    message.get("role").is_some().then(|| json!([message]))
 }
 
 #[cfg(test)]
@@ -264,5 +305,43 @@ mod tests {
         let own = state_in(given);
         let messages: Vec<Message> = serde_json::from_value(own["messages"].clone()).unwrap();
         assert_eq!(messages[1].tool_calls()[0].arguments["x"], 1);
+    }
+
+    /// What a client sends is what it reads, beside the keys that every message has.
+    #[test]
+    fn a_message_comes_back_with_all_that_it_was_sent_with() {
+        let picture = json!({"type": "image", "mimeType": "image/png", "data": "AA"});
+        for sent in [
+            json!({"type": "human", "content": "hi", "id": "1", "name": "ada", "additional_kwargs": {"a": 1}}),
+            json!({"type": "human", "id": "1", "content": ["a", picture, {"type": "smell"}]}),
+            json!({"type": "ai", "id": "1", "content": "", "response_metadata": {"model_name": "m"},
+            "usage_metadata": {"input_tokens": 1}, "invalid_tool_calls": [{
+                "name": "f", "args": "{", "id": "c", "error": null, "type": "invalid_tool_call",
+            }]}),
+            json!({"type": "tool", "id": "1", "content": "3", "tool_call_id": "c", "artifact": {"rows": [1]}, "status": "error"}),
+            json!({"type": "system", "id": "1", "content": [
+                {"type": "text", "text": "s", "cache_control": {"type": "ephemeral"}},
+            ]}),
+        ] {
+            let own = state_in(json!({"messages": [sent]}));
+            let message: Message = serde_json::from_value(own["messages"][0].clone()).unwrap();
+            let out = to_wire(&message);
+            for (key, value) in sent.as_object().unwrap() {
+                assert_eq!(out[key], *value, "{key}");
+            }
+        }
+    }
+
+    #[test]
+    fn serialized_constructors_are_read() {
+        let sent = json!({"messages": [{
+            "lc": 1, "type": "constructor", "id": ["langchain_core", "messages", "HumanMessage"],
+            "kwargs": {"content": "hi", "additional_kwargs": {}, "response_metadata": {}, "id": "1"},
+        }]});
+        let own = state_in(sent);
+        assert_eq!(
+            own["messages"],
+            json!([{"role": "user", "id": "1", "content": "hi"}])
+        );
     }
 }

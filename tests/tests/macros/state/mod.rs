@@ -411,15 +411,9 @@ fn c18_a_partial_update_is_merged_into_the_history() {
     }
 
     let mut state = AgentState::default();
-    state.messages.push(Message {
-        id: Some("msg-1".into()),
-        kind: MessageKind::User("你好".into()),
-    });
+    state.messages.push(Message::user("你好").with_id("msg-1"));
     let partial = AgentStateUpdate {
-        messages: Some(vec![Message {
-            id: None,
-            kind: MessageKind::Assistant("你好！有什么可以帮你？".into()),
-        }]),
+        messages: Some(vec![Message::assistant("你好！有什么可以帮你？")]),
         ..Default::default()
     };
     state = state.merge(partial).unwrap();

@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::rows::merge;
+
 /// Returns a state with its messages in the form of the protocol.
 pub(super) fn values_out(mut values: Value) -> Value {
     if let Value::Object(fields) = &mut values {
@@ -58,6 +60,14 @@ fn message_out(value: &mut Value) {
             out.insert("name".to_owned(), get("name"));
         }
         _ => {}
+    }
+    for name in ["additional_kwargs", "response_metadata"] {
+        if let Value::Object(further) = get(name)
+            && !further.is_empty()
+        {
+            let known = out.entry(name).or_insert_with(|| json!({}));
+            merge(known, &Value::Object(further));
+        }
     }
     *value = Value::Object(out);
 }
