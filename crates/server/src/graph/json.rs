@@ -257,7 +257,7 @@ pub(crate) fn snapshot_value<S: State<Update: Serialize>>(
         .enumerate()
         .map(|(index, task)| {
             let id = snapshot.task_id(index).unwrap_or_default();
-            task_value(snapshot.id, id, task, place, unwritten, inner)
+            task_value(snapshot.id, &id, task, place, unwritten, inner)
         })
         .collect();
     let mut metadata = json!({
@@ -290,13 +290,13 @@ pub(crate) fn snapshot_value<S: State<Update: Serialize>>(
 
 fn task_value<S: State<Update: Serialize>>(
     checkpoint: CheckpointId,
-    id: String,
+    id: &str,
     task: &TaskSnapshot<S>,
     place: &Place,
     unwritten: &Unwritten,
     inner: &[InnerReader],
 ) -> Value {
-    let below = place.inside(checkpoint, &task.node, &id);
+    let below = place.inside(checkpoint, &task.node, id);
     let inside = task.inside.as_ref().and_then(|inside| {
         let same = inside.typed::<S>();
         let same = same.map(|snapshot| snapshot_value(snapshot, &below, unwritten, inner));

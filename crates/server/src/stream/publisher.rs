@@ -155,11 +155,10 @@ impl Publisher {
     }
 
     fn metadata(&self, origin: &Origin, node: &NodeName) -> Value {
-        let mut namespace = origin.namespace.join("|");
-        if !namespace.is_empty() {
-            namespace.push('|');
-        }
-        namespace.push_str(&format!("{node}:{}", origin.task));
+        let own = format!("{node}:{}", origin.task);
+        let mut path: Vec<&str> = origin.namespace.iter().map(String::as_str).collect();
+        path.push(&own);
+        let namespace = path.join("|");
         let mut metadata = self.metadata.clone();
         let own = json!({
             "langgraph_step": origin.step, "langgraph_node": node,
