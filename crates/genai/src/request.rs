@@ -78,7 +78,9 @@ pub(crate) fn convert(request: ChatRequest, to: AdapterKind) -> Result<Request, 
 fn convert_message(kind: MessageKind, to: AdapterKind) -> Result<Option<ChatMessage>, ModelError> {
     Ok(Some(match kind {
         MessageKind::System(text) => ChatMessage::system(text),
-        MessageKind::SystemParts(parts) => ChatMessage::system(Content::Parts(parts).text()),
+        MessageKind::SystemParts(parts) => {
+            ChatMessage::system(Content::Parts(parts).text().into_owned())
+        }
         MessageKind::User(text) => ChatMessage::user(text),
         MessageKind::UserParts(parts) => ChatMessage::user(content(Content::Parts(parts), to)?),
         MessageKind::Assistant(text) => ChatMessage::assistant(text),
