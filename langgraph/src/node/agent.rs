@@ -48,8 +48,8 @@ pub trait Agent: Send + Sync + 'static {
 
     /// Runs the agent.
     ///
-    /// `?` takes a [`NodeError`](crate::error::NodeError), an error in a box, and the errors of models and
-    /// tools; they become an [`AgentError::Agent`].
+    /// `?` takes every error that may cross threads, also in a box; it becomes an
+    /// [`AgentError::Agent`].
     ///
     /// Write `async fn run`, without `#[async_trait]`: its future needs no box.
     // rustc quotes the next lines where an `impl` has the attribute.

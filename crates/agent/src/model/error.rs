@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt;
 use std::time::Duration;
 
-use langgraph::error::{AgentError, NodeError, Transient};
+use langgraph::error::{NodeError, Transient};
 use langgraph::policy::RetryPolicy;
 
 /// Why a model did not answer.
@@ -177,13 +177,6 @@ impl ModelError {
     /// predicate of [`retries`](Self::retries).
     pub fn is_worth_retrying(error: &NodeError) -> bool {
         error.downcast_ref::<Self>().is_some_and(Self::is_retryable)
-    }
-}
-
-/// `?` in [`Agent::run`](langgraph::Agent::run).
-impl From<ModelError> for AgentError {
-    fn from(error: ModelError) -> Self {
-        NodeError::from(error).into()
     }
 }
 

@@ -11,11 +11,19 @@ enum Way {
     Model,
     Node,
     Boxed,
+    File,
+    Text,
+    Json,
+    Own,
     Tool,
     Graph,
 }
 
 struct Outside(Way);
+
+#[derive(Debug, thiserror::Error)]
+#[error("own error")]
+struct Own(#[source] Box<AgentError>);
 
 fn boxed() -> Result<i64, Box<dyn Error + Send + Sync>> {
     Ok("x".parse::<i64>()?)
@@ -49,10 +57,14 @@ impl Agent for Outside {
             }
             Way::Node => of_a_node()?,
             Way::Boxed => boxed()?,
+            Way::File => Err(std::io::Error::other("disk full"))?,
+            Way::Text => "x".parse()?,
+            Way::Json => serde_json::from_str("]")?,
+            Way::Own => Err(Own(AgentError::Cancelled.into()))?,
             Way::Tool => of_a_tool()?,
             Way::Graph => {
                 let graph = graph! { type State = i64; START => inner => END };
-                graph.compile().map_err(NodeError::from)?.invoke(0).await?
+                graph.compile()?.invoke(0).await?
             }
         })
     }
@@ -70,6 +82,10 @@ async fn an_agents_own_errors_say_its_name() {
     for (way, cause) in [
         (Way::Node, "nothing to do"),
         (Way::Boxed, "invalid digit found in string"),
+        (Way::File, "disk full"),
+        (Way::Text, "invalid digit found in string"),
+        (Way::Json, "expected value at line 1 column 1"),
+        (Way::Own, "own error"),
         (Way::Tool, "too large"),
     ] {
         let error = as_a_node(Outside(way)).await;

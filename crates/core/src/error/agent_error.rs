@@ -75,7 +75,7 @@ pub enum AgentError {
     },
     /// The writes of a superstep conflict, or a reducer refused one.
     #[error(transparent)]
-    InvalidUpdate(#[from] InvalidUpdate),
+    InvalidUpdate(InvalidUpdate),
     /// A node or a router named a target that does not exist.
     #[error("after `{node}`: {problem}")]
     Routing {
@@ -88,10 +88,10 @@ pub enum AgentError {
     },
     /// The checkpointer failed, or a thread cannot be read.
     #[error("checkpoint: {0}")]
-    Checkpoint(#[from] CheckpointError),
+    Checkpoint(#[source] CheckpointError),
     /// A subgraph of a thread cannot be read or changed.
     #[error(transparent)]
-    Subgraph(#[from] SubgraphError),
+    Subgraph(SubgraphError),
     /// The call of a remote agent failed.
     #[error("remote node `{}` (agent `{agent}`): {source}", path(.namespace, .node))]
     Remote {
@@ -123,7 +123,7 @@ pub enum AgentError {
     Cancelled,
     /// The run needs a tokio runtime, and there is none.
     #[error(transparent)]
-    NoRuntime(#[from] NoRuntime),
+    NoRuntime(NoRuntime),
     /// The run that took the input of this call failed; see
     /// `thread::OnConflict::Join`.
     #[error("the run that took this input on thread `{thread}` failed: {reason}")]
@@ -141,60 +141,6 @@ pub enum AgentError {
     /// The run exceeded its time limit.
     #[error("the run exceeded its deadline of {0:?}")]
     TimedOut(Duration),
-}
-
-/// Converts the error of something that an `Agent` calls, for `?` in the agent.
-///
-/// Boxed errors and the errors of models and tools convert too; use `.map_err(NodeError::from)?` for
-/// any other error. If the agent is a node, the error names the agent.
-///
-/// ```
-/// use langgraph::prelude::*;
-///
-/// struct Parser;
-///
-/// impl Agent for Parser {
-///     type State = String;
-///
-///     fn name(&self) -> &str {
-///         "parser"
-///     }
-///
-///     async fn run(&self, text: String) -> Result<String, AgentError> {
-///         let number: i64 = text.parse().map_err(NodeError::from)?;
-///         Ok(number.to_string())
-///     }
-/// }
-///
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let graph = graph! {
-///     type State = String;
-///     let parse = Parser;
-///     START => parse => END;
-/// };
-/// let error = graph.compile()?.invoke("x".to_owned()).await.unwrap_err();
-/// assert_eq!(
-///     error.to_string(),
-///     "node `parse` failed: agent `parser` failed: invalid digit found in string"
-/// );
-/// # Ok(())
-/// # }
-/// ```
-impl From<NodeError> for AgentError {
-    fn from(error: NodeError) -> Self {
-        let own = |error: NodeError| Self::Agent {
-            agent: None,
-            source: error.into(),
-        };
-        error.into_agent().unwrap_or_else(own)
-    }
-}
-
-impl From<Box<dyn std::error::Error + Send + Sync>> for AgentError {
-    fn from(error: Box<dyn std::error::Error + Send + Sync>) -> Self {
-        NodeError::boxed(error).into()
-    }
 }
 
 impl AgentError {

@@ -10,6 +10,7 @@ mod error_kind;
 mod failure;
 mod format_error;
 mod interrupted;
+mod into_agent_error;
 mod invalid_update;
 mod kind;
 mod no_runtime;
