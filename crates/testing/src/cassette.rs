@@ -2,19 +2,26 @@
 
 mod difference;
 mod error;
+mod exchange;
+mod file;
+mod recording;
+mod replaying;
 
 use std::fmt;
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::path::Path;
+use std::sync::Arc;
 
+use futures_util::stream::{self, StreamExt as _};
 use langgraph_agent::{
-    ChatModel, ChatRequest, ChatResponse, ModelError, ModelErrorKind, TokenCount, async_trait,
+    ChatModel, ChatRequest, ChatResponse, ModelError, ModelStream, TokenCount, async_trait,
 };
-use serde::{Deserialize, Serialize};
 
-use difference::difference;
 pub use error::CassetteError;
+pub(crate) use exchange::Exchange;
+use exchange::ModelName;
+use file::CassetteFile;
+use recording::Recording;
+use replaying::Replaying;
 
 /// A model that replays recorded exchanges from a file, or records them from a real model.
 ///
@@ -54,32 +61,21 @@ pub use error::CassetteError;
 pub struct Cassette(Arc<Inner>);
 
 struct Inner {
-    path: PathBuf,
-    /// The model that is recorded; none while replaying.
-    model: Option<Box<dyn ChatModel>>,
     clean: Option<Box<Clean>>,
-    tape: Mutex<Tape>,
+    /// The model whose exchanges these are.
+    model: ModelName,
+    mode: Mode,
+}
+
+enum Mode {
+    Records(Recording),
+    Replays(Replaying),
 }
 
 type Clean = dyn Fn(ChatRequest) -> ChatRequest + Send + Sync;
 
-#[derive(Default)]
-struct Tape {
-    exchanges: Vec<Exchange>,
-    /// For each exchange, whether it was replayed.
-    used: Vec<bool>,
-}
-
-/// A request and its answer, as they are stored.
-#[derive(Clone, Serialize, Deserialize)]
-struct Exchange {
-    digest: String,
-    request: ChatRequest,
-    response: ChatResponse,
-}
-
 /// The environment variable that makes [`Cassette::open`] record.
-const RECORD: &str = "LANGGRAPH_RECORD";
+pub(crate) const RECORD: &str = "LANGGRAPH_RECORD";
 
 impl Cassette {
     /// Replays the file.
@@ -88,18 +84,12 @@ impl Cassette {
     ///
     /// If the file cannot be read, or is no recording.
     pub fn replay(path: impl AsRef<Path>) -> Result<Self, CassetteError> {
-        let path = path.as_ref().to_owned();
-        let text = fs::read_to_string(&path).map_err(|error| CassetteError::read(&path, error))?;
-        let exchanges: Vec<Exchange> =
-            serde_json::from_str(&text).map_err(|error| CassetteError::read(&path, error))?;
-        let tape = Tape {
-            used: vec![false; exchanges.len()],
-            exchanges,
-        };
-        Ok(Self::new(path, None, tape))
+        let replaying = Replaying::new(CassetteFile::new(path))?;
+        Ok(Self::new(replaying.model(), Mode::Replays(replaying)))
     }
 
-    /// Records the exchanges with `model`, and replaces the file.
+    /// Records the exchanges with `model`. The first answer replaces the file; a call that fails puts
+    /// the earlier file back, until a later call succeeds.
     ///
     /// # Errors
     ///
@@ -108,13 +98,9 @@ impl Cassette {
         path: impl AsRef<Path>,
         model: impl ChatModel + 'static,
     ) -> Result<Self, CassetteError> {
-        let path = path.as_ref().to_owned();
-        if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder).map_err(|error| CassetteError::write(&path, error))?;
-        }
-        let cassette = Self::new(path, Some(Box::new(model)), Tape::default());
-        cassette.save(&[])?;
-        Ok(cassette)
+        let name = ModelName::of(&model);
+        let recording = Recording::new(CassetteFile::new(path), Box::new(model))?;
+        Ok(Self::new(name, Mode::Records(recording)))
     }
 
     /// Replays the file; or records it, if the environment variable `LANGGRAPH_RECORD` is set.
@@ -156,101 +142,71 @@ impl Cassette {
     ///
     /// [`CassetteError::Unused`], with the number of those that were not.
     pub fn finish(&self) -> Result<(), CassetteError> {
-        let unused = self.tape().used.iter().filter(|used| !**used).count();
-        match unused {
-            0 => Ok(()),
-            unused => Err(CassetteError::Unused {
-                path: self.0.path.clone(),
-                unused,
-            }),
+        match &self.0.mode {
+            Mode::Records(_) => Ok(()),
+            Mode::Replays(replaying) => replaying.finish(),
         }
     }
 
-    fn new(path: PathBuf, model: Option<Box<dyn ChatModel>>, tape: Tape) -> Self {
-        Self(Arc::new(Inner {
-            path,
-            model,
-            clean: None,
-            tape: Mutex::new(tape),
-        }))
+    /// Returns the recorded exchanges, without those that this cassette records.
+    pub(crate) fn exchanges(&self) -> &[Exchange] {
+        match &self.0.mode {
+            Mode::Records(_) => &[],
+            Mode::Replays(replaying) => replaying.exchanges(),
+        }
     }
 
-    fn tape(&self) -> MutexGuard<'_, Tape> {
-        self.0.tape.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn clean(&self, request: ChatRequest) -> ChatRequest {
+    /// Returns the request as it is stored and looked up.
+    pub(crate) fn clean(&self, request: ChatRequest) -> ChatRequest {
         match &self.0.clean {
             Some(clean) => clean(request),
             None => request,
         }
     }
 
-    fn save(&self, exchanges: &[Exchange]) -> Result<(), CassetteError> {
-        let path = &self.0.path;
-        let text = serde_json::to_string_pretty(exchanges)
-            .map_err(|error| CassetteError::write(path, error))?;
-        // A recording that is cut off leaves the file as it was.
-        let draft = path.with_extension("draft");
-        let written = fs::write(&draft, text + "\n").and_then(|()| fs::rename(&draft, path));
-        written.map_err(|error| CassetteError::write(path, error))
-    }
-
-    fn find(&self, request: &ChatRequest) -> Result<ChatResponse, ModelError> {
-        let request = self.clean(request.clone());
-        let digest = request.digest();
-        let mut tape = self.tape();
-        let Tape { exchanges, used } = &mut *tape;
-        let mut found = exchanges
-            .iter()
-            .zip(used.iter_mut())
-            .filter(|(exchange, _)| exchange.digest == digest);
-        if let Some((exchange, used)) = found.find(|(_, used)| !**used) {
-            *used = true;
-            return Ok(exchange.response.clone());
-        }
-        let known = exchanges
-            .iter()
-            .filter(|exchange| exchange.digest == digest)
-            .count();
-        let path = self.0.path.display();
-        let text = if known > 0 {
-            format!(
-                "`{path}` has {known} answers to this request, and all are replayed; record it again"
-            )
-        } else {
-            let requests = exchanges.iter().map(|exchange| &exchange.request);
-            let nearest = difference(requests, &request);
-            format!("`{path}` has no answer to this request; record it with {RECORD}=1\n{nearest}")
-        };
-        Err(ModelError::new(ModelErrorKind::InvalidRequest, text))
+    fn new(model: ModelName, mode: Mode) -> Self {
+        Self(Arc::new(Inner {
+            clean: None,
+            model,
+            mode,
+        }))
     }
 }
 
 #[async_trait]
 impl ChatModel for Cassette {
     fn name(&self) -> Option<&str> {
-        self.0.model.as_ref()?.name()
+        self.0.model.name.as_deref()
+    }
+
+    fn provider(&self) -> Option<&str> {
+        self.0.model.provider.as_deref()
+    }
+
+    fn names(&self) -> Vec<&str> {
+        self.0.model.names()
     }
 
     async fn generate(&self, request: ChatRequest) -> Result<ChatResponse, ModelError> {
-        let Some(model) = &self.0.model else {
-            return self.find(&request);
-        };
         let clean = self.clean(request.clone());
-        let response = model.generate(request).await?;
-        let mut tape = self.tape();
-        tape.exchanges.push(Exchange {
-            digest: clean.digest(),
-            request: clean,
-            response: response.clone(),
-        });
-        tape.used.push(true);
-        let saved = self.save(&tape.exchanges);
-        saved.map_err(|error| {
-            ModelError::new(ModelErrorKind::InvalidRequest, error.to_string()).with_source(error)
-        })?;
-        Ok(response)
+        match &self.0.mode {
+            Mode::Records(recording) => recording.generate(request, clean, &self.0.model).await,
+            Mode::Replays(replaying) => Ok(replaying.find(&clean)?.response),
+        }
+    }
+
+    fn stream(&self, request: ChatRequest) -> ModelStream<'_> {
+        let clean = self.clean(request.clone());
+        match &self.0.mode {
+            Mode::Records(recording) => recording.stream(request, clean, &self.0.model),
+            Mode::Replays(replaying) => {
+                let chunks = move || match replaying.find(&clean) {
+                    Ok(exchange) => exchange.into_chunks().into_iter().map(Ok).collect(),
+                    Err(error) => vec![Err(error)],
+                };
+                Box::pin(stream::once(async move { stream::iter(chunks()) }).flatten())
+            }
+        }
     }
 
     async fn count_tokens(&self, request: &ChatRequest) -> Result<TokenCount, ModelError> {
@@ -262,8 +218,8 @@ impl ChatModel for Cassette {
 impl fmt::Debug for Cassette {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Cassette")
-            .field("path", &self.0.path)
-            .field("records", &self.0.model.is_some())
+            .field("model", &self.0.model.name)
+            .field("records", &matches!(self.0.mode, Mode::Records(_)))
             .finish_non_exhaustive()
     }
 }

@@ -10,7 +10,7 @@ use tokio::time::Instant;
 
 use super::stream::{Whole, next, unfold};
 use super::{ChatModel, ChatRequest, ChatResponse, ModelError, ModelStream, TokenCount};
-use langgraph::message::{FinishReason, MessageAccumulator};
+use langgraph::message::MessageAccumulator;
 
 /// Keeps the answers of a [`CachedModel`] under the [digest](ChatRequest::digest) of their requests.
 #[async_trait]
@@ -152,8 +152,8 @@ impl<M: ChatModel> ChatModel for CachedModel<M> {
                     (Some(Ok(chunk)), Some(reply)) => reply.push(chunk.clone()),
                     (Some(Err(_)), reply) => *reply = None,
                     (None, reply) => {
-                        let whole = reply.take().and_then(finished);
-                        if let Some(response) = whole {
+                        let whole = reply.take().map(ChatResponse::from_chunks);
+                        if let Some(Ok(response)) = whole {
                             self.put(&digest, response).await;
                         }
                     }
@@ -172,14 +172,6 @@ impl<M: ChatModel> ChatModel for CachedModel<M> {
     async fn count_tokens(&self, request: &ChatRequest) -> Result<TokenCount, ModelError> {
         self.model.count_tokens(request).await
     }
-}
-
-/// Returns the answer, unless it was cut off.
-fn finished(reply: MessageAccumulator) -> Option<ChatResponse> {
-    let reason: FinishReason = reply.finish_reason().cloned()?;
-    let metadata = reply.metadata().clone();
-    let response = ChatResponse::new(reply.finish()).with_finish_reason(reason);
-    Some(response.with_metadata(metadata))
 }
 
 impl<M: fmt::Debug> fmt::Debug for CachedModel<M> {

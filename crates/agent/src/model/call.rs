@@ -104,19 +104,7 @@ async fn streamed<M: ChatModel + ?Sized>(
         chunk.id = reply.id().map(str::to_owned);
         cx.emit_chunk(chunk).await;
     }
-    let usage = reply.usage();
-    let Some(finish_reason) = reply.finish_reason().cloned() else {
-        return Err(ModelError::new(
-            ModelErrorKind::Incomplete,
-            "the model's answer was cut off: its stream ended without saying why the message ends",
-        ));
-    };
-    let metadata = reply.metadata().clone();
-    let mut response = ChatResponse::new(reply.finish())
-        .with_finish_reason(finish_reason)
-        .with_metadata(metadata);
-    response.usage = usage;
-    Ok(response)
+    ChatResponse::from_chunks(reply)
 }
 
 /// Parses an answer as a value. Models often wrap JSON in a code block.

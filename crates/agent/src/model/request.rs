@@ -4,8 +4,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::{ModelError, ModelErrorKind};
 use crate::{ToolDefinition, schema_of};
-use langgraph::message::{FinishReason, Message, ResponseMetadata, Usage};
+use langgraph::message::{
+    FinishReason, Message, MessageAccumulator, MessageChunk, ResponseMetadata, Usage,
+};
 
 /// The request to a model.
 ///
@@ -198,6 +201,61 @@ impl ChatResponse {
             finish_reason: None,
             metadata: ResponseMetadata::default(),
         }
+    }
+
+    /// Returns the response that arrived in chunks.
+    ///
+    /// # Errors
+    ///
+    /// [`ModelErrorKind::Incomplete`] if no chunk said why the message ends.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use langgraph::message::{FinishReason, MessageAccumulator, MessageChunk};
+    /// use langgraph_agent::ChatResponse;
+    ///
+    /// let mut chunks = MessageAccumulator::new();
+    /// chunks.push(MessageChunk::text("Hello"));
+    /// assert!(ChatResponse::from_chunks(chunks.clone()).is_err());
+    /// chunks.push(MessageChunk::finish(FinishReason::Stop));
+    /// assert_eq!(ChatResponse::from_chunks(chunks)?.message.text(), "Hello");
+    /// # Ok::<(), langgraph_agent::ModelError>(())
+    /// ```
+    pub fn from_chunks(chunks: MessageAccumulator) -> Result<Self, ModelError> {
+        let Some(finish_reason) = chunks.finish_reason().cloned() else {
+            return Err(ModelError::new(
+                ModelErrorKind::Incomplete,
+                "the model's answer was cut off: its stream ended without saying why the message ends",
+            ));
+        };
+        let (usage, metadata) = (chunks.usage(), chunks.metadata().clone());
+        let mut response = Self::new(chunks.finish())
+            .with_finish_reason(finish_reason)
+            .with_metadata(metadata);
+        response.usage = usage;
+        Ok(response)
+    }
+
+    /// Returns the response as the chunks of a stream: its blocks of reasoning, then the rest.
+    pub fn into_chunks(self) -> Vec<MessageChunk> {
+        let mut chunks = MessageChunk::split(&self.message);
+        if let Some(first) = chunks.first_mut()
+            && self.metadata != ResponseMetadata::default()
+        {
+            first.metadata = Some(Box::new(self.metadata));
+        }
+        if let Some(last) = chunks.last_mut() {
+            last.usage = self.usage;
+            last.finish_reason = Some(self.finish_reason.unwrap_or_else(|| {
+                if self.message.tool_calls().is_empty() {
+                    FinishReason::Stop
+                } else {
+                    FinishReason::ToolCalls
+                }
+            }));
+        }
+        chunks
     }
 
     /// Sets the usage.

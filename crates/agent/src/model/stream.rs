@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 use futures_core::Stream;
 
 use super::{ChatResponse, ModelError};
-use langgraph::message::{FinishReason, MessageChunk, ResponseMetadata};
+use langgraph::message::MessageChunk;
 
 /// What [`ChatModel::generate`](super::ChatModel::generate) returns.
 type Answer<'a> = Pin<Box<dyn Future<Output = Result<ChatResponse, ModelError>> + Send + 'a>>;
@@ -33,7 +33,7 @@ impl Stream for Whole<'_> {
                 Poll::Ready(result) => result,
             };
             let (known, error) = match result {
-                Ok(response) => (chunks(response), None),
+                Ok(response) => (response.into_chunks(), None),
                 Err(error) => (Vec::new(), Some(Err(error))),
             };
             *self = Self::Known(known.into_iter());
@@ -46,26 +46,6 @@ impl Stream for Whole<'_> {
             Self::Pending(_) => None,
         })
     }
-}
-
-fn chunks(response: ChatResponse) -> Vec<MessageChunk> {
-    let mut chunks = MessageChunk::split(&response.message);
-    if let Some(first) = chunks.first_mut()
-        && response.metadata != ResponseMetadata::default()
-    {
-        first.metadata = Some(Box::new(response.metadata));
-    }
-    if let Some(last) = chunks.last_mut() {
-        last.usage = response.usage;
-        last.finish_reason = Some(response.finish_reason.unwrap_or_else(|| {
-            if response.message.tool_calls().is_empty() {
-                FinishReason::Stop
-            } else {
-                FinishReason::ToolCalls
-            }
-        }));
-    }
-    chunks
 }
 
 /// Returns the next item of a stream.

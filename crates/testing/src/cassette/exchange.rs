@@ -1,0 +1,75 @@
+//! A recorded request and its answer.
+
+use langgraph::message::MessageChunk;
+use langgraph_agent::{ChatModel, ChatRequest, ChatResponse};
+use serde::{Deserialize, Serialize};
+
+/// A request and its answer, as they are stored.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct Exchange {
+    #[serde(default, skip_serializing_if = "ModelName::is_empty")]
+    pub(crate) model: ModelName,
+    pub(crate) digest: String,
+    pub(crate) request: ChatRequest,
+    pub(crate) response: ChatResponse,
+    /// The chunks of the answer, if it was streamed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) chunks: Vec<MessageChunk>,
+}
+
+/// The names of a model, for prices and traces.
+#[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct ModelName {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) name: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) provider: Option<String>,
+    /// All models that may answer, if there are several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    others: Vec<String>,
+}
+
+impl Exchange {
+    pub(crate) fn new(model: &ModelName, request: ChatRequest, response: ChatResponse) -> Self {
+        Self {
+            model: model.clone(),
+            digest: request.digest(),
+            request,
+            response,
+            chunks: Vec::new(),
+        }
+    }
+
+    /// Returns the chunks of the stream, or those of the whole answer.
+    pub(crate) fn into_chunks(self) -> Vec<MessageChunk> {
+        if self.chunks.is_empty() {
+            return self.response.into_chunks();
+        }
+        self.chunks
+    }
+}
+
+impl ModelName {
+    pub(crate) fn of(model: &impl ChatModel) -> Self {
+        let name = model.name().map(str::to_owned);
+        let others = model.names().into_iter().map(str::to_owned);
+        Self {
+            provider: model.provider().map(str::to_owned),
+            others: others
+                .filter(|other| *other != name.as_deref().unwrap_or_default())
+                .collect(),
+            name,
+        }
+    }
+
+    pub(crate) fn names(&self) -> Vec<&str> {
+        let others = self.others.iter().map(String::as_str);
+        let own = self.name.as_deref().unwrap_or_default();
+        std::iter::once(own).chain(others).collect()
+    }
+
+    fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}

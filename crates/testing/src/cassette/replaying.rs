@@ -1,0 +1,79 @@
+//! Recorded exchanges that answer.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use langgraph_agent::{ChatRequest, ModelError, ModelErrorKind};
+
+use super::difference::difference;
+use super::{CassetteError, CassetteFile, Exchange, ModelName, RECORD};
+
+/// Answers with recorded exchanges.
+pub(super) struct Replaying {
+    file: CassetteFile,
+    exchanges: Vec<Exchange>,
+    /// For each exchange, whether it was replayed.
+    used: Mutex<Vec<bool>>,
+}
+
+impl Replaying {
+    pub(super) fn new(file: CassetteFile) -> Result<Self, CassetteError> {
+        let exchanges = file.read()?;
+        Ok(Self {
+            used: Mutex::new(vec![false; exchanges.len()]),
+            exchanges,
+            file,
+        })
+    }
+
+    pub(super) fn exchanges(&self) -> &[Exchange] {
+        &self.exchanges
+    }
+
+    /// Returns the name of the recorded model.
+    pub(super) fn model(&self) -> ModelName {
+        let first = self.exchanges.first();
+        first.map_or_else(ModelName::default, |first| first.model.clone())
+    }
+
+    /// Returns the next exchange with this request.
+    pub(super) fn find(&self, request: &ChatRequest) -> Result<Exchange, ModelError> {
+        let digest = request.digest();
+        let mut used = self.used();
+        let mut found = self
+            .exchanges
+            .iter()
+            .zip(used.iter_mut())
+            .filter(|(exchange, _)| exchange.digest == digest);
+        if let Some((exchange, used)) = found.find(|(_, used)| !**used) {
+            *used = true;
+            return Ok(exchange.clone());
+        }
+        let known = self.exchanges.iter();
+        let known = known.filter(|exchange| exchange.digest == digest).count();
+        let path = self.file.path().display();
+        let text = if known > 0 {
+            format!(
+                "`{path}` has {known} answers to this request, and all are replayed; record it again"
+            )
+        } else {
+            let requests = self.exchanges.iter().map(|exchange| &exchange.request);
+            let nearest = difference(requests, request);
+            format!("`{path}` has no answer to this request; record it with {RECORD}=1\n{nearest}")
+        };
+        Err(ModelError::new(ModelErrorKind::InvalidRequest, text))
+    }
+
+    pub(super) fn finish(&self) -> Result<(), CassetteError> {
+        match self.used().iter().filter(|used| !**used).count() {
+            0 => Ok(()),
+            unused => Err(CassetteError::Unused {
+                path: self.file.path().to_owned(),
+                unused,
+            }),
+        }
+    }
+
+    fn used(&self) -> MutexGuard<'_, Vec<bool>> {
+        self.used.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,154 @@
+//! What a cassette keeps of a model.
+#![allow(clippy::unwrap_used)] // clippy does not know that helpers of tests are tests
+
+use std::sync::Arc;
+
+use futures_util::{StreamExt as _, stream};
+use langgraph::message::{FinishReason, Message, MessageChunk, Usage};
+use langgraph::prelude::*;
+use langgraph_agent::prelude::*;
+use langgraph_agent::{
+    Budget, MessagesState, MessagesStateUpdate, ModelErrorKind, ModelNode, ModelStream, Price,
+    Prices, ScriptedModel, Turn,
+};
+use langgraph_testing::Cassette;
+
+fn chat(model: impl ChatModel + 'static) -> CompiledStateGraph<MessagesState> {
+    let mut graph = StateGraph::<MessagesState>::new();
+    graph.add_node("chat", ModelNode::new(model));
+    graph.add_sequence(&["chat"]);
+    graph.compile().unwrap()
+}
+
+fn hi() -> ChatRequest {
+    ChatRequest::new(vec![Message::user("hi")])
+}
+
+/// Runs the graph, and returns what its account has spent.
+async fn micros(graph: &CompiledStateGraph<MessagesState>) -> u64 {
+    let prices = Prices::new()
+        .model("cheap", Price::per_million(1.0, 1.0))
+        .model("dear", Price::per_million(1_000.0, 1_000.0));
+    let budget = Arc::new(Budget::by(|_| "ada".to_owned()).money(10_000.0, prices));
+    let run = graph.run(MessagesStateUpdate::user("hi"));
+    run.resource(Arc::clone(&budget)).await.unwrap();
+    budget.account("ada").await.unwrap().spent.micros
+}
+
+#[tokio::test]
+async fn k8_a_replayed_call_costs_what_the_recorded_one_cost() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("chat.json");
+    let answer = || Turn::text("hello").with_usage(Usage::new(1_000_000, 0));
+    let down = ModelError::new(ModelErrorKind::Timeout, "no answer");
+    let models = [
+        ScriptedModel::new([answer()])
+            .named("dear")
+            .or(ScriptedModel::new(["never"]).named("cheap")),
+        ScriptedModel::new([down])
+            .named("cheap")
+            .or(ScriptedModel::new([answer()]).named("dear")),
+    ];
+    for model in models {
+        let names: Vec<_> = model.names().into_iter().map(str::to_owned).collect();
+        let recorded = micros(&chat(Cassette::record(&file, model).unwrap())).await;
+        assert_eq!(recorded, 1_000_000_000);
+        let cassette = Cassette::replay(&file).unwrap();
+        assert_eq!(cassette.names(), names);
+        assert_eq!(micros(&chat(cassette)).await, recorded);
+    }
+}
+
+#[tokio::test]
+async fn k8_a_recording_without_names_still_replays() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("chat.json");
+    let model = Cassette::record(&file, ScriptedModel::new(["hello"])).unwrap();
+    model.generate(hi()).await.unwrap();
+    // What cassettes had before they kept names and chunks.
+    let text = std::fs::read_to_string(&file).unwrap();
+    let mut exchanges: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let fields = exchanges[0].as_object_mut().unwrap();
+    fields.retain(|field, _| ["digest", "request", "response"].contains(&&**field));
+    std::fs::write(&file, exchanges.to_string()).unwrap();
+    let model = Cassette::replay(&file).unwrap();
+    let answer = model.generate(hi()).await.unwrap();
+    assert_eq!(answer.message.text(), "hello");
+}
+
+#[tokio::test]
+async fn k8_a_failed_recording_leaves_the_earlier_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("chat.json");
+    let read = || std::fs::read_to_string(&file).unwrap();
+    let model = Cassette::record(&file, ScriptedModel::new(["old"])).unwrap();
+    model.generate(hi()).await.unwrap();
+    let old = read();
+
+    let refused = || ModelError::new(ModelErrorKind::Auth, "wrong key");
+    // At the first call, and at a later one.
+    let model = Cassette::record(&file, ScriptedModel::new([refused()])).unwrap();
+    assert_eq!(read(), old);
+    model.generate(hi()).await.unwrap_err();
+    assert_eq!(read(), old);
+
+    let turns = [Turn::text("new"), refused().into(), Turn::text("newer")];
+    let model = Cassette::record(&file, ScriptedModel::new(turns)).unwrap();
+    model.generate(hi()).await.unwrap();
+    assert!(read().contains("new"));
+    let failed: Vec<_> = model.stream(hi()).collect().await;
+    assert!(failed.iter().any(Result::is_err));
+    assert_eq!(read(), old);
+    // It goes on where the next call succeeds.
+    model.generate(hi()).await.unwrap();
+    let model = Cassette::replay(&file).unwrap();
+    let mut texts = Vec::new();
+    for _ in 0..2 {
+        let answer = model.generate(hi()).await.unwrap();
+        texts.push(answer.message.text().into_owned());
+    }
+    assert_eq!(texts, ["new", "newer"]);
+
+    // A folder that cannot be written is an error before the first call.
+    let place = file.join("below.json");
+    let error = Cassette::record(&place, ScriptedModel::new(["x"])).unwrap_err();
+    assert!(error.to_string().contains("cannot be written"), "{error}");
+}
+
+/// Streams its answer in three chunks.
+struct Spells;
+
+#[async_trait]
+impl ChatModel for Spells {
+    async fn generate(&self, _: ChatRequest) -> Result<ChatResponse, ModelError> {
+        Ok(ChatResponse::new(Message::assistant("Hello!")))
+    }
+
+    fn stream(&self, _: ChatRequest) -> ModelStream<'_> {
+        let chunks = ["Hel", "lo", "!"].map(MessageChunk::text);
+        let end = MessageChunk::finish(FinishReason::Stop).with_usage(Usage::new(3, 4));
+        Box::pin(stream::iter(chunks.into_iter().chain([end]).map(Ok)))
+    }
+}
+
+#[tokio::test]
+async fn k8_a_replayed_stream_has_the_recorded_chunks() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("chat.json");
+    let model = Cassette::record(&file, Spells).unwrap();
+    let recorded: Vec<_> = model.stream(hi()).map(Result::unwrap).collect().await;
+    model.generate(hi()).await.unwrap();
+
+    let model = Cassette::replay(&file).unwrap();
+    let replayed: Vec<_> = model.stream(hi()).map(Result::unwrap).collect().await;
+    assert_eq!(replayed, recorded);
+    // An answer that came whole is one chunk.
+    let replayed: Vec<_> = model.stream(hi()).map(Result::unwrap).collect().await;
+    assert_eq!(replayed.len(), 1);
+    model.finish().unwrap();
+    // And a streamed one can be taken whole.
+    let model = Cassette::replay(&file).unwrap();
+    let whole = model.generate(hi()).await.unwrap();
+    assert_eq!(whole.message.text(), "Hello!");
+    assert_eq!(whole.usage, Some(Usage::new(3, 4)));
+}
