@@ -54,13 +54,14 @@ use langgraph::node::Context;
 /// ```
 #[async_trait]
 pub trait StandIn: Send + Sync {
-    /// Answers in the place of a model; `None`: the model is asked.
+    /// Answers in the place of the model of that name; `None`: the model is asked.
     async fn model(
         &self,
+        model: Option<&str>,
         request: &ChatRequest,
         cx: &Context,
     ) -> Option<Result<ChatResponse, ModelError>> {
-        let _ = (request, cx);
+        let _ = (model, request, cx);
         None
     }
 
@@ -68,5 +69,11 @@ pub trait StandIn: Send + Sync {
     fn tool(&self, call: &ToolCall, cx: &Context) -> Option<Result<ToolResult, NodeError>> {
         let _ = (call, cx);
         None
+    }
+
+    /// Returns true if the run repeats a stored one. Approvals do not expire then: what was asked is
+    /// asked again.
+    fn is_replay(&self) -> bool {
+        false
     }
 }

@@ -1,10 +1,12 @@
 //! Replays of stored threads on today's graph.
 
+mod answered;
 mod answers;
 mod compare;
 mod log;
 mod opened;
 mod report;
+mod requests;
 mod saver;
 mod stored;
 
@@ -15,20 +17,26 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use langgraph::CompiledStateGraph;
-use langgraph::checkpoint::{Accepts, Checkpointer, Durability, Formats, Saver, ThreadFilter};
+use langgraph::checkpoint::{
+    Accepts, Checkpointer, Durability, Formats, Saver, Stored, ThreadFilter,
+};
 use langgraph::error::{AgentError, CheckpointError};
+use langgraph::graph::START;
 use langgraph::run::CancelToken;
 use langgraph::state::State;
 use langgraph_agent::{ChatModel, StandIn};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use answered::Answered;
 use answers::{NoModel, StoredAnswers};
 use compare::Outcome;
-use log::Log;
+use log::{Log, Logs};
 use opened::Opened;
 pub use report::{Divergence, ReplayReport, ThreadReplay, Unchecked};
 use saver::DryRunSaver;
+
+use crate::Cassette;
 
 /// How many threads one query lists.
 const PAGE: usize = 1_000;
@@ -53,6 +61,9 @@ const PAGE: usize = 1_000;
 ///   `ModelNode`, `ToolNode`, the ready-made agents.
 /// - Everything else that the code of a node does happens again: its own requests, writes to a store.
 ///   Name such nodes in [`keep`](Replay::keep), or give the replay [other resources](Replay::resource).
+///
+/// An interrupt that was answered has to come up again before its answer counts. Therefore the nodes of
+/// its superstep run once more for each answer.
 ///
 /// The ids of messages do not count. A task that failed then, or never ended, is not replayed.
 ///
@@ -133,6 +144,7 @@ struct Options {
     run_tools: BTreeSet<String>,
     renamed: BTreeMap<String, String>,
     model: Option<Arc<dyn ChatModel>>,
+    recorded: Option<Cassette>,
 }
 
 impl<S: State> Replay<S> {
@@ -171,6 +183,45 @@ impl<S: State> Replay<S> {
         self
     }
 
+    /// Compares the requests to models, and the names of the models, with those that the cassette
+    /// recorded when the threads were stored: a changed prompt, tool or model is a divergence. Without a
+    /// cassette, requests are not compared, because a thread stores only the answers.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use langgraph::checkpoint::MemorySaver;
+    /// use langgraph_agent::{ChatModel, MessagesStateUpdate, ReactAgent, ScriptedModel, react_agent};
+    /// use langgraph_testing::{Cassette, replay};
+    ///
+    /// fn desk(model: impl ChatModel + 'static, prompt: &str) -> ReactAgent {
+    ///     react_agent(model, ()).prompt(prompt)
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let folder = tempfile::tempdir()?;
+    /// # let file = folder.path().join("requests.json");
+    /// // While the threads are stored, the model is recorded.
+    /// let saver = Arc::new(MemorySaver::new());
+    /// let model = Cassette::record(&file, ScriptedModel::new(["Hello!"]))?;
+    /// let graph = desk(model, "Be kind.").compile()?.checkpointer(saver.clone());
+    /// graph.thread("customer-1").run(MessagesStateUpdate::user("Hi")).await?;
+    ///
+    /// let changed = desk(ScriptedModel::new(["never asked"]), "Be brief.").compile()?;
+    /// let report = replay(saver, &changed).recorded(Cassette::replay(&file)?).await?;
+    /// let (_, divergence) = report.diverged().next().unwrap();
+    /// assert_eq!(divergence.field, "request.messages[0]");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn recorded(mut self, cassette: Cassette) -> Self {
+        self.options.recorded = Some(cassette);
+        self
+    }
+
     /// Sets that a node had another name when the threads were stored. The graph needs the alias, too.
     pub fn renamed(mut self, old: impl Into<String>, new: impl Into<String>) -> Self {
         self.options.renamed.insert(old.into(), new.into());
@@ -201,8 +252,10 @@ impl<S: State> Replay<S> {
                 filter = filter.after(&last.thread);
             }
             for info in page {
-                let is_own = info.owner.is_none_or(|owner| owner.graph == name);
-                if is_own && report.threads.len() < wanted {
+                let other = info.owner.as_ref().filter(|owner| owner.graph != name);
+                if let Some(other) = other {
+                    report.other_graphs.insert(other.graph.clone());
+                } else if report.threads.len() < wanted {
                     let thread = self.thread(&*saver, &info.thread).await?;
                     report.threads.push(thread);
                 }
@@ -225,19 +278,24 @@ impl<S: State> Replay<S> {
         let mut replayed = ThreadReplay::new(thread);
         for (key, at) in log::supersteps(&logs) {
             let Some(log) = logs.get(key) else { continue };
-            let opened = match Opened::new(&logs, log, at, &formats, &self.options)? {
-                Ok(opened) => opened,
+            let superstep = Superstep {
+                thread,
+                logs: &logs,
+                log,
+                at,
+                answers: &answers,
+                formats: &formats,
+            };
+            let outcome = match self.superstep(&superstep).await? {
+                Ok(outcome) => outcome,
                 Err(unchecked) => {
                     replayed.unchecked.extend(unchecked);
                     continue;
                 }
             };
-            let outcome = self
-                .superstep(thread, log, at, opened, &answers, &formats)
-                .await?;
             replayed.supersteps += 1;
             match outcome {
-                Outcome::Same => {}
+                Outcome::Same => replayed.compared += usize::from(!superstep.is_input()),
                 Outcome::Unchecked(unchecked) => replayed.unchecked.push(unchecked),
                 Outcome::Diverges(divergence) => {
                     replayed.divergence = Some(*divergence);
@@ -248,16 +306,51 @@ impl<S: State> Replay<S> {
         Ok(replayed)
     }
 
-    /// Runs one superstep again, and compares it with what is stored.
+    /// Runs one superstep again, and compares it with what is stored. If it cannot run again, says why.
     async fn superstep(
         &self,
-        thread: &str,
-        log: &Log,
-        at: usize,
-        opened: Opened,
-        answers: &stored::Answers,
-        formats: &Formats,
-    ) -> Result<Outcome, AgentError> {
+        superstep: &Superstep<'_>,
+    ) -> Result<Result<Outcome, Option<Unchecked>>, AgentError> {
+        let opened = match superstep.open(&self.options, None)? {
+            Ok(opened) => opened,
+            Err(unchecked) => return Ok(Err(unchecked)),
+        };
+        // Each answered interrupt has to come up before its answer counts.
+        if let Some(stored) = superstep.log.records.get(superstep.at) {
+            let mut withheld = Answered::of(stored, &opened.run);
+            while !withheld.is_empty() {
+                let Ok(opened) = superstep.open(&self.options, Some(&withheld))? else {
+                    break;
+                };
+                let dry_run = self.dry_run(superstep, &opened).await?;
+                if !dry_run.stand_in.missing().is_empty() {
+                    break;
+                }
+                let step = self.compared(superstep, &opened, &dry_run);
+                if let Some(divergence) = compare::answered(&step, &mut withheld) {
+                    return Ok(Ok(divergence));
+                }
+            }
+        }
+        let dry_run = self.dry_run(superstep, &opened).await?;
+        let step = self.compared(superstep, &opened, &dry_run);
+        Ok(Ok(compare::compare(&step)?))
+    }
+
+    /// Runs one superstep again.
+    async fn dry_run(
+        &self,
+        superstep: &Superstep<'_>,
+        opened: &Opened,
+    ) -> Result<DryRun, AgentError> {
+        let Superstep {
+            thread,
+            log,
+            at,
+            answers,
+            formats,
+            ..
+        } = *superstep;
         let stop = CancelToken::new();
         let saver = DryRunSaver::new(log.key.clone(), formats.clone(), stop.clone());
         let saver = Arc::new(saver);
@@ -278,19 +371,74 @@ impl<S: State> Replay<S> {
                 run = run.metadata(key, value.clone());
             }
         }
-        let ended = run.await;
-        let got = saver.records().await?;
-        compare::compare(&compare::Superstep {
-            log,
-            at,
-            got: &got,
-            opened: &opened.run,
-            ended: ended.as_ref().err(),
-            missing: &stand_in.missing(),
-            formats,
-            options: &self.options,
+        let ended = run.await.err();
+        Ok(DryRun {
+            records: saver.records().await?,
+            ended,
+            stand_in,
         })
-        .map_err(AgentError::from)
+    }
+
+    fn compared<'a>(
+        &'a self,
+        superstep: &Superstep<'a>,
+        opened: &'a Opened,
+        dry_run: &'a DryRun,
+    ) -> compare::Superstep<'a> {
+        compare::Superstep {
+            log: superstep.log,
+            at: superstep.at,
+            got: &dry_run.records,
+            opened: &opened.run,
+            ended: dry_run.ended.as_ref(),
+            stand_in: &dry_run.stand_in,
+            formats: superstep.formats,
+            options: &self.options,
+        }
+    }
+}
+
+/// A stored superstep.
+struct Superstep<'a> {
+    thread: &'a str,
+    logs: &'a Logs,
+    log: &'a Log,
+    at: usize,
+    answers: &'a stored::Answers,
+    formats: &'a Formats,
+}
+
+/// What a superstep did when it ran again.
+struct DryRun {
+    records: Vec<Stored>,
+    /// Why the run failed, if it did.
+    ended: Option<AgentError>,
+    stand_in: Arc<StoredAnswers>,
+}
+
+impl Superstep<'_> {
+    fn open(
+        &self,
+        options: &Options,
+        withheld: Option<&Answered>,
+    ) -> Result<Result<Opened, Option<Unchecked>>, CheckpointError> {
+        Opened::new(
+            self.logs,
+            self.log,
+            self.at,
+            self.formats,
+            options,
+            withheld,
+        )
+    }
+
+    /// Returns true if it only takes an input.
+    fn is_input(&self) -> bool {
+        let stored = self.log.records.get(self.at);
+        let mut tasks = stored
+            .into_iter()
+            .flat_map(|stored| &stored.checkpoint.tasks);
+        tasks.all(|task| &*task.node == START)
     }
 }
 

@@ -11,7 +11,8 @@ use langgraph::prelude::*;
 use langgraph::run::Persistence;
 use langgraph_agent::prelude::*;
 use langgraph_agent::{
-    EffectExt, FnTool, MessagesStateUpdate, ScriptedModel, ToolDecision, Turn, react_agent,
+    Approval, EffectExt, FnTool, MessagesStateUpdate, ScriptedModel, ToolDecision, Turn,
+    react_agent,
 };
 use langgraph_testing::{Divergence, ReplayReport, replay};
 use serde::{Deserialize, Serialize};
@@ -250,12 +251,111 @@ async fn k8_changed_questions_diverge() {
     assert_eq!((thread, &*divergence.field), ("dear", "outcome"));
     assert_eq!(divergence.got, json!({"interrupts": [{"why": "why?"}]}));
 
-    // No question any more.
+    // No question any more: neither the open one nor the answered one comes up.
     let asks_nothing = change(|_, _| Ok(note("approved by Ada")));
     let report = replay(saver, &shop(&asks_nothing)).await.unwrap();
-    let (thread, divergence) = only(&report);
-    assert_eq!((thread, &*divergence.field), ("waits", "outcome"));
-    assert_eq!(divergence.got, json!("finished"));
+    let diverged: Vec<_> = report.diverged().collect();
+    let fields = diverged
+        .iter()
+        .map(|(thread, divergence)| (*thread, &*divergence.field));
+    let fields: Vec<_> = fields.collect();
+    assert_eq!(fields, [("dear", "interrupt"), ("waits", "outcome")]);
+    assert_eq!(diverged[0].1.expected, json!([{"by": "140 euros?"}]));
+    assert!(diverged.iter().all(|(_, found)| found.got == "finished"));
+}
+
+#[tokio::test]
+async fn k8_each_answered_question_of_a_task_has_to_come_up_again() {
+    fn graph(keys: &'static [&'static str]) -> CompiledStateGraph<Order> {
+        let ask = move |_: &Order, cx: &Context| {
+            for key in keys {
+                let _: String = cx.interrupt(key, key)?;
+            }
+            Ok::<_, NodeError>(note("asked"))
+        };
+        let mut graph = StateGraph::<Order>::new();
+        graph
+            .add_node("ask", ask)
+            .add_node("beside", |_: &Order| note("beside"))
+            .add_edge(START, "ask")
+            .add_edge(START, "beside");
+        graph.compile().unwrap()
+    }
+    let saver = Arc::new(MemorySaver::new());
+    let stored = graph(&["who", "why"]).checkpointer(saver.clone());
+    stored
+        .thread("t")
+        .run(OrderUpdate::default())
+        .await
+        .unwrap();
+    stored.thread("t").answer("Ada").await.unwrap();
+    stored.thread("t").answer("tea").await.unwrap();
+
+    for (keys, missing) in [
+        (&["who", "why"][..], None),
+        (&["why", "who"], None),
+        (&["why"], Some("who")),
+        (&["who"], Some("why")),
+        (&[], Some("who")),
+    ] {
+        let report = replay(saver.clone(), &graph(keys)).await.unwrap();
+        let expected = report
+            .diverged()
+            .map(|(_, found)| (&*found.field, found.expected.clone()));
+        let expected: Vec<_> = expected.collect();
+        let missing = missing.map(|key: &str| ("interrupt", json!([{key: key}])));
+        assert_eq!(expected, Vec::from_iter(missing), "{keys:?}: {report}");
+    }
+}
+
+#[tokio::test]
+async fn k8_a_question_of_a_router_has_to_come_up_again() {
+    fn graph(asks: bool) -> CompiledStateGraph<Order> {
+        let route = move |_: &Order, cx: &Context| {
+            if asks {
+                let _: String = cx.interrupt("way", "which way?")?;
+            }
+            Ok::<_, NodeError>("bill")
+        };
+        let mut graph = StateGraph::<Order>::new();
+        graph
+            .add_node("price", price)
+            .add_node("bill", |_: &Order| note("billed"))
+            .add_edge(START, "price")
+            .add_conditional_edges("price", route, ["bill"]);
+        graph.compile().unwrap()
+    }
+    let saver = Arc::new(MemorySaver::new());
+    let stored = graph(true).checkpointer(saver.clone());
+    stored
+        .thread("t")
+        .run(OrderUpdate::default())
+        .await
+        .unwrap();
+    stored.thread("t").answer("left").await.unwrap();
+
+    let report = replay(saver.clone(), &graph(true)).await.unwrap();
+    assert!(report.is_same(), "{report}");
+    let report = replay(saver, &graph(false)).await.unwrap();
+    assert_eq!(only(&report).1.field, "interrupt");
+}
+
+#[tokio::test]
+async fn k8_a_replay_that_compares_nothing_is_not_the_same() {
+    let saver = stored().await;
+    let mut graph = StateGraph::<Order>::new();
+    graph.add_node("price", price).add_sequence(&["price"]);
+    let renamed = graph.set_name("store").compile().unwrap();
+    let report = replay(saver, &renamed).await.unwrap();
+    assert!(!report.is_same());
+    assert_eq!(
+        report.to_string(),
+        "graph `store`: 0 of 0 threads diverge; 0 supersteps replayed, 0 not checked; nothing was compared, the threads belong to `shop`"
+    );
+    let report = replay(Arc::new(MemorySaver::new()), &renamed)
+        .await
+        .unwrap();
+    assert!(!report.is_same() && report.to_string().ends_with("; nothing was compared"));
 }
 
 static CHARGED: AtomicUsize = AtomicUsize::new(0);
@@ -353,17 +453,50 @@ async fn k8_models_and_tools_of_a_replayed_agent_answer_as_they_did_then() {
         .unwrap();
     assert!(report.is_same(), "{report}");
 
-    // Without approvals, the refund that waits would be paid. It is not, and the report says so.
+    // Without approvals, the first refund would be paid without a question, and so would the one that
+    // waits. Neither is paid.
     let rash = desk(silent).compile().unwrap();
     let report = replay(saver, &rash).await.unwrap();
     let (_, divergence) = only(&report);
+    let (_, node, field, _, got) = shown(divergence);
     assert_eq!(
-        (&*divergence.node, &*divergence.field),
-        ("tools", "outcome")
+        (node, field, got),
+        ("tools", "interrupt", &json!("finished"))
     );
-    let got = divergence.got.as_str().unwrap();
-    assert!(got.contains("`refund` would run now"), "{got}");
     assert_eq!(REFUNDS.load(Ordering::Relaxed), 1);
+}
+
+#[tokio::test]
+async fn k8_an_expired_approval_asks_again_in_a_replay() {
+    let call = |id: &str| Turn::tool_calls([ToolCall::new(id, "double", json!({"n": 4}))]);
+    let graph = |turns: Vec<Turn>| {
+        let soon = std::time::Duration::from_millis(20);
+        let approval = Approval::of(["double"]).expires_in(soon, ToolDecision::reject("Too late."));
+        let agent = react_agent(ScriptedModel::new(turns), (double,));
+        agent.approve(approval).compile().unwrap()
+    };
+    let saver = Arc::new(MemorySaver::new());
+    let turns = vec![call("c1"), Turn::text("It was rejected."), call("c2")];
+    let stored = graph(turns).checkpointer(saver.clone());
+    let thread = stored.thread("t");
+    thread
+        .run(MessagesStateUpdate::user("4 + 4?"))
+        .await
+        .unwrap();
+    let expires = async || tokio::time::sleep(std::time::Duration::from_millis(30)).await;
+    expires().await;
+    let run = langgraph_agent::expired_approvals(&thread).await.unwrap();
+    run.unwrap().await.unwrap();
+    thread
+        .run(MessagesStateUpdate::user("4 + 4?"))
+        .await
+        .unwrap();
+    expires().await;
+
+    // One approval got its default, and one is open.
+    let report = replay(saver, &graph(Vec::new())).await.unwrap();
+    assert!(report.is_same(), "{report}");
+    assert!(report.threads[0].unchecked.is_empty(), "{report}");
 }
 
 async fn judge(order: &Order, cx: &Context) -> Result<OrderUpdate, NodeError> {
@@ -385,7 +518,8 @@ async fn k8_answers_of_models_that_are_no_messages_come_from_the_users_model() {
     run.resource(model("fine")).await.unwrap();
 
     let report = replay(saver.clone(), &graph).await.unwrap();
-    assert!(report.is_same(), "{report}");
+    // Its only node is not checked.
+    assert!(!report.is_same() && report.diverged().next().is_none());
     let [unchecked] = &*report.threads[0].unchecked else {
         panic!("{report}");
     };

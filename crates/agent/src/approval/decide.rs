@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{Approval, ApprovalAnswer, ToolDecision};
 use crate::clock::now_ms;
 use crate::digest::digest;
-use crate::{Tool, Tools};
+use crate::{StandIn, Tool, Tools};
 use langgraph::error::NodeError;
 use langgraph::message::{Content, ContentPart, Message, ToolCall, ToolResult};
 use langgraph::node::Context;
@@ -170,8 +170,10 @@ impl Approval {
             return Ok(answer);
         }
         let request = self.request(question, &asked);
+        let replays = cx.resource::<dyn StandIn>();
+        let replays = replays.is_ok_and(StandIn::is_replay);
         let answer = match &request.default {
-            Some(default) if request.is_expired() => request.answer(default.clone()),
+            Some(default) if request.is_expired() && !replays => request.answer(default.clone()),
             _ => {
                 let key = match number {
                     0 => key.to_owned(),

@@ -23,7 +23,7 @@ pub(crate) async fn respond<M: ChatModel + ?Sized>(
 ) -> Result<ChatResponse, ModelError> {
     if let Some(cx) = cx
         && let Ok(stand_in) = cx.resource::<dyn StandIn>()
-        && let Some(answer) = stand_in.model(&request, cx).await
+        && let Some(answer) = stand_in.model(model.name(), &request, cx).await
     {
         return answer;
     }

@@ -6,19 +6,27 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use langgraph::async_trait;
 use langgraph::checkpoint::CheckpointId;
 use langgraph::error::NodeError;
-use langgraph::message::{ToolCall, ToolResult};
+use langgraph::message::{Message, ToolCall, ToolResult};
 use langgraph::node::Context;
 use langgraph_agent::{ChatModel, ChatRequest, ChatResponse, ModelError, ModelErrorKind, StandIn};
+use serde_json::Value;
 
 use super::Options;
+use super::requests::{self, Compared};
 use super::stored::Answers;
+use crate::Cassette;
 
-type Task = (CheckpointId, usize);
+pub(super) type Task = (CheckpointId, usize);
+
+/// A difference: the field, what was expected, and what came.
+pub(super) type Difference = (String, Value, Value);
 
 /// Answers what models and tools answered then.
 pub(super) struct StoredAnswers {
     answers: Answers,
     model: Option<Arc<dyn ChatModel>>,
+    /// The requests that models got then.
+    recorded: Option<Cassette>,
     run_tools: std::collections::BTreeSet<String>,
     requests: Mutex<Requests>,
 }
@@ -29,6 +37,10 @@ struct Requests {
     taken: HashMap<Task, usize>,
     /// Tasks that called a model whose answers are not stored.
     missing: Vec<Task>,
+    /// Tasks whose requests are not recorded.
+    unrecorded: Vec<Task>,
+    /// Tasks whose requests differ from the recorded ones.
+    changed: Vec<(Task, Difference)>,
 }
 
 impl StoredAnswers {
@@ -36,6 +48,7 @@ impl StoredAnswers {
         Self {
             answers,
             model: options.model.clone(),
+            recorded: options.recorded.clone(),
             run_tools: options.run_tools.clone(),
             requests: Mutex::default(),
         }
@@ -48,6 +61,30 @@ impl StoredAnswers {
     /// Returns the tasks that called a model whose answers are not stored.
     pub(super) fn missing(&self) -> Vec<Task> {
         self.lock().missing.clone()
+    }
+
+    /// Returns the tasks whose requests are not recorded.
+    pub(super) fn unrecorded(&self) -> Vec<Task> {
+        self.lock().unrecorded.clone()
+    }
+
+    /// Returns the tasks whose requests differ from the recorded ones.
+    pub(super) fn changed(&self) -> Vec<(Task, Difference)> {
+        self.lock().changed.clone()
+    }
+
+    /// Compares the request with the one that got `answer` then.
+    fn compare(&self, task: Task, model: Option<&str>, request: &ChatRequest, answer: &Message) {
+        let Some(recorded) = &self.recorded else {
+            return;
+        };
+        match requests::compare(recorded, model, request, answer) {
+            Compared::Same => {}
+            Compared::Unknown => self.lock().unrecorded.push(task),
+            Compared::Differs(field, then, now) => {
+                self.lock().changed.push((task, (field, then, now)));
+            }
+        }
     }
 }
 
@@ -63,6 +100,7 @@ fn task(cx: &Context) -> Option<Task> {
 impl StandIn for StoredAnswers {
     async fn model(
         &self,
+        model: Option<&str>,
         request: &ChatRequest,
         cx: &Context,
     ) -> Option<Result<ChatResponse, ModelError>> {
@@ -88,9 +126,16 @@ impl StandIn for StoredAnswers {
             *taken - 1
         };
         Some(match stored.get(place) {
-            Some(message) => Ok(ChatResponse::new(message.clone())),
+            Some(message) => {
+                self.compare(task, model, request, message);
+                Ok(ChatResponse::new(message.clone()))
+            }
             None => invalid("the model is called more often than then"),
         })
+    }
+
+    fn is_replay(&self) -> bool {
+        true
     }
 
     fn tool(&self, call: &ToolCall, cx: &Context) -> Option<Result<ToolResult, NodeError>> {

@@ -2,15 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use langgraph::checkpoint::{
-    CheckpointId, Formats, Source, Stored, TaskArgument, TaskOutcome, TaskSpec,
-};
+use langgraph::checkpoint::{Formats, Source, Stored, TaskArgument, TaskOutcome, TaskSpec};
 use langgraph::error::{AgentError, CheckpointError};
 use langgraph::graph::START;
 use langgraph_core::checkpoint::{TaskFold, fold_tasks};
 use serde_json::{Value, json};
 
 use super::Options;
+use super::answered::Answered;
+use super::answers::{Difference, StoredAnswers, Task};
 use super::log::Log;
 use super::report::{Divergence, Unchecked};
 use super::stored;
@@ -32,54 +32,76 @@ pub(super) struct Superstep<'a> {
     pub(super) opened: &'a BTreeSet<usize>,
     /// Why the run failed, if it did.
     pub(super) ended: Option<&'a AgentError>,
-    /// Tasks that called a model whose answers are not stored.
-    pub(super) missing: &'a [(CheckpointId, usize)],
+    pub(super) stand_in: &'a StoredAnswers,
     pub(super) formats: &'a Formats,
     pub(super) options: &'a Options,
 }
 
-/// A difference: the field, what was expected, and what came.
-type Difference = (String, Value, Value);
-
+/// Compares the tasks that ran again, and what follows.
 pub(super) fn compare(step: &Superstep<'_>) -> Result<Outcome, CheckpointError> {
     let Some(then) = step.log.records.get(step.at) else {
         return Ok(Outcome::Same);
     };
-    let id = then.checkpoint.id;
-    let place = step
-        .got
-        .iter()
-        .position(|stored| stored.checkpoint.id == id);
-    let now = place.and_then(|place| step.got.get(place));
+    let outcome = tasks(step, then)?;
+    if !matches!(outcome, Outcome::Same) {
+        return Ok(outcome);
+    }
+    let outcome = follows(step, then)?;
+    if !matches!(outcome, Outcome::Same) {
+        return Ok(outcome);
+    }
+    let unrecorded = step.stand_in.unrecorded();
+    let reason = "its request to a model is not in the cassette";
+    Ok(step.find(then, &unrecorded, reason).unwrap_or(outcome))
+}
+
+/// Removes from `withheld` what the tasks ask now. If one asks for none of its answers, it diverges.
+pub(super) fn answered(step: &Superstep<'_>, withheld: &mut Answered) -> Option<Outcome> {
+    let then = step.log.records.get(step.at)?;
+    let now = step.now(then).map(fold_tasks).unwrap_or_default();
+    let (task, own) = withheld.remove(&now).err()?;
     let specs = specs(then);
-    let (folded, again) = (fold_tasks(then), now.map(fold_tasks).unwrap_or_default());
-    let diverges = |node: &str, (field, expected, got): Difference| {
-        Ok(Outcome::Diverges(Box::new(Divergence {
-            graph: step.log.path(),
-            superstep: then.checkpoint.step + 1,
-            node: node.to_owned(),
-            field,
-            expected,
-            got,
-        })))
-    };
-    for (index, (spec, then)) in specs.iter().zip(&folded).enumerate() {
+    let node = specs.get(task).map_or(START, |spec| &*spec.node);
+    let expected = json!([{own.key: own.payload}]);
+    let got = step.outcome(now.get(task));
+    Some(step.diverges(then, node, ("interrupt".to_owned(), expected, got)))
+}
+
+/// Compares the tasks that ran again.
+fn tasks(step: &Superstep<'_>, then: &Stored) -> Result<Outcome, CheckpointError> {
+    let reason = "it asks a model whose answers are not stored; name a `.model(..)`, or `.keep(..)` the node";
+    let id = then.checkpoint.id;
+    let (folded, again) = (
+        fold_tasks(then),
+        step.now(then).map(fold_tasks).unwrap_or_default(),
+    );
+    for (index, (spec, fold)) in specs(then).iter().zip(&folded).enumerate() {
         if !step.opened.contains(&index) {
             continue;
         }
-        if step.missing.contains(&(id, index)) {
-            return Ok(Outcome::Unchecked(Unchecked {
-                graph: step.log.path(),
-                superstep: step.superstep(),
-                node: Some(spec.node.to_string()),
-                reason: "it asks a model whose answers are not stored; name a `.model(..)`, or `.keep(..)` the node"
-                    .to_owned(),
-            }));
+        let missing = step.stand_in.missing();
+        if missing.contains(&(id, index)) {
+            return Ok(step
+                .find(then, &[(id, index)], reason)
+                .unwrap_or(Outcome::Same));
         }
-        if let Some(difference) = step.task(then, again.get(index))? {
-            return diverges(&spec.node, difference);
+        let mut changed = step.stand_in.changed().into_iter();
+        let changed = changed.find(|(task, _)| *task == (id, index));
+        let difference = match changed {
+            Some((_, difference)) => Some(difference),
+            None => step.task(fold, again.get(index))?,
+        };
+        if let Some(difference) = difference {
+            return Ok(step.diverges(then, &spec.node, difference));
         }
     }
+    Ok(Outcome::Same)
+}
+
+/// Compares what follows the superstep.
+fn follows(step: &Superstep<'_>, then: &Stored) -> Result<Outcome, CheckpointError> {
+    let specs = specs(then);
+    let place = step.place(then);
     // What follows is known only if the superstep ended then.
     let follows = |records: &[Stored], after: usize| -> Option<Stored> {
         let next = records.get(after + 1)?;
@@ -98,19 +120,59 @@ pub(super) fn compare(step: &Superstep<'_>) -> Result<Outcome, CheckpointError> 
             || "the superstep does not end".to_owned(),
             ToString::to_string,
         );
-        return diverges(node, ("next".to_owned(), expected, got.into()));
+        return Ok(step.diverges(then, node, ("next".to_owned(), expected, got.into())));
     };
     let got = step.next(&after_now, false)?;
     if expected != got {
-        return diverges(node, ("next".to_owned(), expected, got));
+        return Ok(step.diverges(then, node, ("next".to_owned(), expected, got)));
     }
     Ok(Outcome::Same)
 }
 
 impl Superstep<'_> {
-    fn superstep(&self) -> i64 {
-        let stored = self.log.records.get(self.at);
-        stored.map_or(0, |stored| stored.checkpoint.step + 1)
+    /// Returns the place of the superstep in the log after the replay.
+    fn place(&self, then: &Stored) -> Option<usize> {
+        let id = then.checkpoint.id;
+        let mut got = self.got.iter();
+        got.position(|stored| stored.checkpoint.id == id)
+    }
+
+    fn now(&self, then: &Stored) -> Option<&Stored> {
+        self.got.get(self.place(then)?)
+    }
+
+    fn diverges(&self, then: &Stored, node: &str, difference: Difference) -> Outcome {
+        let (field, expected, got) = difference;
+        Outcome::Diverges(Box::new(Divergence {
+            graph: self.log.path(),
+            superstep: then.checkpoint.step + 1,
+            node: node.to_owned(),
+            field,
+            expected,
+            got,
+        }))
+    }
+
+    /// Returns the first of these tasks that is one of this superstep as not checked.
+    fn find(&self, then: &Stored, tasks: &[Task], reason: &str) -> Option<Outcome> {
+        let specs = specs(then);
+        let mut own = tasks.iter().filter(|task| task.0 == then.checkpoint.id);
+        let node = own.find_map(|(_, index)| specs.get(*index))?;
+        Some(Outcome::Unchecked(Unchecked {
+            graph: self.log.path(),
+            superstep: then.checkpoint.step + 1,
+            node: Some(node.node.to_string()),
+            reason: reason.to_owned(),
+        }))
+    }
+
+    /// Returns what a task did.
+    fn outcome(&self, now: Option<&TaskFold<'_>>) -> Value {
+        match (now, self.ended) {
+            (Some(now), _) if now.outcome.is_some() => outcome(now),
+            (_, Some(error)) => json!(error.to_string()),
+            _ => json!("it did not run"),
+        }
     }
 
     fn task(
@@ -126,31 +188,14 @@ impl Superstep<'_> {
         if let (Some(then), Some(now)) = (written(then)?, &now_done) {
             return Ok(self.writes(&then, now));
         }
-        let interrupts = |fold: &TaskFold<'_>| match fold.outcome {
-            Some(TaskOutcome::Interrupted(interrupts)) => {
-                let own = interrupts.own.iter();
-                let own = own.map(|interrupt| json!({interrupt.key.as_str(): interrupt.payload}));
-                let inner = interrupts.inner.iter();
-                let inner =
-                    inner.map(|interrupt| json!({interrupt.key.as_str(): interrupt.payload}));
-                Some(Value::Array(own.chain(inner).collect()))
-            }
-            _ => None,
-        };
         if let (Some(then), Some(now)) = (interrupts(then), now.and_then(interrupts)) {
             return Ok((then != now).then(|| ("interrupt".to_owned(), then, now)));
         }
-        let outcome = |fold: &TaskFold<'_>| match fold.outcome {
-            Some(TaskOutcome::Finished(_)) => json!("finished"),
-            Some(TaskOutcome::Failed(error)) => json!(format!("failed: {error}")),
-            _ => json!({"interrupts": interrupts(fold)}),
-        };
-        let got = match (now, self.ended) {
-            (Some(now), _) if now.outcome.is_some() => outcome(now),
-            (_, Some(error)) => json!(error.to_string()),
-            _ => json!("it did not run"),
-        };
-        Ok(Some(("outcome".to_owned(), outcome(then), got)))
+        Ok(Some((
+            "outcome".to_owned(),
+            outcome(then),
+            self.outcome(now),
+        )))
     }
 
     /// Compares what a task wrote, and where it goes.
@@ -229,6 +274,27 @@ impl Superstep<'_> {
         let deferred = stored.checkpoint.deferred.iter();
         next.extend(deferred.map(|node| json!(name(node))));
         Ok(Value::Array(next))
+    }
+}
+
+/// Returns the interrupts of a task that waits for answers.
+fn interrupts(fold: &TaskFold<'_>) -> Option<Value> {
+    let Some(TaskOutcome::Interrupted(interrupts)) = fold.outcome else {
+        return None;
+    };
+    let own = interrupts.own.iter();
+    let own = own.map(|own| json!({own.key.as_str(): own.payload}));
+    let inner = interrupts.inner.iter();
+    let inner = inner.map(|inner| json!({inner.key.as_str(): inner.payload}));
+    Some(Value::Array(own.chain(inner).collect()))
+}
+
+/// Returns how a task ended.
+fn outcome(fold: &TaskFold<'_>) -> Value {
+    match fold.outcome {
+        Some(TaskOutcome::Finished(_)) => json!("finished"),
+        Some(TaskOutcome::Failed(error)) => json!(format!("failed: {error}")),
+        _ => json!({"interrupts": interrupts(fold)}),
     }
 }
 

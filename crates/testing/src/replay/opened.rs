@@ -10,6 +10,7 @@ use langgraph::graph::START;
 use langgraph_core::checkpoint::{AnyValue, TaskFold, fold_tasks};
 use serde_json::Value;
 
+use super::answered::Answered;
 use super::log::{Log, Logs};
 use super::report::Unchecked;
 use super::{Options, stored};
@@ -22,13 +23,15 @@ pub(super) struct Opened {
 }
 
 impl Opened {
-    /// Cuts off what came after the superstep, and opens its tasks. If it cannot run again, says why.
+    /// Cuts off what came after the superstep, and opens its tasks, or only those with `withheld`
+    /// answers, which they then do not have. If it cannot run again, says why.
     pub(super) fn new(
         logs: &Logs,
         target: &Log,
         at: usize,
         formats: &Formats,
         options: &Options,
+        withheld: Option<&Answered>,
     ) -> Result<Result<Self, Option<Unchecked>>, CheckpointError> {
         let mut opened = Self {
             logs: Vec::new(),
@@ -73,7 +76,13 @@ impl Opened {
             let kept = options.keep.contains(&*spec.node)
                 || is_in_kept_graph(logs, target, last, index)
                 || stored::is_command(fold, formats, options)?;
+            let mut memory = memory(last, index, fold);
+            if let Some(withheld) = withheld {
+                withheld.withhold(last, &mut memory);
+            }
+            let rests = withheld.is_some_and(|withheld| !withheld.contains(index));
             let outcome = match fold.outcome {
+                outcome if rests => outcome.cloned(),
                 Some(TaskOutcome::Finished(done)) if *spec.node == *START => {
                     Some(TaskOutcome::Finished(unrouted(done, formats)?))
                 }
@@ -86,10 +95,7 @@ impl Opened {
                     None
                 }
             };
-            records.push(TaskRecord {
-                outcome,
-                ..memory(last, index, fold)
-            });
+            records.push(TaskRecord { outcome, ..memory });
         }
         last.tasks = records;
         let id = last.checkpoint.id;

@@ -1,5 +1,6 @@
 //! What a replay has found.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::Serialize;
@@ -14,6 +15,8 @@ pub struct ReplayReport {
     pub graph: String,
     /// Its threads, by name.
     pub threads: Vec<ThreadReplay>,
+    /// The graphs of other threads on the saver, which are not replayed.
+    pub other_graphs: BTreeSet<String>,
 }
 
 /// What a replay has found about one thread.
@@ -24,6 +27,8 @@ pub struct ThreadReplay {
     pub thread: String,
     /// How many supersteps were replayed, those of graphs inside nodes too.
     pub supersteps: usize,
+    /// How many of them were compared and are the same, without those that only take an input.
+    pub compared: usize,
     /// The first difference.
     pub divergence: Option<Divergence>,
     /// What could not be replayed.
@@ -68,6 +73,7 @@ impl ReplayReport {
         Self {
             graph: graph.to_owned(),
             threads: Vec::new(),
+            other_graphs: BTreeSet::new(),
         }
     }
 
@@ -77,9 +83,15 @@ impl ReplayReport {
         threads.filter_map(|thread| Some((&*thread.thread, thread.divergence.as_ref()?)))
     }
 
-    /// Returns true if no thread diverges.
+    /// Returns true if something was compared, and no thread diverges. It is false if the saver has no
+    /// thread of the graph, because of another name perhaps, or if nothing of its threads was checked.
     pub fn is_same(&self) -> bool {
-        self.diverged().next().is_none()
+        self.compared() > 0 && self.diverged().next().is_none()
+    }
+
+    /// Returns how many supersteps were compared and are the same.
+    fn compared(&self) -> usize {
+        self.threads.iter().map(|thread| thread.compared).sum()
     }
 }
 
@@ -88,6 +100,7 @@ impl ThreadReplay {
         Self {
             thread: thread.to_owned(),
             supersteps: 0,
+            compared: 0,
             divergence: None,
             unchecked: Vec::new(),
         }
@@ -116,7 +129,16 @@ impl fmt::Display for ReplayReport {
                 .map(|thread| thread.supersteps)
                 .sum::<usize>(),
             threads.map(|thread| thread.unchecked.len()).sum::<usize>(),
-        )
+        )?;
+        if self.compared() > 0 || self.diverged().next().is_some() {
+            return Ok(());
+        }
+        write!(f, "; nothing was compared")?;
+        if self.threads.is_empty() && !self.other_graphs.is_empty() {
+            let others: Vec<_> = self.other_graphs.iter().map(|name| &**name).collect();
+            write!(f, ", the threads belong to `{}`", others.join("`, `"))?;
+        }
+        Ok(())
     }
 }
 
