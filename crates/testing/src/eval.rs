@@ -36,17 +36,20 @@
 //! ```
 
 mod answer;
+mod comparison;
 mod dataset;
 mod evaluation;
 #[cfg(feature = "progress")]
 mod progress;
 mod report;
 mod scorer;
+mod table;
 
 pub use answer::Answer;
+pub use comparison::{Change, Comparison, Shift};
 pub use dataset::{Case, Dataset, DatasetError};
 pub use evaluation::{Board, BoardUpdate, Evaluation};
-pub use report::{Change, Comparison, Report, Scored};
+pub use report::{Report, Scored};
 pub use scorer::{
     FnScorer, Judge, Score, Scorer, contains, exact, json_subset, judge, scorer, trajectory,
 };

@@ -278,7 +278,7 @@ impl<S: State> Replay<S> {
         let mut replayed = ThreadReplay::new(thread);
         for (key, at) in log::supersteps(&logs) {
             let Some(log) = logs.get(key) else { continue };
-            let superstep = Superstep {
+            let superstep = StoredSuperstep {
                 thread,
                 logs: &logs,
                 log,
@@ -309,7 +309,7 @@ impl<S: State> Replay<S> {
     /// Runs one superstep again, and compares it with what is stored. If it cannot run again, says why.
     async fn superstep(
         &self,
-        superstep: &Superstep<'_>,
+        superstep: &StoredSuperstep<'_>,
     ) -> Result<Result<Outcome, Option<Unchecked>>, AgentError> {
         let opened = match superstep.open(&self.options, None)? {
             Ok(opened) => opened,
@@ -340,10 +340,10 @@ impl<S: State> Replay<S> {
     /// Runs one superstep again.
     async fn dry_run(
         &self,
-        superstep: &Superstep<'_>,
+        superstep: &StoredSuperstep<'_>,
         opened: &Opened,
     ) -> Result<DryRun, AgentError> {
-        let Superstep {
+        let StoredSuperstep {
             thread,
             log,
             at,
@@ -381,7 +381,7 @@ impl<S: State> Replay<S> {
 
     fn compared<'a>(
         &'a self,
-        superstep: &Superstep<'a>,
+        superstep: &StoredSuperstep<'a>,
         opened: &'a Opened,
         dry_run: &'a DryRun,
     ) -> compare::Superstep<'a> {
@@ -399,7 +399,7 @@ impl<S: State> Replay<S> {
 }
 
 /// A stored superstep.
-struct Superstep<'a> {
+struct StoredSuperstep<'a> {
     thread: &'a str,
     logs: &'a Logs,
     log: &'a Log,
@@ -416,7 +416,7 @@ struct DryRun {
     stand_in: Arc<StoredAnswers>,
 }
 
-impl Superstep<'_> {
+impl StoredSuperstep<'_> {
     fn open(
         &self,
         options: &Options,

@@ -7,10 +7,11 @@ use std::time::Duration;
 
 use langgraph::checkpoint::MemorySaver;
 use langgraph::error::NodeError;
-use langgraph::message::ToolCall;
-use langgraph_agent::ScriptedModel;
+use langgraph::message::{ToolCall, Usage};
+use langgraph_agent::{ModelError, ModelErrorKind, Price, ScriptedModel, Turn};
 use langgraph_testing::eval::{
-    Answer, Dataset, Evaluation, Report, contains, exact, json_subset, judge, scorer, trajectory,
+    Answer, Case, Dataset, Evaluation, Report, Score, contains, exact, json_subset, judge, scorer,
+    trajectory,
 };
 use serde_json::json;
 
@@ -39,16 +40,17 @@ async fn run(evaluation: &Evaluation) -> Report {
         .unwrap()
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn k9_a_data_set_gives_a_table() {
     let report = run(&doubled()).await;
     assert_eq!(
         report.table(),
-        "case  exact\n\
-         a     1.00\n\
-         b     0.00\n\
-         4     0.00   too large\n\
-         mean  0.33\n"
+        "case  exact  seconds\n\
+         a     1.00   0.00\n\
+         b     0.00   0.00\n\
+         4     0.00   0.00     too large\n\
+         mean  0.33   -\n\
+         sum   -      0.00\n"
     );
     assert_eq!(
         (report.mean_of("exact", "small"), report.mean("none")),
@@ -95,6 +97,139 @@ async fn k9_an_evaluation_that_was_cut_off_goes_on_and_a_complete_one_is_kept() 
     let again = evaluation.run(cases(), saver).await.unwrap();
     assert_eq!(again, report);
     assert_eq!(ran.lock().unwrap().len(), 4);
+}
+
+#[tokio::test(start_paused = true)]
+async fn k9_a_report_says_what_the_answers_cost_and_how_long_they_took() {
+    let evaluation = Evaluation::new("cost", |case| async move {
+        tokio::time::sleep(Duration::from_millis(1_500)).await;
+        let answer = Answer::new(case.input.clone());
+        Ok(match &*case.id {
+            "a" => answer.cost(0.25),
+            "b" => answer.usage(Usage::new(1_000_000, 0)),
+            _ => answer,
+        })
+    });
+    let price = Price::per_million(0.5, 1.0);
+    let report = run(&evaluation.scorer(exact()).price(price)).await;
+    assert_eq!(
+        report.table(),
+        "case  exact  seconds  cost\n\
+         a     0.00   1.50     0.25\n\
+         b     0.00   1.50     0.50\n\
+         4     0.00   1.50     -\n\
+         mean  0.00   -        -\n\
+         sum   -      4.50     0.75\n"
+    );
+    assert_eq!(report.cost(), Some(0.75));
+    assert_eq!(report.time(), Duration::from_millis(4_500));
+    assert_eq!(report.usage().total(), 1_000_000);
+}
+
+#[tokio::test]
+async fn k9_other_cases_under_the_same_name_are_another_evaluation() {
+    let count = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&count);
+    let evaluation = Evaluation::new("same", move |case| {
+        counted.fetch_add(1, Ordering::Relaxed);
+        async { Ok(Answer::new(case.input)) }
+    });
+    let evaluation = evaluation.scorer(exact());
+    let saver = Arc::new(MemorySaver::new());
+    let cases = |text: &str| Dataset::parse(text).unwrap();
+    let first = cases(r#"{"id": "a", "input": 1, "expected": 1}"#);
+    let other = cases(r#"{"id": "a", "input": 1, "expected": 2}"#);
+    let before = evaluation.run(first.clone(), Arc::clone(&saver));
+    let before = before.await.unwrap();
+    let after = evaluation.run(other, Arc::clone(&saver)).await.unwrap();
+    assert_eq!(
+        (before.mean("exact"), after.mean("exact")),
+        (Some(1.0), Some(0.0))
+    );
+    assert_eq!(count.load(Ordering::Relaxed), 2);
+    // A score for something else is no change of a score.
+    let comparison = after.compare(&before);
+    assert_eq!(
+        (comparison.altered, comparison.changes.len()),
+        (vec!["a".to_owned()], 0)
+    );
+
+    let again = evaluation.run(first, saver).await.unwrap();
+    assert_eq!(again, before);
+    assert_eq!(count.load(Ordering::Relaxed), 2);
+}
+
+#[tokio::test]
+async fn k9_a_judge_that_fails_costs_its_case_only_and_no_answer_twice() {
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let noted = Arc::clone(&asked);
+    let answers = move |case: Case| {
+        noted.lock().unwrap().push(case.id.clone());
+        async { Ok(Answer::new(case.input)) }
+    };
+    let down = || ModelError::new(ModelErrorKind::Timeout, "the judge is away");
+    let verdict = || Turn::text(r#"{"reason": "fine", "score": 1.0}"#);
+    let with = |turns: Vec<Turn>| {
+        let evaluation = Evaluation::new("judged", answers.clone()).concurrency(1);
+        evaluation.scorer(judge(ScriptedModel::new(turns), "It is fine."))
+    };
+    let saver = Arc::new(MemorySaver::new());
+    let cases = || Dataset::parse(CASES).unwrap();
+    let first = with(vec![verdict(), down().into(), verdict()]);
+    let report = first.run(cases(), Arc::clone(&saver)).await.unwrap();
+    assert_eq!(report.mean("judge"), Some(1.0));
+    let [_, failed, _] = &*report.cases else {
+        panic!("{report:?}");
+    };
+    assert!(failed.scores.is_empty() && failed.error.is_none());
+    assert_eq!(failed.unscored["judge"], "the judge is away");
+    assert!(
+        report.table().contains("judge: the judge is away"),
+        "{}",
+        report.table()
+    );
+
+    // Only the missing score is given; the answers are those that were paid.
+    let second = with(vec![verdict()]);
+    let report = second.run(cases(), Arc::clone(&saver)).await.unwrap();
+    let ids: Vec<_> = report.cases.iter().map(|case| &*case.id).collect();
+    assert_eq!(ids, ["a", "b", "4"]);
+    assert!(report.cases.iter().all(|case| case.scores.len() == 1));
+    // So is the score of another scorer.
+    let third = with(Vec::new()).scorer(exact());
+    let report = third.run(cases(), saver).await.unwrap();
+    assert_eq!(report.mean("exact"), Some(0.0));
+    assert_eq!(report.mean("judge"), Some(1.0));
+    assert_eq!(*asked.lock().unwrap(), ["a", "b", "4"]);
+}
+
+/// A report of 20 cases whose scores are `scores`, again and again.
+async fn scored(scores: &'static [f64]) -> Report {
+    let lines = (0..20).map(|case| format!("{{\"input\": {case}}}\n"));
+    let cases = Dataset::parse(&lines.collect::<String>()).unwrap();
+    let answers = |case: Case| async { Ok(Answer::new(case.input)) };
+    let evaluation = Evaluation::new("noise", answers).scorer(scorer("judge", |case, _| {
+        let place = usize::try_from(case.input.as_u64().unwrap()).unwrap();
+        Score::new(scores[place % scores.len()])
+    }));
+    let saver = Arc::new(MemorySaver::new());
+    evaluation.run(cases, saver).await.unwrap()
+}
+
+#[tokio::test]
+async fn k9_what_a_judges_noise_explains_is_not_worse() {
+    let before = scored(&[0.8, 0.6, 0.7, 0.7]).await;
+    let noisy = scored(&[0.6, 0.8, 0.7, 0.6]).await.compare(&before);
+    // Some cases are worse, and the mean is, by 0.025; by chance it would be off by 0.03.
+    assert!(noisy.regressions().count() > 0);
+    assert!(noisy.shifts[0].after < noisy.shifts[0].before);
+    assert_eq!(noisy.worse(0.0).count(), 0, "{:?}", noisy.shifts);
+
+    let worse = scored(&[0.7, 0.5, 0.5, 0.6]).await.compare(&before);
+    assert_eq!(worse.worse(0.02).count(), 1, "{:?}", worse.shifts);
+    // Less than the tolerance is accepted.
+    assert_eq!(worse.worse(0.2).count(), 0, "{:?}", worse.shifts);
+    assert_eq!(before.compare(&before).worse(0.0).count(), 0);
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// What an agent answered in one case.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct Answer {
@@ -16,6 +16,9 @@ pub struct Answer {
     pub tools: Vec<ToolCall>,
     /// The tokens, if they are known.
     pub usage: Usage,
+    /// What it cost, if that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost: Option<f64>,
 }
 
 impl Answer {
@@ -51,6 +54,14 @@ impl Answer {
     #[must_use]
     pub fn usage(mut self, usage: Usage) -> Self {
         self.usage = usage;
+        self
+    }
+
+    /// Sets what the answer cost. Without it, the cost follows from the tokens and the
+    /// [price](crate::eval::Evaluation::price) of the evaluation.
+    #[must_use]
+    pub fn cost(mut self, money: f64) -> Self {
+        self.cost = Some(money);
         self
     }
 

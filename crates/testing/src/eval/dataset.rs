@@ -1,6 +1,7 @@
 //! Cases to evaluate.
 
 use std::collections::HashSet;
+use std::fmt::Write as _;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -89,6 +90,11 @@ impl Dataset {
         Ok(Self { cases })
     }
 
+    /// Returns the SHA-256 digest of the cases.
+    pub fn digest(&self) -> String {
+        digest(&self.cases)
+    }
+
     /// Returns the cases.
     pub fn cases(&self) -> &[Case] {
         &self.cases
@@ -101,4 +107,20 @@ impl Dataset {
             .retain(|case| case.tags.iter().any(|known| known == tag));
         self
     }
+}
+
+impl Case {
+    /// Returns the SHA-256 digest of the input and of what is expected.
+    pub(super) fn digest(&self) -> String {
+        digest(&(&self.input, &self.expected))
+    }
+}
+
+fn digest(value: &impl Serialize) -> String {
+    let text = serde_json::to_vec(value).unwrap_or_default();
+    let mut hex = String::new();
+    for byte in hmac_sha256::Hash::hash(&text) {
+        let _ = write!(hex, "{byte:02x}"); // writing to a String never fails
+    }
+    hex
 }

@@ -4,28 +4,36 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use langgraph::State;
 use langgraph::checkpoint::{Accepts, Saver};
-use langgraph::error::{AgentError, NodeError};
+use langgraph::error::{AgentError, Interrupted, NodeError};
 use langgraph::graph::{CompiledStateGraph, START, StateGraph, worker};
+use langgraph::message::Usage;
 use langgraph::node::Context;
 use langgraph::run::StreamOptions;
 use langgraph::stream::{EventKind, StreamMode};
+use langgraph_agent::Price;
 use serde::{Deserialize, Serialize};
+use tokio::time::Instant;
 
 use super::{Answer, Case, Dataset, Report, Scored, Scorer};
 
 /// An evaluation of an agent, under a name.
 ///
-/// It is a graph: each case is a task. On a saver, it is the thread of its name: if it is cut off,
-/// the next call of [`run`](Self::run) evaluates the cases that are left, and if it is complete, the
-/// next call returns the stored report.
+/// It is a graph: each case is a task. On a saver, it is a thread, named after the evaluation and a digest
+/// of the cases: if it is cut off, the next call of [`run`](Self::run) evaluates the cases that are left,
+/// and if it is complete, the next call returns the stored report. Other cases are another evaluation.
+///
+/// An answer is stored before it is scored. A scorer that fails leaves its case without that score, and
+/// the next call of `run` scores the stored answer again; so it does with a scorer that was added.
 pub struct Evaluation {
     name: String,
     run: Arc<RunCase>,
     scorers: Vec<Arc<dyn Scorer>>,
     at_once: usize,
+    price: Option<Price>,
     progress: Option<Box<Progress>>,
 }
 
@@ -56,6 +64,7 @@ impl Evaluation {
             run: Arc::new(move |case| Box::pin(run(case))),
             scorers: Vec::new(),
             at_once: 8,
+            price: None,
             progress: None,
         }
     }
@@ -71,6 +80,13 @@ impl Evaluation {
     #[must_use]
     pub fn concurrency(mut self, cases: usize) -> Self {
         self.at_once = cases.max(1);
+        self
+    }
+
+    /// Sets the price of the tokens, for answers that do not say what they cost.
+    #[must_use]
+    pub fn price(mut self, price: Price) -> Self {
+        self.price = Some(price);
         self
     }
 
@@ -103,11 +119,16 @@ impl Evaluation {
         saver: Arc<C>,
     ) -> Result<Report, AgentError> {
         let graph = self.graph()?.checkpointer(saver);
-        let thread = graph.thread(&self.name);
+        let thread = graph.thread(format!("{}@{}", self.name, dataset.digest()));
+        let cases = dataset.cases();
         let run = match thread.state().await? {
-            None => thread.run(BoardUpdate::default().cases(dataset.cases().to_vec())),
+            None => thread.run(BoardUpdate::default().cases(cases.to_vec())),
             Some(state) if state.next.is_empty() => {
-                return Ok(Report::new(&self.name, &state.values));
+                let unscored = self.unscored(cases, &state.values);
+                if unscored.is_empty() {
+                    return Ok(Report::new(&self.name, cases, &state.values));
+                }
+                thread.run(BoardUpdate::default().cases(unscored))
             }
             Some(_) => thread.proceed(),
         };
@@ -119,15 +140,32 @@ impl Evaluation {
             }
         }
         let board = events.finish().await?.finished()?;
-        Ok(Report::new(&self.name, &board))
+        Ok(Report::new(&self.name, cases, &board))
+    }
+
+    /// Returns the cases that lack the score of a scorer.
+    fn unscored(&self, cases: &[Case], board: &Board) -> Vec<Case> {
+        let is_unscored = |case: &&Case| {
+            let scored = board.of(&case.id);
+            scored.is_none_or(|scored| {
+                let mut scorers = self.scorers.iter();
+                let lacks = |scorer: &Arc<dyn Scorer>| !scored.scores.contains_key(scorer.name());
+                scored.error.is_none() && scorers.any(lacks)
+            })
+        };
+        cases.iter().filter(is_unscored).cloned().collect()
     }
 
     fn graph(&self) -> Result<CompiledStateGraph<Board>, AgentError> {
-        let (run, scorers) = (Arc::clone(&self.run), self.scorers.clone());
-        let evaluate = borrowing(move |case: Case, _: &Board, cx: &Context| {
-            let (run, scorers) = (Arc::clone(&run), scorers.clone());
+        let runner = Arc::new(CaseRunner {
+            run: Arc::clone(&self.run),
+            scorers: self.scorers.clone(),
+            price: self.price,
+        });
+        let evaluate = borrowing(move |case: Case, board: &Board, cx: &Context| {
+            let runner = Arc::clone(&runner);
             Box::pin(async move {
-                let scored = evaluate(&case, &*run, &scorers, cx).await?;
+                let scored = runner.evaluate(&case, board.of(&case.id), cx).await?;
                 Ok(BoardUpdate::default().scored(vec![scored]))
             })
         });
@@ -137,6 +175,13 @@ impl Evaluation {
         graph.add_map(START, |board: &Board| board.cases.clone(), &evaluate);
         let compiled = graph.compile();
         compiled.map_err(|errors| AgentError::InvalidInput(errors.to_string()))
+    }
+}
+
+impl Board {
+    /// Returns the latest result of a case.
+    pub(super) fn of(&self, case: &str) -> Option<&Scored> {
+        self.scored.iter().rfind(|scored| scored.id == case)
     }
 }
 
@@ -150,22 +195,57 @@ where
     run
 }
 
-async fn evaluate(
-    case: &Case,
-    run: &RunCase,
-    scorers: &[Arc<dyn Scorer>],
-    cx: &Context,
-) -> Result<Scored, NodeError> {
-    let answer = match run(case.clone()).await {
-        Ok(answer) => answer,
-        Err(error) => return Ok(Scored::failed(case, scorers, &error)),
-    };
-    let mut scored = Scored::new(case, answer);
-    for scorer in scorers {
-        let score = scorer.score(case, &scored.answer, cx).await?;
-        scored.scores.insert(scorer.name().to_owned(), score);
+/// What evaluates a case.
+struct CaseRunner {
+    run: Arc<RunCase>,
+    scorers: Vec<Arc<dyn Scorer>>,
+    price: Option<Price>,
+}
+
+impl CaseRunner {
+    async fn evaluate(
+        &self,
+        case: &Case,
+        earlier: Option<&Scored>,
+        cx: &Context,
+    ) -> Result<Scored, NodeError> {
+        let mut scored = match earlier {
+            Some(earlier) => earlier.clone(),
+            None => match self.answer(case, cx).await {
+                Ok((answer, time)) => Scored::new(case, answer, time),
+                Err(error) => return Ok(Scored::failed(case, &self.scorers, &error)),
+            },
+        };
+        scored.unscored.clear();
+        for scorer in &self.scorers {
+            let name = scorer.name();
+            if scored.scores.contains_key(name) {
+                continue;
+            }
+            match scorer.score(case, &scored.answer, cx).await {
+                Ok(score) => {
+                    scored.scores.insert(name.to_owned(), score);
+                }
+                Err(error) if error.is::<Interrupted>() => return Err(error),
+                Err(error) => {
+                    scored.unscored.insert(name.to_owned(), error.to_string());
+                }
+            }
+        }
+        Ok(scored)
     }
-    Ok(scored)
+
+    /// Returns the answer and how long it took. It is stored before it is scored.
+    async fn answer(&self, case: &Case, cx: &Context) -> Result<(Answer, Duration), NodeError> {
+        let answer = async {
+            let before = Instant::now();
+            let mut answer = (self.run)(case.clone()).await?;
+            let price = self.price.filter(|_| answer.usage != Usage::default());
+            answer.cost = answer.cost.or(price.map(|price| price.of(answer.usage)));
+            Ok::<_, NodeError>((answer, before.elapsed()))
+        };
+        cx.once("answer", answer).await
+    }
 }
 
 impl fmt::Debug for Evaluation {

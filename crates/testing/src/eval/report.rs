@@ -1,14 +1,16 @@
 //! What an evaluation has found.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::sync::Arc;
+use std::time::Duration;
 
 use langgraph::error::NodeError;
 use langgraph::message::Usage;
 use serde::{Deserialize, Serialize};
 
+use super::comparison::Comparison;
 use super::evaluation::Board;
+use super::table::{aligned, header, number};
 use super::{Answer, Case, Score, Scorer};
 
 /// A case, its answer, and its scores.
@@ -27,16 +29,36 @@ pub struct Scored {
     pub error: Option<String>,
     /// The score of each scorer.
     pub scores: BTreeMap<String, Score>,
+    /// The scorers that failed, with their errors.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub unscored: BTreeMap<String, String>,
+    /// How long the answer took.
+    #[serde(default)]
+    pub time: Duration,
+    /// The SHA-256 digest of the input and of what is expected.
+    #[serde(default)]
+    pub digest: String,
 }
 
 impl Scored {
-    pub(crate) fn new(case: &Case, answer: Answer) -> Self {
+    /// Returns what failed.
+    fn note(&self) -> String {
+        let failed = self.unscored.iter();
+        let failed = failed.map(|(scorer, error)| format!("{scorer}: {error}"));
+        let notes: Vec<_> = self.error.iter().cloned().chain(failed).collect();
+        notes.join("; ")
+    }
+
+    pub(crate) fn new(case: &Case, answer: Answer, time: Duration) -> Self {
         Self {
             id: case.id.clone(),
             tags: case.tags.clone(),
             answer,
             error: None,
             scores: BTreeMap::new(),
+            unscored: BTreeMap::new(),
+            time,
+            digest: case.digest(),
         }
     }
 
@@ -48,7 +70,7 @@ impl Scored {
         Self {
             error: Some(error.to_string()),
             scores: scores.collect(),
-            ..Self::new(case, Answer::default())
+            ..Self::new(case, Answer::default(), Duration::ZERO)
         }
     }
 }
@@ -64,10 +86,11 @@ pub struct Report {
 }
 
 impl Report {
-    pub(crate) fn new(name: &str, board: &Board) -> Self {
+    pub(crate) fn new(name: &str, cases: &[Case], board: &Board) -> Self {
+        let scored = cases.iter().filter_map(|case| board.of(&case.id));
         Self {
             name: name.to_owned(),
-            cases: board.scored.clone(),
+            cases: scored.cloned().collect(),
         }
     }
 
@@ -102,113 +125,55 @@ impl Report {
         self.cases.iter().map(|case| case.answer.usage).sum()
     }
 
-    /// Returns a table of the cases and their scores.
+    /// Returns the sum of all costs; `None` if no answer has one.
+    pub fn cost(&self) -> Option<f64> {
+        let costs = self.cases.iter().filter_map(|case| case.answer.cost);
+        costs.reduce(|sum, cost| sum + cost)
+    }
+
+    /// Returns how long all answers took, one after the other.
+    pub fn time(&self) -> Duration {
+        self.cases.iter().map(|case| case.time).sum()
+    }
+
+    /// Returns a table of the cases with their scores, the seconds that their answers took, and their costs
+    /// if there are any. The last lines are the means and the sums.
     pub fn table(&self) -> String {
         let scorers = self.scorers();
-        let mut rows = vec![header("case", &scorers)];
+        let cost = self.cost();
+        let row = |first: &str, scores: &dyn Fn(&str) -> Option<f64>, time, money, note: String| {
+            let mut row = vec![first.to_owned()];
+            row.extend(scorers.iter().map(|name| number(scores(name))));
+            row.push(number(time));
+            row.extend(cost.map(|_| number(money)));
+            row.push(note);
+            row
+        };
+        let mut columns = scorers.clone();
+        columns.push("seconds");
+        columns.extend(cost.map(|_| "cost"));
+        let mut rows = vec![header("case", &columns)];
         for case in &self.cases {
-            let mut row = vec![case.id.clone()];
-            row.extend(
-                scorers
-                    .iter()
-                    .map(|name| number(case.scores.get(*name).map(|s| s.value))),
-            );
-            row.push(case.error.clone().unwrap_or_default());
-            rows.push(row);
+            let score = |name: &str| case.scores.get(name).map(|score| score.value);
+            let seconds = Some(case.time.as_secs_f64());
+            rows.push(row(
+                &case.id,
+                &score,
+                seconds,
+                case.answer.cost,
+                case.note(),
+            ));
         }
-        let mut row = vec!["mean".to_owned()];
-        row.extend(scorers.iter().map(|name| number(self.mean(name))));
-        row.push(String::new());
-        rows.push(row);
+        let mean = |name: &str| self.mean(name);
+        rows.push(row("mean", &mean, None, None, String::new()));
+        let seconds = Some(self.time().as_secs_f64());
+        rows.push(row("sum", &|_| None, seconds, cost, String::new()));
         aligned(&rows)
     }
 
     /// Compares this report with an earlier one of the same cases.
     pub fn compare(&self, before: &Self) -> Comparison {
-        let mut changes = Vec::new();
-        for case in &self.cases {
-            let earlier = before.cases.iter().find(|other| other.id == case.id);
-            for (scorer, score) in &case.scores {
-                let earlier = earlier.and_then(|case| case.scores.get(scorer));
-                if let Some(earlier) =
-                    earlier.filter(|earlier| (earlier.value - score.value).abs() > f64::EPSILON)
-                {
-                    changes.push(Change {
-                        case: case.id.clone(),
-                        scorer: scorer.clone(),
-                        before: earlier.value,
-                        after: score.value,
-                    });
-                }
-            }
-        }
-        let gone = |a: &Self, b: &Self| -> Vec<String> {
-            let missing = a
-                .cases
-                .iter()
-                .filter(|case| b.cases.iter().all(|other| other.id != case.id));
-            missing.map(|case| case.id.clone()).collect()
-        };
-        Comparison {
-            changes,
-            added: gone(self, before),
-            removed: gone(before, self),
-        }
-    }
-}
-
-/// How two reports differ.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct Comparison {
-    /// The scores that differ.
-    pub changes: Vec<Change>,
-    /// The cases that the earlier report does not have.
-    pub added: Vec<String>,
-    /// The cases that only the earlier report has.
-    pub removed: Vec<String>,
-}
-
-/// A score that differs between two reports.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct Change {
-    /// The case.
-    pub case: String,
-    /// The scorer.
-    pub scorer: String,
-    /// The earlier score.
-    pub before: f64,
-    /// The later score.
-    pub after: f64,
-}
-
-impl Comparison {
-    /// Returns the changes for the worse: a check in CI fails if there are any.
-    pub fn regressions(&self) -> impl Iterator<Item = &Change> {
-        self.changes
-            .iter()
-            .filter(|change| change.after < change.before)
-    }
-
-    /// Returns a table of the changes.
-    pub fn table(&self) -> String {
-        let mut rows = vec![header("case", &["scorer", "before", "after"])];
-        for change in &self.changes {
-            rows.push(vec![
-                change.case.clone(),
-                change.scorer.clone(),
-                number(Some(change.before)),
-                number(Some(change.after)),
-                if change.after < change.before {
-                    "worse"
-                } else {
-                    "better"
-                }
-                .to_owned(),
-            ]);
-        }
-        aligned(&rows)
+        Comparison::new(self, before)
     }
 }
 
@@ -217,34 +182,4 @@ fn mean<'a>(scores: impl Iterator<Item = &'a Score>) -> Option<f64> {
     let values: Vec<_> = scores.map(|score| score.value).collect();
     let sum: f64 = values.iter().sum();
     (!values.is_empty()).then(|| sum / values.len() as f64)
-}
-
-fn header(first: &str, others: &[&str]) -> Vec<String> {
-    let names = std::iter::once(&first).chain(others);
-    let names = names.map(|name| (*name).to_owned());
-    names.chain([String::new()]).collect()
-}
-
-fn number(value: Option<f64>) -> String {
-    value.map_or_else(|| "-".to_owned(), |value| format!("{value:.2}"))
-}
-
-/// Writes rows with aligned columns.
-fn aligned(rows: &[Vec<String>]) -> String {
-    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let width = |column: usize| {
-        let cells = rows.iter().filter_map(|row| row.get(column));
-        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
-    };
-    let widths: Vec<_> = (0..columns).map(width).collect();
-    let mut table = String::new();
-    for row in rows {
-        let mut line = String::new();
-        for (cell, width) in row.iter().zip(&widths) {
-            let _ = write!(line, "{cell:width$}  "); // writing to a String never fails
-        }
-        table.push_str(line.trim_end());
-        table.push('\n');
-    }
-    table
 }
