@@ -16,7 +16,7 @@ mod store;
 mod tls;
 
 pub use error::PostgresError;
-pub use listen::Notifications;
+pub use listen::{Notifications, Session};
 pub use pool::{Database, Options};
 pub use saver::PostgresSaver;
 #[cfg(feature = "store")]

@@ -40,6 +40,40 @@ impl Listening {
         }
         connect(&self.config, NoTls, channel).await
     }
+
+    pub(crate) async fn session(&self) -> Result<Session, PostgresError> {
+        #[cfg(feature = "rustls")]
+        if let Some(tls) = &self.tls {
+            let (client, connection) = self.config.connect(tls.clone()).await?;
+            tokio::spawn(connection);
+            return Ok(Session { client });
+        }
+        let (client, connection) = self.config.connect(NoTls).await?;
+        tokio::spawn(connection);
+        Ok(Session { client })
+    }
+}
+
+/// A connection of its own, which the runtime drives that has made it.
+pub struct Session {
+    client: Client,
+}
+
+impl Session {
+    /// Runs statements.
+    ///
+    /// # Errors
+    ///
+    /// If one of them fails, or the connection is broken.
+    pub async fn batch_execute(&self, sql: &str) -> Result<(), PostgresError> {
+        Ok(self.client.batch_execute(sql).await?)
+    }
+}
+
+impl fmt::Debug for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Session").finish_non_exhaustive()
+    }
 }
 
 /// What other sessions notify on a channel.

@@ -16,7 +16,7 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::{Config, IsolationLevel, NoTls};
 
 use crate::PostgresError;
-use crate::listen::{Listening, Notifications};
+use crate::listen::{Listening, Notifications, Session};
 use crate::migrate::{MIGRATIONS, migrate};
 
 /// The options of a connection pool.
@@ -192,6 +192,19 @@ impl Database {
     /// Returns the schema of the tables.
     pub fn schema(&self) -> &str {
         &self.schema
+    }
+
+    /// Returns a connection of its own, beyond those of the pool. The runtime in which this is called
+    /// drives it.
+    ///
+    /// # Errors
+    ///
+    /// If the server cannot be reached.
+    pub async fn session(&self) -> Result<Session, PostgresError> {
+        let session = self.listening.session().await?;
+        let path = format!("SET search_path TO \"{}\"", self.schema);
+        session.batch_execute(&path).await?;
+        Ok(session)
     }
 
     /// Returns what other sessions notify on `channel`, on a connection of its own.

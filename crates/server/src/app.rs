@@ -9,9 +9,9 @@ use uuid::Uuid;
 
 use crate::error::{ApiError, ApiResult};
 use crate::graph::ErasedGraph;
-use crate::guard::{Authenticate, Limits, Sources};
+use crate::guard::{Authenticate, Authorize, Limits, PerOwner, Sources};
 use crate::rows::{Rows, RowsResult, Run};
-use crate::runs::Runs;
+use crate::runs::{Retention, Runs};
 use crate::saver::Saver;
 use crate::webhook::Webhooks;
 
@@ -22,7 +22,9 @@ pub(crate) struct App {
     pub(crate) graphs: BTreeMap<String, Arc<dyn ErasedGraph>>,
     pub(crate) runs: Runs,
     pub(crate) authenticate: Option<Box<dyn Authenticate>>,
+    pub(crate) authorize: Option<Box<dyn Authorize>>,
     pub(crate) limits: Limits,
+    pub(crate) retention: Retention,
     pub(crate) sources: Sources,
     pub(crate) webhooks: Webhooks,
     /// Clients read why a node failed.
@@ -31,6 +33,8 @@ pub(crate) struct App {
     pub(crate) secret: String,
     /// One permit for each stream that may be open.
     pub(crate) streams: Arc<Semaphore>,
+    /// The streams of each owner.
+    pub(crate) owner_streams: PerOwner,
 }
 
 impl App {

@@ -70,8 +70,19 @@ pub(crate) async fn fire(app: &Arc<App>) -> ApiResult<()> {
     Ok(())
 }
 
-/// Starts a run of a cron, as its owner.
+/// Starts a run of a cron, as its owner. While the run before it waits or runs, it leaves one out:
+/// runs that take longer than the time between them do not pile up.
 async fn start(app: &Arc<App>, cron: &Cron) -> ApiResult<()> {
+    if let Some(run) = &cron.run
+        && app
+            .rows
+            .run_of_id(run)
+            .await?
+            .is_some_and(|run| run.is_open())
+    {
+        tracing::info!(cron = cron.cron_id, "the run before has not ended");
+        return Ok(());
+    }
     let user = app.authenticate.is_some().then(|| {
         let named = || User::new(&*cron.user_id).owner(&*cron.owner);
         cron.user.clone().unwrap_or_else(named)
@@ -83,7 +94,8 @@ async fn start(app: &Arc<App>, cron: &Cron) -> ApiResult<()> {
         _ => None,
     };
     let thread = cron.thread_id.as_deref();
-    accept(&access, thread, request).await.map(|_| ())
+    let run = accept(&access, thread, request).await?.row.run_id;
+    Ok(app.rows.set_cron_run(&cron.cron_id, &run).await?)
 }
 
 /// Returns a new cron.
@@ -107,6 +119,7 @@ pub(crate) fn new(id: String, app: &Access, thread: Option<String>, assistant: S
         user: app.user().cloned(),
         owner: app.owner().to_owned(),
         due: None,
+        run: None,
     }
 }
 

@@ -28,6 +28,8 @@ mod encode;
 mod error;
 mod graph;
 mod guard;
+#[cfg(feature = "webhooks")]
+mod http_webhooks;
 mod ids;
 mod listen;
 mod protocol;
@@ -52,9 +54,14 @@ struct Page;
 
 pub use context::RunContext;
 pub use graph::{GraphHandle, Schemas, ServedGraph};
-pub use guard::{Authenticate, BearerTokens, Caller, Limits, Refusal, User};
+pub use guard::{
+    Action, Authenticate, Authorize, BearerTokens, Caller, Filter, Limits, Refusal, Resource, User,
+};
+#[cfg(feature = "webhooks")]
+pub use http_webhooks::HttpWebhooks;
+pub use runs::Retention;
 pub use server::{Server, ServerError, Serving};
-pub use webhook::Deliver;
+pub use webhook::{Deliver, Webhook};
 
 /// Returns the method and the path of every route: for tests that walk them.
 #[doc(hidden)]

@@ -17,11 +17,11 @@ use tokio::sync::Semaphore;
 
 use crate::app::App;
 use crate::graph::ServedGraph;
-use crate::guard::{Authenticate, Limits, Sources};
+use crate::guard::{Authenticate, Authorize, Limits, PerOwner, Sources};
 use crate::listen::serve;
 use crate::routes;
-use crate::rows::{Rows, RowsError};
-use crate::runs::Runs;
+use crate::rows::{Rows, RowsError, create_file};
+use crate::runs::{Retention, Runs};
 use crate::saver::Saver;
 use crate::webhook::{Deliver, Webhooks};
 
@@ -37,10 +37,12 @@ const DRAIN: Duration = Duration::from_secs(20);
 #[derive(Default)]
 #[must_use = "a server does nothing until it serves"]
 pub struct Server {
-    place: Place,
+    storage: Storage,
     graphs: Vec<(String, ServedGraph)>,
     authenticate: Option<Box<dyn Authenticate>>,
+    authorize: Option<Box<dyn Authorize>>,
     limits: Limits,
+    retention: Retention,
     sources: Sources,
     anonymous: bool,
     shows_errors: bool,
@@ -51,7 +53,7 @@ pub struct Server {
 
 /// Where everything is kept.
 #[derive(Debug, Default)]
-enum Place {
+enum Storage {
     #[default]
     Memory,
     File(PathBuf),
@@ -86,10 +88,12 @@ pub enum ServerError {
 impl fmt::Debug for Server {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Server")
-            .field("place", &self.place)
+            .field("storage", &self.storage)
             .field("graphs", &self.graphs)
             .field("authenticates", &self.authenticate.is_some())
+            .field("authorizes", &self.authorize.is_some())
             .field("limits", &self.limits)
+            .field("retention", &self.retention)
             .field("sources", &self.sources)
             .field("webhooks", &self.webhooks)
             .field("lease", &self.lease)
@@ -106,7 +110,7 @@ impl Server {
     /// Keeps threads, runs, assistants, checkpoints and the store in a SQLite file, which several
     /// processes of one machine may share.
     pub fn file(mut self, path: impl Into<PathBuf>) -> Self {
-        self.place = Place::File(path.into());
+        self.storage = Storage::File(path.into());
         self
     }
 
@@ -114,7 +118,7 @@ impl Server {
     /// answers for all threads, and carries out runs of all of them.
     #[cfg(feature = "postgres")]
     pub fn postgres(mut self, database: langgraph_postgres::Database) -> Self {
-        self.place = Place::Postgres(database);
+        self.storage = Storage::Postgres(database);
         self
     }
 
@@ -132,9 +136,10 @@ impl Server {
         self
     }
 
-    /// Sends webhooks of runs that have ended. Without this call, runs that name one are refused.
-    pub fn webhooks(mut self, deliver: impl Deliver) -> Self {
-        self.webhooks = Webhooks(Some(Arc::new(deliver)));
+    /// Sends webhooks of runs that have ended, signed with a key that their receivers know: a text, or
+    /// `whsec_…` in base64. Without this call, runs that name a webhook are refused.
+    pub fn webhooks(mut self, deliver: impl Deliver, key: &str) -> Self {
+        self.webhooks = Webhooks::new(deliver, key);
         self
     }
 
@@ -152,6 +157,19 @@ impl Server {
     /// refuses pages of other hosts.
     pub fn authenticate(mut self, hook: impl Authenticate) -> Self {
         self.authenticate = Some(Box::new(hook));
+        self
+    }
+
+    /// Asks what each user may do, and what each sees of what their owner has. It needs
+    /// [authentication](Self::authenticate): without a user, nothing is asked.
+    pub fn authorize(mut self, hook: impl Authorize) -> Self {
+        self.authorize = Some(Box::new(hook));
+        self
+    }
+
+    /// Sets how long what is over is kept.
+    pub fn retention(mut self, retention: Retention) -> Self {
+        self.retention = retention;
         self
     }
 
@@ -206,20 +224,21 @@ impl Server {
     /// If the database cannot be used, or two graphs have the same name.
     pub async fn start(self) -> Result<Serving, ServerError> {
         let failed = |error: RowsError| ServerError::Rows(Box::new(error));
-        let (rows, saver, store): (_, _, Arc<dyn Store>) = match self.place {
+        let (rows, saver, store): (_, _, Arc<dyn Store>) = match self.storage {
             #[cfg(feature = "postgres")]
-            Place::Postgres(database) => (
+            Storage::Postgres(database) => (
                 Rows::postgres(database.clone()).await.map_err(failed)?,
                 Saver::Postgres(PostgresSaver::new(database.clone())),
                 Arc::new(PostgresStore::new(database)),
             ),
-            Place::Memory => {
+            Storage::Memory => {
                 let database = Database::in_memory()?;
                 let rows = Rows::in_memory().await.map_err(failed)?;
                 let saver = Saver::Sqlite(SqliteSaver::new(database.clone()));
                 (rows, saver, Arc::new(SqliteStore::new(database)))
             }
-            Place::File(path) => {
+            Storage::File(path) => {
+                create_file(&path).map_err(failed)?;
                 let database = Database::open(&path)?;
                 let rows = Rows::open(&path).await.map_err(failed)?;
                 let saver = Saver::Sqlite(SqliteSaver::new(database.clone()));
@@ -249,9 +268,12 @@ impl Server {
             graphs,
             runs: Runs::new(self.limits.runs, lease),
             authenticate: self.authenticate,
+            authorize: self.authorize,
             limits: self.limits,
+            retention: self.retention,
             webhooks: self.webhooks,
             streams: Arc::new(Semaphore::new(streams)),
+            owner_streams: PerOwner::default(),
         };
         Ok(Serving {
             app: app.start().await.map_err(failed)?,
@@ -296,18 +318,18 @@ impl Server {
         let serving = self.start().await?;
         let router = serving.router();
         let patience = serving.app.limits.client_timeout;
-        let until_told = async move {
-            told_to_end().await;
+        let until_stopped = async move {
+            stop_requested().await;
             tracing::info!("the server drains");
             serving.drain(drain_time).await;
         };
-        serve(listener, router, patience, until_told).await;
+        serve(listener, router, patience, until_stopped).await;
         Ok(())
     }
 }
 
 /// Waits until the process is told to end.
-async fn told_to_end() {
+async fn stop_requested() {
     let interrupted = async {
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;

@@ -545,8 +545,9 @@ impl langgraph_server::Deliver for ToTest {
         url.starts_with("https://hooks.example/")
     }
 
-    async fn deliver(&self, url: &str, body: &Value) -> Result<(), String> {
-        let told = json!({"url": url, "body": body});
+    async fn deliver(&self, webhook: &langgraph_server::Webhook) -> Result<(), String> {
+        let body: Value = serde_json::from_str(webhook.body()).unwrap();
+        let told = json!({"url": webhook.url(), "body": body});
         self.0.send(told).map_err(|error| error.to_string())
     }
 }
@@ -554,7 +555,7 @@ impl langgraph_server::Deliver for ToTest {
 #[tokio::test]
 async fn l1_the_end_of_a_run_is_told_to_an_address_that_is_allowed() {
     let (sender, mut told) = tokio::sync::mpsc::unbounded_channel();
-    let api = Api::serve(server().webhooks(ToTest(sender))).await;
+    let api = Api::serve(server().webhooks(ToTest(sender), "key")).await;
     let mut body = json!({
         "assistant_id": "number", "input": 21, "webhook": "https://hooks.example/a",
     });

@@ -23,16 +23,18 @@ impl<'de> Deserialize<'de> for Breaks {
     fn deserialize<D: Deserializer<'de>>(given: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
         #[serde(untagged, expecting = "expected `*`, or a list of names of nodes")]
-        enum Form {
+        enum BreaksForm {
             Word(String),
             Nodes(Vec<String>),
         }
-        match Form::deserialize(given)? {
-            Form::Word(word) if word == "*" => Ok(Self::All),
-            Form::Word(word) => Err(serde::de::Error::custom(format!(
+        match BreaksForm::deserialize(given)? {
+            BreaksForm::Word(word) if word == "*" => Ok(Self::All),
+            BreaksForm::Word(word) => Err(serde::de::Error::custom(format!(
                 "expected `*`, or a list of names of nodes, found `{word}`"
             ))),
-            Form::Nodes(nodes) => Ok(Self::Nodes(nodes.into_iter().map(NodeName::from).collect())),
+            BreaksForm::Nodes(nodes) => {
+                Ok(Self::Nodes(nodes.into_iter().map(NodeName::from).collect()))
+            }
         }
     }
 }

@@ -38,6 +38,9 @@ pub(crate) trait ErasedGraph: Send + Sync {
 
     fn schemas(&self) -> &Schemas;
 
+    /// Returns the name of the type of its state.
+    fn state_name(&self) -> String;
+
     /// Runs the graph on a thread, and hands each event to `sink`.
     async fn run(&self, spec: Invocation, sink: &mut dyn EventSink)
     -> Result<Finished, AgentError>;

@@ -272,7 +272,10 @@ pub(crate) fn snapshot_value<S: State<Update: Serialize>>(
         metadata["checkpoint_map"] = json!(place.around);
     }
     for (key, value) in &snapshot.metadata {
-        metadata[key] = value.clone();
+        // A copied checkpoint names the thread of its run.
+        if key != "thread_id" {
+            metadata[key] = value.clone();
+        }
     }
     json!({
         "values": state_value(&snapshot.values, unwritten),

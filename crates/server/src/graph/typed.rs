@@ -6,7 +6,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use langgraph::checkpoint::{CheckpointId, Checkpointer, ListOptions, Snapshot};
 use langgraph::error::{AgentError, CheckpointError};
-use langgraph::graph::{Breakpoints, Topology};
+use langgraph::graph::{Breakpoints, NodeName, Topology};
 use langgraph::interrupt::Interrupt;
 use langgraph::node::Command;
 use langgraph::run::{EventStream, Run, StreamOptions};
@@ -198,10 +198,16 @@ fn all_open(thread: &str, open: &[Interrupt], given: &Value) -> Result<(), Agent
     }
 }
 
-fn breakpoints(breaks: Breaks) -> Breakpoints {
+/// Returns the breakpoints of a request. Names of no node of the graph are left out, as by the
+/// reference: clients send those of all graphs that they know.
+fn breakpoints(topology: &Topology, breaks: Breaks) -> Breakpoints {
     match breaks {
         Breaks::All => Breakpoints::All,
-        Breaks::Nodes(nodes) => Breakpoints::Nodes(nodes),
+        Breaks::Nodes(mut nodes) => {
+            let is_known = |name: &NodeName| topology.nodes.iter().any(|node| *node.name == **name);
+            nodes.retain(is_known);
+            Breakpoints::Nodes(nodes)
+        }
     }
 }
 
@@ -216,7 +222,11 @@ fn namespace(task: Option<&EventTask>) -> Vec<String> {
 }
 
 /// Starts a run with the options of its invocation. Also returns the thread.
-fn streamed<S: State>(run: Run<S>, spec: Invocation) -> (String, EventStream<S>) {
+fn streamed<S: State>(
+    topology: &Topology,
+    run: Run<S>,
+    spec: Invocation,
+) -> (String, EventStream<S>) {
     let mut run = run
         .cancel(spec.cancel)
         .on_open_interrupt(OnOpenInterrupt::Drop)
@@ -237,10 +247,10 @@ fn streamed<S: State>(run: Run<S>, spec: Invocation) -> (String, EventStream<S>)
         run = run.durability(durability);
     }
     if let Some(before) = spec.before {
-        run = run.interrupt_before(breakpoints(before));
+        run = run.interrupt_before(breakpoints(topology, before));
     }
     if let Some(after) = spec.after {
-        run = run.interrupt_after(breakpoints(after));
+        run = run.interrupt_after(breakpoints(topology, after));
     }
     let mut options = StreamOptions::new(spec.modes).buffer(64);
     if spec.subgraphs {
@@ -257,6 +267,10 @@ where
 {
     fn topology(&self) -> &Topology {
         self.graph.topology()
+    }
+
+    fn state_name(&self) -> String {
+        S::name()
     }
 
     fn schemas(&self) -> &Schemas {
@@ -278,7 +292,7 @@ where
                 }
             }
         };
-        let (thread, mut events) = streamed(run, spec);
+        let (thread, mut events) = streamed(self.topology(), run, spec);
         let mut published = BTreeSet::new();
         let mut last_step = 0;
         loop {
@@ -380,13 +394,23 @@ where
             Some(at) => handle.at(at),
             None => handle,
         };
-        if change.values.is_null() && change.as_node.is_none() {
-            return handle.fork().await;
+        match change.as_node.as_deref() {
+            None if change.values.is_null() => return handle.fork().await,
+            Some("__copy__") => return handle.fork().await,
+            Some("__end__") if change.values.is_null() => {
+                return handle.clear_pending().create().await;
+            }
+            Some("__end__") => return Err(invalid("`__end__` ends a thread, and takes no values")),
+            _ => {}
         }
-        let update = handle.update(update_in::<S>(change.values)?).create();
+        let values = update_in::<S>(change.values)?;
         match change.as_node {
-            Some(node) => update.as_node(Arc::<str>::from(node)).await,
-            None => update.await,
+            Some(node) if node == "__input__" => handle.add_input(values).create().await,
+            Some(node) => {
+                let update = handle.update(values).create();
+                update.as_node(Arc::<str>::from(node)).await
+            }
+            None => handle.update(values).create().await,
         }
     }
 

@@ -7,7 +7,7 @@ use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use uuid::Uuid;
 
-use super::User;
+use super::{Filters, User};
 use crate::app::App;
 use crate::error::{ApiError, ApiResult};
 use crate::rows::{Assistant, system_assistant};
@@ -17,6 +17,8 @@ use crate::rows::{Assistant, system_assistant};
 pub(crate) struct Access {
     pub(crate) app: Arc<App>,
     user: Option<Arc<User>>,
+    /// Which resources the user sees.
+    pub(crate) filters: Arc<Filters>,
 }
 
 impl Access {
@@ -25,6 +27,7 @@ impl Access {
         Self {
             app: Arc::clone(app),
             user: user.map(Arc::new),
+            filters: Arc::default(),
         }
     }
 
@@ -47,6 +50,8 @@ impl Access {
     pub(crate) fn shows(&self, assistant: &Assistant) -> bool {
         self.graphs.contains_key(&assistant.graph_id)
             && (self.sees(&assistant.owner) || assistant.owner.is_empty())
+            // The default assistants belong to everyone.
+            && (assistant.owner.is_empty() || self.filters.assistants.fits(&assistant.metadata))
     }
 
     /// Returns the assistant of that id, or of that graph.
@@ -92,6 +97,11 @@ impl FromRequestParts<Arc<App>> for Access {
         Ok(Self {
             app: Arc::clone(app),
             user,
+            filters: parts
+                .extensions
+                .get::<Arc<Filters>>()
+                .cloned()
+                .unwrap_or_default(),
         })
     }
 }

@@ -1,12 +1,16 @@
-//! Asks who sends a request, for every route.
+//! Asks who sends a request, and whether its sender may do that, for every route.
 
 use std::sync::Arc;
 
+use axum::body::{Body, to_bytes};
 use axum::extract::{Request, State};
+use axum::http::Uri;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use serde_json::{Map, Value};
 
-use super::{Caller, Refusal};
+use super::actions::{RequestedAction, asked};
+use super::{Action, Caller, Filters, Refusal, Resource, User};
 use crate::app::App;
 use crate::error::ApiError;
 
@@ -16,7 +20,14 @@ fn is_open(path: &str) -> bool {
     matches!(path, "/ok" | "/ready" | "/docs" | "/openapi.json")
 }
 
-/// Lets a request through if somebody has sent it.
+fn refused(refusal: Refusal) -> ApiError {
+    match refusal {
+        Refusal::Unauthorized => ApiError::unauthorized(),
+        Refusal::Forbidden => ApiError::forbidden("Forbidden"),
+    }
+}
+
+/// Lets a request of a user through.
 pub(crate) async fn authenticate(
     State(app): State<Arc<App>>,
     request: Request,
@@ -34,7 +45,87 @@ pub(crate) async fn authenticate(
             parts.extensions.insert(Arc::new(user));
             next.run(Request::from_parts(parts, body)).await
         }
-        Err(Refusal::Unauthorized) => ApiError::unauthorized().into_response(),
-        Err(Refusal::Forbidden) => ApiError::forbidden("Forbidden").into_response(),
+        Err(refusal) => refused(refusal).into_response(),
     }
+}
+
+/// Lets a request through that its user may send. It comes after [`authenticate`].
+pub(crate) async fn authorize(
+    State(app): State<Arc<App>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    if app.authorize.is_none() {
+        return next.run(request).await;
+    }
+    let user = request.extensions().get::<Arc<User>>().cloned();
+    let asked = asked(request.method().as_str(), request.uri().path());
+    let (Some(user), Some(asked)) = (user, asked) else {
+        return next.run(request).await;
+    };
+    match filtered(&app, &user, asked, request).await {
+        Ok(request) => next.run(request).await,
+        Err(error) => error.into_response(),
+    }
+}
+
+/// Asks the hook, and gives the request its filters.
+async fn filtered(
+    app: &App,
+    user: &User,
+    asked: RequestedAction,
+    request: Request,
+) -> Result<Request, ApiError> {
+    let Some(hook) = &app.authorize else {
+        return Ok(request);
+    };
+    let (mut parts, body) = request.into_parts();
+    let bytes = to_bytes(body, app.limits.body).await;
+    let bytes = bytes.map_err(|_| ApiError::too_large("the body is too large"))?;
+    let value = value(&asked, &parts.uri, &bytes);
+    let ask = async |resource, name| {
+        let action = Action {
+            resource,
+            name,
+            user,
+            value: &value,
+        };
+        hook.authorize(action).await.map_err(refused)
+    };
+    let mut filters = Filters::default();
+    let filter = ask(asked.resource, asked.name).await?;
+    match asked.resource {
+        Resource::Assistants => filters.assistants = filter,
+        Resource::Threads => filters.threads = filter,
+        Resource::Crons => filters.crons = filter,
+        Resource::Store if !filter.is_all() => {
+            tracing::warn!("items of the store have no metadata: a filter shows none of them");
+            return Err(refused(Refusal::Forbidden));
+        }
+        Resource::Store => {}
+    }
+    if asked.is_run() {
+        filters.assistants = ask(Resource::Assistants, "read").await?;
+    }
+    parts.extensions.insert(Arc::new(filters));
+    Ok(Request::from_parts(parts, Body::from(bytes)))
+}
+
+/// Returns what a request says: its body, its query, and the ids of its address, which count most.
+fn value(asked: &RequestedAction, uri: &Uri, bytes: &[u8]) -> Value {
+    let body = serde_json::from_slice(bytes).unwrap_or(Value::Null);
+    let mut fields = match body {
+        Value::Object(fields) => fields,
+        Value::Null => Map::new(),
+        // A batch.
+        list => return list,
+    };
+    for pair in uri.query().unwrap_or_default().split('&') {
+        if let Some((name, value)) = pair.split_once('=') {
+            let entry = fields.entry(name.to_owned());
+            entry.or_insert_with(|| Value::from(value));
+        }
+    }
+    fields.extend(asked.ids.clone());
+    Value::Object(fields)
 }

@@ -14,6 +14,7 @@ use std::time::Duration;
 ///     .body(1 << 20)
 ///     .threads(1_000)
 ///     .streams(500)
+///     .owner_streams(20)
 ///     .run_time(Duration::from_secs(600));
 /// let server = Server::new().limits(limits);
 /// # let _ = server;
@@ -23,7 +24,11 @@ pub struct Limits {
     pub(crate) body: usize,
     pub(crate) threads: Option<u64>,
     pub(crate) streams: usize,
+    pub(crate) owner_streams: usize,
     pub(crate) runs: usize,
+    pub(crate) owner_runs: usize,
+    pub(crate) queued_runs: u64,
+    pub(crate) crons: u64,
     pub(crate) run_time: Option<Duration>,
     pub(crate) client_timeout: Duration,
 }
@@ -34,7 +39,11 @@ impl Default for Limits {
             body: 8 << 20,
             threads: None,
             streams: 10_000,
+            owner_streams: 1_000,
             runs: 10_000,
+            owner_runs: 1_000,
+            queued_runs: 10_000,
+            crons: 1_000,
             run_time: None,
             client_timeout: Duration::from_secs(60),
         }
@@ -56,11 +65,47 @@ impl Limits {
         self
     }
 
-    /// Limits the streams that are open at a time; the default is 10,000. Beyond it: status 429.
+    /// Limits the streams that are open at a time, and the requests that wait for a run; the default
+    /// is 10,000. Beyond it: status 429.
     #[must_use]
     pub fn streams(mut self, streams: usize) -> Self {
         self.streams = streams;
         self
+    }
+
+    /// Limits those of [`streams`](Self::streams) that belong to one owner; the default is 1,000.
+    /// Without authentication it has no effect: there is one owner, and it is everyone.
+    #[must_use]
+    pub fn owner_streams(mut self, streams: usize) -> Self {
+        self.owner_streams = streams;
+        self
+    }
+
+    /// Limits the runs of one owner that wait; the default is 10,000. Beyond it: status 429.
+    #[must_use]
+    pub fn queued_runs(mut self, runs: u64) -> Self {
+        self.queued_runs = runs.max(1);
+        self
+    }
+
+    /// Limits the crons of one owner; the default is 1,000. Beyond it: status 429.
+    #[must_use]
+    pub fn crons(mut self, crons: u64) -> Self {
+        self.crons = crons;
+        self
+    }
+
+    /// Limits those of [`runs`](Self::runs) that belong to one owner; the default is 1,000. Others
+    /// wait, and the owners that have fewer come first. Without authentication it has no effect.
+    #[must_use]
+    pub fn owner_runs(mut self, runs: usize) -> Self {
+        self.owner_runs = runs.max(1);
+        self
+    }
+
+    /// Returns how many runs of an owner are carried out at a time, if that is limited.
+    pub(crate) fn runs_of_owner(&self, authenticates: bool) -> Option<usize> {
+        authenticates.then_some(self.owner_runs)
     }
 
     /// Limits the runs that this process works on at a time; the default is 10,000. Others wait.

@@ -58,6 +58,27 @@ impl User {
         &self.identity
     }
 
+    /// Returns one of the [details](Self::details); null without it.
+    pub fn detail(&self, name: &str) -> &Value {
+        &self.details[name]
+    }
+
+    /// Returns true if `roles`, a list in the [details](Self::details), has that role.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use langgraph_server::User;
+    /// use serde_json::json;
+    ///
+    /// let ada = User::new("ada").details(json!({"roles": ["admin"]}));
+    /// assert!(ada.has_role("admin") && !ada.has_role("guest"));
+    /// ```
+    pub fn has_role(&self, role: &str) -> bool {
+        let roles = self.details["roles"].as_array();
+        roles.is_some_and(|roles| roles.iter().any(|one| one == role))
+    }
+
     pub(crate) fn owned_by(&self) -> &str {
         &self.owner
     }

@@ -1,6 +1,6 @@
 //! The events of a thread, run after run.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use futures_util::{StreamExt, stream};
@@ -11,16 +11,22 @@ use crate::encode::v1::{Ids, V1};
 use crate::encode::v2::{Channels, V2};
 use crate::error::{ApiError, ApiResult};
 use crate::guard::Access;
-use crate::queue::{RunQueue, Signal, Signals};
 use crate::rows::Run;
-use crate::runs::attach;
+use crate::runs::{Watcher, attach};
 use crate::stream::FeedReader;
+use crate::threads::sees;
 
 /// How often a silent stream sends a comment. Clients count on it once they have seen one.
 const HEARTBEAT: Duration = Duration::from_secs(5);
 
 /// How long a stream waits before it looks for runs by itself.
-const POLL_INTERVAL: Duration = Duration::from_secs(1);
+const POLL_INTERVAL: Duration = Duration::from_secs(5);
+
+/// How long a stream waits for the process that takes its run over.
+const TAKEN_OVER: Duration = Duration::from_secs(1);
+
+/// How many runs are looked at together.
+const RUNS: i64 = 16;
 
 /// In which form the events are sent.
 #[derive(Clone, Debug)]
@@ -37,15 +43,17 @@ struct ThreadStream {
     form: Form,
     /// The number of the last event that the client has seen.
     after: i64,
-    signals: Signals,
-    seen: HashSet<String>,
+    watcher: Watcher,
+    /// The numbers up to this one belong to runs that were shown.
+    shown: i64,
     current: Option<Current>,
     frames: VecDeque<Frame>,
 }
 
 /// The run whose events are sent.
 struct Current {
-    run: String,
+    /// The number before its first.
+    base: i64,
     events: FeedReader,
     encoder: Box<dyn Encoder>,
 }
@@ -54,12 +62,12 @@ struct Current {
 /// ends with its client, and breaks off with the server.
 pub(crate) fn streamed(app: &Access, thread: String, form: Form, after: i64) -> Sse {
     let start = ThreadStream {
-        signals: app.rows.signals(),
+        watcher: app.runs.watchers.of(&thread),
         app: app.clone(),
         thread,
         form,
         after,
-        seen: HashSet::new(),
+        shown: -1,
         current: None,
         frames: VecDeque::new(),
     };
@@ -98,9 +106,9 @@ impl ThreadStream {
                 Err(BrokenOff) if self.app.runs.is_draining() => return Ok(None),
                 Err(BrokenOff) => {
                     // It goes on in another process.
-                    self.seen.remove(&current.run);
+                    self.shown = current.base - 1;
                     self.current = None;
-                    tokio::time::sleep(POLL_INTERVAL).await;
+                    tokio::time::sleep(TAKEN_OVER).await;
                 }
             }
         }
@@ -109,27 +117,32 @@ impl ThreadStream {
     /// Finds the next run whose events can be sent. Returns false without one.
     async fn find(&mut self) -> ApiResult<bool> {
         let app = self.app.clone();
-        let runs: Vec<(i64, Run)> = app.rows.numbered_runs(&self.thread).await?;
-        for (base, run) in runs {
-            if self.seen.contains(&run.run_id) || !app.stores_events(&run) {
-                continue;
+        loop {
+            let runs = app.rows.numbered_runs(&self.thread, self.shown, RUNS);
+            let runs: Vec<(i64, Run)> = runs.await?;
+            if runs.is_empty() {
+                return Ok(false);
             }
-            // The thread may not have been there when the stream began.
-            let thread = app.rows.thread(&self.thread).await?;
-            if !thread.is_some_and(|thread| app.sees(&thread.owner)) {
-                return Err(ApiError::not_found("Thread not found"));
+            for (base, run) in runs {
+                self.shown = base;
+                if !app.stores_events(&run) {
+                    continue;
+                }
+                // The thread may not have been there when the stream began.
+                let thread = app.rows.thread(&self.thread).await?;
+                if !thread.is_some_and(|thread| sees(&app, &thread)) {
+                    return Err(ApiError::not_found("Thread not found"));
+                }
+                let (encoder, first) = self.encoder(&run, base);
+                let feed = attach(&app, &run).await?;
+                self.current = Some(Current {
+                    base,
+                    events: FeedReader::new(&app.rows, feed, first),
+                    encoder,
+                });
+                return Ok(true);
             }
-            self.seen.insert(run.run_id.clone());
-            let (encoder, first) = self.encoder(&run, base);
-            let feed = attach(&app, &run).await?;
-            self.current = Some(Current {
-                events: FeedReader::new(&app.rows, feed, first),
-                encoder,
-                run: run.run_id,
-            });
-            return Ok(true);
         }
-        Ok(false)
     }
 
     /// Returns the encoder of a run, and the number of the first event that it needs.
@@ -152,18 +165,6 @@ impl ThreadStream {
 
     /// Waits until there may be another run.
     async fn wait(&mut self) {
-        let poll = tokio::time::sleep(POLL_INTERVAL);
-        tokio::pin!(poll);
-        loop {
-            tokio::select! {
-                () = &mut poll => return,
-                signal = self.signals.next() => match signal {
-                    Some(Signal::Events(run)) if self.seen.contains(&run) => {}
-                    Some(Signal::Cancel(_)) => {}
-                    Some(_) => return,
-                    None => return poll.await,
-                },
-            }
-        }
+        let _ = tokio::time::timeout(POLL_INTERVAL, self.watcher.changed()).await;
     }
 }

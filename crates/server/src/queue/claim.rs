@@ -1,13 +1,14 @@
-//! A run that somebody carries out.
+//! A run that a process carries out.
 
 /// A run that a worker has claimed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-
 pub(crate) struct Claim {
     /// The id of the run.
     pub(crate) run: String,
     /// The thread of the run.
     pub(crate) thread: String,
+    /// The owner of the thread.
+    pub(crate) owner: String,
     /// What was put in the queue.
     pub(crate) payload: String,
     /// The fencing number: each claim of a run has a higher one.
@@ -28,6 +29,7 @@ impl Claim {
         Self {
             run: run.into(),
             thread: thread.into(),
+            owner: String::new(),
             payload: payload.into(),
             fence: 1,
             attempt: 1,

@@ -4,20 +4,48 @@ use std::time::SystemTime;
 
 /// A run, as it is put in the queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
-
 pub(crate) struct Job {
-    /// The id of the run. The runs of a thread run in the order of their ids.
+    /// The id of the run.
     pub(crate) run: String,
     /// The thread, which has one running run at a time.
     pub(crate) thread: String,
-    /// What whoever carries out the run has to know.
+    /// The owner of the thread. Owners take turns.
+    pub(crate) owner: String,
+    /// What the process that carries out the run has to know.
     pub(crate) payload: String,
     /// When it may start at the earliest; `None`: at once.
     pub(crate) not_before: Option<SystemTime>,
-    /// Runs with a higher priority start first.
+    /// Of the runs of a thread, and of those of an owner, the one with the highest priority starts
+    /// first.
     pub(crate) priority: i64,
     /// One run of those with the same key runs at a time.
     pub(crate) concurrency_key: Option<String>,
+    /// It is refused if another run of the thread is due or runs.
+    pub(crate) unless_busy: bool,
+    /// It is refused if that many runs of the owner wait.
+    pub(crate) most_waiting: Option<u64>,
+    /// The request for it, which may come again.
+    pub(crate) request: Option<RequestKey>,
+}
+
+/// The name that a client has given to a request, to send it again without doing it again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RequestKey {
+    pub(crate) name: String,
+    /// A digest of the request: another one may not have the name.
+    pub(crate) digest: String,
+}
+
+/// What became of a job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Pushed {
+    Queued,
+    /// Another run of the thread is due or runs.
+    Busy,
+    /// Too many runs of the owner wait.
+    TooMany,
+    /// The request was carried out before, or there is a run with its id.
+    Known,
 }
 
 impl Job {
@@ -30,11 +58,22 @@ impl Job {
         Self {
             run: run.into(),
             thread: thread.into(),
+            owner: String::new(),
             payload: payload.into(),
             not_before: None,
             priority: 0,
             concurrency_key: None,
+            unless_busy: false,
+            most_waiting: None,
+            request: None,
         }
+    }
+
+    /// Sets the owner of the thread.
+    #[must_use]
+    pub(crate) fn owner(mut self, owner: impl Into<String>) -> Self {
+        self.owner = owner.into();
+        self
     }
 }
 
@@ -59,6 +98,30 @@ impl Job {
     #[must_use]
     pub(crate) fn concurrency_key(mut self, key: impl Into<String>) -> Self {
         self.concurrency_key = Some(key.into());
+        self
+    }
+
+    /// Has it refused if the thread is busy.
+    #[must_use]
+    pub(crate) fn unless_busy(mut self) -> Self {
+        self.unless_busy = true;
+        self
+    }
+
+    /// Limits how many runs of its owner may wait.
+    #[must_use]
+    pub(crate) fn most_waiting(mut self, runs: u64) -> Self {
+        self.most_waiting = Some(runs);
+        self
+    }
+
+    /// Names its request.
+    #[must_use]
+    pub(crate) fn request(mut self, name: &str, digest: &str) -> Self {
+        self.request = Some(RequestKey {
+            name: name.to_owned(),
+            digest: digest.to_owned(),
+        });
         self
     }
 }

@@ -3,6 +3,7 @@
 //!
 //! - [`RunQueue`]: runs wait, are claimed by a process, and end. A thread has one running run.
 //! - [`EventLog`]: the events of a run, by number, for clients that come again.
+//! - [`Outbox`]: what is sent when a run has ended, until it arrives.
 //! - [`Signals`]: every process learns of each change.
 
 mod claim;
@@ -11,12 +12,14 @@ pub(crate) mod conformance;
 mod error;
 mod event_log;
 mod job;
+mod outbox;
 mod run_queue;
 mod signal;
 
 pub(crate) use claim::{Cancel, Claim, Held};
 pub(crate) use error::QueueError;
 pub(crate) use event_log::{EventLog, LoggedEvent};
-pub(crate) use job::Job;
-pub(crate) use run_queue::{Cancelled, Reaped, RunQueue};
+pub(crate) use job::{Job, Pushed, RequestKey};
+pub(crate) use outbox::{Notice, Outbox, Outgoing};
+pub(crate) use run_queue::{After, Cancelled, Reaped, RunQueue};
 pub(crate) use signal::{Signal, Signals};

@@ -1,19 +1,18 @@
-//! What every process is told.
+//! What every process has to know.
 
 use tokio::sync::broadcast::{Receiver, error::RecvError};
 
 /// Something that has changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-
 pub(crate) enum Signal {
     /// A run waits.
     Queued,
     /// A run has more events.
-    Events(String),
-    /// Somebody asks to cancel a run.
-    Cancel(String),
-    /// A run has ended, or waits again.
-    Ended(String),
+    Events { run: String, thread: String },
+    /// A run has to be cancelled.
+    Cancel { run: String },
+    /// A run has ended.
+    Ended { run: String, thread: String },
     /// Signals may be lost: anything may have changed.
     Lost,
 }

@@ -16,8 +16,9 @@ use crate::error::{ApiError, ApiResult};
 use crate::graph::{ErasedGraph, Schemas, drawing, subgraph_names};
 use crate::guard::Access;
 use crate::ids::uuid;
-use crate::rows::{Assistant, Thread, contains, merge, system_assistant};
+use crate::rows::{Assistant, Thread, ThreadListing, contains, merge, system_assistant};
 use crate::runs::remove_thread;
+use crate::threads::sees;
 use crate::wire::time::now;
 
 /// Finds an assistant by its id, or by the name of its graph.
@@ -47,7 +48,7 @@ async fn graph_of(app: &Access, id: &str) -> ApiResult<(Assistant, Arc<dyn Erase
 }
 
 #[derive(Deserialize)]
-pub(super) struct Create {
+pub(super) struct CreateAssistant {
     graph_id: String,
     assistant_id: Option<String>,
     config: Option<Map<String, Value>>,
@@ -58,7 +59,10 @@ pub(super) struct Create {
     if_exists: Option<String>,
 }
 
-pub(super) async fn create(app: Access, Body(given): Body<Create>) -> ApiResult<Json<Value>> {
+pub(super) async fn create(
+    app: Access,
+    Body(given): Body<CreateAssistant>,
+) -> ApiResult<Json<Value>> {
     // Also says which graphs there are.
     if !app.graphs.contains_key(&given.graph_id) {
         app.assistant(&given.graph_id).await?;
@@ -84,6 +88,10 @@ pub(super) async fn create(app: Access, Body(given): Body<Create>) -> ApiResult<
         owner: app.owner().to_owned(),
     };
     mirror(&mut assistant);
+    merge(
+        &mut assistant.metadata,
+        &app.filters.assistants.as_metadata(),
+    );
     if app.rows.create_assistant(&assistant).await? {
         return Ok(Json(assistant.json()));
     }
@@ -147,7 +155,7 @@ pub(super) async fn read(app: Access, Path(id): Path<String>) -> ApiResult<Json<
 }
 
 #[derive(Deserialize)]
-pub(super) struct Change {
+pub(super) struct ChangeAssistant {
     graph_id: Option<String>,
     config: Option<Map<String, Value>>,
     context: Option<Map<String, Value>>,
@@ -159,7 +167,7 @@ pub(super) struct Change {
 pub(super) async fn change(
     app: Access,
     Path(id): Path<String>,
-    Body(given): Body<Change>,
+    Body(given): Body<ChangeAssistant>,
 ) -> ApiResult<Json<Value>> {
     let mut assistant = find_own(&app, &id).await?;
     if let Some(graph) = given.graph_id {
@@ -177,6 +185,9 @@ pub(super) async fn change(
     }
     mirror(&mut assistant);
     let metadata = Value::Object(given.metadata.unwrap_or_default());
+    if !app.filters.assistants.keeps(&metadata) {
+        return Err(ApiError::forbidden("Forbidden"));
+    }
     merge(&mut assistant.metadata, &metadata);
     assistant.name = given.name.unwrap_or(assistant.name);
     assistant.description = given.description.or(assistant.description);
@@ -197,8 +208,9 @@ pub(super) async fn remove(
     }
     if query.is_true("delete_threads") {
         let own = json!({"assistant_id": assistant.assistant_id});
-        let owned = |thread: &Thread| contains(&thread.metadata, &own);
-        for thread in app.rows.threads(app.filter(), None, owned).await? {
+        let all = ThreadListing::all(app.filter());
+        let owned = |thread: &Thread| contains(&thread.metadata, &own) && sees(&app, thread);
+        for thread in app.rows.wanted_threads(all, None, owned).await?.page {
             remove_thread(&app, &thread).await?;
         }
     }

@@ -86,8 +86,14 @@ async fn made(
     let mut given = given;
     given.remove("assistant_id");
     apply(app, &mut cron, given).await?;
-    app.rows.create_cron(&cron).await?;
-    app.rows.wake();
+    merge(&mut cron.metadata, &app.filters.crons.as_metadata());
+    let limit = app.limits.crons;
+    if !app.rows.create_cron(&cron, limit).await? {
+        return Err(ApiError::too_many(format!(
+            "there are {limit} crons already, which is the limit"
+        )));
+    }
+    app.runs.clock.notify_one();
     Ok(Json(cron.json()))
 }
 
@@ -110,7 +116,7 @@ pub(super) async fn create_on_thread(
 async fn find(app: &Access, id: &str) -> ApiResult<Cron> {
     let id = uuid("cron", id)?;
     let cron = app.rows.cron(&id).await?;
-    let cron = cron.filter(|cron| app.sees(&cron.owner));
+    let cron = cron.filter(|cron| app.sees(&cron.owner) && app.filters.crons.fits(&cron.metadata));
     cron.ok_or_else(|| ApiError::not_found(format!("Cron with ID {id} not found")))
 }
 
@@ -128,13 +134,17 @@ pub(super) async fn change(
     let mut given = given;
     given.remove("assistant_id");
     given.remove("thread_id");
+    let metadata = given.get("metadata").unwrap_or(&Value::Null);
+    if !app.filters.crons.keeps(metadata) {
+        return Err(ApiError::forbidden("Forbidden"));
+    }
     apply(&app, &mut cron, given).await?;
     if !app.rows.write_cron(&mut cron, was).await? {
         return Err(ApiError::conflict(
             "the cron has fired or changed meanwhile",
         ));
     }
-    app.rows.wake();
+    app.runs.clock.notify_one();
     Ok(Json(cron.json()))
 }
 
@@ -168,6 +178,7 @@ async fn matching(app: &Access, search: &Search<Wanted>) -> ApiResult<Vec<Value>
             && (thread_id.is_none() || *thread_id == cron.thread_id)
             && enabled.is_none_or(|enabled| enabled == cron.enabled)
             && search.fits(&cron.metadata)
+            && app.filters.crons.fits(&cron.metadata)
     });
     Ok(found.map(|cron| cron.json()).collect())
 }

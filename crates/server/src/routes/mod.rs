@@ -2,13 +2,16 @@
 
 mod ag_ui;
 mod assistants;
+mod cancel;
 mod crons;
 mod encoded;
 mod info;
+mod open_stream;
 mod openai;
 mod place;
 mod protocol;
 mod query;
+mod run_body;
 mod runs;
 mod search;
 mod state;
@@ -29,7 +32,7 @@ use tower_http::cors::{AllowHeaders, AllowOrigin, AllowPrivateNetwork, CorsLayer
 use tower_http::timeout::RequestBodyTimeoutLayer;
 
 use crate::app::App;
-use crate::guard::{Sources, authenticate, check_source};
+use crate::guard::{Sources, authenticate, authorize, check_source};
 
 /// The routes, and what they are: method and path.
 #[derive(Default)]
@@ -101,6 +104,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
     let body_timeout = RequestBodyTimeoutLayer::new(app.limits.client_timeout);
     let source = middleware::from_fn_with_state(Arc::clone(&app), check_source);
     let cors = cors(app.sources.clone());
+    let permission = middleware::from_fn_with_state(Arc::clone(&app), authorize);
     let guard = middleware::from_fn_with_state(Arc::clone(&app), authenticate);
     let router = routes()
         .router
@@ -108,6 +112,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .method_not_allowed_fallback(info::not_allowed)
         .with_state(app)
         .layer(body)
+        .layer(permission)
         .layer(body_timeout)
         .layer(guard);
     // The page is the same for everyone; what it asks for is guarded.
@@ -171,9 +176,10 @@ fn threads(routes: Routes) -> Routes {
 }
 
 fn runs(routes: Routes) -> Routes {
+    use cancel::{cancel, cancel_many};
     use runs::{
-        batch, cancel, cancel_many, create, create_stateless, join, join_stream,
-        join_stream_stateless, list, read, remove, stream, stream_stateless, wait, wait_stateless,
+        batch, create, create_stateless, join, join_stream, join_stream_stateless, list, read,
+        remove, stream, stream_stateless, wait, wait_stateless,
     };
     routes
         .at("/threads/{thread}/runs", [get(list), post(create)])

@@ -14,13 +14,13 @@ use crate::error::{ApiError, ApiResult};
 use crate::guard::Access;
 use crate::ids::thread_id;
 use crate::protocol::{Form, command, streamed};
-use crate::threads::find;
+use crate::threads::{find, sees};
 
 /// Refuses the thread of somebody else. One that does not exist may come to be.
 async fn free(app: &Access, thread: &str) -> ApiResult<String> {
     let id = thread_id(thread)?;
     match app.rows.thread(&id).await? {
-        Some(row) if !app.sees(&row.owner) => Err(ApiError::not_found(format!(
+        Some(row) if !sees(app, &row) => Err(ApiError::not_found(format!(
             "Thread with ID {id} not found"
         ))),
         _ => Ok(id),
@@ -50,7 +50,7 @@ pub(super) async fn events(
 }
 
 #[derive(Deserialize)]
-pub(super) struct Modes {
+pub(super) struct ThreadStreamQuery {
     stream_mode: Option<String>,
 }
 
@@ -58,7 +58,7 @@ pub(super) struct Modes {
 pub(super) async fn thread_stream(
     app: Access,
     Path(thread): Path<String>,
-    Query(query): Query<Modes>,
+    Query(query): Query<ThreadStreamQuery>,
     headers: HeaderMap,
 ) -> ApiResult<Response> {
     let thread = find(&app, &thread).await?.thread_id;

@@ -19,17 +19,25 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
-        let bytes = Bytes::from_request(request, state).await;
-        let bytes = bytes.map_err(|error| match error.status() {
-            StatusCode::PAYLOAD_TOO_LARGE => ApiError::too_large("the body is too large"),
-            _ => ApiError::invalid(error.body_text()),
-        })?;
-        let bytes: &[u8] = if bytes.is_empty() { b"{}" } else { &bytes };
-        let mut json = serde_json::Deserializer::from_slice(bytes);
-        let body = serde_path_to_error::deserialize(&mut json).map_err(invalid)?;
-        json.end()?;
-        Ok(Self(body))
+        Ok(Self(parsed(&bytes(request, state).await?)?))
     }
+}
+
+pub(super) async fn bytes<S: Send + Sync>(request: Request, state: &S) -> ApiResult<Bytes> {
+    let bytes = Bytes::from_request(request, state).await;
+    bytes.map_err(|error| match error.status() {
+        StatusCode::PAYLOAD_TOO_LARGE => ApiError::too_large("the body is too large"),
+        _ => ApiError::invalid(error.body_text()),
+    })
+}
+
+/// Reads a body.
+pub(super) fn parsed<T: DeserializeOwned>(bytes: &[u8]) -> ApiResult<T> {
+    let bytes: &[u8] = if bytes.is_empty() { b"{}" } else { bytes };
+    let mut json = serde_json::Deserializer::from_slice(bytes);
+    let body = serde_path_to_error::deserialize(&mut json).map_err(invalid)?;
+    json.end()?;
+    Ok(body)
 }
 
 /// Names the field that is wrong.
@@ -76,7 +84,7 @@ pub(super) fn sort(found: &mut [Value], by: &str, ascending: bool) {
     });
 }
 
-/// Returns one page, with the headers that say how many there are.
+/// Returns one page of all that was found.
 pub(super) fn page(
     found: Vec<Value>,
     limit: usize,
@@ -84,12 +92,19 @@ pub(super) fn page(
     select: Option<&[String]>,
 ) -> Response {
     let total = found.len();
-    let page: Vec<Value> = found
-        .into_iter()
-        .skip(offset)
-        .take(limit)
-        .map(|entry| selected(entry, select))
-        .collect();
+    let page = found.into_iter().skip(offset).take(limit).collect();
+    page_of(page, total, offset, select)
+}
+
+/// Returns a page, with the headers that say how many there are.
+pub(super) fn page_of(
+    page: Vec<Value>,
+    total: usize,
+    offset: usize,
+    select: Option<&[String]>,
+) -> Response {
+    let page = page.into_iter().map(|entry| selected(entry, select));
+    let page: Vec<Value> = page.collect();
     let next = offset + page.len();
     let mut headers = HeaderMap::new();
     headers.insert("x-pagination-total", HeaderValue::from(total));

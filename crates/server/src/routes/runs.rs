@@ -3,20 +3,18 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::queue::{Cancel, RunQueue};
 use axum::Json;
-use axum::body::Body as HttpBody;
 use axum::extract::{Path, Query};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use futures_util::StreamExt;
 use langgraph_http::Sse;
 use serde::Deserialize;
-use serde_json::{Value, json};
-use tokio::sync::OwnedSemaphorePermit;
+use serde_json::Value;
 
 use super::encoded::encoded;
-use super::query::{Body, Pairs, one_of, page};
+pub(super) use super::open_stream::{event_stream, held, permit};
+use super::query::{Body, Pairs, page_of};
+use super::run_body::RunBody;
 use super::search::ten;
 use super::waiting::result_of;
 use crate::app::App;
@@ -26,7 +24,7 @@ use crate::error::{ApiError, ApiResult};
 use crate::guard::Access;
 use crate::ids::uuid;
 use crate::rows::{Run, contains};
-use crate::runs::{Accepted, Disconnect, Modes, RunRequest, accept, attach, cancel as cancel_run};
+use crate::runs::{Accepted, Disconnect, Modes, RunRequest, accept, attach};
 use crate::spec::Mode;
 use crate::stream::{Feed, FeedReader};
 use crate::threads::find;
@@ -54,7 +52,7 @@ impl Accepted {
     }
 }
 
-fn headers(place: &str, suffix: &str) -> HeaderMap {
+pub(super) fn headers(place: &str, suffix: &str) -> HeaderMap {
     let mut headers = HeaderMap::new();
     let mut set = |name: header::HeaderName, value: String| {
         if let Ok(value) = value.parse() {
@@ -71,32 +69,6 @@ fn headers(place: &str, suffix: &str) -> HeaderMap {
 /// How often a silent stream sends a comment.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 
-/// Permits one more stream.
-pub(super) fn permit(app: &App) -> ApiResult<OwnedSemaphorePermit> {
-    let permit = Arc::clone(&app.streams).try_acquire_owned();
-    permit.map_err(|_| ApiError::too_many("too many streams are open"))
-}
-
-pub(super) fn event_stream(
-    permit: OwnedSemaphorePermit,
-    mut headers: HeaderMap,
-    sse: Sse,
-) -> Response {
-    for (name, value) in [
-        (header::CONTENT_TYPE, "text/event-stream; charset=utf-8"),
-        (header::CACHE_CONTROL, "no-store"),
-        (header::HeaderName::from_static("x-accel-buffering"), "no"),
-    ] {
-        headers.insert(name, header::HeaderValue::from_static(value));
-    }
-    let body = sse.into_response().into_body().into_data_stream();
-    let body = body.map(move |bytes| {
-        let _held = &permit;
-        bytes
-    });
-    (headers, HttpBody::from_stream(body)).into_response()
-}
-
 /// Returns the frames of a run.
 fn frames_of(events: FeedReader, encoder: impl Encoder + 'static, guard: Disconnect) -> Sse {
     Sse::breakable(encoded(events, encoder, guard)).keep_alive(HEARTBEAT)
@@ -108,11 +80,12 @@ async fn created(app: &Access, thread: Option<&str>, request: RunRequest) -> Api
 }
 
 async fn waited(app: &Access, thread: Option<&str>, request: RunRequest) -> ApiResult<Response> {
+    let permit = permit(app)?;
     let run = accept(app, thread, request).await?;
     let (guard, headers) = (run.guard(app), run.headers_of_thread("join"));
     // Its events are not read: the run must not wait for them.
     drop(run.events);
-    Ok(result_of(run.feed, guard, headers).await)
+    Ok(held(permit, result_of(run.feed, guard, headers).await))
 }
 
 async fn streaming(app: &Access, thread: Option<&str>, request: RunRequest) -> ApiResult<Response> {
@@ -131,14 +104,14 @@ async fn streaming(app: &Access, thread: Option<&str>, request: RunRequest) -> A
 pub(super) async fn create(
     app: Access,
     Path(thread): Path<String>,
-    Body(request): Body<RunRequest>,
+    RunBody(request): RunBody,
 ) -> ApiResult<Response> {
     created(&app, Some(&thread), request).await
 }
 
 pub(super) async fn create_stateless(
     app: Access,
-    Body(request): Body<RunRequest>,
+    RunBody(request): RunBody,
 ) -> ApiResult<Response> {
     created(&app, None, request).await
 }
@@ -157,29 +130,26 @@ pub(super) async fn batch(
 pub(super) async fn wait(
     app: Access,
     Path(thread): Path<String>,
-    Body(request): Body<RunRequest>,
+    RunBody(request): RunBody,
 ) -> ApiResult<Response> {
     waited(&app, Some(&thread), request).await
 }
 
-pub(super) async fn wait_stateless(
-    app: Access,
-    Body(request): Body<RunRequest>,
-) -> ApiResult<Response> {
+pub(super) async fn wait_stateless(app: Access, RunBody(request): RunBody) -> ApiResult<Response> {
     waited(&app, None, request).await
 }
 
 pub(super) async fn stream(
     app: Access,
     Path(thread): Path<String>,
-    Body(request): Body<RunRequest>,
+    RunBody(request): RunBody,
 ) -> ApiResult<Response> {
     streaming(&app, Some(&thread), request).await
 }
 
 pub(super) async fn stream_stateless(
     app: Access,
-    Body(request): Body<RunRequest>,
+    RunBody(request): RunBody,
 ) -> ApiResult<Response> {
     streaming(&app, None, request).await
 }
@@ -194,18 +164,23 @@ pub(super) async fn list(
         Some(text) => serde_json::from_str(text)?,
         None => Value::Null,
     };
-    let runs = app.rows.runs(&thread).await?.into_iter().filter(|run| {
-        query
-            .get("status")
-            .is_none_or(|status| status == run.status)
-            && contains(&run.metadata, &metadata)
-    });
-    let found = runs.map(|run| run.json()).collect();
     let (limit, offset) = (query.number("limit", ten())?, query.number("offset", 0)?);
-    Ok(page(found, limit, offset, query.list("select").as_deref()))
+    let wants = |run: &Run| contains(&run.metadata, &metadata);
+    let wants: Option<&(dyn Fn(&Run) -> bool + Sync)> = match &metadata {
+        Value::Object(entries) if !entries.is_empty() => Some(&wants),
+        _ => None,
+    };
+    let status = query.get("status");
+    let listed = app
+        .rows
+        .listed_runs(&thread, status, (offset, limit), wants);
+    let found = listed.await?;
+    let runs = found.page.iter().map(Run::json).collect();
+    let select = query.list("select");
+    Ok(page_of(runs, found.total, offset, select.as_deref()))
 }
 
-async fn find_run(app: &Access, thread: &str, run: &str) -> ApiResult<Run> {
+pub(super) async fn find_run(app: &Access, thread: &str, run: &str) -> ApiResult<Run> {
     let thread = find(app, thread).await?.thread_id;
     let run = uuid("run", run)?;
     let found = app.rows.run(&thread, &run).await?;
@@ -264,10 +239,12 @@ pub(super) async fn join(
 ) -> ApiResult<Response> {
     let run = find_run(&app, &thread, &run).await?;
     let place = format!("/threads/{}/runs/{}", run.thread_id, run.run_id);
+    let permit = permit(&app)?;
     let feed = attach(&app, &run).await?;
     let cancels = query.cancel_on_disconnect && run.is_open();
     let guard = Disconnect::new(&app, &run.run_id, cancels);
-    Ok(result_of(feed, guard, headers(&place, "join")).await)
+    let response = result_of(feed, guard, headers(&place, "join")).await;
+    Ok(held(permit, response))
 }
 
 /// Reads `stream_mode` of a query: modes, with commas or repeated, or a JSON list. `None` without
@@ -355,78 +332,4 @@ pub(super) async fn join_stream_stateless(
     let row = found.ok_or_else(missing)?;
     find(&app, &row.thread_id).await.map_err(|_| missing())?;
     join_live(&app, &row, &format!("/runs/{run}"), &headers_in, &query).await
-}
-
-#[derive(Deserialize)]
-pub(super) struct CancelQuery {
-    wait: Option<String>,
-    action: Option<String>,
-}
-
-fn action(given: Option<&str>) -> ApiResult<Cancel> {
-    match given {
-        None | Some("interrupt") => Ok(Cancel::Interrupt),
-        Some("rollback") => Ok(Cancel::Rollback),
-        Some(other) => Err(ApiError::invalid(format!(
-            "action is one of interrupt, rollback, found '{other}'"
-        ))),
-    }
-}
-
-pub(super) async fn cancel(
-    app: Access,
-    Path((thread, run)): Path<(String, String)>,
-    Query(query): Query<CancelQuery>,
-) -> ApiResult<Response> {
-    let run = find_run(&app, &thread, &run).await?;
-    let action = action(query.action.as_deref())?;
-    let waits = matches!(query.wait.as_deref(), Some("1" | "true"));
-    let place = format!("/threads/{}/runs/{}", run.thread_id, run.run_id);
-    let feed = attach(&app, &run).await?;
-    if !run.is_open() || !cancel_run(&app, &run.run_id, action).await? {
-        return Err(ApiError::conflict("Run has ended already."));
-    }
-    if waits {
-        feed.result().await;
-        return Ok((headers(&place, "join"), Json(json!({}))).into_response());
-    }
-    Ok((StatusCode::ACCEPTED, headers(&place, "join")).into_response())
-}
-
-#[derive(Deserialize)]
-pub(super) struct CancelMany {
-    thread_id: Option<String>,
-    run_ids: Option<Vec<String>>,
-    status: Option<String>,
-}
-
-pub(super) async fn cancel_many(
-    app: Access,
-    Query(query): Query<CancelQuery>,
-    Body(given): Body<CancelMany>,
-) -> ApiResult<StatusCode> {
-    let action = action(query.action.as_deref())?;
-    let found: Vec<String> = match (given.thread_id, given.run_ids, given.status) {
-        (Some(thread), Some(ids), None) => {
-            let thread = find(&app, &thread).await?.thread_id;
-            let open = app.rows.open(&thread).await?;
-            open.into_iter().filter(|run| ids.contains(run)).collect()
-        }
-        (None, None, Some(status)) => {
-            one_of("status", Some(&status), &["pending", "running", "all"])?;
-            app.rows.open_runs(app.filter(), &status).await?
-        }
-        _ => {
-            return Err(ApiError::invalid(
-                "thread_id and run_ids, or a status, say which runs are cancelled",
-            ));
-        }
-    };
-    if found.is_empty() {
-        return Err(ApiError::not_found("no such run is under way"));
-    }
-    for run in found.iter().rev() {
-        cancel_run(&app, run, action).await?;
-    }
-    Ok(StatusCode::NO_CONTENT)
 }

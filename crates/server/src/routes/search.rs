@@ -12,12 +12,12 @@ use crate::rows::contains;
 pub(super) struct Search<T> {
     metadata: Option<Value>,
     #[serde(default = "ten")]
-    limit: usize,
+    pub(super) limit: usize,
     #[serde(default)]
-    offset: usize,
-    sort_by: Option<String>,
+    pub(super) offset: usize,
+    pub(super) sort_by: Option<String>,
     sort_order: Option<String>,
-    select: Option<Vec<String>>,
+    pub(super) select: Option<Vec<String>>,
     #[serde(flatten)]
     pub(super) of: T,
 }
@@ -33,10 +33,23 @@ impl<T> Search<T> {
         wanted.is_none_or(|part| contains(metadata, part))
     }
 
+    /// Returns true if the search asks for some metadata.
+    pub(super) fn has_metadata(&self) -> bool {
+        match &self.metadata {
+            None | Some(Value::Null) => false,
+            Some(Value::Object(entries)) => !entries.is_empty(),
+            Some(_) => true,
+        }
+    }
+
+    pub(super) fn is_ascending(&self) -> bool {
+        self.sort_order.as_deref() == Some("asc")
+    }
+
     /// Returns the page that is asked for, the newest first unless the search says otherwise.
     pub(super) fn page(&self, mut found: Vec<Value>) -> Response {
         let by = self.sort_by.as_deref().unwrap_or("created_at");
-        sort(&mut found, by, self.sort_order.as_deref() == Some("asc"));
+        sort(&mut found, by, self.is_ascending());
         page(found, self.limit, self.offset, self.select.as_deref())
     }
 }

@@ -200,7 +200,7 @@ pub(super) async fn update(
     Body(given): Body<Update>,
 ) -> ApiResult<Json<Value>> {
     let thread = find(&app, &id).await?;
-    if !app.rows.open(&thread.thread_id).await?.is_empty() {
+    if !app.rows.active(&thread.thread_id).await?.is_empty() {
         return Err(ApiError::conflict(
             "Thread is running a task. Wait for it to finish before its state is changed.",
         ));

@@ -114,7 +114,7 @@ pub(super) async fn remove(app: Access, Body(given): Body<Remove>) -> ApiResult<
 }
 
 #[derive(Deserialize)]
-pub(super) struct Asked {
+pub(super) struct ItemSearch {
     #[serde(default)]
     namespace_prefix: Vec<String>,
     filter: Option<Map<String, Value>>,
@@ -124,7 +124,7 @@ pub(super) struct Asked {
     refresh_ttl: Option<bool>,
 }
 
-pub(super) async fn search(app: Access, Body(asked): Body<Asked>) -> ApiResult<Json<Value>> {
+pub(super) async fn search(app: Access, Body(asked): Body<ItemSearch>) -> ApiResult<Json<Value>> {
     let mut search = Search::new(inside(&app, asked.namespace_prefix)?);
     search.filter = asked.filter.map(|fields| filter(&fields)).transpose()?;
     search.query = asked.query;
@@ -201,7 +201,7 @@ fn filter(fields: &Map<String, Value>) -> ApiResult<Filter> {
 }
 
 #[derive(Deserialize)]
-pub(super) struct Listed {
+pub(super) struct NamespaceListing {
     prefix: Option<Vec<String>>,
     suffix: Option<Vec<String>>,
     max_depth: Option<usize>,
@@ -209,7 +209,10 @@ pub(super) struct Listed {
     offset: Option<usize>,
 }
 
-pub(super) async fn namespaces(app: Access, Body(asked): Body<Listed>) -> ApiResult<Json<Value>> {
+pub(super) async fn namespaces(
+    app: Access,
+    Body(asked): Body<NamespaceListing>,
+) -> ApiResult<Json<Value>> {
     let labels =
         |given: Vec<String>| -> Vec<Label> { given.into_iter().map(Label::from).collect() };
     let mut list = ListNamespaces::default();

@@ -11,18 +11,18 @@ use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use super::place;
-use super::query::{Body, Pairs, if_exists, one_of};
+use super::query::{Body, Pairs, if_exists, one_of, page_of};
 use super::search::Search;
 use super::state;
 use crate::error::{ApiError, ApiResult};
 use crate::guard::Access;
 use crate::ids::thread_id;
-use crate::rows::{Pruning, Thread, Ttl, contains, merge};
+use crate::rows::{Pruning, SortBy, Thread, ThreadListing, Ttl, contains, merge};
 use crate::runs::{prune_thread, remove_thread};
-use crate::threads::{find, make};
+use crate::threads::{find, make, sees};
 
 #[derive(Deserialize)]
-pub(super) struct Create {
+pub(super) struct CreateThread {
     thread_id: Option<String>,
     metadata: Option<Map<String, Value>>,
     graph_id: Option<String>,
@@ -36,17 +36,17 @@ pub(super) struct Create {
 fn ttl<'de, D: Deserializer<'de>>(given: D) -> Result<Option<Ttl>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
-    enum Form {
+    enum TtlForm {
         Minutes(f64),
         Ttl(Ttl),
     }
-    let ttl = match Option::<Form>::deserialize(given)? {
+    let ttl = match Option::<TtlForm>::deserialize(given)? {
         None => return Ok(None),
-        Some(Form::Minutes(ttl)) => Ttl {
+        Some(TtlForm::Minutes(ttl)) => Ttl {
             ttl,
             strategy: Pruning::Delete,
         },
-        Some(Form::Ttl(ttl)) => ttl,
+        Some(TtlForm::Ttl(ttl)) => ttl,
     };
     // A century is for ever.
     if ttl.time().is_none() || ttl.ttl > 60.0 * 24.0 * 36_525.0 {
@@ -83,7 +83,7 @@ struct Superstep {
     updates: Vec<state::Update>,
 }
 
-pub(super) async fn create(app: Access, Body(given): Body<Create>) -> ApiResult<Json<Value>> {
+pub(super) async fn create(app: Access, Body(given): Body<CreateThread>) -> ApiResult<Json<Value>> {
     let id = match &given.thread_id {
         Some(id) => thread_id(id)?,
         None => Uuid::now_v7().to_string(),
@@ -97,9 +97,10 @@ pub(super) async fn create(app: Access, Body(given): Body<Create>) -> ApiResult<
         });
         merge(&mut metadata, &own);
     }
+    merge(&mut metadata, &app.filters.threads.as_metadata());
     let mut thread = Thread::new(id, app.owner(), metadata);
     thread.ttl = given.ttl;
-    if !make(&app, &thread).await? {
+    if !make(&app, thread.clone()).await? {
         let id = &thread.thread_id;
         let existing = find(&app, id).await.map(|existing| existing.json());
         return if_exists(given.if_exists.as_deref(), "Thread", id, existing);
@@ -130,7 +131,7 @@ pub(super) async fn read(
 }
 
 #[derive(Deserialize)]
-pub(super) struct Change {
+pub(super) struct ChangeThread {
     metadata: Option<Map<String, Value>>,
     #[serde(default, deserialize_with = "ttl")]
     ttl: Option<Ttl>,
@@ -140,12 +141,15 @@ pub(super) async fn change(
     app: Access,
     Path(id): Path<String>,
     headers: HeaderMap,
-    Body(given): Body<Change>,
+    Body(given): Body<ChangeThread>,
 ) -> ApiResult<Response> {
     let thread = find(&app, &id).await?;
     let id = thread.thread_id;
     let metadata = Value::Object(given.metadata.unwrap_or_default());
     same_graph(&app, &thread.metadata, &metadata)?;
+    if !app.filters.threads.keeps(&metadata) {
+        return Err(ApiError::forbidden("Forbidden"));
+    }
     let changed = app
         .rows
         .change_thread(&id, |thread| {
@@ -177,7 +181,7 @@ pub(super) async fn prune(app: Access, Body(given): Body<Prune>) -> ApiResult<Js
     let mut pruned = 0;
     for id in ids? {
         match app.rows.thread(&id).await? {
-            Some(thread) if app.sees(&thread.owner) => {
+            Some(thread) if sees(&app, &thread) => {
                 prune_thread(&app, &thread, given.strategy).await?;
                 pruned += 1;
             }
@@ -202,53 +206,104 @@ pub(super) struct Wanted {
     extract: Option<BTreeMap<String, String>>,
 }
 
-async fn matching(app: &Access, search: &Search<Wanted>) -> ApiResult<Vec<Value>> {
-    let Wanted {
-        ids,
-        values,
-        status,
-        extract,
-    } = &search.of;
-    let paths = extract.iter().flatten();
+impl Search<Wanted> {
+    /// Returns true if the documents of threads decide whether they are found.
+    fn reads_documents(&self, app: &Access) -> bool {
+        let Wanted { ids, values, .. } = &self.of;
+        let has_values = values.as_ref().is_some_and(|values| !values.is_null());
+        ids.is_some() || has_values || self.has_metadata() || !app.filters.threads.is_all()
+    }
+
+    fn wants(&self, app: &Access, thread: &Thread) -> bool {
+        let values = self.of.values.as_ref();
+        self.fits(&thread.metadata)
+            && app.filters.threads.fits(&thread.metadata)
+            && values.is_none_or(|part| contains(&thread.values, part))
+    }
+
+    fn listed<'a>(&'a self, app: &'a Access) -> ApiResult<ThreadListing<'a>> {
+        let status = self.of.status.as_deref();
+        one_of("status", status, &["idle", "busy", "interrupted", "error"])?;
+        let by = self.sort_by.as_deref();
+        let known = [
+            "thread_id",
+            "status",
+            "created_at",
+            "updated_at",
+            "state_updated_at",
+        ];
+        one_of("sort_by", by, &known)?;
+        let by = match by {
+            Some("updated_at" | "state_updated_at") => SortBy::Updated,
+            Some("thread_id") => SortBy::Id,
+            Some("status") => SortBy::Status,
+            _ => SortBy::Created,
+        };
+        Ok(ThreadListing {
+            owner: app.filter(),
+            status,
+            by,
+            ascending: self.is_ascending(),
+            offset: self.offset,
+            limit: self.limit,
+        })
+    }
+}
+
+/// Returns what is extracted of each thread.
+fn extracts(wanted: &Wanted) -> ApiResult<Vec<(&String, Vec<place::Step>)>> {
+    let paths = wanted.extract.iter().flatten();
     let paths = paths.map(|(name, path)| Ok((name, place::parse(path)?)));
     let paths: Vec<_> = paths.collect::<ApiResult<_>>()?;
     if paths.len() > 10 {
         return Err(ApiError::invalid("extract has at most 10 paths"));
     }
-    let status = status.as_deref();
-    one_of("status", status, &["idle", "busy", "interrupted", "error"])?;
-    let wants = |thread: &Thread| {
-        ids.as_ref()
-            .is_none_or(|ids| ids.contains(&thread.thread_id))
-            && search.fits(&thread.metadata)
-            && values
-                .as_ref()
-                .is_none_or(|part| contains(&thread.values, part))
+    Ok(paths)
+}
+
+pub(super) async fn search(app: Access, Body(search): Body<Search<Wanted>>) -> ApiResult<Response> {
+    let paths = extracts(&search.of)?;
+    let listed = search.listed(&app)?;
+    let found = if search.reads_documents(&app) {
+        let wants = |thread: &Thread| search.wants(&app, thread);
+        let ids = search.of.ids.as_deref();
+        app.rows.wanted_threads(listed, ids, wants).await?
+    } else {
+        app.rows.listed_threads(listed).await?
     };
-    let found = app.rows.threads(app.filter(), status, wants).await?;
     let out = |thread: &Thread| {
         let mut json = thread.json();
         let extracted = paths
             .iter()
             .map(|(name, path)| ((*name).clone(), place::find(&json, path)));
         let extracted: Map<String, Value> = extracted.collect();
-        if extract.is_some() {
+        if search.of.extract.is_some() {
             json["extracted"] = Value::Object(extracted);
         }
         json
     };
-    Ok(found.iter().map(out).collect())
-}
-
-pub(super) async fn search(app: Access, Body(search): Body<Search<Wanted>>) -> ApiResult<Response> {
-    Ok(search.page(matching(&app, &search).await?))
+    let page = found.page.iter().map(out).collect();
+    let select = search.select.as_deref();
+    Ok(page_of(page, found.total, search.offset, select))
 }
 
 pub(super) async fn count(
     app: Access,
     Body(search): Body<Search<Wanted>>,
 ) -> ApiResult<Json<usize>> {
-    Ok(Json(matching(&app, &search).await?.len()))
+    let listed = ThreadListing {
+        offset: usize::MAX,
+        limit: 0,
+        ..search.listed(&app)?
+    };
+    if !search.reads_documents(&app) {
+        let count = app.rows.count_threads(listed.owner, listed.status);
+        return Ok(Json(count.await?));
+    }
+    let wants = |thread: &Thread| search.wants(&app, thread);
+    let ids = search.of.ids.as_deref();
+    let found = app.rows.wanted_threads(listed, ids, wants).await?;
+    Ok(Json(found.total))
 }
 
 pub(super) async fn copy(app: Access, Path(id): Path<String>) -> ApiResult<Json<Value>> {
@@ -258,7 +313,8 @@ pub(super) async fn copy(app: Access, Path(id): Path<String>) -> ApiResult<Json<
         app.owner(),
         thread.metadata.clone(),
     );
-    if !make(&app, &copy).await? {
+    merge(&mut copy.metadata, &app.filters.threads.as_metadata());
+    if !make(&app, copy.clone()).await? {
         return Err(ApiError::conflict("the copy exists already"));
     }
     if let Some(graph) = app.graph_of_thread(&thread.metadata)?

@@ -35,6 +35,9 @@ pub(crate) struct Cron {
     /// When it fires next, in milliseconds.
     #[serde(skip)]
     pub(crate) due: Option<i64>,
+    /// The run that it has started last.
+    #[serde(skip)]
+    pub(crate) run: Option<String>,
 }
 
 impl Cron {
@@ -47,30 +50,51 @@ impl Cron {
     }
 }
 
-/// Reads `owner, due, doc`.
+/// Reads `owner, due, doc, run`.
 fn read_cron(line: &Line) -> RowsResult<Cron> {
     let cron: Cron = serde_json::from_str(line.text(2))?;
     Ok(Cron {
         owner: line.text(0).to_owned(),
         due: line.some_int(1),
+        run: line.some_text(3).map(str::to_owned),
         ..cron
     })
 }
 
 impl Rows {
-    pub(crate) async fn create_cron(&self, cron: &Cron) -> RowsResult<()> {
-        let statement = sql!(
-            "INSERT INTO served_crons (id, owner, due, doc) VALUES ($1, $2, $3, $4)",
-            &cron.cron_id,
-            &cron.owner,
-            cron.due,
-            serde_json::to_string(cron)?,
-        );
+    /// Creates the row. Returns false if its owner has as many as may be.
+    pub(crate) async fn create_cron(&self, cron: &Cron, limit: u64) -> RowsResult<bool> {
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let statements = vec![
+            // Those that are created at once are counted, too.
+            sql!("SELECT {GATE_OF}", &cron.owner),
+            sql!(
+                "INSERT INTO served_crons (id, owner, due, doc) \
+                 SELECT $1, $2, CAST($3 AS BIGINT), $4 WHERE (SELECT count(*) FROM (SELECT 1 \
+                    FROM served_crons WHERE owner = $2 LIMIT CAST($5 AS BIGINT)) AS owned) \
+                    < CAST($5 AS BIGINT) RETURNING id",
+                &cron.cron_id,
+                &cron.owner,
+                cron.due,
+                serde_json::to_string(cron)?,
+                limit,
+            ),
+        ];
+        let answers = self.db.together(statements).await?;
+        Ok(answers.last().is_some_and(|lines| !lines.is_empty()))
+    }
+
+    /// Notes the run that a cron has started last.
+    pub(crate) async fn set_cron_run(&self, id: &str, run: &str) -> RowsResult<()> {
+        let statement = sql!("UPDATE served_crons SET run = $2 WHERE id = $1", id, run);
         self.db.change(statement).await.map(|_| ())
     }
 
     pub(crate) async fn cron(&self, id: &str) -> RowsResult<Option<Cron>> {
-        let statement = sql!("SELECT owner, due, doc FROM served_crons WHERE id = $1", id);
+        let statement = sql!(
+            "SELECT owner, due, doc, run FROM served_crons WHERE id = $1",
+            id
+        );
         let line = self.db.row(statement).await?;
         line.map(|line| read_cron(&line)).transpose()
     }
@@ -78,7 +102,7 @@ impl Rows {
     /// Returns the crons of an owner; `None`: of all.
     pub(crate) async fn crons(&self, owner: Option<&str>) -> RowsResult<Vec<Cron>> {
         let statement = sql!(
-            "SELECT owner, due, doc FROM served_crons \
+            "SELECT owner, due, doc, run FROM served_crons \
              WHERE CAST($1 AS TEXT) IS NULL OR owner = $1",
             owner
         );
@@ -89,7 +113,7 @@ impl Rows {
     /// Returns those whose time has come.
     pub(crate) async fn due_crons(&self) -> RowsResult<Vec<Cron>> {
         let statement = sql!(
-            "SELECT owner, due, doc FROM served_crons WHERE due <= {NOW} ORDER BY due LIMIT 100"
+            "SELECT owner, due, doc, run FROM served_crons WHERE due <= {NOW} ORDER BY due LIMIT 100"
         );
         let lines = self.db.rows(statement).await?;
         lines.iter().map(read_cron).collect()

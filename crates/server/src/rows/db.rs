@@ -2,8 +2,9 @@
 //!
 //! Both take the same text: `$1` for a parameter, and these words for what differs: `{NOW}`, the
 //! time in milliseconds; `{LOCK}`, for rows that others shall leave; `{SKIP}`, the same, passing
-//! over those that others have; `{SHARE}`, for rows that others may read only; `{EACH}`, a table of
-//! the elements `e` of the list that follows.
+//! over those that others have; `{SHARE}`, for rows that others may read only; `{GATE}`, which one
+//! transaction at a time passes; `{GATE_OF}`, the same for each value of `$1`; `{EACH}`, a table of the
+//! elements `e` of the list that is `$3`.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -13,26 +14,7 @@ use rusqlite::{Connection, TransactionBehavior};
 
 use super::RowsError;
 use super::cells::{Cell, Line};
-
-/// A statement with its parameters.
-pub(crate) struct Statement {
-    sql: &'static str,
-    parameters: Vec<Cell>,
-}
-
-/// Makes a statement: `sql!("…", parameter, …)`.
-macro_rules! sql {
-    ($sql:expr $(, $parameter:expr)* $(,)?) => {
-        $crate::rows::db::Statement::new($sql, vec![$($crate::rows::cells::Cell::from($parameter)),*])
-    };
-}
-pub(crate) use sql;
-
-impl Statement {
-    pub(crate) fn new(sql: &'static str, parameters: Vec<Cell>) -> Self {
-        Self { sql, parameters }
-    }
-}
+use super::statement::Statement;
 
 /// A database: where the rows of the server are.
 pub(crate) enum Db {
@@ -47,11 +29,13 @@ pub(crate) enum Db {
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What the words are in SQLite.
-const WORDS: [(&str, &str); 5] = [
+const WORDS: [(&str, &str); 7] = [
     ("{NOW}", "CAST(unixepoch('subsec') * 1000 AS INTEGER)"),
     ("{LOCK}", ""),
     ("{SKIP}", ""),
     ("{SHARE}", ""),
+    ("{GATE}", "1"),
+    ("{GATE_OF}", "length(?1)"),
     ("{EACH}", "(SELECT value AS e FROM json_each(?3))"),
 ];
 
@@ -134,7 +118,7 @@ async fn patiently<T>(
     }
 }
 
-fn is_busy(error: &rusqlite::Error) -> bool {
+pub(super) fn is_busy(error: &rusqlite::Error) -> bool {
     use rusqlite::ErrorCode::{DatabaseBusy, DatabaseLocked};
     matches!(
         error.sqlite_error_code(),
@@ -173,7 +157,7 @@ impl Db {
                     connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
                 transaction.execute_batch(TABLE)?;
                 for step in missing(transaction.query_row(FOUND, [], |row| row.get(0))?)? {
-                    transaction.execute_batch(step)?;
+                    transaction.execute_batch(&in_sqlite(step))?;
                 }
                 transaction.execute_batch(&version)?;
                 transaction.commit()?;
@@ -189,7 +173,8 @@ impl Db {
                 transaction.batch_execute(TABLE).await?;
                 let found = transaction.query_one(FOUND, &[]).await?;
                 for step in missing(found.try_get(0)?)? {
-                    transaction.batch_execute(step).await?;
+                    let step = super::postgres::in_postgres(step);
+                    transaction.batch_execute(&step).await?;
                 }
                 transaction.batch_execute(&version).await?;
                 transaction.commit().await?;
@@ -246,14 +231,9 @@ impl Db {
             }
             #[cfg(feature = "postgres")]
             Self::Postgres(database) => {
-                let mut answers = Vec::with_capacity(statements.len());
                 let mut client = database.client().await?;
                 let transaction = client.transaction().await?;
-                for statement in &statements {
-                    let rows =
-                        super::postgres::run(&transaction, statement.sql, &statement.parameters);
-                    answers.push(rows.await?);
-                }
+                let answers = super::postgres::run_all(&transaction, &statements).await?;
                 transaction.commit().await?;
                 Ok(answers)
             }

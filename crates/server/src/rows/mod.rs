@@ -2,21 +2,31 @@
 
 mod assistants;
 mod cells;
+mod claims;
 mod crons;
 mod db;
 mod error;
+mod event_log;
+mod lanes;
 mod numbers;
+mod outbox;
 mod peers;
 #[cfg(feature = "postgres")]
 mod postgres;
 mod queue;
+mod renewer;
+mod requests;
 mod runs;
 mod schema;
+mod search;
 mod settings;
+mod shelf;
 mod signal_words;
+mod statement;
 mod threads;
+mod times;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -28,12 +38,17 @@ use tokio::sync::broadcast;
 pub(crate) use assistants::{Assistant, system_assistant};
 use cells::Line;
 pub(crate) use crons::Cron;
-use db::{Db, sql};
+use db::Db;
 pub(crate) use error::RowsError;
 pub(crate) use numbers::PER_EVENT;
 use peers::{Peers, Watch};
+pub(crate) use renewer::Renewer;
+pub(crate) use requests::KeptSince;
 pub(crate) use runs::Run;
-pub(crate) use threads::{Pruning, Thread, Ttl, Writer};
+pub(crate) use search::{SortBy, ThreadListing};
+pub(crate) use shelf::create_file;
+use statement::sql;
+pub(crate) use threads::{Creation, Pruning, Thread, Ttl, Writer};
 
 pub(crate) type RowsResult<T> = Result<T, RowsError>;
 
@@ -46,6 +61,7 @@ pub(crate) struct Rows {
     signals: broadcast::Sender<Signal>,
     /// The processes on the file.
     peers: Option<Arc<Peers>>,
+    file: Option<PathBuf>,
 }
 
 impl Rows {
@@ -55,6 +71,7 @@ impl Rows {
         connection.busy_timeout(Duration::from_secs(10))?;
         connection.pragma_update(None, "synchronous", "NORMAL")?;
         let mut rows = Self::with(Db::sqlite(connection)).await?;
+        rows.file = Some(path.to_owned());
         let watch = Watch::open(path).await?;
         rows.peers = Some(Arc::clone(&watch.peers));
         tokio::spawn(peers::listen(watch, rows.signals.clone()));
@@ -80,6 +97,7 @@ impl Rows {
             db,
             signals,
             peers: None,
+            file: None,
         })
     }
 

@@ -33,12 +33,21 @@ impl Rows {
         self.db.change(statement).await.map(|_| ())
     }
 
-    /// Returns the runs of a thread that have numbers, with the number before their first.
-    pub(crate) async fn numbered_runs(&self, thread: &str) -> RowsResult<Vec<(i64, Run)>> {
+    /// Returns runs of a thread that have numbers beyond that one, with the number before their
+    /// first: at most `limit`, in their order.
+    pub(crate) async fn numbered_runs(
+        &self,
+        thread: &str,
+        beyond: i64,
+        limit: i64,
+    ) -> RowsResult<Vec<(i64, Run)>> {
         let statement = sql!(
             "SELECT r.status, r.updated, r.doc, n.first FROM served_numbers AS n \
-             JOIN served_runs AS r ON r.id = n.run WHERE n.thread = $1 ORDER BY n.first",
-            thread
+             JOIN served_runs AS r ON r.id = n.run WHERE n.thread = $1 AND n.first > $2 \
+             ORDER BY n.first LIMIT $3",
+            thread,
+            beyond,
+            limit,
         );
         let lines = self.db.rows(statement).await?;
         lines

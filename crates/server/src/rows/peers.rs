@@ -15,8 +15,8 @@ use rusqlite::Connection;
 use tokio::sync::broadcast;
 use uuid::Uuid;
 
-use super::db::Statement;
 use super::signal_words::{signal, word};
+use super::statement::Statement;
 use super::{RowsResult, sql};
 
 /// How often a process looks that is not alone.
@@ -217,7 +217,7 @@ pub(super) async fn listen(mut watch: Watch, signals: broadcast::Sender<Signal>)
 
 #[cfg(test)]
 mod tests {
-    use crate::queue::{Job, RunQueue, Signals};
+    use crate::queue::{After, Job, RunQueue, Signals};
 
     use super::super::Rows;
     use super::*;
@@ -242,18 +242,24 @@ mod tests {
         let one = Rows::open(&file).await.unwrap();
         let mut heard = one.signals();
         assert!(!one.is_shared());
-        one.push(Job::new("run 1", "a", "{}"), false).await.unwrap();
+        one.push(Job::new("run 1", "a", "{}")).await.unwrap();
         assert_eq!(next(&mut heard).await, Signal::Queued);
 
         let other = Rows::open(&file).await.unwrap();
         // It begins when the first one knows of it.
         assert!(one.is_shared() && other.is_shared());
         assert_eq!(next(&mut heard).await, Signal::Lost);
-        let claim = other.claim("other", Duration::from_secs(30)).await;
+        let claim = other
+            .claim("other", Duration::from_secs(30), After::START)
+            .await;
         let claim = claim.unwrap().unwrap();
         let begun = Instant::now();
-        assert!(other.finish(&claim, "success").await.unwrap());
-        assert_eq!(next(&mut heard).await, Signal::Ended("run 1".to_owned()));
+        assert!(other.finish(&claim, "success", None).await.unwrap());
+        let ended = Signal::Ended {
+            run: "run 1".to_owned(),
+            thread: "a".to_owned(),
+        };
+        assert_eq!(next(&mut heard).await, ended);
         assert!(begun.elapsed() < Duration::from_secs(1));
 
         drop(other);
@@ -264,7 +270,7 @@ mod tests {
         };
         let before = signals(NEWEST);
         assert!(before > 0);
-        one.push(Job::new("run 2", "a", "{}"), false).await.unwrap();
+        one.push(Job::new("run 2", "a", "{}")).await.unwrap();
         assert_eq!(signals(NEWEST), before);
     }
 
@@ -287,12 +293,16 @@ mod tests {
         other.execute(add, [&gone]).unwrap();
         until(&rows, true).await;
         assert_eq!(next(&mut heard).await, Signal::Lost);
-        let tell = "INSERT INTO served_signals VALUES (?1, 'x', 'events:run 1')";
+        let events = || Signal::Events {
+            run: "run 1".to_owned(),
+            thread: "a".to_owned(),
+        };
+        let tell = "INSERT INTO served_signals VALUES (?1, 'x', 'events:run 1:a')";
         other.execute(tell, [1]).unwrap();
-        assert_eq!(next(&mut heard).await, Signal::Events("run 1".to_owned()));
+        assert_eq!(next(&mut heard).await, events());
         other.execute(tell, [3 * KEPT]).unwrap();
         assert_eq!(next(&mut heard).await, Signal::Lost);
-        assert_eq!(next(&mut heard).await, Signal::Events("run 1".to_owned()));
+        assert_eq!(next(&mut heard).await, events());
         // The one that is gone goes first, and the signals of long ago with it.
         let names = "SELECT group_concat(name) FROM served_processes WHERE name LIKE '%/x'";
         let begun = Instant::now();

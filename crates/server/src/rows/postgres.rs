@@ -11,11 +11,12 @@ use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 
 use super::cells::{Cell, Line};
 use super::signal_words::signal;
+use super::statement::Statement;
 
 /// The channel on which processes tell each other what changes.
 pub(super) const CHANNEL: &str = "langgraph_served";
 
-fn in_postgres(sql: &str) -> String {
+pub(super) fn in_postgres(sql: &str) -> String {
     sql.replace(
         "{NOW}",
         "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint)",
@@ -23,6 +24,14 @@ fn in_postgres(sql: &str) -> String {
     .replace("{LOCK}", "FOR UPDATE")
     .replace("{SKIP}", "FOR UPDATE SKIP LOCKED")
     .replace("{SHARE}", "FOR SHARE")
+    .replace(
+        "{GATE}",
+        "CAST(pg_advisory_xact_lock(7306370218745226338) AS text)",
+    )
+    .replace(
+        "{GATE_OF}",
+        "CAST(pg_advisory_xact_lock(7306, hashtext($1)) AS text)",
+    )
     .replace("{EACH}", "json_array_elements(CAST($3 AS json)) AS j (e)")
 }
 
@@ -67,7 +76,29 @@ pub(super) async fn run(
     cells: &[Cell],
 ) -> Result<Vec<Line>, tokio_postgres::Error> {
     let statement = client.prepare_cached(&in_postgres(sql)).await?;
-    let rows = client.query(&statement, &parameters(cells)).await?;
+    query(client, &statement, cells).await
+}
+
+/// Runs statements, which are sent together and carried out in their order.
+pub(super) async fn run_all(
+    client: &impl GenericClient,
+    statements: &[Statement],
+) -> Result<Vec<Vec<Line>>, tokio_postgres::Error> {
+    let mut prepared = Vec::with_capacity(statements.len());
+    for statement in statements {
+        prepared.push(client.prepare_cached(&in_postgres(statement.sql)).await?);
+    }
+    let queries = prepared.iter().zip(statements);
+    let queries = queries.map(|(sql, statement)| query(client, sql, &statement.parameters));
+    futures_util::future::try_join_all(queries).await
+}
+
+async fn query(
+    client: &impl GenericClient,
+    statement: &tokio_postgres::Statement,
+    cells: &[Cell],
+) -> Result<Vec<Line>, tokio_postgres::Error> {
+    let rows = client.query(statement, &parameters(cells)).await?;
     rows.iter()
         .map(|row| {
             let cells = row.columns().iter().enumerate().map(|(index, column)| {

@@ -1,18 +1,22 @@
-//! The queue of runs, and the log of their events.
+//! The queue of runs.
 
+use std::collections::BTreeSet;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use crate::queue::{
-    Cancel, Cancelled, Claim, EventLog, Held, Job, LoggedEvent, QueueError, Reaped, RunQueue,
-    Signal, Signals,
-};
 use async_trait::async_trait;
-use langgraph_sql::process_is_gone;
 use serde_json::json;
 
-use super::db::Statement;
+use super::claims::read_claim;
+use super::lanes::{locked, placed};
+use super::outbox::noticed;
 use super::signal_words::word;
-use super::{Line, Rows, RowsError, RowsResult, sql};
+use super::statement::Statement;
+use super::times::{length, milliseconds};
+use super::{Rows, RowsResult, sql};
+use crate::queue::{
+    After, Cancel, Cancelled, Claim, Held, Job, Notice, Pushed, QueueError, Reaped, RunQueue,
+    Signal, Signals,
+};
 use crate::wire::time::now;
 
 type QueueResult<T> = Result<T, QueueError>;
@@ -20,48 +24,16 @@ type QueueResult<T> = Result<T, QueueError>;
 /// When a run is attempted again whose storage has failed.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
-/// The run that comes next. An index holds each rule that two workers could break at once.
-const CLAIM: &str = "UPDATE served_runs SET status = 'running', worker = $1, fence = fence + 1, \
-        lease = {NOW} + $2, updated = $3 \
-    WHERE id = ( \
-        SELECT r.id FROM served_runs AS r WHERE r.status = 'pending' AND r.due <= {NOW} \
-        AND NOT EXISTS (SELECT 1 FROM served_runs AS o WHERE o.thread = r.thread AND ( \
-            o.status = 'running' OR (o.status = 'pending' AND o.due <= {NOW} AND o.id < r.id))) \
-        AND (r.concurrency IS NULL OR NOT EXISTS (SELECT 1 FROM served_runs AS o \
-            WHERE o.concurrency = r.concurrency AND o.status = 'running')) \
-        ORDER BY r.priority DESC, r.due, r.id LIMIT 1 {SKIP}) \
-    RETURNING id, thread, doc, fence, attempt, cancel";
-
-fn claim(line: &Line) -> Claim {
-    Claim::new(line.text(0), line.text(1), line.text(2))
-        .fence(line.int(3))
-        .attempt(line.int(4))
-        .cancel(line.some_text(5).and_then(Cancel::parse))
-}
-
-/// Reads `number, made, mode, event, data`.
-fn logged(line: &Line) -> LoggedEvent {
-    LoggedEvent {
-        number: line.int(0),
-        made: line.int(1),
-        mode: line.text(2).to_owned(),
-        event: line.text(3).to_owned(),
-        data: line.text(4).to_owned(),
-    }
-}
-
-fn milliseconds(time: SystemTime) -> i64 {
-    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
-}
-
-fn length(time: Duration) -> i64 {
-    i64::try_from(time.as_millis()).unwrap_or(i64::MAX / 4)
-}
+/// How many delayed runs are let go at once.
+const RELEASED: i64 = 500;
 
 impl Rows {
     /// Tells other processes with the transaction of the statements, if there can be others.
-    fn telling(&self, mut statements: Vec<Statement>, signal: &Signal) -> Vec<Statement> {
+    pub(super) fn telling(
+        &self,
+        mut statements: Vec<Statement>,
+        signal: &Signal,
+    ) -> Vec<Statement> {
         match &self.peers {
             Some(peers) if peers.has_others() => statements.push(peers.tell(signal)),
             None if self.is_shared() => {
@@ -74,40 +46,22 @@ impl Rows {
     }
 
     /// Tells this process.
-    fn tell(&self, signal: Signal) {
-        // Without a listener there is nobody to tell.
+    pub(super) fn tell(&self, signal: Signal) {
+        // Without a listener there is none to tell.
         let _ = self.signals.send(signal);
     }
 
-    /// Has this process look for what is due.
+    /// Has this process look for runs.
     pub(crate) fn wake(&self) {
         self.tell(Signal::Queued);
-    }
-
-    /// Ends the leases of processes of this machine that are gone. Others expire in their time.
-    pub(crate) async fn expire_gone(&self) -> RowsResult<()> {
-        let statement = sql!("SELECT DISTINCT worker FROM served_runs WHERE status = 'running'");
-        for line in self.db.rows(statement).await? {
-            let worker = line.text(0);
-            let process = worker
-                .rsplit_once('/')
-                .map_or(worker, |(process, _)| process);
-            if process_is_gone(process) {
-                let statement = sql!(
-                    "UPDATE served_runs SET lease = 0 WHERE worker = $1 AND status = 'running'",
-                    worker
-                );
-                self.db.change(statement).await?;
-            }
-        }
-        Ok(())
     }
 
     /// Puts a claimed run back, and counts that many attempts.
     async fn requeue(&self, claim: &Claim, attempts: i64, delay: Duration) -> QueueResult<bool> {
         let statement = sql!(
             "UPDATE served_runs SET status = 'pending', worker = NULL, updated = $3, \
-             attempt = attempt + $4, due = CASE WHEN $5 = 0 THEN due ELSE {NOW} + $5 END \
+             attempt = attempt + $4, due = CASE WHEN $5 = 0 THEN due ELSE {NOW} + $5 END, \
+             stage = CASE WHEN $5 = 0 THEN 'queued' ELSE 'delayed' END \
              WHERE id = $1 AND fence = $2 AND status = 'running' RETURNING id",
             &claim.run,
             claim.fence,
@@ -115,70 +69,151 @@ impl Rows {
             attempts,
             length(delay),
         );
-        Ok(self.change_and_tell(statement, Signal::Queued).await?)
+        let (run, thread) = (&claim.run, &claim.thread);
+        Ok(self
+            .change_and_tell(run, thread, statement, Signal::Queued)
+            .await?)
     }
 
-    /// Runs a statement that returns rows if it did something, and tells everyone then.
-    async fn change_and_tell(&self, statement: Statement, signal: Signal) -> RowsResult<bool> {
-        let lines = self.db.rows(statement).await?;
+    /// Changes a run with a statement that returns rows if it did something, places the runs of its
+    /// thread, and tells everyone then.
+    async fn change_and_tell(
+        &self,
+        run: &str,
+        thread: &str,
+        statement: Statement,
+        signal: Signal,
+    ) -> RowsResult<bool> {
+        let telling = self.telling(Vec::new(), &signal);
+        let lines = self.change_lane(thread, run, statement, telling).await?;
         if lines.is_empty() {
             return Ok(false);
-        }
-        if self.is_shared() {
-            self.db.together(self.telling(Vec::new(), &signal)).await?;
         }
         self.tell(signal);
         Ok(true)
     }
+
+    /// Says why a job was not put in the queue.
+    async fn not_pushed(&self, job: &Job) -> QueueResult<Pushed> {
+        let name = job.request.as_ref().map(|request| request.name.as_str());
+        let known = sql!(
+            "SELECT id FROM served_runs WHERE id = $1 UNION \
+             SELECT run FROM served_requests WHERE owner = $2 AND name = CAST($3 AS TEXT)",
+            &job.run,
+            &job.owner,
+            name,
+        );
+        if self.db.row(known).await?.is_some() {
+            return Ok(Pushed::Known);
+        }
+        if job.unless_busy && !self.active(&job.thread).await?.is_empty() {
+            return Ok(Pushed::Busy);
+        }
+        Ok(Pushed::TooMany)
+    }
+}
+
+/// Returns the statement that puts a job in the queue.
+fn inserted(job: &Job) -> Statement {
+    sql!(
+        "INSERT INTO served_runs (id, thread, status, updated, due, priority, concurrency, \
+         attempt, fence, lease, doc, owner, made, stage) \
+         SELECT $1, $2, 'pending', $3, \
+         CASE WHEN CAST($4 AS BIGINT) = 0 THEN {NOW} ELSE CAST($4 AS BIGINT) END, \
+         CAST($5 AS BIGINT), CAST($6 AS TEXT), 1, 0, 0, $7, $9, {NOW}, \
+         CASE WHEN CAST($4 AS BIGINT) > {NOW} THEN 'delayed' ELSE 'queued' END \
+         WHERE (CAST($8 AS BIGINT) = 0 OR NOT (EXISTS (SELECT 1 FROM served_runs \
+            WHERE thread = $2 AND status = 'running') OR EXISTS (SELECT 1 FROM served_runs \
+            WHERE thread = $2 AND status = 'pending' AND stage <> 'delayed'))) \
+         AND (CAST($10 AS BIGINT) = 0 OR (SELECT count(*) FROM (SELECT 1 FROM served_runs \
+            WHERE owner = $9 AND status = 'pending' LIMIT CAST($10 AS BIGINT)) AS waiting) \
+            < CAST($10 AS BIGINT)) \
+         AND (CAST($11 AS TEXT) IS NULL OR EXISTS (SELECT 1 FROM served_requests \
+            WHERE owner = $9 AND name = $11 AND run = $1)) \
+         ON CONFLICT DO NOTHING RETURNING id",
+        &job.run,
+        &job.thread,
+        now(),
+        job.not_before.map_or(0, milliseconds),
+        job.priority,
+        job.concurrency_key.as_deref(),
+        &job.payload,
+        i64::from(job.unless_busy),
+        &job.owner,
+        job.most_waiting
+            .map_or(0, |most| i64::try_from(most).unwrap_or(i64::MAX)),
+        job.request.as_ref().map(|request| request.name.as_str()),
+    )
 }
 
 #[async_trait]
 impl RunQueue for Rows {
-    async fn push(&self, job: Job, unless_busy: bool) -> QueueResult<bool> {
-        let due = job.not_before.map_or(0, milliseconds);
-        let statements = vec![
-            // Two that are pushed at once see each other.
-            sql!(
-                "SELECT id FROM served_threads WHERE id = $1 {LOCK}",
-                &job.thread
-            ),
-            sql!(
-                "INSERT INTO served_runs (id, thread, status, updated, due, priority, concurrency, \
-                 attempt, fence, lease, doc) \
-                 SELECT $1, $2, 'pending', $3, \
-                 CASE WHEN CAST($4 AS BIGINT) = 0 THEN {NOW} ELSE CAST($4 AS BIGINT) END, \
-                 CAST($5 AS BIGINT), CAST($6 AS TEXT), 1, 0, 0, $7 \
-                 WHERE CAST($8 AS BIGINT) = 0 OR NOT EXISTS (SELECT 1 FROM served_runs \
-                 WHERE thread = $2 AND status IN ('pending', 'running')) RETURNING id",
+    async fn push(&self, job: Job) -> QueueResult<Pushed> {
+        // Two that are pushed at once see each other.
+        let key = job.concurrency_key.as_deref();
+        let mut statements: Vec<Statement> = locked(&job.thread, key).into();
+        if job.most_waiting.is_some() && !job.owner.is_empty() {
+            statements.push(sql!("SELECT {GATE_OF}", &job.owner));
+        }
+        if let Some(request) = &job.request {
+            statements.push(sql!(
+                "INSERT INTO served_requests (owner, name, digest, run, made) \
+                 VALUES ($1, $2, $3, $4, {NOW}) ON CONFLICT DO NOTHING",
+                &job.owner,
+                &request.name,
+                &request.digest,
                 &job.run,
-                &job.thread,
-                now(),
-                due,
-                job.priority,
-                job.concurrency_key.as_deref(),
-                &job.payload,
-                i64::from(unless_busy),
-            ),
-        ];
+            ));
+        }
+        let at = statements.len();
+        statements.push(inserted(&job));
+        statements.extend(placed(&job.thread, &job.run));
+        if job.request.is_some() {
+            statements.push(sql!(
+                "DELETE FROM served_requests WHERE owner = $1 AND run = $2 \
+                 AND NOT EXISTS (SELECT 1 FROM served_runs WHERE id = $2)",
+                &job.owner,
+                &job.run,
+            ));
+        }
         let statements = self.telling(statements, &Signal::Queued);
         let answers = self.db.together(statements).await?;
-        let pushed = answers.get(1).is_some_and(|lines| !lines.is_empty());
-        if pushed {
-            self.tell(Signal::Queued);
+        if answers.get(at).is_none_or(Vec::is_empty) {
+            return self.not_pushed(&job).await;
         }
-        Ok(pushed)
+        self.tell(Signal::Queued);
+        Ok(Pushed::Queued)
     }
 
-    async fn claim(&self, worker: &str, lease: Duration) -> QueueResult<Option<Claim>> {
-        let statement = sql!(CLAIM, worker, length(lease), now());
-        match self.db.row(statement).await {
-            Ok(line) => Ok(line.as_ref().map(claim)),
-            // Another worker was faster. Its signal, or the next look, comes soon.
-            Err(error) if error.is_conflict() => {
-                self.tell(Signal::Queued);
-                Ok(None)
+    async fn claim(
+        &self,
+        worker: &str,
+        lease: Duration,
+        after: After<'_>,
+    ) -> QueueResult<Option<Claim>> {
+        self.claim_next((worker, lease), after).await
+    }
+
+    async fn release_due(&self) -> QueueResult<bool> {
+        let mut released = false;
+        loop {
+            let statement = sql!(
+                "UPDATE served_runs SET stage = 'queued' WHERE status = 'pending' AND id IN ( \
+                    SELECT id FROM served_runs WHERE status = 'pending' AND stage = 'delayed' \
+                    AND due <= {NOW} ORDER BY due LIMIT $1 {SKIP}) RETURNING thread",
+                RELEASED
+            );
+            let lines = self.db.rows(statement).await?;
+            let threads: BTreeSet<&str> = lines.iter().map(|line| line.text(0)).collect();
+            for thread in threads {
+                let mut statements: Vec<Statement> = locked(thread, None).into();
+                statements.extend(placed(thread, ""));
+                self.db.together(statements).await?;
             }
-            Err(error) => Err(error.into()),
+            released |= !lines.is_empty();
+            if i64::try_from(lines.len()).unwrap_or(i64::MAX) < RELEASED {
+                return Ok(released);
+            }
         }
     }
 
@@ -208,7 +243,12 @@ impl RunQueue for Rows {
         Ok(held.collect())
     }
 
-    async fn finish(&self, claim: &Claim, status: &str) -> QueueResult<bool> {
+    async fn finish(
+        &self,
+        claim: &Claim,
+        status: &str,
+        notice: Option<Notice>,
+    ) -> QueueResult<bool> {
         let statement = sql!(
             "UPDATE served_runs SET status = $3, worker = NULL, updated = $4 \
              WHERE id = $1 AND fence = $2 AND status = 'running' RETURNING id",
@@ -217,8 +257,23 @@ impl RunQueue for Rows {
             status,
             now(),
         );
-        let ended = Signal::Ended(claim.run.clone());
-        Ok(self.change_and_tell(statement, ended).await?)
+        let signal = Signal::Ended {
+            run: claim.run.clone(),
+            thread: claim.thread.clone(),
+        };
+        let (run, thread) = (&claim.run, &claim.thread);
+        let Some(notice) = notice else {
+            return Ok(self.change_and_tell(run, thread, statement, signal).await?);
+        };
+        let noticed = noticed(run, Some(claim.fence), &notice);
+        let telling = self.telling(Vec::new(), &signal);
+        let ended = self
+            .end_lane(thread, run, noticed, statement, telling)
+            .await?;
+        if ended {
+            self.tell(signal);
+        }
+        Ok(ended)
     }
 
     async fn give_back(&self, claim: &Claim) -> QueueResult<bool> {
@@ -229,39 +284,69 @@ impl RunQueue for Rows {
         self.requeue(claim, 1, RETRY_AFTER).await
     }
 
-    async fn reap(&self, attempts: i64) -> QueueResult<Reaped> {
+    async fn reap(&self, attempts: i64, worker: &str, lease: Duration) -> QueueResult<Reaped> {
         let statement = sql!(
-            "UPDATE served_runs SET status = CASE WHEN attempt < $1 THEN 'pending' ELSE 'error' END, \
-             attempt = attempt + 1, worker = NULL, updated = $2 \
-             WHERE status = 'running' AND lease < {NOW} RETURNING id, status",
+            "UPDATE served_runs SET status = CASE WHEN attempt < $1 THEN 'pending' \
+             ELSE 'running' END, stage = 'queued', attempt = attempt + 1, updated = $2, \
+             worker = CASE WHEN attempt < $1 THEN NULL ELSE CAST($3 AS TEXT) END, \
+             fence = CASE WHEN attempt < $1 THEN fence ELSE fence + 1 END, \
+             lease = {NOW} + $4 WHERE status = 'running' AND lease < {NOW} \
+             RETURNING id, thread, doc, fence, attempt, cancel, owner, status",
             attempts,
             now(),
+            worker,
+            length(lease),
         );
         let mut reaped = Reaped::default();
         for line in self.db.rows(statement).await? {
-            let run = line.text(0).to_owned();
-            let (list, signal) = match line.text(1) {
-                "pending" => (&mut reaped.queued, Signal::Queued),
-                _ => (&mut reaped.failed, Signal::Ended(run.clone())),
-            };
-            list.push(run);
-            if self.is_shared() {
-                self.db.together(self.telling(Vec::new(), &signal)).await?;
+            let found = read_claim(&line);
+            if line.text(7) == "running" {
+                reaped.failed.push(found);
+                continue;
             }
-            self.tell(signal);
+            let mut statements: Vec<Statement> = locked(&found.thread, None).into();
+            statements.extend(placed(&found.thread, &found.run));
+            let statements = self.telling(statements, &Signal::Queued);
+            self.db.together(statements).await?;
+            reaped.queued.push(found.run);
+            self.tell(Signal::Queued);
         }
         Ok(reaped)
     }
 
-    async fn cancel(&self, run: &str, action: Cancel) -> QueueResult<Cancelled> {
+    async fn cancel(
+        &self,
+        run: &str,
+        action: Cancel,
+        notice: Option<Notice>,
+    ) -> QueueResult<Cancelled> {
+        let Some(thread) = self.thread_of(run).await? else {
+            return Ok(Cancelled::Ended);
+        };
         let withdraw = sql!(
             "UPDATE served_runs SET status = 'interrupted', updated = $2 \
              WHERE id = $1 AND status = 'pending' RETURNING id",
             run,
             now(),
         );
-        let ended = Signal::Ended(run.to_owned());
-        if self.change_and_tell(withdraw, ended).await? {
+        let signal = Signal::Ended {
+            run: run.to_owned(),
+            thread: thread.clone(),
+        };
+        let telling = self.telling(Vec::new(), &signal);
+        let withdrawn = match notice {
+            Some(notice) => {
+                let noticed = noticed(run, None, &notice);
+                self.end_lane(&thread, run, noticed, withdraw, telling)
+                    .await?
+            }
+            None => !self
+                .change_lane(&thread, run, withdraw, telling)
+                .await?
+                .is_empty(),
+        };
+        if withdrawn {
+            self.tell(signal);
             return Ok(Cancelled::Withdrawn);
         }
         let ask = sql!(
@@ -269,18 +354,32 @@ impl RunQueue for Rows {
             run,
             action.as_str(),
         );
-        let asked = self.change_and_tell(ask, Signal::Cancel(run.to_owned()));
-        Ok(if asked.await? {
-            Cancelled::Asked
-        } else {
-            Cancelled::Ended
-        })
+        let signal = Signal::Cancel {
+            run: run.to_owned(),
+        };
+        let answers = self.db.together(self.telling(vec![ask], &signal)).await?;
+        if answers.first().is_none_or(Vec::is_empty) {
+            return Ok(Cancelled::Ended);
+        }
+        self.tell(signal);
+        Ok(Cancelled::Asked)
     }
 
     async fn open(&self, thread: &str) -> QueueResult<Vec<String>> {
         let statement = sql!(
             "SELECT id FROM served_runs WHERE thread = $1 AND status IN ('pending', 'running') \
-             ORDER BY CASE WHEN status = 'running' THEN 0 ELSE 1 END, id",
+             ORDER BY CASE WHEN status = 'running' THEN 0 ELSE 1 END, made, id",
+            thread
+        );
+        let lines = self.db.rows(statement).await?;
+        Ok(lines.iter().map(|line| line.text(0).to_owned()).collect())
+    }
+
+    async fn active(&self, thread: &str) -> QueueResult<Vec<String>> {
+        let statement = sql!(
+            "SELECT id FROM served_runs WHERE thread = $1 AND (status = 'running' \
+             OR (status = 'pending' AND stage <> 'delayed')) \
+             ORDER BY CASE WHEN status = 'running' THEN 0 ELSE 1 END, made, id",
             thread
         );
         let lines = self.db.rows(statement).await?;
@@ -289,7 +388,7 @@ impl RunQueue for Rows {
 
     async fn next_due(&self) -> QueueResult<Option<SystemTime>> {
         let statement =
-            sql!("SELECT min(due) FROM served_runs WHERE status = 'pending' AND due > {NOW}");
+            sql!("SELECT min(due) FROM served_runs WHERE status = 'pending' AND stage = 'delayed'");
         let line = self.db.row(statement).await?;
         let due = line.and_then(|line| line.some_int(0));
         let due = due.map(|due| Duration::from_millis(due.unsigned_abs()));
@@ -298,79 +397,6 @@ impl RunQueue for Rows {
 
     fn signals(&self) -> Signals {
         Signals::new(self.signals.subscribe())
-    }
-}
-
-#[async_trait]
-impl EventLog for Rows {
-    async fn append(&self, claim: &Claim, events: &[LoggedEvent]) -> QueueResult<bool> {
-        let list: Vec<_> = events
-            .iter()
-            .map(|event| {
-                json!({
-                    "n": event.number, "t": event.made, "m": event.mode, "e": event.event,
-                    "d": event.data,
-                })
-            })
-            .collect();
-        let list = serde_json::to_string(&list).map_err(RowsError::from)?;
-        let signal = Signal::Events(claim.run.clone());
-        let statements = vec![
-            sql!(
-                "SELECT 1 FROM served_runs WHERE id = $1 AND fence = $2 AND status = 'running' \
-                 {SHARE}",
-                &claim.run,
-                claim.fence,
-            ),
-            sql!(
-                "INSERT INTO served_events (run, number, made, mode, event, data) \
-                 SELECT $1, CAST(e ->> 'n' AS BIGINT), CAST(e ->> 't' AS BIGINT), e ->> 'm', \
-                 e ->> 'e', e ->> 'd' FROM {EACH} \
-                 WHERE EXISTS (SELECT 1 FROM served_runs \
-                 WHERE id = $1 AND fence = $2 AND status = 'running')",
-                &claim.run,
-                claim.fence,
-                list,
-            ),
-        ];
-        let answers = self.db.together(self.telling(statements, &signal)).await?;
-        let added = answers.first().is_some_and(|lines| !lines.is_empty());
-        if added {
-            self.tell(signal);
-        }
-        Ok(added)
-    }
-
-    async fn read(&self, run: &str, after: i64, limit: usize) -> QueueResult<Vec<LoggedEvent>> {
-        let statement = sql!(
-            "SELECT number, made, mode, event, data FROM served_events \
-             WHERE run = $1 AND number > $2 ORDER BY number LIMIT $3",
-            run,
-            after,
-            i64::try_from(limit).unwrap_or(i64::MAX),
-        );
-        let lines = self.db.rows(statement).await?;
-        Ok(lines.iter().map(logged).collect())
-    }
-
-    async fn last(&self, run: &str) -> QueueResult<Option<LoggedEvent>> {
-        let statement = sql!(
-            "SELECT number, made, mode, event, data FROM served_events \
-             WHERE run = $1 ORDER BY number DESC LIMIT 1",
-            run
-        );
-        let line = self.db.row(statement).await?;
-        Ok(line.as_ref().map(logged))
-    }
-
-    async fn forget(&self, before: SystemTime) -> QueueResult<()> {
-        let statement = sql!(
-            "DELETE FROM served_events WHERE made < $1 AND NOT EXISTS (SELECT 1 FROM served_runs \
-             WHERE id = served_events.run AND status IN ('pending', 'running'))",
-            milliseconds(before)
-        );
-        self.db.change(statement).await?;
-        Ok(())
     }
 }
 

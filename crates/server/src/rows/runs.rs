@@ -62,16 +62,6 @@ impl Rows {
         line.map(|line| read_run(&line)).transpose()
     }
 
-    /// Returns the runs of a thread, the newest first.
-    pub(crate) async fn runs(&self, thread: &str) -> RowsResult<Vec<Run>> {
-        let statement = sql!(
-            "SELECT status, updated, doc FROM served_runs WHERE thread = $1 ORDER BY id DESC",
-            thread
-        );
-        let lines = self.db.rows(statement).await?;
-        lines.iter().map(read_run).collect()
-    }
-
     /// Returns the newest run of a thread, with its priority and its concurrency key.
     pub(crate) async fn newest_run(
         &self,
@@ -79,7 +69,7 @@ impl Rows {
     ) -> RowsResult<Option<(Run, i64, Option<String>)>> {
         let statement = sql!(
             "SELECT status, updated, doc, priority, concurrency FROM served_runs \
-             WHERE thread = $1 ORDER BY id DESC LIMIT 1",
+             WHERE thread = $1 ORDER BY made DESC, id DESC LIMIT 1",
             thread
         );
         let Some(line) = self.db.row(statement).await? else {

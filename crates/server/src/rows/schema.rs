@@ -4,8 +4,8 @@ use super::RowsResult;
 use super::db::Db;
 
 /// What makes each version of the tables out of the one before. A step never changes: what is new
-/// is a step more.
-const STEPS: [&str; 3] = [FIRST, SECOND, THIRD];
+/// is a step more. They have the words of statements.
+const STEPS: [&str; 4] = [FIRST, SECOND, THIRD, FOURTH];
 
 /// Version 1. Its tables may be there already, from before they had a version.
 const FIRST: &str = "
@@ -59,6 +59,52 @@ const SECOND: &str = "
 /// Version 3: what the processes on a database share.
 const THIRD: &str = "
     CREATE TABLE served_settings (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+";
+
+/// Version 4: each run has an owner and a stage of its wait; webhooks and the names of requests are
+/// rows. Runs of before are as old as this step: their ids order them.
+const FOURTH: &str = "
+    ALTER TABLE served_runs ADD COLUMN owner TEXT NOT NULL DEFAULT '';
+    ALTER TABLE served_runs ADD COLUMN made BIGINT NOT NULL DEFAULT 0;
+    ALTER TABLE served_runs ADD COLUMN stage TEXT NOT NULL DEFAULT 'delayed';
+    UPDATE served_runs SET made = {NOW}, owner = coalesce(
+        (SELECT t.owner FROM served_threads AS t WHERE t.id = served_runs.thread), '');
+    DROP INDEX served_runs_waiting;
+    CREATE INDEX served_runs_ready ON served_runs (owner, priority DESC, made, id)
+        WHERE status = 'pending' AND stage = 'ready';
+    CREATE INDEX served_runs_delayed ON served_runs (due)
+        WHERE status = 'pending' AND stage = 'delayed';
+    CREATE INDEX served_runs_lane ON served_runs (thread, stage, priority DESC, made, id)
+        WHERE status = 'pending';
+    CREATE INDEX served_runs_keyed ON served_runs (concurrency, stage, priority DESC, made, id)
+        WHERE status = 'pending' AND concurrency IS NOT NULL;
+    CREATE INDEX served_runs_keys_of ON served_runs (thread)
+        WHERE concurrency IS NOT NULL AND status IN ('pending', 'running');
+    CREATE INDEX served_runs_owner ON served_runs (owner) WHERE status = 'pending';
+    CREATE INDEX served_runs_made ON served_runs (thread, made);
+    CREATE INDEX served_runs_ended ON served_runs (made)
+        WHERE status NOT IN ('pending', 'running');
+    DROP INDEX served_numbers_thread;
+    CREATE INDEX served_numbers_of ON served_numbers (thread, first);
+    CREATE TABLE served_webhooks (
+        id TEXT PRIMARY KEY, run TEXT NOT NULL, url TEXT NOT NULL, body TEXT NOT NULL,
+        attempt BIGINT NOT NULL, due BIGINT NOT NULL, made BIGINT NOT NULL
+    );
+    CREATE INDEX served_webhooks_due ON served_webhooks (due);
+    CREATE TABLE served_requests (
+        owner TEXT NOT NULL, name TEXT NOT NULL, digest TEXT NOT NULL, run TEXT NOT NULL,
+        made BIGINT NOT NULL, PRIMARY KEY (owner, name)
+    );
+    CREATE INDEX served_requests_made ON served_requests (made);
+    ALTER TABLE served_threads ADD COLUMN changed BIGINT NOT NULL DEFAULT 0;
+    UPDATE served_threads SET changed = made;
+    CREATE INDEX served_threads_listed ON served_threads (owner, made, id, status)
+        WHERE temporary = 0;
+    CREATE INDEX served_threads_changed ON served_threads (owner, changed, id, status)
+        WHERE temporary = 0;
+    CREATE INDEX served_threads_temporary ON served_threads (made) WHERE temporary = 1;
+    CREATE INDEX served_crons_owner ON served_crons (owner);
+    ALTER TABLE served_crons ADD COLUMN run TEXT;
 ";
 
 /// Brings the tables to the version of this program.

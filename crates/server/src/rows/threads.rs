@@ -32,6 +32,14 @@ pub(crate) enum Pruning {
 }
 
 impl Ttl {
+    /// Removes a thread that nothing has changed for that time.
+    pub(crate) fn delete_after(time: Duration) -> Self {
+        Self {
+            ttl: time.as_secs_f64() / 60.0,
+            strategy: Pruning::Delete,
+        }
+    }
+
     /// Returns the time; `None` if it is none.
     pub(crate) fn time(self) -> Option<Duration> {
         Duration::try_from_secs_f64(self.ttl * 60.0).ok()
@@ -126,7 +134,7 @@ impl Thread {
 }
 
 /// Reads `owner, temporary, doc`.
-fn read_thread(line: &Line) -> RowsResult<Thread> {
+pub(super) fn read_thread(line: &Line) -> RowsResult<Thread> {
     let thread: Thread = serde_json::from_str(line.text(2))?;
     Ok(Thread {
         owner: line.text(0).to_owned(),
@@ -143,21 +151,56 @@ pub(crate) enum Writer<'a> {
     Run(&'a crate::queue::Claim),
 }
 
+/// What became of a row that was to be created.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Creation {
+    Created,
+    Exists,
+    /// Its owner has as many as may be.
+    TooMany,
+}
+
 impl Rows {
-    /// Creates the row, unless it exists. Returns true if it is new.
-    pub(crate) async fn create_thread(&self, thread: &Thread) -> RowsResult<bool> {
-        let statement = sql!(
-            "INSERT INTO served_threads (id, owner, status, temporary, made, doc, expires) \
-             VALUES ($1, $2, $3, $4, {NOW}, $5, {NOW} + CAST($6 AS BIGINT)) \
-             ON CONFLICT DO NOTHING",
+    /// Creates the row, unless it exists, or its owner has as many as may be.
+    pub(crate) async fn create_thread(
+        &self,
+        thread: &Thread,
+        limit: Option<u64>,
+    ) -> RowsResult<Creation> {
+        let limit = limit.filter(|_| !thread.temporary);
+        let limit = limit.map(|limit| i64::try_from(limit).unwrap_or(i64::MAX));
+        let mut statements = Vec::new();
+        if limit.is_some() {
+            // Those that are created at once are counted, too.
+            statements.push(sql!("SELECT {GATE_OF}", &thread.owner));
+        }
+        let at = statements.len();
+        statements.push(sql!(
+            "INSERT INTO served_threads (id, owner, status, temporary, made, doc, expires, changed) \
+             SELECT $1, $2, $3, CAST($4 AS BIGINT), {NOW}, $5, {NOW} + CAST($6 AS BIGINT), {NOW} \
+             WHERE CAST($7 AS BIGINT) IS NULL OR (SELECT count(*) FROM (SELECT 1 \
+                FROM served_threads WHERE temporary = 0 AND owner = $2 \
+                LIMIT CAST($7 AS BIGINT)) AS owned) < CAST($7 AS BIGINT) \
+             ON CONFLICT DO NOTHING RETURNING id",
             &thread.thread_id,
             &thread.owner,
             &thread.status,
             i64::from(thread.temporary),
             serde_json::to_string(thread)?,
             thread.expires_in(),
-        );
-        Ok(self.db.change(statement).await? == 1)
+            limit,
+        ));
+        statements.push(sql!(
+            "SELECT id FROM served_threads WHERE id = $1",
+            &thread.thread_id
+        ));
+        let answers = self.db.together(statements).await?;
+        let has_row = |index: usize| answers.get(index).is_some_and(|lines| !lines.is_empty());
+        Ok(match (has_row(at), has_row(at + 1)) {
+            (true, _) => Creation::Created,
+            (false, true) => Creation::Exists,
+            (false, false) => Creation::TooMany,
+        })
     }
 
     pub(crate) async fn thread(&self, id: &str) -> RowsResult<Option<Thread>> {
@@ -203,7 +246,7 @@ impl Rows {
             thread.updated_at = now();
             let statement = sql!(
                 "UPDATE served_threads SET status = $3, doc = $4, wakes = CAST($7 AS BIGINT), \
-                 expires = {NOW} + CAST($8 AS BIGINT) WHERE id = $1 AND doc = $2 \
+                 expires = {NOW} + CAST($8 AS BIGINT), changed = {NOW} WHERE id = $1 AND doc = $2 \
                  AND ($5 = '' OR EXISTS (SELECT 1 FROM served_runs WHERE id = $5 AND fence = $6 \
                  AND status = 'running'))",
                 id,
@@ -271,6 +314,7 @@ impl Rows {
     /// Removes the thread with its runs, their events, and its crons.
     pub(crate) async fn delete_thread(&self, id: &str) -> RowsResult<()> {
         let statements = vec![
+            sql!("SELECT id FROM served_threads WHERE id = $1 {LOCK}", id),
             sql!(
                 "DELETE FROM served_events WHERE run IN \
                  (SELECT id FROM served_runs WHERE thread = $1)",
@@ -281,40 +325,6 @@ impl Rows {
             sql!("DELETE FROM served_threads WHERE id = $1", id),
         ];
         self.db.together(statements).await.map(|_| ())
-    }
-
-    /// Returns how many threads an owner has.
-    pub(crate) async fn threads_of(&self, owner: &str) -> RowsResult<u64> {
-        let statement = sql!(
-            "SELECT count(*) FROM served_threads WHERE owner = $1 AND temporary = 0",
-            owner
-        );
-        let line = self.db.row(statement).await?;
-        Ok(line.map_or(0, |line| line.int(0).unsigned_abs()))
-    }
-
-    /// Returns the threads that `wants` wants, among those of an owner and of a status.
-    pub(crate) async fn threads(
-        &self,
-        owner: Option<&str>,
-        status: Option<&str>,
-        wants: impl Fn(&Thread) -> bool,
-    ) -> RowsResult<Vec<Thread>> {
-        let statement = sql!(
-            "SELECT owner, temporary, doc FROM served_threads WHERE temporary = 0 \
-             AND (CAST($1 AS TEXT) IS NULL OR owner = $1) \
-             AND (CAST($2 AS TEXT) IS NULL OR status = $2)",
-            owner,
-            status,
-        );
-        let mut found = Vec::new();
-        for line in self.db.rows(statement).await? {
-            let thread = read_thread(&line)?;
-            if wants(&thread) {
-                found.push(thread);
-            }
-        }
-        Ok(found)
     }
 
     /// Returns the temporary threads without a run that are older than that: their process was lost

@@ -1,36 +1,24 @@
 //! The end of a run.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use langgraph::error::{AgentError, CheckpointError};
 use serde_json::{Value, json};
 
-use super::cleanup::delete_temporary_thread;
+use super::failure::{has_storage_failed, requeue};
 use super::live::Live;
-use super::session::has_storage_failed;
-use super::wake::first_due;
+use super::outcome::Outcome;
+use super::thread_row::{ThreadStatusUpdate, write_thread};
 use crate::app::App;
 use crate::error::{ApiResult, problem};
 use crate::graph::{ErasedGraph, Finished};
-use crate::queue::{Cancel, Claim, EventLog, RunQueue};
-use crate::rows::{Run, Thread, Writer};
+use crate::queue::{Cancel, RunQueue};
+use crate::rows::{Run, Writer};
 use crate::stream::{EndStatus, OpenInterrupt, Out, RunError, Stored, StreamEvent};
-use crate::wire::time::now;
 use crate::wire::usage::Usages;
 
 /// How often a run is attempted when its storage fails.
 const STORAGE_ATTEMPTS: i64 = 10;
-
-/// What a process has done with a run.
-pub(super) enum Outcome {
-    Ended {
-        status: &'static str,
-        result: Value,
-    },
-    /// It is back in the queue, or another process has it.
-    Requeued,
-}
 
 /// An attempt to carry out a run.
 pub(super) struct Attempt {
@@ -208,12 +196,13 @@ async fn write_end(
         }
         let update = ThreadStatusUpdate::new("idle");
         write_thread(app, writer, graph, thread, update).await?;
-        app.rows.finish(&live.claim, "interrupted").await?;
+        let result = json!({});
+        let notice = app.webhooks.notice(row, "interrupted", &result);
+        if !app.rows.finish(&live.claim, "interrupted", notice).await? {
+            return Ok(Outcome::Requeued);
+        }
         app.rows.delete_run(run).await?;
-        return Ok(Outcome::Ended {
-            status: "interrupted",
-            result: json!({}),
-        });
+        return Ok(Outcome::Ended { result });
     }
     let FinalStatus {
         run: status,
@@ -233,155 +222,10 @@ async fn write_end(
     if live.feed.is_stored {
         app.rows.end_numbers(run, live.feed.next_number()).await?;
     }
-    if app.rows.finish(&live.claim, status).await? {
-        Ok(Outcome::Ended { status, result })
+    let notice = app.webhooks.notice(row, status, &result);
+    if app.rows.finish(&live.claim, status, notice).await? {
+        Ok(Outcome::Ended { result })
     } else {
         Ok(Outcome::Requeued)
-    }
-}
-
-/// What the row of a thread says besides its state.
-pub(crate) struct ThreadStatusUpdate<'a> {
-    pub(crate) status: &'a str,
-    pub(crate) error: Value,
-    /// What messages have cost that are new. The row says it of the others.
-    pub(crate) usages: Usages,
-}
-
-impl<'a> ThreadStatusUpdate<'a> {
-    pub(crate) fn new(status: &'a str) -> Self {
-        Self {
-            status,
-            error: Value::Null,
-            usages: Usages::default(),
-        }
-    }
-}
-
-/// Writes what the row of a thread says of its state.
-pub(crate) async fn write_thread(
-    app: &App,
-    writer: Writer<'_>,
-    graph: &dyn ErasedGraph,
-    thread: &str,
-    update: ThreadStatusUpdate<'_>,
-) -> ApiResult<()> {
-    let ThreadStatusUpdate {
-        status,
-        error,
-        usages,
-    } = update;
-    let state = graph.state(thread, None, false).await?;
-    let state = state.unwrap_or_else(|| json!({"values": null, "tasks": []}));
-    let mut interrupts = json!({});
-    for task in state["tasks"].as_array().into_iter().flatten() {
-        let open = task["interrupts"].as_array();
-        let is_open = open.is_some_and(|open| !open.is_empty());
-        if let (Some(id), true) = (task["id"].as_str(), is_open) {
-            interrupts[id] = task["interrupts"].clone();
-        }
-    }
-    // A thread that was stopped, or has failed, is not woken.
-    let waits = status == "interrupted" && error.is_null();
-    let wakes = waits.then(|| first_due(thread, &interrupts)).flatten();
-    let change = |row: &mut Thread| {
-        row.wakes = wakes;
-        status.clone_into(&mut row.status);
-        let mut values = state["values"].clone();
-        usages.write(&mut values);
-        let mut known = Usages::default();
-        known.read(&row.values);
-        known.write(&mut values);
-        row.values = values;
-        row.interrupts = interrupts.clone();
-        row.error = error.clone();
-        row.state_updated_at = now();
-    };
-    app.rows.change_thread_as(writer, thread, change).await?;
-    Ok(())
-}
-
-/// Puts a run back whose storage has failed, and tries until the database has it, or another process has the run.
-pub(super) async fn requeue(app: &App, claim: &Claim) {
-    let mut pause = Duration::from_millis(100);
-    while let Err(error) = app.rows.give_back_failed(claim).await {
-        tracing::warn!(%error, run = claim.run, "failed to put a run back; trying again");
-        if app.runs.is_draining() {
-            // Its lease expires.
-            return;
-        }
-        tokio::time::sleep(pause).await;
-        pause = (pause * 2).min(Duration::from_secs(5));
-    }
-}
-
-/// Ends a run that the server could not carry out.
-pub(super) async fn fail_run(app: &App, live: &Live, row: &Run) -> Outcome {
-    if live.is_revoked() {
-        return Outcome::Requeued;
-    }
-    let error = RunError::internal();
-    let event = StreamEvent::ended(EndStatus::Failed, Some(error.clone()));
-    let result = json!({"__error__": error.json()});
-    let written = async {
-        if live.feed.is_stored && !live.feed.has_end() {
-            let logged = event.logged(live.feed.next_number())?;
-            app.rows.append(&live.claim, &[logged]).await?;
-        }
-        write_failure(app, Writer::Run(&live.claim), row, &error).await?;
-        ApiResult::Ok(app.rows.finish(&live.claim, "error").await?)
-    };
-    match written.await {
-        Ok(false) => return Outcome::Requeued,
-        Ok(true) => {}
-        Err(error) => {
-            tracing::error!(?error, "failed to write the end of a run");
-            requeue(app, &live.claim).await;
-            return Outcome::Requeued;
-        }
-    }
-    if !live.feed.has_end() {
-        live.feed.add(event);
-    }
-    Outcome::Ended {
-        status: "error",
-        result,
-    }
-}
-
-async fn write_failure(
-    app: &App,
-    writer: Writer<'_>,
-    row: &Run,
-    error: &RunError,
-) -> ApiResult<()> {
-    let change = |thread: &mut Thread| {
-        "error".clone_into(&mut thread.status);
-        thread.error = error.json();
-    };
-    app.rows
-        .change_thread_as(writer, &row.thread_id, change)
-        .await?;
-    let result = json!({"__error__": error.json()});
-    Ok(app.rows.set_result(&row.run_id, &result).await?)
-}
-
-/// Writes the end of a run that was attempted too often.
-pub(super) async fn fail_lost_run(app: &Arc<App>, run: &str) -> ApiResult<()> {
-    let Some(row) = app.rows.run_of_id(run).await? else {
-        return Ok(());
-    };
-    let error = RunError::internal();
-    write_failure(app, Writer::Anyone, &row, &error).await?;
-    let result = json!({"__error__": error.json()});
-    announce_end(app, &row, "error", &result).await;
-    Ok(())
-}
-
-/// Sends the webhook of a run that has ended, and removes its thread if it is temporary.
-pub(super) async fn announce_end(app: &Arc<App>, row: &Run, status: &str, result: &Value) {
-    app.webhooks.send(row, status, result);
-    if row.kwargs.temporary {
-        delete_temporary_thread(app, &row.thread_id).await;
     }
 }

@@ -4,40 +4,71 @@ mod accept;
 mod attach;
 mod claim;
 mod cleanup;
+mod clock;
+mod deliver;
+mod failure;
 mod finish;
 mod invocation;
+mod keeper;
+mod lease;
 mod live;
+mod new_run;
+mod outcome;
+mod process;
 mod request;
+mod retention;
 mod session;
 mod signals;
 mod submit;
+mod temporary;
+mod thread_row;
+mod waits;
+mod wake;
+mod watchers;
+
 #[cfg(test)]
 mod tests;
-mod wake;
 
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use langgraph_sql::this_process;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, watch};
 use uuid::Uuid;
 
-use crate::app::App;
-use crate::queue::RunQueue;
+use crate::guard::PerOwner;
 use crate::stream::Feeds;
 use live::LiveRuns;
 
 pub(crate) use accept::{Accepted, accept};
 pub(crate) use attach::attach;
 pub(crate) use cleanup::{prune_thread, remove_thread};
-pub(crate) use finish::{ThreadStatusUpdate, write_thread};
+pub(crate) use process::{drain, start};
 pub(crate) use request::{IfNotExists, Modes, OnCompletion, OnDisconnect, RunRequest};
+pub use retention::Retention;
 pub(crate) use submit::{Disconnect, cancel};
+pub(crate) use thread_row::{ThreadStatusUpdate, write_thread};
+pub(crate) use watchers::{Watcher, Watchers};
+
+/// How long a process waits without a signal before it looks by itself.
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The runs of this process.
 pub(crate) struct Runs {
     pub(crate) feeds: Feeds,
     pub(crate) live: LiveRuns,
+    /// Streams of threads, which wait for the next run.
+    pub(crate) watchers: Watchers,
+    /// Something is due earlier than before.
+    pub(crate) clock: Arc<Notify>,
+    /// There may be a webhook to send.
+    deliveries: Arc<Notify>,
+    /// When the leases were renewed last.
+    renewed: Mutex<Instant>,
+    /// How many runs of each owner are carried out.
+    owners: PerOwner,
+    /// The owner whose run was claimed last.
+    last_owner: Mutex<String>,
     /// The name of this process in the queue.
     worker: String,
     slots: Arc<Semaphore>,
@@ -50,6 +81,12 @@ impl Runs {
         Self {
             feeds: Feeds::default(),
             live: LiveRuns::default(),
+            watchers: Watchers::default(),
+            clock: Arc::default(),
+            deliveries: Arc::default(),
+            renewed: Mutex::new(Instant::now()),
+            owners: PerOwner::default(),
+            last_owner: Mutex::default(),
             worker: format!("{}/{}", this_process(), Uuid::new_v4()),
             slots: Arc::new(Semaphore::new(limit.min(Semaphore::MAX_PERMITS))),
             lease,
@@ -65,37 +102,21 @@ impl Runs {
     fn slot(&self) -> Option<OwnedSemaphorePermit> {
         Arc::clone(&self.slots).try_acquire_owned().ok()
     }
-}
 
-/// Starts what a process does in the background. It ends with the app.
-pub(crate) fn start(app: &Arc<App>) {
-    tokio::spawn(claim::claim_loop(Arc::downgrade(app)));
-    tokio::spawn(signals::signal_loop(Arc::downgrade(app)));
-    tokio::spawn(claim::maintenance_loop(Arc::downgrade(app)));
-    tokio::spawn(cleanup::expiry_loop(Arc::downgrade(app)));
-}
+    fn renewed(&self) -> MutexGuard<'_, Instant> {
+        self.renewed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 
-/// Stops claiming runs, lets those that run stop at the end of their superstep, and puts them back
-/// in the queue. Those that have not stopped after `at_most` are put back as well.
-pub(crate) async fn drain(app: &Arc<App>, at_most: Duration) {
-    app.runs.draining.send_replace(true);
-    for live in app.runs.live.all() {
-        live.token.drain();
+    fn last_owner(&self) -> String {
+        let last = self.last_owner.lock();
+        last.unwrap_or_else(PoisonError::into_inner).clone()
     }
-    let stopped = async {
-        while !app.runs.live.all().is_empty() {
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-    };
-    if tokio::time::timeout(at_most, stopped).await.is_err() {
-        for live in app.runs.live.all() {
-            live.revoke();
-            if let Err(error) = app.rows.give_back(&live.claim).await {
-                tracing::error!(%error, "failed to put a run back");
-            }
-        }
-    }
-    for feed in app.runs.feeds.all() {
-        feed.end(None);
+
+    fn set_last_owner(&self, owner: &str) {
+        let mut last = self
+            .last_owner
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        owner.clone_into(&mut last);
     }
 }

@@ -8,9 +8,12 @@ use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use super::invocation::invocation;
+use super::new_run::NewRun;
 use crate::error::{ApiError, ApiResult};
 use crate::graph::Breaks;
 use crate::guard::Access;
+use crate::ids::uuid;
+use crate::queue::RequestKey;
 use crate::rows::{Assistant, Run, merge};
 use crate::spec::{
     CheckpointRef, Mode, RunCommand, RunConfig, RunDurability, RunSpec, Strategy, checkpoint_id,
@@ -46,10 +49,15 @@ pub(crate) struct RunRequest {
     pub(crate) checkpoint_during: Option<bool>,
     pub(crate) webhook: Option<String>,
     pub(crate) after_seconds: Option<f64>,
-    /// Runs with a higher priority start first.
+    /// Of the runs of a thread, and of those of an owner, those with a higher one start first.
     pub(crate) priority: Option<i64>,
     /// One run of those with the same key runs at a time.
     pub(crate) concurrency_key: Option<String>,
+    /// The id of the run, chosen by the client: the same request again is the same run.
+    pub(crate) run_id: Option<String>,
+    /// The name of the request, from its header.
+    #[serde(skip)]
+    pub(crate) request_key: Option<RequestKey>,
 }
 
 /// What happens to the run of a client that leaves.
@@ -90,16 +98,6 @@ impl<'de> Deserialize<'de> for Modes {
         let modes: Result<_, _> = modes.collect();
         modes.map(Self).map_err(serde::de::Error::custom)
     }
-}
-
-/// A run that can be put in the queue.
-#[derive(Debug)]
-pub(crate) struct NewRun {
-    pub(crate) row: Run,
-    pub(crate) priority: i64,
-    pub(crate) concurrency_key: Option<String>,
-    pub(crate) delay: Option<Duration>,
-    pub(crate) cancel_on_disconnect: bool,
 }
 
 impl RunRequest {
@@ -228,8 +226,11 @@ impl RunRequest {
             ..RunSpec::default()
         };
         let now = now();
+        let run_id = self.run_id.as_deref().map(|id| uuid("run", id));
         let row = Run {
-            run_id: Uuid::now_v7().to_string(),
+            run_id: run_id
+                .transpose()?
+                .unwrap_or_else(|| Uuid::now_v7().to_string()),
             thread_id: thread.map_or_else(|| Uuid::now_v7().to_string(), str::to_owned),
             assistant_id: assistant.assistant_id.clone(),
             metadata,
@@ -242,15 +243,15 @@ impl RunRequest {
         // What is wrong is refused now.
         invocation(&row, CancelToken::new(), &app.limits)?;
         let owner = app.owner();
+        // An owner may hold any character: what is between the two is none of them.
+        let key = self.concurrency_key;
         let new = NewRun {
             priority: self.priority.unwrap_or_default(),
-            // An owner may hold any character: what is between the two is none of them.
-            concurrency_key: self
-                .concurrency_key
-                .map(|key| json!([owner, key]).to_string()),
+            concurrency_key: key.map(|key| json!([owner, key]).to_string()),
             delay,
             cancel_on_disconnect: self.on_disconnect == Some(OnDisconnect::Cancel),
-            row,
+            request: self.request_key,
+            ..NewRun::of(row, owner)
         };
         Ok((new, assistant))
     }

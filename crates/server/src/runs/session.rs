@@ -3,16 +3,19 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use langgraph::error::{AgentError, CheckpointError};
+use langgraph::error::AgentError;
 use langgraph::run::CancelToken;
 use serde_json::{Value, json};
 
 use super::attach::{last_event, load};
-use super::finish::{Attempt, Outcome, announce_end, fail_run, finish, requeue};
+use super::failure::{fail_run, requeue};
+use super::finish::{Attempt, finish};
 use super::invocation::invocation;
 use super::live::Live;
+use super::outcome::Outcome;
+use super::temporary::leave_thread;
 use crate::app::App;
-use crate::error::{ApiError, ApiResult};
+use crate::error::ApiResult;
 use crate::graph::{ErasedGraph, Finished, Start};
 use crate::queue::{Claim, RunQueue};
 use crate::rows::{Run, Thread, Writer, merge};
@@ -35,7 +38,7 @@ pub(super) async fn execute(app: &Arc<App>, mut claim: Claim) {
         Ok(row) => Arc::new(row),
         Err(error) => {
             tracing::error!(%error, run = claim.run, "failed to read a run");
-            let _ = app.rows.finish(&claim, "error").await;
+            let _ = app.rows.finish(&claim, "error", None).await;
             return;
         }
     };
@@ -73,9 +76,10 @@ pub(super) async fn execute(app: &Arc<App>, mut claim: Claim) {
     };
     live.feed.set_local(false);
     app.runs.live.remove(&live);
-    if let Outcome::Ended { status, result } = outcome {
-        live.feed.end(Some(result.clone()));
-        announce_end(app, &row, status, &result).await;
+    if let Outcome::Ended { result } = outcome {
+        live.feed.end(Some(result));
+        app.runs.deliveries.notify_one();
+        leave_thread(app, &row);
     }
 }
 
@@ -290,16 +294,5 @@ impl Session {
             publishing.publisher.usages.write(&mut finished.values);
         }
         Ok((result, base))
-    }
-}
-
-/// Returns true if the storage failed, and not the run: it is carried out again, from its last
-/// checkpoint.
-pub(super) fn has_storage_failed(result: &Result<Finished, AgentError>) -> bool {
-    match result {
-        Ok(_) => false,
-        // Another run has taken the thread from this one, which may have to be taken again.
-        Err(AgentError::Checkpoint(CheckpointError::LeaseLost { .. })) => true,
-        Err(error) => ApiError::is_storage_error(error),
     }
 }

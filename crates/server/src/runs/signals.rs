@@ -1,9 +1,10 @@
-//! A process learns what others do.
+//! A process learns what it and others do.
 
 use std::sync::Weak;
 
+use super::POLL_INTERVAL;
 use super::attach::catch_up;
-use super::claim::{POLL_INTERVAL, renew};
+use super::lease::renew;
 use crate::app::App;
 use crate::error::ApiResult;
 use crate::queue::{RunQueue, Signal};
@@ -31,13 +32,17 @@ pub(super) async fn signal_loop(app: Weak<App>) {
 
 async fn take(app: &App, signal: Signal) -> ApiResult<()> {
     match signal {
-        Signal::Events(run) | Signal::Ended(run) => match app.runs.feeds.get(&run) {
-            Some(feed) => catch_up(app, &feed).await,
-            None => Ok(()),
-        },
-        Signal::Cancel(run) if app.runs.live.get(&run).is_some() => renew(app).await,
-        Signal::Cancel(_) | Signal::Queued => Ok(()),
+        Signal::Events { run, thread } | Signal::Ended { run, thread } => {
+            app.runs.watchers.wake(&thread);
+            match app.runs.feeds.get(&run) {
+                Some(feed) => catch_up(app, &feed).await,
+                None => Ok(()),
+            }
+        }
+        Signal::Cancel { run } if app.runs.live.get(&run).is_some() => renew(app).await,
+        Signal::Cancel { .. } | Signal::Queued => Ok(()),
         Signal::Lost => {
+            app.runs.watchers.wake_all();
             renew(app).await?;
             catch_up_all(app).await
         }

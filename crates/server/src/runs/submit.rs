@@ -1,39 +1,48 @@
 //! Runs are put in the queue, and cancelled.
 
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use serde_json::json;
 
 use super::attach::catch_up;
-use super::finish::announce_end;
-use super::request::NewRun;
+use super::new_run::NewRun;
+use super::temporary::leave_thread;
 use crate::app::App;
 use crate::error::{ApiError, ApiResult};
-use crate::queue::{Cancel, Cancelled, Job, RunQueue};
+use crate::queue::{Cancel, Cancelled, Pushed, RunQueue};
 use crate::spec::Strategy;
 
-/// Puts a run in the queue. The other runs of its thread are treated as its strategy says.
-pub(crate) async fn submit(app: &Arc<App>, new: &NewRun) -> ApiResult<()> {
+/// Puts a run in the queue. The other runs of its thread are treated as its strategy says. Returns
+/// false if it is there already.
+pub(crate) async fn submit(app: &Arc<App>, new: &NewRun) -> ApiResult<bool> {
     let row = &new.row;
-    let strategy = row.multitask_strategy;
-    let action = match strategy {
+    let action = match row.multitask_strategy {
         Strategy::Interrupt => Some(Cancel::Interrupt),
         Strategy::Rollback => Some(Cancel::Rollback),
         Strategy::Reject | Strategy::Enqueue => None,
     };
     let others = match action {
-        Some(_) => app.rows.open(&row.thread_id).await?,
+        // Those whose time has not come stay.
+        Some(_) => app.rows.active(&row.thread_id).await?,
         None => Vec::new(),
     };
-    let mut job = Job::new(&row.run_id, &row.thread_id, serde_json::to_string(row)?);
-    job.priority = new.priority;
-    job.concurrency_key.clone_from(&new.concurrency_key);
-    job.not_before = new.delay.map(|delay| SystemTime::now() + delay);
-    if !app.rows.push(job, strategy == Strategy::Reject).await? {
-        return Err(ApiError::conflict(
-            "Thread is already running a task. Wait for it to finish or choose a different multitask strategy.",
-        ));
+    let limit = app.limits.queued_runs;
+    match app.rows.push(new.job(limit)?).await? {
+        Pushed::Queued => {}
+        Pushed::Known => return Ok(false),
+        Pushed::Busy => {
+            return Err(ApiError::conflict(
+                "Thread is already running a task. Wait for it to finish or choose a different multitask strategy.",
+            ));
+        }
+        Pushed::TooMany => {
+            return Err(ApiError::too_many(format!(
+                "{limit} runs wait already, which is the limit"
+            )));
+        }
+    }
+    if new.delay.is_some() {
+        app.runs.clock.notify_one();
     }
     if let Some(action) = action {
         // Those that wait first: none of them may start meanwhile.
@@ -41,25 +50,28 @@ pub(crate) async fn submit(app: &Arc<App>, new: &NewRun) -> ApiResult<()> {
             cancel(app, other, action).await?;
         }
     }
-    Ok(())
+    Ok(true)
 }
 
 /// Cancels a run. One that waits ends at once, another one as soon as it can. Returns false if it
 /// has ended before.
 pub(crate) async fn cancel(app: &Arc<App>, run: &str, action: Cancel) -> ApiResult<bool> {
-    let done = app.rows.cancel(run, action).await?;
+    let Some(row) = app.rows.run_of_id(run).await? else {
+        return Ok(false);
+    };
+    let result = json!({});
+    let notice = app.webhooks.notice(&row, "interrupted", &result);
+    let done = app.rows.cancel(run, action, notice).await?;
     if done == Cancelled::Withdrawn {
-        if let Some(row) = app.rows.run_of_id(run).await? {
-            let result = json!({});
-            app.rows.set_result(run, &result).await?;
-            announce_end(app, &row, "interrupted", &result).await;
-        }
+        app.rows.set_result(run, &result).await?;
+        app.runs.deliveries.notify_one();
         if action == Cancel::Rollback {
             app.rows.delete_run(run).await?;
         }
         if let Some(feed) = app.runs.feeds.get(run) {
             catch_up(app, &feed).await?;
         }
+        leave_thread(app, &row);
     }
     if let (Cancelled::Asked, Some(live)) = (done, app.runs.live.get(run)) {
         live.cancel(action);

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::session::execute;
 use crate::guard::Limits;
-use crate::queue::RunQueue;
+use crate::queue::{After, RunQueue};
 use crate::server::Server;
 
 /// A server whose only slot is taken: it claims nothing by itself.
@@ -43,7 +43,10 @@ async fn l3_a_run_that_is_cancelled_between_its_claim_and_its_start_ends() {
         "run_id",
     );
 
-    let claim = app.rows.claim("another", Duration::from_secs(30)).await;
+    let claim = app
+        .rows
+        .claim("another", Duration::from_secs(30), After::START)
+        .await;
     let claim = claim.unwrap().unwrap();
     assert_eq!((claim.run.as_str(), claim.cancel), (run.as_str(), None));
     post(format!("/threads/{thread}/runs/{run}/cancel"), json!({})).await;

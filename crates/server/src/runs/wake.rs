@@ -3,34 +3,20 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use langgraph_wait::Wait;
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use super::accept::accept;
-use super::request::{NewRun, RunRequest};
+use super::new_run::NewRun;
+use super::request::RunRequest;
 use super::submit::submit;
+use super::waits::waits;
 use crate::app::App;
 use crate::error::ApiResult;
 use crate::guard::{Access, User};
 use crate::rows::{Run, Thread};
 use crate::spec::{RunCommand, Strategy};
 use crate::wire::time::now;
-
-/// Returns the waits among the open interrupts of a thread's row.
-fn waits<'t>(thread: &'t str, interrupts: &'t Value) -> impl Iterator<Item = Wait> + 't {
-    let tasks = interrupts.as_object().into_iter().flatten();
-    let open = tasks.flat_map(|(_, open)| open.as_array().into_iter().flatten());
-    open.filter_map(move |one| Wait::read(thread, one["id"].as_str()?, &one["value"]))
-}
-
-/// Returns when the first wait of a thread is due, in milliseconds.
-pub(super) fn first_due(thread: &str, interrupts: &Value) -> Option<i64> {
-    let due = waits(thread, interrupts).filter_map(|wait| wait.until);
-    let due = due.min()?.duration_since(UNIX_EPOCH).unwrap_or_default();
-    // Rounded up: it is due then.
-    i64::try_from(due.as_millis() + 1).ok()
-}
 
 /// Starts a run for each thread with waits that are due. One process does so for each of them.
 pub(super) async fn wake(app: &Arc<App>) -> ApiResult<()> {
@@ -58,13 +44,12 @@ async fn start(app: &Arc<App>, thread: &Thread) -> ApiResult<()> {
     let command = RunCommand::resume(Value::Object(answers));
     if let Some((row, priority, concurrency_key)) = app.rows.newest_run(id).await? {
         let new = NewRun {
-            row: next(row, command),
             priority,
             concurrency_key,
-            delay: None,
-            cancel_on_disconnect: false,
+            ..NewRun::of(next(row, command), &thread.owner)
         };
-        return submit(app, &new).await;
+        // One that is refused now is tried again: the wait stays due.
+        return submit(app, &new).await.map(|_| ());
     }
     // The run that waits was deleted: its owner asks for another one.
     let user = app.authenticate.is_some();
@@ -96,28 +81,4 @@ fn next(mut row: Run, command: RunCommand) -> Run {
     spec.inner_checkpoint = None;
     spec.strict_resume = true;
     row
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn m5_the_first_of_several_waits_counts_and_questions_to_people_do_not() {
-        let wait = |until: &str| json!({"$wait": {"until": until}});
-        let interrupts = json!({
-            "task 1": [{"id": "a", "value": wait("1970-01-01T00:00:05Z")}],
-            "task 2": [
-                {"id": "b", "value": wait("1970-01-01T00:00:02Z")},
-                {"id": "c", "value": {"$wait": {"event": "paid"}}},
-                {"id": "d", "value": {"question": "Is this right?"}},
-            ],
-        });
-        assert_eq!(first_due("t", &interrupts), Some(2_001));
-        assert_eq!(waits("t", &interrupts).count(), 3);
-        let person = json!({"task": [{"id": "d", "value": "Is this right?"}]});
-        assert_eq!(first_due("t", &person), None);
-    }
 }

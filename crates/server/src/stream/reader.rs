@@ -103,7 +103,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::queue::{Job, LoggedEvent, RunQueue};
+    use crate::queue::{After, Job, LoggedEvent, RunQueue};
     use crate::stream::{Feeds, StreamEventKind};
 
     fn event(number: i64) -> StreamEvent {
@@ -117,8 +117,9 @@ mod tests {
     async fn what_is_not_in_memory_comes_from_the_database() {
         const EVENTS: i64 = 3_000;
         let rows = Arc::new(Rows::in_memory().await.unwrap());
-        rows.push(Job::new("r", "t", "{}"), false).await.unwrap();
-        let claim = rows.claim("w", Duration::from_secs(60)).await.unwrap();
+        rows.push(Job::new("r", "t", "{}")).await.unwrap();
+        let lease = Duration::from_secs(60);
+        let claim = rows.claim("w", lease, After::START).await.unwrap();
         let events = (0..EVENTS).map(|number| event(number).logged(number).unwrap());
         let events: Vec<LoggedEvent> = events.collect();
         assert!(rows.append(&claim.unwrap(), &events).await.unwrap());

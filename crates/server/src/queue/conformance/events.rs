@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use super::{same, succeeds};
-use crate::queue::{Claim, EventLog, Job, LoggedEvent, RunQueue, Signal};
+use crate::queue::{After, Claim, EventLog, Job, LoggedEvent, RunQueue, Signal};
 
 fn event(number: i64) -> LoggedEvent {
     LoggedEvent {
@@ -16,9 +16,11 @@ fn event(number: i64) -> LoggedEvent {
 }
 
 async fn started(queue: &(impl RunQueue + EventLog)) -> Claim {
-    let pushed = queue.push(Job::new("1", "a", ""), false).await;
+    let pushed = queue.push(Job::new("1", "a", "")).await;
     succeeds(pushed, "push");
-    let claim = queue.claim("w", Duration::from_secs(60)).await;
+    let claim = queue
+        .claim("w", Duration::from_secs(60), After::START)
+        .await;
     succeeds(claim, "claim").unwrap_or_else(|| Claim::new("none", "", ""))
 }
 
@@ -42,7 +44,12 @@ pub(super) async fn a_lost_worker_adds_no_events(queue: &(impl RunQueue + EventL
     succeeds(queue.give_back(&claim).await, "give_back");
     let added = succeeds(queue.append(&claim, &[event(1)]).await, "append");
     same(&added, &false, "nobody has the run");
-    let next = succeeds(queue.claim("v", Duration::from_secs(60)).await, "claim");
+    let next = succeeds(
+        queue
+            .claim("v", Duration::from_secs(60), After::START)
+            .await,
+        "claim",
+    );
     let added = succeeds(queue.append(&claim, &[event(1)]).await, "append");
     same(&added, &false, "another one has the run");
     if let Some(next) = next {
@@ -59,7 +66,7 @@ pub(super) async fn events_are_forgotten(queue: &(impl RunQueue + EventLog)) {
     succeeds(queue.forget(SystemTime::now()).await, "forget");
     let kept = succeeds(queue.read("1", -1, 10).await, "read");
     same(&kept.len(), &1, "those of a run that is under way stay");
-    succeeds(queue.finish(&claim, "success").await, "finish");
+    succeeds(queue.finish(&claim, "success", None).await, "finish");
     succeeds(queue.forget(SystemTime::UNIX_EPOCH).await, "forget");
     let kept = succeeds(queue.read("1", -1, 10).await, "read");
     same(&kept.len(), &1, "those that are younger stay");
@@ -72,9 +79,13 @@ pub(super) async fn signals_arrive(queue: &(impl RunQueue + EventLog)) {
     let mut signals = queue.signals();
     let claim = started(queue).await;
     succeeds(queue.append(&claim, &[event(0)]).await, "append");
-    succeeds(queue.finish(&claim, "success").await, "finish");
-    let run = || "1".to_owned();
-    for expected in [Signal::Queued, Signal::Events(run()), Signal::Ended(run())] {
+    succeeds(queue.finish(&claim, "success", None).await, "finish");
+    let (run, thread) = ("1".to_owned(), "a".to_owned());
+    let events = Signal::Events {
+        run: run.clone(),
+        thread: thread.clone(),
+    };
+    for expected in [Signal::Queued, events, Signal::Ended { run, thread }] {
         loop {
             let next = tokio::time::timeout(Duration::from_secs(5), signals.next()).await;
             match next {

@@ -4,25 +4,29 @@ use std::collections::BTreeSet;
 use std::time::{Duration, SystemTime};
 
 use super::{same, succeeds};
-use crate::queue::{Cancel, Cancelled, Claim, Job, RunQueue};
+use crate::queue::{After, Cancel, Cancelled, Claim, Job, Pushed, RunQueue};
 
-const LEASE: Duration = Duration::from_secs(60);
+pub(super) const LEASE: Duration = Duration::from_secs(60);
 
-async fn push(queue: &impl RunQueue, job: Job) {
-    let pushed = succeeds(queue.push(job, false).await, "push");
-    same(&pushed, &true, "a run is put in the queue");
+pub(super) async fn push(queue: &impl RunQueue, job: Job) {
+    let pushed = succeeds(queue.push(job).await, "push");
+    same(&pushed, &Pushed::Queued, "a run is put in the queue");
 }
 
-async fn claim(queue: &impl RunQueue, worker: &str) -> Option<Claim> {
-    succeeds(queue.claim(worker, LEASE).await, "claim")
+pub(super) async fn claim(queue: &impl RunQueue, worker: &str) -> Option<Claim> {
+    succeeds(queue.claim(worker, LEASE, After::START).await, "claim")
 }
 
-async fn claimed(queue: &impl RunQueue, worker: &str) -> Option<String> {
+pub(super) async fn claimed(queue: &impl RunQueue, worker: &str) -> Option<String> {
     claim(queue, worker).await.map(|claim| claim.run)
 }
 
-async fn finish(queue: &impl RunQueue, claim: &Claim) -> bool {
-    succeeds(queue.finish(claim, "success").await, "finish")
+async fn released(queue: &impl RunQueue) -> bool {
+    succeeds(queue.release_due().await, "release_due")
+}
+
+pub(super) async fn finish(queue: &impl RunQueue, claim: &Claim) -> bool {
+    succeeds(queue.finish(claim, "success", None).await, "finish")
 }
 
 pub(super) async fn runs_of_a_thread_run_one_after_another(queue: &impl RunQueue) {
@@ -49,29 +53,29 @@ pub(super) async fn runs_of_a_thread_run_one_after_another(queue: &impl RunQueue
 }
 
 pub(super) async fn a_thread_that_is_busy_can_be_refused(queue: &impl RunQueue) {
-    let job = |run: &str| Job::new(run, "a", "");
+    let job = |run: &str| Job::new(run, "a", "").unless_busy();
     same(
-        &succeeds(queue.push(job("1"), true).await, "push"),
-        &true,
+        &succeeds(queue.push(job("1")).await, "push"),
+        &Pushed::Queued,
         "an idle thread",
     );
     same(
-        &succeeds(queue.push(job("2"), true).await, "push"),
-        &false,
+        &succeeds(queue.push(job("2")).await, "push"),
+        &Pushed::Busy,
         "one that waits",
     );
     let claim = claim(queue, "w").await;
     same(
-        &succeeds(queue.push(job("3"), true).await, "push"),
-        &false,
+        &succeeds(queue.push(job("3")).await, "push"),
+        &Pushed::Busy,
         "one that runs",
     );
     if let Some(claim) = claim {
         finish(queue, &claim).await;
     }
     same(
-        &succeeds(queue.push(job("4"), true).await, "push"),
-        &true,
+        &succeeds(queue.push(job("4")).await, "push"),
+        &Pushed::Queued,
         "one that is idle again",
     );
 }
@@ -98,7 +102,11 @@ pub(super) async fn a_delayed_run_waits_for_its_time(queue: &impl RunQueue) {
         due.is_some_and(|due| due <= soon + Duration::from_millis(5)),
         "when it is due"
     );
-    // It does not hold up what comes after it.
+    // It does not hold up what comes after it, nor make the thread busy.
+    let active = succeeds(queue.active("a").await, "active");
+    same(&active.len(), &0, "it is not active");
+    let open = succeeds(queue.open("a").await, "open");
+    same(&open.len(), &1, "it is open");
     push(queue, Job::new("2", "a", "")).await;
     let second = claim(queue, "w").await;
     same(
@@ -109,12 +117,10 @@ pub(super) async fn a_delayed_run_waits_for_its_time(queue: &impl RunQueue) {
     if let Some(second) = second {
         finish(queue, &second).await;
     }
+    same(&released(queue).await, &false, "nothing is due");
     tokio::time::sleep(Duration::from_millis(600)).await;
-    same(
-        &claimed(queue, "w").await,
-        &Some("1".to_owned()),
-        "its time has come",
-    );
+    same(&released(queue).await, &true, "its time has come");
+    same(&claimed(queue, "w").await, &Some("1".to_owned()), "it runs");
 }
 
 pub(super) async fn runs_of_one_key_run_one_after_another(queue: &impl RunQueue) {
@@ -164,19 +170,19 @@ pub(super) async fn a_run_that_is_given_back_loses_no_attempt(queue: &impl RunQu
     );
 }
 
-pub(super) async fn a_lost_worker_is_found_and_shut_out(queue: &impl RunQueue) {
+pub(super) async fn a_lost_worker_is_found_and_fenced(queue: &impl RunQueue) {
     push(queue, Job::new("1", "a", "")).await;
     let short = Duration::from_millis(150);
-    let lost = succeeds(queue.claim("lost", short).await, "claim");
-    let reaped = succeeds(queue.reap(3).await, "reap");
+    let lost = succeeds(queue.claim("lost", short, After::START).await, "claim");
+    let reaped = succeeds(queue.reap(3, "reaper", LEASE).await, "reap");
     same(&reaped.queued.len(), &0, "its lease lasts");
     if let Some(lost) = &lost {
         succeeds(queue.renew("lost", short, &[lost]).await, "renew");
     }
     tokio::time::sleep(short * 2).await;
-    let reaped = succeeds(queue.reap(3).await, "reap");
+    let reaped = succeeds(queue.reap(3, "reaper", LEASE).await, "reap");
     same(&reaped.queued, &vec!["1".to_owned()], "its lease is over");
-    let again = succeeds(queue.reap(3).await, "reap");
+    let again = succeeds(queue.reap(3, "reaper", LEASE).await, "reap");
     same(&again.queued.len(), &0, "it is found once");
     let next = claim(queue, "w").await;
     let numbers = next.as_ref().map(|claim| (claim.fence, claim.attempt));
@@ -201,7 +207,10 @@ pub(super) async fn a_lease_that_is_not_renewed_expires_although_its_worker_live
     let short = Duration::from_millis(150);
     let mut claims = Vec::new();
     for _ in 0..2 {
-        claims.extend(succeeds(queue.claim("w", short).await, "claim"));
+        claims.extend(succeeds(
+            queue.claim("w", short, After::START).await,
+            "claim",
+        ));
     }
     let kept: Vec<_> = claims.iter().filter(|claim| claim.run == "2").collect();
     for _ in 0..6 {
@@ -209,7 +218,7 @@ pub(super) async fn a_lease_that_is_not_renewed_expires_although_its_worker_live
         let held = succeeds(queue.renew("w", short, &kept).await, "renew");
         same(&held.len(), &1, "the one that is renewed is held");
     }
-    let reaped = succeeds(queue.reap(3).await, "reap");
+    let reaped = succeeds(queue.reap(3, "reaper", LEASE).await, "reap");
     same(
         &reaped.queued,
         &vec!["1".to_owned()],
@@ -225,6 +234,7 @@ pub(super) async fn a_run_whose_storage_failed_comes_again_later(queue: &impl Ru
     }
     same(&claimed(queue, "w").await, &None, "it waits a little");
     tokio::time::sleep(Duration::from_millis(1_200)).await;
+    released(queue).await;
     let next = claim(queue, "w").await;
     same(&next.map(|claim| claim.attempt), &Some(2), "the attempt");
 }
@@ -232,28 +242,35 @@ pub(super) async fn a_run_whose_storage_failed_comes_again_later(queue: &impl Ru
 pub(super) async fn a_run_is_not_attempted_for_ever(queue: &impl RunQueue) {
     push(queue, Job::new("1", "a", "")).await;
     for attempt in 1..=2 {
-        let claim = succeeds(queue.claim("lost", Duration::ZERO).await, "claim");
+        let claim = succeeds(
+            queue.claim("lost", Duration::ZERO, After::START).await,
+            "claim",
+        );
         same(
             &claim.map(|claim| claim.attempt),
             &Some(attempt),
             "the attempt",
         );
         tokio::time::sleep(Duration::from_millis(20)).await;
-        let reaped = succeeds(queue.reap(2).await, "reap");
+        let reaped = succeeds(queue.reap(2, "reaper", LEASE).await, "reap");
         same(
             &reaped.failed.len(),
             &usize::from(attempt == 2),
             "the second is the last",
         );
+        for failed in &reaped.failed {
+            let ended = succeeds(queue.finish(failed, "error", None).await, "finish");
+            same(&ended, &true, "the worker that found it ends it");
+        }
     }
     same(&claimed(queue, "w").await, &None, "it has ended");
 }
 
 pub(super) async fn a_run_that_waits_is_withdrawn(queue: &impl RunQueue) {
     push(queue, Job::new("1", "a", "")).await;
-    let done = succeeds(queue.cancel("1", Cancel::Interrupt).await, "cancel");
+    let done = succeeds(queue.cancel("1", Cancel::Interrupt, None).await, "cancel");
     same(&done, &Cancelled::Withdrawn, "it has ended");
-    let done = succeeds(queue.cancel("1", Cancel::Interrupt).await, "cancel");
+    let done = succeeds(queue.cancel("1", Cancel::Interrupt, None).await, "cancel");
     same(&done, &Cancelled::Ended, "it had ended");
     same(&claimed(queue, "w").await, &None, "it does not run");
 }
@@ -261,7 +278,7 @@ pub(super) async fn a_run_that_waits_is_withdrawn(queue: &impl RunQueue) {
 pub(super) async fn the_worker_hears_of_a_cancellation(queue: &impl RunQueue) {
     push(queue, Job::new("1", "a", "")).await;
     let claim = claim(queue, "w").await;
-    let asked = succeeds(queue.cancel("1", Cancel::Rollback).await, "cancel");
+    let asked = succeeds(queue.cancel("1", Cancel::Rollback, None).await, "cancel");
     same(&asked, &Cancelled::Asked, "its worker is asked");
     let claims: Vec<_> = claim.iter().collect();
     let held = succeeds(queue.renew("w", LEASE, &claims).await, "renew");
@@ -275,7 +292,7 @@ pub(super) async fn the_worker_hears_of_a_cancellation(queue: &impl RunQueue) {
     if let Some(claim) = claim {
         succeeds(queue.give_back(&claim).await, "give_back");
     }
-    let next = succeeds(queue.claim("v", LEASE).await, "claim");
+    let next = succeeds(queue.claim("v", LEASE, After::START).await, "claim");
     let cancel = next.and_then(|claim| claim.cancel);
     same(&cancel, &Some(Cancel::Rollback), "the next one hears of it");
 }

@@ -1,0 +1,175 @@
+//! Which action a request is.
+
+use serde_json::{Map, Value};
+
+use super::Resource::{self, Assistants, Crons, Store, Threads};
+
+/// An action, and the ids that the address names.
+#[derive(Debug, PartialEq)]
+pub(super) struct RequestedAction {
+    pub(super) resource: Resource,
+    pub(super) name: &'static str,
+    pub(super) ids: Map<String, Value>,
+}
+
+impl RequestedAction {
+    /// Returns true if the request starts a run, for which an assistant is read.
+    pub(super) fn is_run(&self) -> bool {
+        self.name == "create_run"
+    }
+}
+
+/// Returns the action of a request; `None` if it is about no resource: the server itself, the Studio.
+pub(super) fn asked(method: &str, path: &str) -> Option<RequestedAction> {
+    let mut parts = path.split('/').filter(|part| !part.is_empty());
+    let first = parts.next().unwrap_or_default();
+    let rest: Vec<&str> = parts.collect();
+    let (resource, name) = match (first, rest.as_slice()) {
+        ("assistants", rest) => (Assistants, assistants(method, rest)),
+        ("threads", [_, "runs", "crons"]) => (Crons, "create"),
+        ("threads", rest) => (Threads, threads(method, rest)),
+        ("runs", ["crons", rest @ ..]) => (Crons, crons(method, rest)),
+        ("runs", [_, "stream"]) => (Threads, "read"),
+        ("runs", ["cancel"]) => (Threads, "update"),
+        ("runs", _) => (Threads, "create_run"),
+        ("store", rest) => (Store, store(method, rest)),
+        ("ag-ui", _) => (Threads, "create_run"),
+        ("v1", ["chat", ..]) => (Threads, "create_run"),
+        ("v1" | "ui" | "mcp" | "a2a", _) => (Assistants, protocols(first)),
+        _ => return None,
+    };
+    // A call of another protocol runs a graph.
+    let resource = if name == "create_run" {
+        Threads
+    } else {
+        resource
+    };
+    Some(RequestedAction {
+        resource,
+        name,
+        ids: ids(first, &rest),
+    })
+}
+
+fn protocols(first: &str) -> &'static str {
+    match first {
+        "mcp" | "a2a" => "create_run",
+        _ => "read",
+    }
+}
+
+fn assistants(method: &str, rest: &[&str]) -> &'static str {
+    match (method, rest) {
+        ("POST", []) => "create",
+        (_, ["search" | "count"]) => "search",
+        ("PATCH", _) | ("POST", [_, "latest"]) => "update",
+        ("DELETE", _) => "delete",
+        _ => "read",
+    }
+}
+
+fn threads(method: &str, rest: &[&str]) -> &'static str {
+    match (method, rest) {
+        ("POST", []) => "create",
+        (_, ["search" | "count"]) => "search",
+        (_, ["prune"]) | ("DELETE", [_]) => "delete",
+        ("POST", [_, "runs"] | [_, "runs", "wait" | "stream"] | [_, "commands"]) => "create_run",
+        ("POST", [_, "copy"]) => "create",
+        ("PATCH" | "DELETE", _) | ("POST", [_, "state"] | [_, "runs", _, "cancel"]) => "update",
+        _ => "read",
+    }
+}
+
+fn crons(method: &str, rest: &[&str]) -> &'static str {
+    match (method, rest) {
+        ("POST", []) => "create",
+        (_, ["search" | "count"]) => "search",
+        ("PATCH", _) => "update",
+        ("DELETE", _) => "delete",
+        _ => "read",
+    }
+}
+
+fn store(method: &str, rest: &[&str]) -> &'static str {
+    match (method, rest) {
+        ("PUT", _) => "put",
+        ("DELETE", _) => "delete",
+        (_, ["items", "search"]) => "search",
+        (_, ["namespaces"]) => "list_namespaces",
+        _ => "get",
+    }
+}
+
+fn ids(first: &str, rest: &[&str]) -> Map<String, Value> {
+    let mut ids = Map::new();
+    let mut add = |name: &str, id: &str| {
+        ids.insert(name.to_owned(), Value::from(id));
+    };
+    match (first, rest) {
+        ("threads", ["search" | "count" | "prune", ..] | []) => {}
+        ("threads", [thread, more @ ..]) => {
+            add("thread_id", thread);
+            if let ["runs", run, ..] = more
+                && !matches!(*run, "wait" | "stream" | "crons")
+            {
+                add("run_id", run);
+            }
+        }
+        ("assistants", ["search" | "count"] | []) => {}
+        ("assistants" | "ag-ui" | "ui" | "a2a", [assistant, ..]) => add("assistant_id", assistant),
+        ("runs", ["crons", cron]) if !matches!(*cron, "search" | "count") => add("cron_id", cron),
+        ("runs", [run, "stream"]) => add("run_id", run),
+        _ => {}
+    }
+    ids
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_route_of_a_resource_is_an_action() {
+        let open = [
+            "/ok",
+            "/ready",
+            "/info",
+            "/docs",
+            "/openapi.json",
+            "/metrics",
+        ];
+        for (method, path) in crate::routes() {
+            let found = asked(&method, path);
+            assert_eq!(found.is_none(), open.contains(&path), "{method} {path}");
+        }
+        let name = |method: &str, path: &str| {
+            let found = asked(method, path).unwrap();
+            (found.resource, found.name)
+        };
+        for (method, path, expected) in [
+            ("POST", "/threads", (Threads, "create")),
+            ("POST", "/threads/t/runs/wait", (Threads, "create_run")),
+            ("POST", "/threads/t/commands", (Threads, "create_run")),
+            ("POST", "/threads/t/history", (Threads, "read")),
+            ("POST", "/threads/t/state/checkpoint", (Threads, "read")),
+            ("POST", "/threads/t/state", (Threads, "update")),
+            ("POST", "/threads/t/runs/r/cancel", (Threads, "update")),
+            ("GET", "/threads/t/runs/r/join", (Threads, "read")),
+            ("DELETE", "/threads/t/runs/r", (Threads, "update")),
+            ("DELETE", "/threads/t", (Threads, "delete")),
+            ("POST", "/threads/t/runs/crons", (Crons, "create")),
+            ("POST", "/runs/crons/search", (Crons, "search")),
+            ("POST", "/runs/batch", (Threads, "create_run")),
+            ("POST", "/v1/chat/completions", (Threads, "create_run")),
+            ("PUT", "/store/items", (Store, "put")),
+            ("GET", "/store/items", (Store, "get")),
+        ] {
+            assert_eq!(name(method, path), expected, "{method} {path}");
+        }
+        let ids = asked("POST", "//threads/t//runs/r/cancel").unwrap().ids;
+        assert_eq!(
+            (&ids["thread_id"], &ids["run_id"]),
+            (&"t".into(), &"r".into())
+        );
+    }
+}

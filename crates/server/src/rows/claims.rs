@@ -1,0 +1,139 @@
+//! How a process claims the run that comes next.
+
+use std::time::Duration;
+
+use langgraph_sql::process_is_gone;
+
+use super::times::length;
+use super::{Line, Rows, RowsResult, sql};
+use crate::queue::{After, Cancel, Claim, QueueError, Signal};
+use crate::wire::time::now;
+
+type QueueResult<T> = Result<T, QueueError>;
+
+/// The run that comes next, of owners of that condition. Its stage says so; what two workers could
+/// break at once, an index and the last conditions hold.
+macro_rules! claim_of {
+    ($owners:literal) => {
+        concat!(
+            "UPDATE served_runs SET status = 'running', worker = $1, fence = fence + 1, \
+                lease = {NOW} + $2, updated = $3 \
+            WHERE id = ( \
+                SELECT r.id FROM served_runs AS r WHERE r.status = 'pending' AND r.stage = 'ready' \
+                AND r.owner ",
+            $owners,
+            " $4 AND NOT EXISTS (SELECT 1 FROM served_runs AS o \
+                    WHERE o.thread = r.thread AND o.status = 'running') \
+                AND (r.concurrency IS NULL OR NOT EXISTS (SELECT 1 FROM served_runs AS o \
+                    WHERE o.concurrency = r.concurrency AND o.status = 'running')) \
+                ORDER BY r.owner, r.priority DESC, r.made, r.id LIMIT 1 {SKIP}) \
+            RETURNING id, thread, doc, fence, attempt, cancel, owner"
+        )
+    };
+}
+
+pub(super) fn read_claim(line: &Line) -> Claim {
+    let claim = Claim::new(line.text(0), line.text(1), line.text(2))
+        .fence(line.int(3))
+        .attempt(line.int(4))
+        .cancel(line.some_text(5).and_then(Cancel::parse));
+    Claim {
+        owner: line.text(6).to_owned(),
+        ..claim
+    }
+}
+
+impl Rows {
+    /// Claims a run of the next owner.
+    pub(super) async fn claim_next(
+        &self,
+        by: (&str, Duration),
+        after: After<'_>,
+    ) -> QueueResult<Option<Claim>> {
+        if !after.full.is_empty() {
+            return self.claim_around(by, after).await;
+        }
+        if !after.owner.is_empty() {
+            let next = self.claim_with(claim_of!(">"), by, after.owner).await?;
+            if next.is_some() {
+                return Ok(next);
+            }
+        }
+        self.claim_with(claim_of!(">="), by, "").await
+    }
+
+    /// Ends the leases of processes of this machine that are gone. Others expire in their time.
+    pub(crate) async fn expire_gone(&self) -> RowsResult<()> {
+        let statement = sql!("SELECT DISTINCT worker FROM served_runs WHERE status = 'running'");
+        for line in self.db.rows(statement).await? {
+            let worker = line.text(0);
+            let process = worker
+                .rsplit_once('/')
+                .map_or(worker, |(process, _)| process);
+            if process_is_gone(process) {
+                let statement = sql!(
+                    "UPDATE served_runs SET lease = 0 WHERE worker = $1 AND status = 'running'",
+                    worker
+                );
+                self.db.change(statement).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn claim_with(
+        &self,
+        sql: &'static str,
+        (worker, lease): (&str, Duration),
+        owner: &str,
+    ) -> QueueResult<Option<Claim>> {
+        match self
+            .db
+            .row(sql!(sql, worker, length(lease), now(), owner))
+            .await
+        {
+            Ok(line) => Ok(line.as_ref().map(read_claim)),
+            // Another worker was faster. Its signal, or the next look, comes soon.
+            Err(error) if error.is_conflict() => {
+                self.tell(Signal::Queued);
+                Ok(None)
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Claims a run of the first owner that may have another one, from the next one on.
+    async fn claim_around(
+        &self,
+        by: (&str, Duration),
+        after: After<'_>,
+    ) -> QueueResult<Option<Claim>> {
+        let next = "SELECT owner FROM served_runs WHERE status = 'pending' AND stage = 'ready' \
+                    AND owner > $1 ORDER BY owner LIMIT 1";
+        let first = "SELECT owner FROM served_runs WHERE status = 'pending' AND stage = 'ready' \
+                     ORDER BY owner LIMIT 1";
+        let (mut cursor, mut wrapped) = (after.owner.to_owned(), false);
+        // Each full owner may be met twice.
+        for _ in 0..=2 * after.full.len() + 2 {
+            let Some(line) = self.db.row(sql!(next, &cursor)).await? else {
+                if wrapped {
+                    return Ok(None);
+                }
+                wrapped = true;
+                let Some(line) = self.db.row(sql!(first)).await? else {
+                    return Ok(None);
+                };
+                line.text(0).clone_into(&mut cursor);
+                if after.full.contains(&cursor) {
+                    continue;
+                }
+                return self.claim_with(claim_of!("="), by, &cursor).await;
+            };
+            line.text(0).clone_into(&mut cursor);
+            if !after.full.contains(&cursor) {
+                return self.claim_with(claim_of!("="), by, &cursor).await;
+            }
+        }
+        Ok(None)
+    }
+}

@@ -1,0 +1,81 @@
+//! Rows of requests that may come again, and what is removed with time.
+
+use std::time::SystemTime;
+
+use super::times::milliseconds;
+use super::{Rows, RowsResult, sql};
+
+/// From when on what is over is kept.
+pub(crate) struct KeptSince {
+    pub(crate) runs: Option<SystemTime>,
+    pub(crate) requests: SystemTime,
+    pub(crate) webhooks: SystemTime,
+}
+
+/// How many runs are removed in one transaction.
+const REMOVED: i64 = 1_000;
+
+impl Rows {
+    /// Returns the digest of a named request of an owner, and its run.
+    pub(crate) async fn request(
+        &self,
+        owner: &str,
+        name: &str,
+    ) -> RowsResult<Option<(String, String)>> {
+        let statement = sql!(
+            "SELECT digest, run FROM served_requests WHERE owner = $1 AND name = $2",
+            owner,
+            name,
+        );
+        let line = self.db.row(statement).await?;
+        Ok(line.map(|line| (line.text(0).to_owned(), line.text(1).to_owned())))
+    }
+
+    /// Removes the rows of runs that have ended, of named requests, and of webhooks that did not
+    /// arrive, from before these times.
+    pub(crate) async fn remove_ended(&self, kept: &KeptSince) -> RowsResult<()> {
+        self.db
+            .change(sql!(
+                "DELETE FROM served_requests WHERE made < $1 AND NOT EXISTS (SELECT 1 \
+                 FROM served_runs WHERE id = served_requests.run \
+                 AND status IN ('pending', 'running'))",
+                milliseconds(kept.requests)
+            ))
+            .await?;
+        let lost = sql!(
+            "DELETE FROM served_webhooks WHERE made < $1 RETURNING run",
+            milliseconds(kept.webhooks)
+        );
+        for line in self.db.rows(lost).await? {
+            let run = line.text(0);
+            tracing::error!(run, "the webhook of a run never arrived");
+        }
+        let Some(runs) = kept.runs else {
+            return Ok(());
+        };
+        loop {
+            let before = milliseconds(runs);
+            let statements = vec![
+                sql!(
+                    "DELETE FROM served_events WHERE run IN (SELECT id FROM served_runs \
+                     WHERE status NOT IN ('pending', 'running') AND made < $1 \
+                     ORDER BY made, id LIMIT $2)",
+                    before,
+                    REMOVED,
+                ),
+                sql!(
+                    "DELETE FROM served_runs WHERE id IN (SELECT id FROM served_runs \
+                     WHERE status NOT IN ('pending', 'running') AND made < $1 \
+                     ORDER BY made, id LIMIT $2) RETURNING id",
+                    before,
+                    REMOVED,
+                ),
+            ];
+            let answers = self.db.together(statements).await?;
+            let removed = answers.last().map_or(0, Vec::len);
+            if i64::try_from(removed).unwrap_or(i64::MAX) < REMOVED {
+                return Ok(());
+            }
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! A run that can be put in the queue.
+
+use std::time::{Duration, SystemTime};
+
+use crate::queue::{Job, RequestKey};
+use crate::rows::Run;
+use crate::spec::Strategy;
+
+/// A run that can be put in the queue.
+#[derive(Debug)]
+pub(crate) struct NewRun {
+    pub(crate) row: Run,
+    /// The owner of its thread.
+    pub(crate) owner: String,
+    pub(crate) priority: i64,
+    pub(crate) concurrency_key: Option<String>,
+    pub(crate) delay: Option<Duration>,
+    pub(crate) cancel_on_disconnect: bool,
+    pub(crate) request: Option<RequestKey>,
+}
+
+impl NewRun {
+    /// Creates a run that starts at once.
+    pub(super) fn of(row: Run, owner: &str) -> Self {
+        Self {
+            row,
+            owner: owner.to_owned(),
+            priority: 0,
+            concurrency_key: None,
+            delay: None,
+            cancel_on_disconnect: false,
+            request: None,
+        }
+    }
+
+    /// Returns the run as it is put in the queue.
+    pub(super) fn job(&self, most_waiting: u64) -> serde_json::Result<Job> {
+        let row = &self.row;
+        let payload = serde_json::to_string(row)?;
+        Ok(Job {
+            priority: self.priority,
+            concurrency_key: self.concurrency_key.clone(),
+            not_before: self.delay.map(|delay| SystemTime::now() + delay),
+            unless_busy: row.multitask_strategy == Strategy::Reject,
+            most_waiting: Some(most_waiting),
+            request: self.request.clone(),
+            ..Job::new(&row.run_id, &row.thread_id, payload).owner(&self.owner)
+        })
+    }
+}

@@ -1,0 +1,43 @@
+//! What a process does in the background, and how it stops.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::{claim, clock, deliver, keeper, lease, signals};
+use crate::app::App;
+use crate::queue::RunQueue;
+
+/// Starts what a process does in the background. It ends with the app.
+pub(crate) fn start(app: &Arc<App>) {
+    tokio::spawn(claim::claim_loop(Arc::downgrade(app)));
+    tokio::spawn(signals::signal_loop(Arc::downgrade(app)));
+    tokio::spawn(clock::clock_loop(Arc::downgrade(app)));
+    tokio::spawn(lease::maintenance_loop(Arc::downgrade(app)));
+    tokio::spawn(deliver::delivery_loop(Arc::downgrade(app)));
+    keeper::start(app);
+}
+
+/// Stops claiming runs, lets those that run stop at the end of their superstep, and puts them back
+/// in the queue. Those that have not stopped after `at_most` are put back as well.
+pub(crate) async fn drain(app: &Arc<App>, at_most: Duration) {
+    app.runs.draining.send_replace(true);
+    for live in app.runs.live.all() {
+        live.token.drain();
+    }
+    let stopped = async {
+        while !app.runs.live.all().is_empty() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    if tokio::time::timeout(at_most, stopped).await.is_err() {
+        for live in app.runs.live.all() {
+            live.revoke();
+            if let Err(error) = app.rows.give_back(&live.claim).await {
+                tracing::error!(%error, "failed to put a run back");
+            }
+        }
+    }
+    for feed in app.runs.feeds.all() {
+        feed.end(None);
+    }
+}

@@ -1,0 +1,72 @@
+//! What the row of a thread says of its state.
+
+use serde_json::{Value, json};
+
+use super::waits::first_due;
+use crate::app::App;
+use crate::error::ApiResult;
+use crate::graph::ErasedGraph;
+use crate::rows::{Thread, Writer};
+use crate::wire::time::now;
+use crate::wire::usage::Usages;
+
+/// What the row of a thread says besides its state.
+pub(crate) struct ThreadStatusUpdate<'a> {
+    pub(crate) status: &'a str,
+    pub(crate) error: Value,
+    /// What messages have cost that are new. The row says it of the others.
+    pub(crate) usages: Usages,
+}
+
+impl<'a> ThreadStatusUpdate<'a> {
+    pub(crate) fn new(status: &'a str) -> Self {
+        Self {
+            status,
+            error: Value::Null,
+            usages: Usages::default(),
+        }
+    }
+}
+
+/// Writes what the row of a thread says of its state.
+pub(crate) async fn write_thread(
+    app: &App,
+    writer: Writer<'_>,
+    graph: &dyn ErasedGraph,
+    thread: &str,
+    update: ThreadStatusUpdate<'_>,
+) -> ApiResult<()> {
+    let ThreadStatusUpdate {
+        status,
+        error,
+        usages,
+    } = update;
+    let state = graph.state(thread, None, false).await?;
+    let state = state.unwrap_or_else(|| json!({"values": null, "tasks": []}));
+    let mut interrupts = json!({});
+    for task in state["tasks"].as_array().into_iter().flatten() {
+        let open = task["interrupts"].as_array();
+        let is_open = open.is_some_and(|open| !open.is_empty());
+        if let (Some(id), true) = (task["id"].as_str(), is_open) {
+            interrupts[id] = task["interrupts"].clone();
+        }
+    }
+    // A thread that was stopped, or has failed, is not woken.
+    let waits = status == "interrupted" && error.is_null();
+    let wakes = waits.then(|| first_due(thread, &interrupts)).flatten();
+    let change = |row: &mut Thread| {
+        row.wakes = wakes;
+        status.clone_into(&mut row.status);
+        let mut values = state["values"].clone();
+        usages.write(&mut values);
+        let mut known = Usages::default();
+        known.read(&row.values);
+        known.write(&mut values);
+        row.values = values;
+        row.interrupts = interrupts.clone();
+        row.error = error.clone();
+        row.state_updated_at = now();
+    };
+    app.rows.change_thread_as(writer, thread, change).await?;
+    Ok(())
+}
