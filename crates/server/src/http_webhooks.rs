@@ -146,18 +146,15 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
 }
 
 fn is_public_v6(address: Ipv6Addr) -> bool {
-    let [a, b, c, d, e, f, g, h] = address.segments();
+    let parts = address.segments();
     // An address of version 4 in one of its forms.
-    let [high, low] = [g, h].map(u16::to_be_bytes);
+    let [.., high, low] = parts.map(u16::to_be_bytes);
     let embedded = Ipv4Addr::new(high[0], high[1], low[0], low[1]);
-    match (a, b) {
-        (0, 0) if [c, d, e] == [0, 0, 0] && (f == 0xffff || f == 0) => {
-            f == 0xffff && is_public_v4(embedded)
-        }
-        (0x64, 0xff9b) => is_public_v4(embedded),
-        (0x2002, _) | (0x2001, 0 | 0xdb8) => false,
+    match parts {
+        [0, 0, 0, 0, 0, 0xffff, _, _] | [0x64, 0xff9b, ..] => is_public_v4(embedded),
+        [0x2002, ..] | [0x2001, 0 | 0xdb8, ..] => false,
         // What is given out today.
-        _ => a & 0xe000 == 0x2000,
+        [first, ..] => first & 0xe000 == 0x2000,
     }
 }
 

@@ -31,10 +31,8 @@ pub(super) fn asked(method: &str, path: &str) -> Option<RequestedAction> {
         ("runs", ["crons", rest @ ..]) => (Crons, crons(method, rest)),
         ("runs", [_, "stream"]) => (Threads, "read"),
         ("runs", ["cancel"]) => (Threads, "update"),
-        ("runs", _) => (Threads, "create_run"),
+        ("runs" | "ag-ui", _) | ("v1", ["chat", ..]) => (Threads, "create_run"),
         ("store", rest) => (Store, store(method, rest)),
-        ("ag-ui", _) => (Threads, "create_run"),
-        ("v1", ["chat", ..]) => (Threads, "create_run"),
         ("v1" | "ui" | "mcp" | "a2a", _) => (Assistants, protocols(first)),
         _ => return None,
     };
@@ -70,11 +68,10 @@ fn assistants(method: &str, rest: &[&str]) -> &'static str {
 
 fn threads(method: &str, rest: &[&str]) -> &'static str {
     match (method, rest) {
-        ("POST", []) => "create",
+        ("POST", [] | [_, "copy"]) => "create",
         (_, ["search" | "count"]) => "search",
         (_, ["prune"]) | ("DELETE", [_]) => "delete",
-        ("POST", [_, "runs"] | [_, "runs", "wait" | "stream"] | [_, "commands"]) => "create_run",
-        ("POST", [_, "copy"]) => "create",
+        ("POST", [_, "runs" | "commands"] | [_, "runs", "wait" | "stream"]) => "create_run",
         ("PATCH" | "DELETE", _) | ("POST", [_, "state"] | [_, "runs", _, "cancel"]) => "update",
         _ => "read",
     }
@@ -106,7 +103,9 @@ fn ids(first: &str, rest: &[&str]) -> Map<String, Value> {
         ids.insert(name.to_owned(), Value::from(id));
     };
     match (first, rest) {
-        ("threads", ["search" | "count" | "prune", ..] | []) => {}
+        ("threads", ["search" | "count" | "prune", ..])
+        | ("assistants", ["search" | "count"])
+        | (_, []) => {}
         ("threads", [thread, more @ ..]) => {
             add("thread_id", thread);
             if let ["runs", run, ..] = more
@@ -115,7 +114,6 @@ fn ids(first: &str, rest: &[&str]) -> Map<String, Value> {
                 add("run_id", run);
             }
         }
-        ("assistants", ["search" | "count"] | []) => {}
         ("assistants" | "ag-ui" | "ui" | "a2a", [assistant, ..]) => add("assistant_id", assistant),
         ("runs", ["crons", cron]) if !matches!(*cron, "search" | "count") => add("cron_id", cron),
         ("runs", [run, "stream"]) => add("run_id", run),

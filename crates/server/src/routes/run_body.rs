@@ -1,6 +1,8 @@
 //! The request for a run, which may come again.
 
 use axum::extract::{FromRequest, Request};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 
 use super::query::{bytes, parsed};
 use crate::error::{ApiError, ApiResult};
@@ -47,6 +49,5 @@ fn digest(path: &str, body: &[u8]) -> String {
     hash.update(path.as_bytes());
     hash.update([0]);
     hash.update(body);
-    let bytes = hash.finalize();
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    STANDARD.encode(hash.finalize())
 }

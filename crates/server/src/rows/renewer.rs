@@ -61,13 +61,12 @@ impl Renewer {
     ) -> RowsResult<()> {
         match &mut self.0 {
             Kind::Sqlite { file, connection } => {
-                let open = match connection.take() {
-                    Some(open) => open,
-                    None => {
-                        let open = Connection::open(file)?;
-                        open.busy_timeout(PATIENCE)?;
-                        open
-                    }
+                let open = if let Some(open) = connection.take() {
+                    open
+                } else {
+                    let open = Connection::open(file)?;
+                    open.busy_timeout(PATIENCE)?;
+                    open
                 };
                 let sql = "UPDATE served_runs \
                      SET lease = CAST(unixepoch('subsec') * 1000 AS INTEGER) + ?2 \
