@@ -33,32 +33,13 @@ impl Opened {
         options: &Options,
         withheld: Option<&Answered>,
     ) -> Result<Result<Self, Option<Unchecked>>, CheckpointError> {
-        let mut opened = Self {
-            logs: Vec::new(),
-            run: BTreeSet::new(),
+        let mut opened = match around(logs, target) {
+            Ok(logs) => Self {
+                logs,
+                run: BTreeSet::new(),
+            },
+            Err(unchecked) => return Ok(Err(unchecked)),
         };
-        for around in logs.values().filter(|log| is_around(log, target)) {
-            let Some((id, task)) = target.caller(around) else {
-                return Ok(Err(None));
-            };
-            let Some(at) = around.position(id) else {
-                // The graph was called on a branch that the thread has left.
-                return Ok(Err(None));
-            };
-            let mut cut = cut(around, at);
-            if let Some(last) = cut.records.last_mut() {
-                let folded = fold_tasks(last);
-                if let Some(why) = refused(&folded, Some(task)) {
-                    return Ok(Err(Some(unchecked(target, target.records.len(), why))));
-                }
-                let records = folded.iter().enumerate().map(|(index, fold)| TaskRecord {
-                    outcome: fold.outcome.filter(|_| index != task).cloned(),
-                    ..memory(last, index, fold)
-                });
-                last.tasks = records.collect();
-            }
-            opened.logs.push(cut);
-        }
         let mut cut = cut(target, at);
         let Some(last) = cut.records.last_mut() else {
             return Ok(Err(None));
@@ -106,6 +87,31 @@ impl Opened {
         opened.logs.extend(inside.cloned());
         Ok(Ok(opened))
     }
+}
+
+/// Returns the logs of the graphs around `target`, up to the tasks that it is in, which are open. If they
+/// cannot run again, says why.
+fn around(logs: &Logs, target: &Log) -> Result<Vec<Log>, Option<Unchecked>> {
+    let mut found = Vec::new();
+    for around in logs.values().filter(|log| is_around(log, target)) {
+        let (id, task) = target.caller(around).ok_or(None)?;
+        // Without a position, the graph was called on a branch that the thread has left.
+        let at = around.position(id).ok_or(None)?;
+        let mut cut = cut(around, at);
+        if let Some(last) = cut.records.last_mut() {
+            let folded = fold_tasks(last);
+            if let Some(why) = refused(&folded, Some(task)) {
+                return Err(Some(unchecked(target, target.records.len(), why)));
+            }
+            let records = folded.iter().enumerate().map(|(index, fold)| TaskRecord {
+                outcome: fold.outcome.filter(|_| index != task).cloned(),
+                ..memory(last, index, fold)
+            });
+            last.tasks = records.collect();
+        }
+        found.push(cut);
+    }
+    Ok(found)
 }
 
 /// Returns true if `inner` is somewhere inside of `outer`.

@@ -1,5 +1,4 @@
 //! Requests to models in replays of stored threads.
-#![allow(clippy::unwrap_used)] // clippy does not know that helpers of tests are tests
 
 use std::path::Path;
 use std::sync::Arc;
