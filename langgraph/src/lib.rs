@@ -192,8 +192,8 @@ pub mod prelude {
     pub use crate::error::{AgentError, Interrupted, NodeError};
     pub use crate::graph::NodeExt;
     pub use crate::graph::worker;
-    pub use crate::graph::{CompiledStateGraph, END, START, StateGraph};
-    pub use crate::message::{Message, MessageKind};
+    pub use crate::graph::{CompilationErrors, CompiledStateGraph, END, START, StateGraph};
+    pub use crate::message::{Message, MessageKind, ToolCall};
     pub use crate::node::{Agent, Command, Context, Next, Node};
     pub use crate::run::Outcome;
     pub use crate::state::Plain;

@@ -2,7 +2,7 @@
 
 use crate::node::Scope;
 
-/// A span around a part of a run. It costs nothing when nobody listens.
+/// A span around a part of a run. It costs nothing without a subscriber.
 pub(crate) struct Span {
     #[cfg(feature = "tracing")]
     span: tracing::Span,
@@ -17,7 +17,7 @@ mod imp {
     use super::{Scope, Span};
 
     impl Span {
-        /// Returns true if somebody listens to spans.
+        /// Returns true if there is a subscriber for spans.
         pub(crate) fn is_watched() -> bool {
             tracing::enabled!(target: "langgraph", tracing::Level::INFO)
         }

@@ -24,7 +24,7 @@ pub struct UnfilledJoin {
 }
 
 impl UnfilledJoin {
-    /// Creates it from a join and what has come: `came` tells of a source and its place.
+    /// Creates it from a join and what has come: `came` says whether the source at a place has come.
     pub fn new(
         namespace: &[NodeName],
         sources: &[NodeName],

@@ -1,6 +1,6 @@
 //! Runs tasks of other processes.
 
-use std::future::{Future as _, poll_fn};
+use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::sync::{Arc, OnceLock};
 use std::task::Poll;
@@ -67,7 +67,7 @@ impl<S: State> TaskHost<S> {
     }
 
     /// Runs a task inside its policies, with the resources of this graph. Dropping the future stops
-    /// it; `cancel` tells a task that computes for long without an `.await`.
+    /// it; `cancel` stops a task that computes for long without an `.await`.
     pub async fn run(
         &self,
         order: &TaskOrder,
@@ -88,43 +88,13 @@ impl<S: State> TaskHost<S> {
         let mut cx = Context::new(Arc::new(scope), order.step, 0, node);
         cx.remember(&order.answers, &order.once);
         cx.set_reporter(Arc::clone(&reporter), order.identity.clone());
-        let result = {
-            let call = Call {
-                state: &**snapshot,
-                item: item.as_ref().map(|item| item as &dyn ErasedItem),
-                cx: &cx,
-            };
-            let mut run = pin!(catch(|| running.step.call(call)));
-            let mut pulse = pin!(heartbeat.map(|heartbeat| {
-                let mut ticks = interval(PULSE);
-                ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-                (ticks, heartbeat.last(), heartbeat)
-            }));
-            loop {
-                let report = poll_fn(|task| {
-                    if let Poll::Ready(Some(event)) = events.poll_recv(task) {
-                        return Poll::Ready(Ok(report_of(event)));
-                    }
-                    if let Some((ticks, seen, heartbeat)) = pulse.as_mut().get_mut() {
-                        while ticks.poll_tick(task).is_ready() {
-                            if std::mem::replace(seen, heartbeat.last()) != *seen {
-                                return Poll::Ready(Ok(Some(TaskReport::Heartbeat)));
-                            }
-                        }
-                    }
-                    run.as_mut().poll(task).map(Err)
-                })
-                .await;
-                match report {
-                    Err(result) => break result,
-                    Ok(None) => {}
-                    Ok(Some(report)) => {
-                        // An event that is lost fails no task.
-                        let _ = reporter.report(report).await;
-                    }
-                }
-            }
+        let call = Call {
+            state: &**snapshot,
+            item: item.as_ref().map(|item| item as &dyn ErasedItem),
+            cx: &cx,
         };
+        let run = catch(|| running.step.call(call));
+        let result = reporting(run, &mut events, heartbeat, &*reporter).await;
         while let Ok(event) = events.try_recv() {
             if let Some(report) = report_of(event) {
                 let _ = reporter.report(report).await;
@@ -169,6 +139,45 @@ impl<S: State> TaskHost<S> {
 }
 
 /// Returns the report of an event, if the driver wants it.
+/// Runs a task, and reports its events and heartbeats meanwhile.
+async fn reporting<T>(
+    run: impl Future<Output = T>,
+    events: &mut mpsc::Receiver<RawEvent>,
+    heartbeat: Option<Arc<Heartbeat>>,
+    reporter: &dyn Reporter,
+) -> T {
+    let mut run = pin!(run);
+    let mut pulse = heartbeat.map(|heartbeat| {
+        let mut ticks = interval(PULSE);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        (ticks, heartbeat.last(), heartbeat)
+    });
+    loop {
+        let report = poll_fn(|task| {
+            if let Poll::Ready(Some(event)) = events.poll_recv(task) {
+                return Poll::Ready(Ok(report_of(event)));
+            }
+            if let Some((ticks, seen, heartbeat)) = &mut pulse {
+                while ticks.poll_tick(task).is_ready() {
+                    if std::mem::replace(seen, heartbeat.last()) != *seen {
+                        return Poll::Ready(Ok(Some(TaskReport::Heartbeat)));
+                    }
+                }
+            }
+            run.as_mut().poll(task).map(Err)
+        })
+        .await;
+        match report {
+            Err(result) => return result,
+            Ok(None) => {}
+            Ok(Some(report)) => {
+                // An event that is lost fails no task.
+                let _ = reporter.report(report).await;
+            }
+        }
+    }
+}
+
 fn report_of(event: RawEvent) -> Option<TaskReport> {
     match event.payload {
         Payload::Custom { value, .. } => Some(TaskReport::Custom(value)),

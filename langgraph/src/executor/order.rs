@@ -37,13 +37,13 @@ pub struct TaskOrder {
     pub(super) namespace: Vec<NodeName>,
     pub(super) step: usize,
     pub(super) remaining: usize,
-    /// True if somebody reads custom events.
+    /// True if custom events are read.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) custom: bool,
-    /// True if somebody reads messages.
+    /// True if messages are read.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) messages: bool,
-    /// True if somebody watches the progress.
+    /// True if the progress is read.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) heartbeats: bool,
 }

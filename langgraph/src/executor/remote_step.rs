@@ -27,7 +27,7 @@ where
     pub fn executor(mut self, executor: impl Executor) -> Self {
         let plan = Arc::make_mut(&mut self.plan);
         plan.at_once = executor.at_once();
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(RemoteSteps {
             executor: Box::new(executor),
             codec: StateCodec::serde(),
             graph: plan.topology.name.clone(),
@@ -51,10 +51,10 @@ where
 struct RemoteStep<S: State> {
     /// The node itself, for a task that a worker runs.
     local: Arc<dyn Step<S>>,
-    shared: Arc<Shared<S>>,
+    shared: Arc<RemoteSteps<S>>,
 }
 
-struct Shared<S: State> {
+struct RemoteSteps<S: State> {
     executor: Box<dyn Executor>,
     codec: StateCodec<S>,
     graph: String,
@@ -65,7 +65,7 @@ struct Shared<S: State> {
     slots: Mutex<Vec<(usize, Weak<Slot>)>>,
 }
 
-impl<S: State> Shared<S> {
+impl<S: State> RemoteSteps<S> {
     fn slot(&self, state: &S) -> Arc<Slot> {
         let address = ptr::from_ref(state).addr();
         let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);

@@ -31,7 +31,7 @@ impl<S: State> StateGraph<S> {
     }
 
     /// Wraps every node in `middleware`, inside the existing middleware; see [`Middleware`].
-    pub fn add_middleware(&mut self, middleware: impl Middleware<S>) -> &mut Self {
+    pub fn middleware(&mut self, middleware: impl Middleware<S>) -> &mut Self {
         self.around.middleware.push(Arc::new(middleware));
         self
     }

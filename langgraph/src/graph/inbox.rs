@@ -152,7 +152,7 @@ impl<S: State> Inbox<S> {
         None
     }
 
-    /// Tells the calls whose inputs the turn has taken how it ended.
+    /// Sends the end of the turn to the calls whose inputs it has taken.
     pub(crate) fn end_turn(&self, end: impl Fn() -> TurnEnd<S>) {
         let taken = std::mem::take(&mut self.lock().taken);
         for call in taken {

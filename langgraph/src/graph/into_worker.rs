@@ -92,10 +92,10 @@ impl<S: State, T> ConfiguredWorker<S, T> {
         self.with(|node| node.on_error(handler))
     }
 
-    /// Wraps the worker in middleware; as [`NodeExt::wrap`].
+    /// Wraps the worker in middleware; as [`NodeExt::middleware`].
     #[must_use]
-    pub fn wrap(self, middleware: impl Middleware<S>) -> Self {
-        self.with(|node| node.wrap(middleware))
+    pub fn middleware(self, middleware: impl Middleware<S>) -> Self {
+        self.with(|node| node.middleware(middleware))
     }
 }
 

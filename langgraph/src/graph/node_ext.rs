@@ -110,7 +110,7 @@ pub trait NodeExt<S: State, K>: IntoNode<S, K> + Sized {
     }
 
     /// Wraps the node in `middleware`, inside the existing middleware; see [`Middleware`].
-    fn wrap(self, middleware: impl Middleware<S>) -> ConfiguredNode<S> {
+    fn middleware(self, middleware: impl Middleware<S>) -> ConfiguredNode<S> {
         let mut node = self.into_node();
         node.policies.middleware.push(Arc::new(middleware));
         node

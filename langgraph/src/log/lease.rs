@@ -12,7 +12,7 @@ use tokio::runtime::Handle;
 
 use super::background;
 use super::jitter::random_fraction;
-use super::run_guard::{RunGuard, Writer};
+use super::run_guard::{RunGuard, WriteGuard};
 use super::timer;
 use langgraph_core::checkpoint::{Batch, Checkpointer, RunStatus, ThreadKey};
 use langgraph_core::error::CheckpointError;
@@ -28,7 +28,7 @@ pub(crate) struct Lease {
     term: Duration,
     since: SystemTime,
     guard: Option<Arc<RunGuard>>,
-    writer: Option<Writer>,
+    writer: Option<WriteGuard>,
     released: bool,
 }
 
@@ -87,7 +87,7 @@ impl Lease {
         Ok(lease)
     }
 
-    /// Takes the thread from whoever holds it.
+    /// Takes the thread from its holder.
     ///
     /// # Errors
     ///
@@ -190,7 +190,7 @@ impl Drop for Lease {
         if let (Some(guard), true) = (&self.guard, std::thread::panicking()) {
             guard.set(RunStatus::Failed);
         }
-        // Without a runtime nobody cleans up; a run of this process takes the thread at once.
+        // Without a runtime no task cleans up; a run of this process takes the thread at once.
         let Ok(runtime) = Handle::try_current() else {
             abandoned().insert(holder, Cleanup::None);
             return;

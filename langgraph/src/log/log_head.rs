@@ -95,7 +95,7 @@ impl LogHead {
 
     /// Stores a batch.
     pub(crate) async fn put(&self, batch: Batch) -> Result<(), CheckpointError> {
-        // As a rule nobody else writes, and there is no queue to join.
+        // As a rule there is no other writer, and no queue.
         let mut end = match self.end.try_lock() {
             Ok(end) => end,
             Err(_) => self.turn().await,

@@ -1,4 +1,4 @@
-//! How a run ends that nobody awaits any more.
+//! How a run ends whose future is dropped.
 
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
@@ -62,9 +62,9 @@ impl RunGuard {
     }
 
     /// Counts a part of the run that may still write to the thread.
-    pub(crate) fn writer(self: &Arc<Self>) -> Writer {
+    pub(crate) fn writer(self: &Arc<Self>) -> WriteGuard {
         self.writers.send_modify(|writers| *writers += 1);
-        Writer(Arc::clone(self))
+        WriteGuard(Arc::clone(self))
     }
 
     /// Begins a record. A task that outlives its run for a moment gets `None`: it may not write.
@@ -111,9 +111,9 @@ impl RunGuard {
 
 /// A part of a run that may still write to its thread, until it is dropped.
 #[derive(Debug)]
-pub(crate) struct Writer(Arc<RunGuard>);
+pub(crate) struct WriteGuard(Arc<RunGuard>);
 
-impl Drop for Writer {
+impl Drop for WriteGuard {
     fn drop(&mut self) {
         self.0.writers.send_modify(|writers| *writers -= 1);
     }
@@ -127,7 +127,7 @@ impl Drop for Recording {
     fn drop(&mut self) {
         let records = self.0.records.fetch_sub(RECORD, Ordering::SeqCst);
         if records & CLOSED != 0 {
-            // Somebody waits for it.
+            // A caller waits for it.
             self.0.writers.send_modify(|_| ());
         }
     }

@@ -9,7 +9,7 @@ use tokio::time::Sleep;
 
 /// Returns a timer; `None` without a runtime, and in one that was built without timers.
 ///
-/// Only a panic of tokio tells that a runtime has no timers, and its message is printed. So each such
+/// Only a panic of tokio shows that a runtime has no timers, and its message is printed. So each such
 /// runtime is asked once.
 pub(crate) fn sleep(duration: Duration) -> Option<Sleep> {
     static WITHOUT: Mutex<Vec<Id>> = Mutex::new(Vec::new());

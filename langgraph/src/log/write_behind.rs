@@ -81,7 +81,7 @@ impl Refusal {
 }
 
 enum Job {
-    /// Tells whoever waits for it that it is written.
+    /// Wakes the task that waits for it, once it is written.
     Put(ThreadKey, Batch, Option<oneshot::Sender<()>>),
     /// Reports that everything before it is written.
     Barrier(oneshot::Sender<()>),

@@ -32,7 +32,7 @@ use tokio::sync::watch;
 #[derive(Clone, Debug, Default)]
 pub struct CancelToken(Arc<watch::Sender<Signal>>);
 
-/// How runs are told to stop.
+/// How runs are stopped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd)]
 enum Signal {
     #[default]

@@ -180,7 +180,7 @@ impl Context {
 
     /// Signals progress: restarts the node's [idle timeout](crate::graph::NodeExt::idle_timeout).
     ///
-    /// Events do the same, whether somebody reads them or not. So does every superstep of a graph
+    /// Events do the same, whether they are read or not. So does every superstep of a graph
     /// inside the node. Without an idle timeout it does nothing.
     pub fn heartbeat(&self) {
         if let Some(heartbeat) = self.nearest_heartbeat() {
@@ -196,7 +196,7 @@ impl Context {
             .get_or_init(|| Arc::new(Heartbeat::new(self.scope.heartbeat.clone())))
     }
 
-    /// Returns this task's heartbeat, or, if nobody observes it, that of the parent task. A graph
+    /// Returns this task's heartbeat, or, if it is not observed, that of the parent task. A graph
     /// inside this task signals its progress there.
     pub(crate) fn nearest_heartbeat(&self) -> Option<&Arc<Heartbeat>> {
         let own = self.memory.get().and_then(|memory| memory.heartbeat.get());
@@ -274,7 +274,7 @@ impl Context {
         }
     }
 
-    /// Returns true if somebody reads events of that mode.
+    /// Returns true if events of that mode are read.
     pub fn wants(&self, mode: StreamMode) -> bool {
         self.scope
             .emitter
@@ -282,12 +282,12 @@ impl Context {
             .is_some_and(|emitter| emitter.wants(mode))
     }
 
-    /// Emits a custom event. Waits while the buffer is full; does nothing if nobody reads custom
+    /// Emits a custom event. Waits while the buffer is full; does nothing without a reader of custom
     /// events.
     ///
     /// # Errors
     ///
-    /// If somebody reads them and the value cannot be written as JSON: NaN, keys that are pairs.
+    /// If they are read and the value cannot be written as JSON: NaN, keys that are pairs.
     ///
     /// # Cancel safety
     ///

@@ -34,7 +34,7 @@ pub(crate) trait ErasedTask<S> {
 }
 
 /// The same body, polled to the output itself, for a direct call of the function.
-pub(crate) trait Task<S, O>: ErasedTask<S> {
+pub(crate) trait TypedTask<S, O>: ErasedTask<S> {
     fn poll_direct(self: Pin<&mut Self>, cx: &mut TaskContext<'_>) -> Poll<O>;
 }
 
@@ -50,7 +50,7 @@ impl<S, F: Future<Output: IntoOutput<S>>> ErasedTask<S> for F {
     }
 }
 
-impl<S, F: Future<Output: IntoOutput<S>>> Task<S, F::Output> for F {
+impl<S, F: Future<Output: IntoOutput<S>>> TypedTask<S, F::Output> for F {
     fn poll_direct(self: Pin<&mut Self>, cx: &mut TaskContext<'_>) -> Poll<F::Output> {
         self.poll(cx)
     }
@@ -59,12 +59,12 @@ impl<S, F: Future<Output: IntoOutput<S>>> Task<S, F::Output> for F {
 /// What a `#[node]` function over `&S` returns.
 ///
 /// Await it to call the function like any other, for example in a unit test. It is not a `Future`
-/// itself, so that [`IntoNode`](crate::graph::IntoNode) can tell a `#[node]` function from a plain
+/// itself, so that [`IntoNode`](crate::graph::IntoNode) can distinguish a `#[node]` function from a plain
 /// async function.
 // No bound on `S`: a type that is not a state is reported once, where the future is created.
 #[must_use = "a node does nothing until it is awaited"]
 pub struct NodeFuture<'a, S, O, M> {
-    pub(crate) task: Pin<Box<dyn Task<S, O> + Send + 'a>>,
+    pub(crate) task: Pin<Box<dyn TypedTask<S, O> + Send + 'a>>,
     meta: PhantomData<fn() -> M>,
 }
 
@@ -86,7 +86,7 @@ impl_debug!([S, O, M] NodeFuture<'_, S, O, M>);
 /// The future of a direct call of a `#[node]` function.
 #[doc(hidden)]
 #[must_use = "a node does nothing until it is awaited"]
-pub struct DirectCall<'a, S, O>(Pin<Box<dyn Task<S, O> + Send + 'a>>);
+pub struct DirectCall<'a, S, O>(Pin<Box<dyn TypedTask<S, O> + Send + 'a>>);
 
 impl_debug!([S, O] DirectCall<'_, S, O>);
 

@@ -118,7 +118,7 @@ enum Begun<'a> {
     UnderWay(UnderWay<'a>),
 }
 
-/// Work in progress: until this is dropped, nobody else starts it.
+/// Work in progress: until this is dropped, no other task starts it.
 struct UnderWay<'a> {
     memory: &'a OnceMemory,
     key: String,

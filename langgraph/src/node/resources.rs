@@ -24,11 +24,11 @@ use std::sync::Arc;
 #[derive(Clone, Default)]
 pub struct Resources {
     // There are only a few entries: a scan is faster than hashing.
-    entries: Vec<Entry>,
+    entries: Vec<ResourceEntry>,
 }
 
 #[derive(Clone)]
-struct Entry {
+struct ResourceEntry {
     key: TypeId,
     name: &'static str,
     /// An erased `Arc<T>`.
@@ -45,7 +45,7 @@ impl Resources {
 
     /// Adds a value. It replaces one of the same type.
     pub fn insert<T: ?Sized + Send + Sync + 'static>(&mut self, value: Arc<T>) {
-        let entry = Entry {
+        let entry = ResourceEntry {
             key: TypeId::of::<T>(),
             name: std::any::type_name::<T>(),
             value: Arc::new(value),

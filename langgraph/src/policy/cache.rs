@@ -219,18 +219,18 @@ pub struct InMemoryCache(Mutex<Entries>);
 
 #[derive(Debug, Default)]
 struct Entries {
-    kept: HashMap<CacheKey, Entry>,
+    kept: HashMap<CacheKey, KeptOutput>,
     /// The number of entries at which the cache searches for expired ones.
     sweep_at: usize,
 }
 
 #[derive(Debug)]
-struct Entry {
+struct KeptOutput {
     output: CachedOutput,
     expires: Option<Instant>,
 }
 
-impl Entry {
+impl KeptOutput {
     fn is_live(&self) -> bool {
         self.expires.is_none_or(|expires| Instant::now() < expires)
     }
@@ -274,7 +274,7 @@ impl NodeCache for InMemoryCache {
         // A time beyond the end of the clock never comes.
         let expires = ttl.and_then(|ttl| Instant::now().checked_add(ttl));
         let mut entries = self.entries();
-        entries.kept.insert(key, Entry { output, expires });
+        entries.kept.insert(key, KeptOutput { output, expires });
         if entries.kept.len() > entries.sweep_at {
             entries.kept.retain(|_, entry| entry.is_live());
             entries.sweep_at = (entries.kept.len() * 2).max(64);

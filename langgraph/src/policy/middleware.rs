@@ -11,7 +11,7 @@ use crate::state::State;
 ///
 /// Middleware receives the call instead of the node, and decides when, and whether, to run it. It
 /// may change the output or return its own. The middleware added first is outermost, and that of
-/// the graph wraps that of the node ([`wrap`](crate::graph::NodeExt::wrap)).
+/// the graph wraps that of the node ([`NodeExt::middleware`](crate::graph::NodeExt::middleware)).
 ///
 /// It wraps each attempt: retries, the error handler and the cache are outside, the node's time
 /// limits are inside. So it sees a timeout, or a panic of the node, as an error. A subgraph is one
@@ -40,7 +40,7 @@ use crate::state::State;
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let mut graph = StateGraph::<i64>::new();
-/// graph.add_node("double", |n: &i64| n * 2).add_sequence(&["double"]).add_middleware(Print);
+/// graph.add_node("double", |n: &i64| n * 2).add_sequence(&["double"]).middleware(Print);
 /// assert_eq!(graph.compile()?.invoke(2).await?, 4);
 /// # Ok(())
 /// # }
@@ -82,7 +82,7 @@ impl_debug!([F] FnMiddleware<F>);
 ///
 /// let mut graph = StateGraph::<i64>::new();
 /// graph.add_node("double", |n: &i64| n * 2).add_sequence(&["double"]);
-/// graph.add_middleware(middleware(|call| {
+/// graph.middleware(middleware(|call| {
 ///     println!("{} sees {}", call.node(), call.state());
 ///     call.run()
 /// }));

@@ -27,7 +27,7 @@ use crate::state::State;
 /// graph
 ///     .add_node("double", |n: &i64| n * 2)
 ///     .add_sequence(&["double"])
-///     .add_middleware(TraceNodes);
+///     .middleware(TraceNodes);
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TraceNodes;
@@ -54,7 +54,7 @@ impl<S: State> Middleware<S> for TraceNodes {
                 Err(_) if cx.has_open_interrupt() => info!(target: "langgraph", "interrupted"),
                 Err(error) => {
                     Span::current().record("otel.status_code", "ERROR");
-                    // A node of a subgraph has told of its own error.
+                    // A node of a subgraph has reported its own error.
                     if !error.is::<AgentError>() {
                         warn!(target: "langgraph", %error, "failed");
                     }
@@ -132,7 +132,7 @@ mod tests {
         graph
             .add_node("flaky", flaky.retry(RetryPolicy::attempts(2).immediately()))
             .add_sequence(&["flaky"])
-            .add_middleware(TraceNodes);
+            .middleware(TraceNodes);
         assert_eq!(graph.compile().unwrap().invoke(1).await.unwrap(), 2);
         let expected = [
             "node node=\"flaky\" step=1 attempt=1",

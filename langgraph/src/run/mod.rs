@@ -18,5 +18,5 @@ pub use future::RunFuture;
 pub use io::IoGraph;
 pub use recovery::{ResumePending, Resumed};
 pub use run::Run;
-pub use stream::{EventStream, StreamOptions};
+pub use stream::EventStream;
 pub use subgraph::MappedGraph;

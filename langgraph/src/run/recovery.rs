@@ -7,12 +7,12 @@ use std::time::{Duration, SystemTime};
 
 use tokio::task::JoinSet;
 
-use super::{Outcome, Run, StreamOptions};
+use super::{Outcome, Run};
 use crate::checkpoint::{Head, RunStatus, ThreadFilter, ThreadInfo, ThreadKey};
 use crate::error::{AgentError, NoRuntime};
 use crate::log::Lease;
 use crate::state::State;
-use crate::stream::Event;
+use crate::stream::{Event, StreamOptions};
 use crate::thread::Threads;
 
 /// How far the clocks of hosts may be apart.

@@ -15,69 +15,7 @@ use crate::error::AgentError;
 use crate::log::RunGuard;
 use crate::session::BoxedRun;
 use crate::state::State;
-use crate::stream::{Emitter, Event, RawEvent, RunStart, StreamModes};
-
-/// The events that a stream shows, and the size of its buffer.
-#[derive(Clone, Debug)]
-pub struct StreamOptions {
-    modes: StreamModes,
-    subgraphs: bool,
-    checkpoint_values: bool,
-    buffer: usize,
-}
-
-impl StreamOptions {
-    /// Selects the events of these modes, of the graph itself.
-    pub fn new(modes: impl Into<StreamModes>) -> Self {
-        Self {
-            modes: modes.into(),
-            subgraphs: false,
-            checkpoint_values: true,
-            buffer: 16,
-        }
-    }
-
-    /// Also selects the events of subgraphs.
-    #[must_use]
-    pub fn subgraphs(mut self) -> Self {
-        self.subgraphs = true;
-        self
-    }
-
-    /// Leaves the state out of the events of [`StreamMode::Checkpoints`]: each is an
-    /// [`EventKind::CheckpointSaved`], and the state is not cloned.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use langgraph::prelude::*;
-    /// use langgraph::run::StreamOptions;
-    ///
-    /// let options = StreamOptions::new(StreamMode::Checkpoints).without_checkpoint_values();
-    /// # let _ = options;
-    /// ```
-    ///
-    /// [`StreamMode::Checkpoints`]: crate::stream::StreamMode::Checkpoints
-    /// [`EventKind::CheckpointSaved`]: crate::stream::EventKind::CheckpointSaved
-    #[must_use]
-    pub fn without_checkpoint_values(mut self) -> Self {
-        self.checkpoint_values = false;
-        self
-    }
-
-    /// Sets how many events the stream buffers before the run has to wait; at least 1.
-    #[must_use]
-    pub fn buffer(mut self, events: usize) -> Self {
-        self.buffer = events.max(1);
-        self
-    }
-}
-
-impl<M: Into<StreamModes>> From<M> for StreamOptions {
-    fn from(modes: M) -> Self {
-        Self::new(modes)
-    }
-}
+use crate::stream::{Emitter, Event, RawEvent, RunStart, StreamOptions};
 
 impl<S: State> Run<S> {
     /// Runs the graph as a stream of events.
@@ -189,7 +127,7 @@ impl<S: State> EventStream<S> {
     /// # Errors
     ///
     /// The error of the run: another run has the thread, there is no such thread, an answer was
-    /// refused. [`AgentError::kind`] tells these apart.
+    /// refused. [`AgentError::kind`] distinguishes these.
     ///
     /// # Cancel safety
     ///
@@ -213,7 +151,7 @@ impl<S: State> EventStream<S> {
     /// graph.add_node("order", order).add_sequence(&["order"]);
     /// let graph = graph.compile()?.checkpointer(Arc::new(MemorySaver::new()));
     ///
-    /// let run = graph.thread("nobody").proceed();
+    /// let run = graph.thread("unknown").proceed();
     /// let refused = run.stream(StreamMode::Updates).accepted().await.unwrap_err();
     /// assert_eq!(refused.kind(), ErrorKind::NotFound);
     ///

@@ -22,15 +22,15 @@ use crate::superstep::normalize_input;
 use crate::superstep::{End, Engine};
 use crate::task::Changes;
 
-/// A run of a graph inside a task. It holds its input only if it has a log: the future of a plain run
+/// A run of a graph in a task. It holds its input only if it has a log: the future of a plain run
 /// stays small.
-struct Inside<S: State> {
+struct SubgraphRun<S: State> {
     engine: Engine<S>,
     logged: Option<Box<(Log, Output<S>)>>,
 }
 
-impl<S: State> Inside<S> {
-    /// Begins a run of `graph` inside the task of `cx`. If it `collects`, it notes its changes.
+impl<S: State> SubgraphRun<S> {
+    /// Begins a run of `graph` in the task of `cx`. If it `collects`, it notes its changes.
     fn begin(
         graph: &CompiledStateGraph<S>,
         state: S,
@@ -97,13 +97,13 @@ impl<S: State> Inside<S> {
             End::Paused(interrupts, refused) => {
                 let refused = refused.map(|error| NodeError::from_agent(*error));
                 cx.pass_on(interrupts, refused);
-                Err(NodeError::msg("the graph inside waits"))
+                Err(NodeError::msg("the subgraph waits"))
             }
         }
     }
 }
 
-/// Returns the log of a graph inside a task, which is below the task's; `None` if it has none.
+/// Returns the log of a graph in a task, which is below the task's; `None` if it has none.
 fn log_below<S: State>(
     engine: &mut Engine<S>,
     persistence: &Persistence,
@@ -171,9 +171,9 @@ async fn begin_logged<S: State>(
 }
 
 /// A compiled graph as a node of a graph over the same state.
-struct Shared<S: State>(CompiledStateGraph<S>);
+struct SameState<S: State>(CompiledStateGraph<S>);
 
-impl<S: State> Shared<S> {
+impl<S: State> SameState<S> {
     async fn run(&self, call: Call<'_, S>) -> Result<Output<S>, NodeError> {
         let plan = &self.0.plan;
         let (state, input) = match self.0.persistence {
@@ -185,9 +185,9 @@ impl<S: State> Shared<S> {
             }
             _ => (call.state.clone(), Output::none()),
         };
-        let mut inside = Inside::begin(&self.0, state, input, call.cx, true)?;
-        let parent = inside.run(&self.0.persistence, call.cx).await?;
-        let changes = inside.engine.changes.take();
+        let mut run = SubgraphRun::begin(&self.0, state, input, call.cx, true)?;
+        let parent = run.run(&self.0.persistence, call.cx).await?;
+        let changes = run.engine.changes.take();
         finish(parent, changes.unwrap_or_default().into_writes(), call)
     }
 }
@@ -210,7 +210,7 @@ fn finish<P: State>(
     Ok(output)
 }
 
-impl<S: State> Step<S> for Shared<S> {
+impl<S: State> Step<S> for SameState<S> {
     fn call<'a>(&'a self, call: Call<'a, S>) -> NodeRun<'a, S> {
         NodeRun::future(self.run(call))
     }
@@ -239,7 +239,7 @@ impl<S: State> From<CompiledStateGraph<S>> for AgentGraph<S> {
         Self {
             kind: NodeKind::Subgraph(Box::new(copy_of(graph.topology()))),
             unstorable: graph.unstorable(),
-            step: Arc::new(Shared(graph)),
+            step: Arc::new(SameState(graph)),
         }
     }
 }
@@ -314,11 +314,11 @@ impl<S: State, P: State> MappedGraph<S, P> {
         let plan = &self.graph.plan;
         normalize_input(plan, &mut input);
         let state = plan.initial.clone();
-        let mut inside = Inside::begin(&self.graph, state, input, call.cx, false)?;
-        let parent = inside.run(&self.graph.persistence, call.cx).await?;
+        let mut run = SubgraphRun::begin(&self.graph, state, input, call.cx, false)?;
+        let parent = run.run(&self.graph.persistence, call.cx).await?;
         // A paused graph has no result yet.
         let command = finish(parent, Writes::None, call)?;
-        let mut output = (self.back)(inside.engine.into_state())?;
+        let mut output = (self.back)(run.engine.into_state())?;
         output.writes.extend(command.writes);
         output.jump = output.jump.and(command.jump);
         Ok(output)
@@ -369,9 +369,9 @@ impl Context {
         let mut input = input.into_output()?;
         let plan = &graph.plan;
         normalize_input(plan, &mut input);
-        let mut inside = Inside::begin(graph, plan.initial.clone(), input, self, false)?;
-        match inside.run(&graph.persistence, self).await? {
-            None => Ok(inside.engine.into_state()),
+        let mut run = SubgraphRun::begin(graph, plan.initial.clone(), input, self, false)?;
+        match run.run(&graph.persistence, self).await? {
+            None => Ok(run.engine.into_state()),
             Some(parent) => Err(NodeError::from_agent(AgentError::NoParent {
                 command: format!("{parent:?}"),
             })),

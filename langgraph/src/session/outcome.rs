@@ -19,7 +19,7 @@ pub enum Outcome<S> {
         /// never ran. Usually empty.
         unfilled_joins: Vec<UnfilledJoin>,
     },
-    /// The run has stopped at the end of a superstep, because it was told to; see
+    /// The run has stopped at the end of a superstep, on request; see
     /// [`CancelToken::drain`](crate::run::CancelToken::drain).
     Drained {
         /// The state so far.

@@ -90,7 +90,7 @@ fn graph() -> CompiledStateGraph<i64> {
     inner
         .add_node("deep", |_: &i64| ())
         .add_sequence(&["deep"])
-        .add_middleware(TraceNodes);
+        .middleware(TraceNodes);
     let mut graph = StateGraph::<i64>::new();
     graph
         .set_name("spans")
@@ -100,7 +100,7 @@ fn graph() -> CompiledStateGraph<i64> {
         .add_edge(START, "a")
         .add_edge("a", "b")
         .add_edge("a", "c")
-        .add_middleware(TraceNodes);
+        .middleware(TraceNodes);
     graph.compile().unwrap()
 }
 

@@ -140,7 +140,7 @@ impl Emitter {
         }
     }
 
-    /// Returns the emitter of a subgraph, or `None` if nobody reads its events.
+    /// Returns the emitter of a subgraph, or `None` if its events have no reader.
     pub(crate) fn nested(
         &self,
         namespace: Arc<[NodeName]>,

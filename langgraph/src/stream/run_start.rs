@@ -9,11 +9,11 @@ use std::task::{Context, Poll, Waker};
 /// run was given, or when that superstep is over.
 pub(crate) struct RunStart {
     pub(crate) run_id: String,
-    progress: Mutex<Progress>,
+    progress: Mutex<StartProgress>,
 }
 
 #[derive(Default)]
-struct Progress {
+struct StartProgress {
     begun: bool,
     /// The questions whose answers no node has taken yet, by key or id.
     untaken: Vec<String>,
@@ -70,7 +70,7 @@ impl RunStart {
         Poll::Pending
     }
 
-    fn change(&self, change: impl FnOnce(&mut Progress)) {
+    fn change(&self, change: impl FnOnce(&mut StartProgress)) {
         let mut progress = self.lock();
         if progress.accepted {
             return;
@@ -84,7 +84,7 @@ impl RunStart {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Progress> {
+    fn lock(&self) -> MutexGuard<'_, StartProgress> {
         self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::checkpoint::{CheckpointId, Source};
 
 /// A checkpoint that was saved, without the state; see
-/// [`StreamOptions::without_checkpoint_values`](crate::run::StreamOptions::without_checkpoint_values).
+/// [`StreamOptions::without_checkpoint_values`](crate::stream::StreamOptions::without_checkpoint_values).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct SavedCheckpoint {

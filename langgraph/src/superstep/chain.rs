@@ -1,4 +1,4 @@
-//! Chains: supersteps of one task each that nobody observes.
+//! Chains: supersteps of one task each without an observer.
 
 use std::sync::Arc;
 

@@ -45,19 +45,19 @@ impl Drop for Running {
 }
 
 /// Reports the ends of tasks.
-pub(super) struct Reporter(mpsc::UnboundedSender<usize>);
+pub(super) struct EndReporter(mpsc::UnboundedSender<usize>);
 
 /// Receives the reports of tasks that have ended: their indices.
 pub(super) struct Reports(mpsc::UnboundedReceiver<usize>);
 
-pub(super) fn reports() -> (Reporter, Reports) {
+pub(super) fn reports() -> (EndReporter, Reports) {
     let (sender, receiver) = mpsc::unbounded_channel();
-    (Reporter(sender), Reports(receiver))
+    (EndReporter(sender), Reports(receiver))
 }
 
-impl Reporter {
+impl EndReporter {
     pub(super) fn report(&self, index: usize) {
-        // Nobody reads the report after the run has been dropped.
+        // The report is not read after the run has been dropped.
         let _ = self.0.send(index);
     }
 }

@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 
 use super::route::{route_on_view, routes_on_view};
 use super::run_task::run_task;
-use super::running::{Reporter, Reports, Running, reports};
+use super::running::{EndReporter, Reports, Running, reports};
 use crate::error::Panicked;
 use crate::node::Context;
 use crate::span::Span;
@@ -74,7 +74,7 @@ struct TaskSet<S: State> {
     position: Position<S>,
     tasks: Parallel<S>,
     /// Reports the end of each task, if they count one by one.
-    reports: Option<Reporter>,
+    reports: Option<EndReporter>,
     /// Returns the tasks from the last of them.
     done_tx: oneshot::Sender<Parallel<S>>,
 }

@@ -30,7 +30,7 @@ impl From<NodeId> for Writer {
 
 impl Writer {
     /// True for what runs side by side with others. An input that waits behind the tasks of a
-    /// superstep is merged in its turn, and conflicts with nobody.
+    /// superstep is merged in its turn, and conflicts with no other.
     pub(crate) fn conflicts(self) -> bool {
         self != Self::Start
     }

@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use super::{Place, Thread, Threads};
-use crate::checkpoint::{ThreadFilter, ThreadInfo, Usage, check_thread_id};
+use crate::checkpoint::{StorageUsage, ThreadFilter, ThreadInfo, check_thread_id};
 use crate::error::{AgentError, CheckpointError};
 use crate::state::State;
 
@@ -48,7 +48,7 @@ impl<S: State> Thread<S> {
         let administration = saver.administration_for("deleting a thread")?;
         let inside = match &self.place {
             Place::Root => return Ok(administration.delete_thread(&self.id).await?),
-            Place::Inside(inside) => inside,
+            Place::Subgraph(inside) => inside,
         };
         let (log, way) = self.open_kept(inside).await?;
         for key in administration.logs(&self.id).await? {
@@ -66,7 +66,7 @@ impl<S: State> Thread<S> {
     /// [`AgentError::Checkpoint`] if the storage fails.
     /// [`SubgraphError::PartOfThread`](super::SubgraphError::PartOfThread) for a subgraph of a
     /// thread.
-    pub async fn usage(&self) -> Result<Usage, AgentError> {
+    pub async fn usage(&self) -> Result<StorageUsage, AgentError> {
         self.require_root("usage")?;
         let administration = self.saver()?.administration_for("the usage of a thread")?;
         Ok(administration.usage(&self.id).await?)
@@ -110,7 +110,7 @@ impl<S: State> Thread<S> {
     pub async fn prune(&self, keep: Keep) -> Result<usize, AgentError> {
         let inside = match &self.place {
             Place::Root => return self.open_root()?.prune(keep).await,
-            Place::Inside(inside) => inside,
+            Place::Subgraph(inside) => inside,
         };
         let (log, way) = self.open_kept(inside).await?;
         log.prune_but(keep, way.pending_call().as_deref()).await

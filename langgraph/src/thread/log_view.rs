@@ -33,7 +33,7 @@ impl<S: State> Thread<S> {
     pub(super) async fn open(&self) -> Result<Option<LogView<S>>, AgentError> {
         let inside = match &self.place {
             Place::Root => return Ok(Some(self.open_root()?)),
-            Place::Inside(inside) => inside,
+            Place::Subgraph(inside) => inside,
         };
         let way = self.resolve(inside).await?;
         let log = way.found.map(|found| self.open_inside(inside, found));

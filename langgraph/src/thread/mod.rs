@@ -84,12 +84,12 @@ enum Place {
     /// The root graph of the thread.
     Root,
     /// A graph in a task of the thread, or in a subgraph's task.
-    Inside(Inside),
+    Subgraph(SubgraphPlace),
 }
 
 /// The path to a subgraph of a thread.
 #[derive(Clone)]
-struct Inside {
+struct SubgraphPlace {
     root: Arc<dyn InnerGraph>,
     path: SubgraphPath,
 }
@@ -180,7 +180,7 @@ impl<S: State> Thread<S> {
     pub(crate) fn require_root(&self, method: &'static str) -> Result<(), SubgraphError> {
         match &self.place {
             Place::Root => Ok(()),
-            Place::Inside(inside) => Err(SubgraphError::PartOfThread {
+            Place::Subgraph(inside) => Err(SubgraphError::PartOfThread {
                 thread: self.id.clone(),
                 path: inside.path.to_string(),
                 method,
@@ -198,7 +198,7 @@ impl<S: State> fmt::Debug for Thread<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = f.debug_struct("Thread");
         shown.field("id", &self.id);
-        if let Place::Inside(inside) = &self.place {
+        if let Place::Subgraph(inside) = &self.place {
             shown.field("path", &inside.path.to_string());
         }
         shown.field("at", &self.at).finish_non_exhaustive()

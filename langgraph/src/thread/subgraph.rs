@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use self::resolve::{FoundLog, Resolved};
 use super::log_view::LogView;
-use super::{Inside, Place, Thread};
+use super::{Place, SubgraphPlace, Thread};
 use crate::error::AgentError;
 use crate::node::InnerGraph;
 use crate::node::Persistence;
@@ -75,7 +75,7 @@ impl<S: State> Thread<S> {
                 Arc::new(self.graph.clone()),
                 path.into().starting_at(self.at),
             ),
-            Place::Inside(inside) => (
+            Place::Subgraph(inside) => (
                 Arc::clone(&inside.root),
                 inside.path.clone().join(path.into().starting_at(self.at)),
             ),
@@ -85,13 +85,13 @@ impl<S: State> Thread<S> {
         Ok(Thread {
             id: self.id.clone(),
             graph,
-            place: Place::Inside(Inside { root, path }),
+            place: Place::Subgraph(SubgraphPlace { root, path }),
             at: None,
         })
     }
 
     /// Follows the path to a subgraph, as far as it exists.
-    pub(super) async fn resolve(&self, inside: &Inside) -> Result<Resolved, AgentError> {
+    pub(super) async fn resolve(&self, inside: &SubgraphPlace) -> Result<Resolved, AgentError> {
         let saver = self.saver()?;
         resolve::resolve(&*inside.root, saver, &self.id, &inside.path).await
     }
@@ -99,7 +99,7 @@ impl<S: State> Thread<S> {
     /// Opens the log at the end of a path.
     pub(super) fn open_inside(
         &self,
-        inside: &Inside,
+        inside: &SubgraphPlace,
         found: FoundLog,
     ) -> Result<LogView<S>, AgentError> {
         Ok(LogView {
@@ -114,7 +114,7 @@ impl<S: State> Thread<S> {
     /// Opens the log of a graph under `PerThread`, and resolves the path to it.
     pub(super) async fn open_kept(
         &self,
-        inside: &Inside,
+        inside: &SubgraphPlace,
     ) -> Result<(LogView<S>, Resolved), AgentError> {
         let mut way = self.resolve(inside).await?;
         let found = way.found.take().filter(|_| self.is_kept());

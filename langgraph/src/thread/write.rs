@@ -40,7 +40,7 @@ impl<S: State> ThreadUpdate<S> {
                     let resources = thread.graph.plan.resources.clone();
                     log.change(&log.key, resources, change, thread.at).await
                 }
-                Place::Inside(inside) => thread.change_inside(inside, change).await,
+                Place::Subgraph(inside) => thread.change_inside(inside, change).await,
             }
         };
         under_policy(policy, saver, &thread.id, change).await

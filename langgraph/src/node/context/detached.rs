@@ -14,7 +14,7 @@ use crate::state::State;
 use crate::stream::{Emitter, Event, RawEvent, StreamModes};
 use langgraph_topology::NodeName;
 
-/// What a [`DetachedContext`] tells its node.
+/// What a [`DetachedContext`] shows its node.
 #[derive(Clone, Debug)]
 pub struct ContextOptions {
     /// The name of the node.
@@ -35,7 +35,7 @@ pub struct ContextOptions {
     pub answers: Vec<Answer>,
     /// Cancels the node.
     pub cancel: Option<CancelToken>,
-    /// The events that somebody reads.
+    /// The events that are read.
     pub modes: StreamModes,
 }
 

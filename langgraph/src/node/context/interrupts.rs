@@ -128,7 +128,7 @@ impl Context {
             .is_some_and(|memory| !memory.answers.is_empty())
     }
 
-    /// Pauses this task until a person (or whoever resumes the thread) answers.
+    /// Pauses this task until the thread is resumed with an answer.
     ///
     /// The first call returns [`Interrupted`]: return it with `?`. When the run resumes with an
     /// answer under `key`, the node starts again and the call returns the answer. The keys of one

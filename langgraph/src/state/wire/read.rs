@@ -7,7 +7,7 @@ use langgraph_topology::NodeName;
 use serde::de::DeserializeSeed;
 
 use super::shape;
-use super::tree::{Reader, Tree, Updates};
+use super::tree::{ShapeReader, Tree, UpdateReader};
 use super::{JumpWire, OutputWire, RoutesWire, TargetWire, WriteWire};
 use langgraph_core::checkpoint::{Encoded, Formats, ReadValue};
 use langgraph_core::error::FormatError;
@@ -29,9 +29,9 @@ impl OutputWire<UpdateIndex> {
     ) -> Result<Self, FormatError> {
         let mut tree = Tree::Nothing;
         formats.read(encoded, &mut |from| {
-            let reader = Reader {
+            let reader = ShapeReader {
                 shape: &shape::OUTPUT,
-                updates: &mut Updates { read, count: 0 },
+                updates: &mut UpdateReader { read, count: 0 },
             };
             tree = reader.deserialize(from)?;
             Ok(())

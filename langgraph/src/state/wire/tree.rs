@@ -36,12 +36,12 @@ impl Fields {
 }
 
 /// Reads updates, and counts them.
-pub(super) struct Updates<'u, 'r> {
+pub(super) struct UpdateReader<'u, 'r> {
     pub(super) read: &'u mut ReadValue<'r>,
     pub(super) count: usize,
 }
 
-impl Updates<'_, '_> {
+impl UpdateReader<'_, '_> {
     fn next<'de, D: Deserializer<'de>>(&mut self, from: D) -> Result<Tree, D::Error> {
         let mut from = <dyn erased_serde::Deserializer<'_>>::erase(from);
         (self.read)(&mut from).map_err(de::Error::custom)?;
@@ -51,21 +51,21 @@ impl Updates<'_, '_> {
 }
 
 /// Reads a value of a shape.
-pub(super) struct Reader<'a, 'u, 'r> {
+pub(super) struct ShapeReader<'a, 'u, 'r> {
     pub(super) shape: &'a Shape,
-    pub(super) updates: &'a mut Updates<'u, 'r>,
+    pub(super) updates: &'a mut UpdateReader<'u, 'r>,
 }
 
-impl<'u, 'r> Reader<'_, 'u, 'r> {
-    fn inside<'s>(&'s mut self, shape: &'s Shape) -> Reader<'s, 'u, 'r> {
-        Reader {
+impl<'u, 'r> ShapeReader<'_, 'u, 'r> {
+    fn inside<'s>(&'s mut self, shape: &'s Shape) -> ShapeReader<'s, 'u, 'r> {
+        ShapeReader {
             shape,
             updates: self.updates,
         }
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Reader<'_, '_, '_> {
+impl<'de> DeserializeSeed<'de> for ShapeReader<'_, '_, '_> {
     type Value = Tree;
 
     fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Tree, D::Error> {
@@ -81,7 +81,7 @@ impl<'de> DeserializeSeed<'de> for Reader<'_, '_, '_> {
     }
 }
 
-impl<'de> Visitor<'de> for Reader<'_, '_, '_> {
+impl<'de> Visitor<'de> for ShapeReader<'_, '_, '_> {
     type Value = Tree;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -147,7 +147,7 @@ impl<'de> Visitor<'de> for Reader<'_, '_, '_> {
             return Err(de::Error::invalid_type(Unexpected::Map, &self));
         };
         let mut read = Vec::with_capacity(names.len());
-        while let Some(at) = from.next_key_seed(Name(names))? {
+        while let Some(at) = from.next_key_seed(NameSeed(names))? {
             let known = at.ok().and_then(|at| names.get(at).zip(fields.get(at)));
             match known {
                 Some((name, (shape, _))) => {
@@ -171,7 +171,7 @@ impl<'de> Visitor<'de> for Reader<'_, '_, '_> {
         else {
             return Err(de::Error::invalid_type(Unexpected::Enum, &self));
         };
-        let (at, value) = from.variant_seed(Name(names))?;
+        let (at, value) = from.variant_seed(NameSeed(names))?;
         let at = at.map_err(|name| de::Error::unknown_variant(&name, names))?;
         let (Some(name), Some(variant)) = (names.get(at), variants.get(at)) else {
             return Err(de::Error::custom("the variant has no shape"));
@@ -192,9 +192,9 @@ impl<'de> Visitor<'de> for Reader<'_, '_, '_> {
 }
 
 /// Reads which of these names it is: its place among them, or another name.
-struct Name(&'static [&'static str]);
+struct NameSeed(&'static [&'static str]);
 
-impl<'de> DeserializeSeed<'de> for Name {
+impl<'de> DeserializeSeed<'de> for NameSeed {
     type Value = Result<usize, String>;
 
     fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Self::Value, D::Error> {
@@ -202,7 +202,7 @@ impl<'de> DeserializeSeed<'de> for Name {
     }
 }
 
-impl Visitor<'_> for Name {
+impl Visitor<'_> for NameSeed {
     type Value = Result<usize, String>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

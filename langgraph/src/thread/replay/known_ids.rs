@@ -49,7 +49,7 @@ impl KnownIds {
             seen += fresh;
             new &= all_new;
         }
-        // A state may hide some of its messages, whose ids nobody has checked.
+        // A state may hide some of its messages, whose ids are not checked.
         new && seen == read
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::checkpoint::{Checkpointer, InnerSnapshot, Source, Stored};
+use crate::checkpoint::{CheckpointId, Checkpointer, InnerSnapshot, Source, Stored};
 use crate::error::{AgentError, CheckpointError, SubgraphError};
 use crate::graph::plan::Plan;
 use crate::graph::{CompiledStateGraph, NodeName};
@@ -69,13 +69,11 @@ impl<S: State> InnerGraph for CompiledStateGraph<S> {
     }
 }
 
-/// Returns the tasks of a node at a checkpoint: their indices, the names of the node at that time,
-/// and whether they joined in.
-fn tasks_of<S: State>(
-    plan: &Plan<S>,
-    stored: &Stored,
-    node: &NodeName,
-) -> Vec<(usize, NodeName, bool)> {
+/// A task of a node: its index, the name of the node at that time, and whether it joined in.
+type NodeTask = (usize, NodeName, bool);
+
+/// Returns the tasks of a node at a checkpoint.
+fn tasks_of<S: State>(plan: &Plan<S>, stored: &Stored, node: &NodeName) -> Vec<NodeTask> {
     let own = stored.checkpoint.tasks.iter().map(|spec| (spec, false));
     let joined_in = stored.entries.iter().flat_map(|entry| &entry.tasks);
     let all = own.chain(joined_in.map(|spec| (spec, true)));
@@ -83,6 +81,64 @@ fn tasks_of<S: State>(
         .filter(|(_, (spec, _))| plan.renamed(&spec.node) == *node)
         .map(|(index, (spec, joined_in))| (index, Arc::clone(&spec.node), joined_in))
         .collect()
+}
+
+/// Returns the newest checkpoint with a task of the node, searched from the head back, or the
+/// checkpoint `at` if it has one.
+async fn newest_with<S: State>(
+    plan: &Plan<S>,
+    log: &InnerLog<'_>,
+    node: &NodeName,
+    at: Option<CheckpointId>,
+) -> Result<Option<(CheckpointId, Vec<NodeTask>)>, AgentError> {
+    let mut next = at;
+    loop {
+        let Some(chain) = load_chain(log.saver, &log.key, next).await? else {
+            return Ok(None);
+        };
+        if let (Some(id), true) = (at, chain.records.is_empty()) {
+            let thread = log.key.thread.clone();
+            return Err(CheckpointError::UnknownCheckpoint { thread, id }.into());
+        }
+        let found = chain.records.iter().rev().find_map(|stored| {
+            let tasks = tasks_of(plan, stored, node);
+            (!tasks.is_empty()).then_some((stored.checkpoint.id, tasks))
+        });
+        if found.is_some() || at.is_some() {
+            return Ok(found.filter(|(id, _)| at.is_none_or(|at| at == *id)));
+        }
+        let first = chain.records.first().map(|stored| &stored.checkpoint);
+        next = first.and_then(|first| first.base.map(|base| base.id).or(first.parent));
+        if next.is_none() {
+            return Ok(None);
+        }
+    }
+}
+
+/// Selects a task of a node: the one with the number `instance`, or the only one.
+fn select(
+    tasks: &[NodeTask],
+    instance: Option<usize>,
+    thread: &str,
+    path: &str,
+) -> Result<NodeTask, SubgraphError> {
+    let (thread, path, count) = (thread.to_owned(), path.to_owned(), tasks.len());
+    match (tasks, instance) {
+        ([only], None) => Ok(only.clone()),
+        (_, None) => Err(SubgraphError::SeveralTasks {
+            thread,
+            path,
+            tasks: count,
+        }),
+        (all, Some(instance)) => {
+            let task = all.get(instance).cloned();
+            task.ok_or(SubgraphError::NoSuchTask {
+                thread,
+                path,
+                tasks: count,
+            })
+        }
+    }
 }
 
 async fn find<S: State>(
@@ -96,55 +152,10 @@ async fn find<S: State>(
     }: TaskQuery<'_>,
 ) -> Result<Option<FoundTask>, AgentError> {
     let plan = &graph.plan;
-    let mut next = at;
-    // The newest checkpoint with a task of the node, searched from the head back.
-    let (checkpoint, tasks) = loop {
-        let Some(chain) = load_chain(log.saver, &log.key, next).await? else {
-            return Ok(None);
-        };
-        if let (Some(id), true) = (at, chain.records.is_empty()) {
-            let thread = log.key.thread.clone();
-            return Err(CheckpointError::UnknownCheckpoint { thread, id }.into());
-        }
-        let found = chain.records.iter().rev().find_map(|stored| {
-            let tasks = tasks_of(plan, stored, wanted);
-            (!tasks.is_empty()).then_some((stored.checkpoint.id, tasks))
-        });
-        match found {
-            Some((checkpoint, _)) if at.is_some_and(|at| at != checkpoint) => return Ok(None),
-            Some(found) => break found,
-            None if at.is_some() => return Ok(None),
-            None => {}
-        }
-        let first = chain.records.first().map(|stored| &stored.checkpoint);
-        next = first.and_then(|first| first.base.map(|base| base.id).or(first.parent));
-        if next.is_none() {
-            return Ok(None);
-        }
+    let Some((checkpoint, tasks)) = newest_with(plan, &log, wanted, at).await? else {
+        return Ok(None);
     };
-    let thread = || log.key.thread.clone();
-    let (task, node, joined_in) = match (tasks.as_slice(), instance) {
-        ([only], None) => only.clone(),
-        (several, None) => {
-            return Err(SubgraphError::SeveralTasks {
-                thread: thread(),
-                path: path.to_owned(),
-                tasks: several.len(),
-            }
-            .into());
-        }
-        (all, Some(instance)) => match all.get(instance) {
-            Some(task) => task.clone(),
-            None => {
-                return Err(SubgraphError::NoSuchTask {
-                    thread: thread(),
-                    path: path.to_owned(),
-                    tasks: all.len(),
-                }
-                .into());
-            }
-        },
-    };
+    let (task, node, joined_in) = select(&tasks, instance, &log.key.thread, path)?;
     let loaded = load(&Read {
         plan,
         codec: graph.codec.or_else(S::codec),

@@ -9,7 +9,7 @@ use crate::checkpoint::{CheckpointId, Checkpointer, Head, ThreadKey};
 use crate::error::{AgentError, SubgraphError};
 use crate::graph::{CompiledStateGraph, NodeName};
 use crate::node::Persistence;
-use crate::node::{AnyState, InnerGraph, InnerLog, Resources, TaskQuery};
+use crate::node::{AnyState, FoundTask, InnerGraph, InnerLog, Resources, TaskQuery};
 use crate::state::State;
 
 /// A parent task of a graph.
@@ -96,6 +96,22 @@ pub(super) fn check<T: State>(
     Ok(graph)
 }
 
+/// Finds a task in a log of `graph`.
+async fn find(
+    graph: &dyn InnerGraph,
+    saver: &dyn Checkpointer,
+    found: FoundLog,
+    wanted: TaskQuery<'_>,
+) -> Result<Option<(ThreadKey, FoundTask)>, AgentError> {
+    let log = InnerLog {
+        saver,
+        key: found.key.clone(),
+        around: found.around,
+    };
+    let task = graph.find(log, wanted).await?;
+    Ok(task.map(|task| (found.key, task)))
+}
+
 /// Follows the path, from the head of each log or from the checkpoint that the path names.
 pub(super) async fn resolve(
     root: &dyn InnerGraph,
@@ -128,35 +144,20 @@ pub(super) async fn resolve(
         let task = match resolved.found.take() {
             None => None,
             Some(found) => {
-                let log = InnerLog {
-                    saver: &**saver,
-                    key: found.key.clone(),
-                    around: found.around,
-                };
                 let wanted = TaskQuery {
                     node: &wanted.node,
                     instance: wanted.instance,
                     path: &up_to,
                     at: wanted.at,
                 };
-                let task = around.find(log, wanted).await?;
-                task.map(|task| (found.key, task))
+                find(around, &**saver, found, wanted).await?
             }
         };
         let pending = resolved.whole && resolved.outer.iter().all(|outer| outer.pending);
         let task = task.map(|(key, task)| {
-            let below = key.below(task.checkpoint, task.task, &task.node, 0);
-            let outer = OuterTask {
-                pending: pending && task.pending && task.call == call,
-                key,
-                head: task.head,
-                checkpoint: task.checkpoint,
-                task: task.task,
-                node: task.node,
-                joined_in: task.joined_in,
-                below,
-            };
-            (outer, task.state)
+            let pending = pending && task.pending && task.call == call;
+            let state = Arc::clone(&task.state);
+            (OuterTask::new(key, task, pending), state)
         });
         resolved.whole &= task.is_some();
         let (key, state) = if let Persistence::PerThread(name) = graph.persistence() {
@@ -180,6 +181,21 @@ pub(super) async fn resolve(
         resolved.found = key.map(|key| FoundLog { key, around: state });
     }
     Ok(resolved)
+}
+
+impl OuterTask {
+    fn new(key: ThreadKey, task: FoundTask, pending: bool) -> Self {
+        Self {
+            below: key.below(task.checkpoint, task.task, &task.node, 0),
+            pending,
+            key,
+            head: task.head,
+            checkpoint: task.checkpoint,
+            task: task.task,
+            node: task.node,
+            joined_in: task.joined_in,
+        }
+    }
 }
 
 impl Resolved {

@@ -6,14 +6,14 @@ use crate::error::AgentError;
 use crate::error::SubgraphError;
 use crate::state::State;
 use crate::thread::update::Change;
-use crate::thread::{Inside, Thread};
+use crate::thread::{SubgraphPlace, Thread};
 
 impl<S: State> Thread<S> {
     /// Applies a change to a subgraph. If the thread would not continue this call, it changes a
     /// copy of the parent's checkpoint.
     pub(in crate::thread) async fn change_inside(
         &self,
-        inside: &Inside,
+        inside: &SubgraphPlace,
         change: Change<S>,
     ) -> Result<CheckpointId, AgentError> {
         let saver = self.saver()?;
@@ -39,7 +39,7 @@ impl<S: State> Thread<S> {
         let Some(copied) = copied else {
             return Err(SubgraphError::Ended { thread, path }.into());
         };
-        // The thread comes last: until then nobody sees the logs below its copy.
+        // The thread comes last: until then the logs below its copy are not visible.
         let made = async {
             let made = log.change(copied.key(), resources, change, self.at).await?;
             inside.root.fork(saver, &self.id, copied.fork).await?;
