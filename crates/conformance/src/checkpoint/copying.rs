@@ -5,7 +5,7 @@ use serde_json::json;
 use super::log::{Log, entry, payload, subgraph_key};
 use super::{Savers, administration};
 use crate::case::{Problem, refused, same};
-use langgraph::checkpoint::{Batch, ListOptions, RunStatus, ThreadKey, Usage};
+use langgraph::checkpoint::{Batch, ListOptions, RunStatus, StorageUsage, ThreadKey};
 use langgraph::error::CheckpointError;
 
 crate::case::cases! {
@@ -111,7 +111,7 @@ async fn a_thread_that_is_not_there_cannot_be_copied(savers: &Savers<'_>) -> Res
     same(
         "what it made",
         administration(&saver)?.usage("to").await?,
-        Usage::default(),
+        StorageUsage::default(),
     )?;
     Log::root(&saver, "to").grow(1).await?;
     refused(

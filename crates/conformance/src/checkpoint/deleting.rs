@@ -3,7 +3,7 @@
 use super::log::{Log, subgraph_key, thread_names};
 use super::{Savers, administration};
 use crate::case::{Problem, holds, refused, same};
-use langgraph::checkpoint::{Batch, Head, ThreadFilter, ThreadKey, Usage};
+use langgraph::checkpoint::{Batch, Head, StorageUsage, ThreadFilter, ThreadKey};
 use langgraph::error::CheckpointError;
 
 crate::case::cases! {
@@ -64,7 +64,7 @@ async fn a_deleted_thread_leaves_the_others(savers: &Savers<'_>) -> Result<(), P
     same(
         "what it takes",
         administration(saver)?.usage("t").await?,
-        Usage::default(),
+        StorageUsage::default(),
     )?;
     same(
         "its logs",

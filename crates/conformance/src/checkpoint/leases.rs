@@ -8,7 +8,7 @@ use tokio::time::sleep;
 use super::log::Log;
 use super::{Savers, administration, leases};
 use crate::case::{Problem, holds, same};
-use langgraph::checkpoint::{Checkpointer, ThreadFilter, Usage};
+use langgraph::checkpoint::{Checkpointer, StorageUsage, ThreadFilter};
 
 crate::case::cases! {
     Savers:
@@ -189,7 +189,7 @@ async fn a_lease_is_no_thread(savers: &Savers<'_>) -> Result<(), Problem> {
     same(
         "the usage",
         administration(&saver)?.usage("t").await?,
-        Usage::default(),
+        StorageUsage::default(),
     )?;
     // A lease binds only writers that ask for one.
     Log::root(&saver, "t").grow(1).await?;

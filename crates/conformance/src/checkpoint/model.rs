@@ -10,8 +10,8 @@ use super::log::{chain, checkpoint, entry, finished, payload, state, state_of_ch
 use super::{Savers, administration, leases};
 use crate::case::{Problem, same};
 use langgraph::checkpoint::{
-    Base, Batch, CheckpointId, Checkpointer, Fold, Head, HeldBy, ListOptions, MemorySaver, Prune,
-    RunStatus, Source, ThreadFilter, ThreadKey,
+    Base, Batch, CheckpointId, CheckpointRecord, Checkpointer, Fold, Head, HeldBy, ListOptions,
+    MemorySaver, Prune, RunStatus, Source, ThreadFilter, ThreadKey,
 };
 use langgraph::error::CheckpointError;
 
@@ -150,30 +150,10 @@ impl History {
                 let value = json!(self.rng.u32(..));
                 batch.tasks.push(finished(base, 0, &value));
             }
-            let newest = self.ids.iter().max().copied();
-            let id = CheckpointId::after(newest);
-            let mut record = checkpoint(id, base);
-            record.base = base.filter(|_| self.rng.u8(..8) > 0).map(|id| Base {
-                id,
-                with_tasks: self.rng.u8(..4) > 0,
-            });
-            if let Some(base) = &mut record.base {
-                base.with_tasks &= self.has_written(&key, base.id, &batch).await?;
-            }
-            record.step = self.rng.i64(-1..5);
-            record.source = if self.rng.bool() {
-                Source::Loop
-            } else {
-                Source::Fork
-            };
-            let state = payload(&json!(self.rng.u8(..)));
-            record.snapshot = (self.rng.u8(..4) == 0).then_some(state);
-            if self.rng.bool() {
-                record.metadata.insert("m".into(), json!(self.rng.u8(..3)));
-            }
+            let record = self.record(&key, base, &batch).await?;
+            known.push(record.id);
+            self.ids.push(record.id);
             batch.checkpoints.push(record);
-            known.push(id);
-            self.ids.push(id);
         }
         for _ in 0..self.rng.usize(..4) {
             // Sometimes an id that does not exist, or that was removed.
@@ -191,6 +171,37 @@ impl History {
         }
         let saver = kind(self.saver.put(&key, batch.clone()).await);
         same("a put", saver, kind(self.memory.put(&key, batch).await))
+    }
+
+    /// Makes a checkpoint for a batch, on that base.
+    async fn record(
+        &mut self,
+        key: &ThreadKey,
+        base: Option<CheckpointId>,
+        batch: &Batch,
+    ) -> Result<CheckpointRecord, Problem> {
+        let newest = self.ids.iter().max().copied();
+        let id = CheckpointId::after(newest);
+        let mut record = checkpoint(id, base);
+        record.base = base.filter(|_| self.rng.u8(..8) > 0).map(|id| Base {
+            id,
+            with_tasks: self.rng.u8(..4) > 0,
+        });
+        if let Some(base) = &mut record.base {
+            base.with_tasks &= self.has_written(key, base.id, batch).await?;
+        }
+        record.step = self.rng.i64(-1..5);
+        record.source = if self.rng.bool() {
+            Source::Loop
+        } else {
+            Source::Fork
+        };
+        let state = payload(&json!(self.rng.u8(..)));
+        record.snapshot = (self.rng.u8(..4) == 0).then_some(state);
+        if self.rng.bool() {
+            record.metadata.insert("m".into(), json!(self.rng.u8(..3)));
+        }
+        Ok(record)
     }
 
     /// Returns true if the task of a checkpoint has left its writes, with this batch.

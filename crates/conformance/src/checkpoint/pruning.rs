@@ -6,7 +6,7 @@ use super::log::{Log, entry, finished, fold, payload, value};
 use super::{Savers, administration};
 use crate::case::{Problem, holds, same};
 use langgraph::checkpoint::{
-    Base, Batch, CheckpointId, ListOptions, Prune, TaskArgument, TaskSpec, ThreadKey, Usage,
+    Base, Batch, CheckpointId, ListOptions, Prune, StorageUsage, TaskArgument, TaskSpec, ThreadKey,
 };
 
 crate::case::cases! {
@@ -176,7 +176,7 @@ async fn pruning_what_is_not_there_does_nothing(savers: &Savers<'_>) -> Result<(
     same(
         "the usage",
         administration(&saver)?.usage("t").await?,
-        Usage::default(),
+        StorageUsage::default(),
     )?;
     let mut log = Log::root(&saver, "t");
     log.grow(2).await?;

@@ -6,7 +6,7 @@ use super::log::{Log, checkpoint, ended, entry, finished, payload, state, state_
 use super::{Savers, administration};
 use crate::case::{Problem, holds, same};
 use langgraph::checkpoint::{
-    Base, Batch, CheckpointId, Fold, Prune, Source, TaskOutcome, TaskSpec, ThreadKey, Usage,
+    Base, Batch, CheckpointId, Fold, Prune, Source, StorageUsage, TaskOutcome, TaskSpec, ThreadKey,
 };
 
 crate::case::cases! {
@@ -247,7 +247,7 @@ async fn a_checkpoint_goes_and_what_its_task_before_wrote_stays(
     let Some([kept, gone, next]) = ids.get(1..4) else {
         return Ok(());
     };
-    let before: Usage = administration(&saver)?.usage("t").await?;
+    let before: StorageUsage = administration(&saver)?.usage("t").await?;
     let prune = Prune {
         fold: vec![Fold {
             id: *next,

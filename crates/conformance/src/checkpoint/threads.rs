@@ -7,7 +7,7 @@ use serde_json::json;
 use super::log::{Log, checkpoint, entry, finished, payload, subgraph_key, thread_names};
 use super::{Savers, administration};
 use crate::case::{Problem, holds, same};
-use langgraph::checkpoint::{Batch, RunStatus, ThreadFilter, ThreadKey, Usage};
+use langgraph::checkpoint::{Batch, RunStatus, StorageUsage, ThreadFilter, ThreadKey};
 
 crate::case::cases! {
     Savers:
@@ -261,7 +261,7 @@ async fn usage_counts_what_is_stored(savers: &Savers<'_>) -> Result<(), Problem>
     same(
         "at first",
         administration(&saver)?.usage("t").await?,
-        Usage::default(),
+        StorageUsage::default(),
     )?;
     log.grow(3).await?;
     let small = administration(&saver)?.usage("t").await?;
@@ -297,6 +297,6 @@ async fn usage_counts_what_is_stored(savers: &Savers<'_>) -> Result<(), Problem>
     same(
         "of another",
         administration(&saver)?.usage("u").await?,
-        Usage::default(),
+        StorageUsage::default(),
     )
 }

@@ -9,6 +9,7 @@ use crate::case::{Problem, refused, same};
 crate::case::cases! {
     Stores:
     filters_compare_within_a_kind,
+    filters_find_missing_and_other_values,
     filters_follow_paths,
     filters_are_combined,
     filters_hold_any_text,
@@ -41,11 +42,12 @@ async fn check(
     Ok(())
 }
 
-async fn filters_compare_within_a_kind(stores: &Stores<'_>) -> Result<(), Problem> {
-    const NEAR: i64 = (1 << 53) + 1;
-    #[allow(clippy::cast_precision_loss)]
-    let rounded = NEAR as f64;
-    let values = [
+/// The next integer that an `f64` does not hold.
+const NEAR: i64 = (1 << 53) + 1;
+
+/// A value of each kind in the field `a`, and values without that field.
+fn kinds() -> [(&'static str, Value); 16] {
+    [
         ("array", json!({"a": [1]})),
         ("big", json!({"a": NEAR})),
         ("eleven", json!({"a": "11"})),
@@ -62,13 +64,13 @@ async fn filters_compare_within_a_kind(stores: &Stores<'_>) -> Result<(), Proble
         ("true", json!({"a": true})),
         ("upper", json!({"a": "B"})),
         ("ünicode", json!({"a": "ü"})),
-    ];
-    let all_but_gone = |without: &[&str]| -> Vec<&str> {
-        let there = values.iter().map(|(key, _)| *key);
-        there
-            .filter(|key| !["gone", "plain"].contains(key) && !without.contains(key))
-            .collect()
-    };
+    ]
+}
+
+async fn filters_compare_within_a_kind(stores: &Stores<'_>) -> Result<(), Problem> {
+    #[allow(clippy::cast_precision_loss)]
+    let rounded = NEAR as f64;
+    let values = kinds();
     let expected: Vec<(Filter, &[&str])> = vec![
         (Filter::eq("a", 1), &["one", "one.0"]),
         (Filter::eq("a", 1.0), &["one", "one.0"]),
@@ -100,7 +102,17 @@ async fn filters_compare_within_a_kind(stores: &Stores<'_>) -> Result<(), Proble
         ),
         (Filter::one_of::<i64>("a", []), &[]),
     ];
-    check(stores, &values, expected).await?;
+    check(stores, &values, expected).await
+}
+
+async fn filters_find_missing_and_other_values(stores: &Stores<'_>) -> Result<(), Problem> {
+    let values = kinds();
+    let all_but_gone = |without: &[&str]| -> Vec<&str> {
+        let there = values.iter().map(|(key, _)| *key);
+        there
+            .filter(|key| !["gone", "plain"].contains(key) && !without.contains(key))
+            .collect()
+    };
     let (there, not_one) = (all_but_gone(&[]), all_but_gone(&["one", "one.0"]));
     let not_text = all_but_gone(&["text"]);
     let expected: Vec<(Filter, &[&str])> = vec![

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 
-use super::{Prune, ThreadFilter, ThreadInfo, ThreadKey, Usage};
+use super::{Prune, StorageUsage, ThreadFilter, ThreadInfo, ThreadKey};
 use crate::error::CheckpointError;
 use crate::head::Head;
 
@@ -18,7 +18,7 @@ pub trait Administration: Send + Sync {
     async fn logs(&self, thread: &str) -> Result<Vec<ThreadKey>, CheckpointError>;
 
     /// Returns how much storage a thread takes.
-    async fn usage(&self, thread: &str) -> Result<Usage, CheckpointError>;
+    async fn usage(&self, thread: &str) -> Result<StorageUsage, CheckpointError>;
 
     /// Copies a thread with all its logs. Ids stay the same.
     ///

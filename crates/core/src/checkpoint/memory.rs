@@ -9,8 +9,8 @@ use async_trait::async_trait;
 
 use super::{
     Administration, Batch, Chain, Checkpointer, Formats, HeldBy, Leases, ListOptions, Owner, Prune,
-    RunStatus, StatePart, Stored, TaskRecord, ThreadFilter, ThreadInfo, ThreadKey, ThreadPosition,
-    Usage, VisitStatePart,
+    RunStatus, StatePart, StorageUsage, Stored, TaskRecord, ThreadFilter, ThreadInfo, ThreadKey,
+    ThreadPosition, VisitStatePart,
 };
 use crate::checkpoint_id::CheckpointId;
 use crate::error::CheckpointError;
@@ -401,8 +401,8 @@ impl Administration for MemorySaver {
         Ok(())
     }
 
-    async fn usage(&self, thread: &str) -> Result<Usage, CheckpointError> {
-        let mut usage = Usage::default();
+    async fn usage(&self, thread: &str) -> Result<StorageUsage, CheckpointError> {
+        let mut usage = StorageUsage::default();
         if let Some(thread) = self.threads().get(thread) {
             for log in thread.logs.values() {
                 usage.logs += 1;

@@ -56,4 +56,4 @@ pub use thread_filter::ThreadFilter;
 pub use thread_id::{MAX_PATH, MAX_THREAD_ID, check_path, check_thread_id};
 pub use thread_info::ThreadInfo;
 pub use thread_position::ThreadPosition;
-pub use usage::Usage;
+pub use usage::StorageUsage;

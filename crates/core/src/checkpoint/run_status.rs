@@ -52,7 +52,7 @@ impl RunStatus {
         }
     }
 
-    /// The status of a stored number; `None` for a number that nobody stores.
+    /// The status of a stored number; `None` for a number that is never stored.
     pub fn from_code(code: i64) -> Option<Self> {
         let index = usize::try_from(code).ok()?;
         Self::ALL.get(index).copied()

@@ -3,7 +3,7 @@
 /// How much storage a thread takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Usage {
+pub struct StorageUsage {
     /// The number of logs: the root graph's, and those of its subgraphs.
     pub logs: u64,
     /// The number of checkpoints.

@@ -259,7 +259,7 @@ mod tests {
 
     #[test]
     fn a_thread_that_is_held_says_how_long_in_words() {
-        let told = |waited, ahead| {
+        let text = |waited, ahead| {
             let held = CheckpointError::Held {
                 thread: "t".to_owned(),
                 waited: Duration::from_millis(waited),
@@ -268,14 +268,14 @@ mod tests {
             held.to_string()
         };
         assert_eq!(
-            told(0, 29_600),
+            text(0, 29_600),
             "another run holds thread `t`; its lease ends in 30 s unless it renews it"
         );
         assert_eq!(
-            told(2_540, 900),
+            text(2_540, 900),
             "another run holds thread `t`, and did not end within 2.5 s; its lease ends in 1 s unless it renews it"
         );
         // The time has come since.
-        assert!(told(0, 0).ends_with("; its lease ends in 0 s unless it renews it"));
+        assert!(text(0, 0).ends_with("; its lease ends in 0 s unless it renews it"));
     }
 }

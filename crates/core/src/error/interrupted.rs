@@ -44,7 +44,7 @@ impl Interrupted {
         }
     }
 
-    /// A question that nobody can answer, because nothing stores it.
+    /// An interrupt that cannot be answered, because nothing stores it.
     pub fn without_thread(key: &str) -> Self {
         Self {
             key: key.to_owned(),

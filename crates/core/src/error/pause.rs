@@ -53,7 +53,7 @@ impl fmt::Display for Pause {
         if self.interrupts.is_empty() {
             return write!(
                 f,
-                "somebody to continue it at the breakpoint at {}",
+                "a call that continues it at the breakpoint at {}",
                 quoted::names(&self.next)
             );
         }

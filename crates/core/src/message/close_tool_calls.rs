@@ -1,4 +1,4 @@
-//! Results for tool calls that nobody answers any more.
+//! Results for tool calls that will have no answer.
 
 use super::{Message, MessageKind, ToolCall, ToolResult};
 

@@ -156,7 +156,7 @@ impl<'de> Visitor<'de> for MessageVisitor {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Message, A::Error> {
         let mut role: Option<String> = None;
         let mut fields = Fields::default();
-        while let Some(key) = map.next_key::<Key<'de>>()? {
+        while let Some(key) = map.next_key::<FieldName<'de>>()? {
             match &*key.0 {
                 "role" => role = Some(map.next_value()?),
                 "id" => fields.id = map.next_value()?,
@@ -182,7 +182,7 @@ impl<'de> Visitor<'de> for MessageVisitor {
 /// A key that is borrowed where the format can.
 #[derive(Deserialize)]
 #[serde(transparent)]
-struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
+struct FieldName<'a>(#[serde(borrow)] Cow<'a, str>);
 
 /// The keys of a message but its role.
 #[derive(Default)]

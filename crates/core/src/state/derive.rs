@@ -144,12 +144,12 @@ pub trait ReadField<'de>: Default {
 pub fn read_fields<'de, D: Deserializer<'de>, U: ReadField<'de>>(
     deserializer: D,
 ) -> Result<U, D::Error> {
-    deserializer.deserialize_map(Fields(PhantomData))
+    deserializer.deserialize_map(FieldsVisitor(PhantomData))
 }
 
-struct Fields<U>(PhantomData<U>);
+struct FieldsVisitor<U>(PhantomData<U>);
 
-impl<'de, U: ReadField<'de>> Visitor<'de> for Fields<U> {
+impl<'de, U: ReadField<'de>> Visitor<'de> for FieldsVisitor<U> {
     type Value = U;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -75,7 +75,7 @@ impl Field {
         &self.name
     }
 
-    /// Returns the text of its type; empty if nobody has set it.
+    /// Returns the text of its type; empty if it is not set.
     pub const fn type_text(&self) -> &'static str {
         self.ty
     }
