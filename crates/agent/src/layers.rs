@@ -18,7 +18,7 @@ impl<S: State> Layers<S> {
     /// Puts the nodes of a graph inside the middleware.
     pub(super) fn apply(&self, graph: &mut StateGraph<S>) {
         for middleware in &self.0 {
-            graph.add_middleware(Arc::clone(middleware));
+            graph.middleware(Arc::clone(middleware));
         }
     }
 }

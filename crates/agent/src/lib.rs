@@ -125,6 +125,7 @@ pub use tool_node::{ToolNode, ToolNodeOn};
 /// # let _ = (Message::user("hi"), ToolNode::new(()));
 /// ```
 pub mod prelude {
+    pub use crate::approval::Approval;
     pub use crate::model::{ChatModel, ChatModelExt, ChatRequest, ChatResponse, ModelError};
     pub use crate::model_node::ModelNode;
     pub use crate::tool::{Tool, ToolContext, ToolError, Tools};

@@ -32,7 +32,7 @@ use langgraph::state::State;
 ///
 /// // A node, or a worker, of any graph.
 /// let mut graph = StateGraph::<i64>::new();
-/// graph.add_node("ask", (|n: &i64| n + 1).wrap(openai));
+/// graph.add_node("ask", (|n: &i64| n + 1).middleware(openai));
 /// # let _ = agent.compile();
 /// ```
 pub fn limit(name: impl Into<String>, at_once: usize) -> Limit {

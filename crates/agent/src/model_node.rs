@@ -169,7 +169,7 @@ impl fmt::Debug for ModelNode {
 /// The error if the chat holds unanswered tool calls, which model providers refuse.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "the chat asks for tools that nobody answered: {}; add a tool message for each call, or remove the message that asks",
+    "the chat has tool calls without an answer: {}; add a tool message for each call, or remove the message that asks",
     .calls.iter().map(|(name, id)| format!("`{name}` (call `{id}`)")).collect::<Vec<_>>().join(", ")
 )]
 pub struct UnansweredCalls {

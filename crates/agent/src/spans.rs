@@ -76,11 +76,7 @@ pub(crate) async fn chat<M: ChatModel + ?Sized>(
         return call.await;
     }
     if shows_content(cx) {
-        let (system, chat) = input_messages(&request.messages);
-        span.record("gen_ai.input.messages", chat.to_string());
-        if let Some(system) = system {
-            span.record("gen_ai.system_instructions", system.to_string());
-        }
+        record_input(&span, request);
     }
     let answer = call.instrument(span.clone()).await;
     match &answer {
@@ -89,16 +85,14 @@ pub(crate) async fn chat<M: ChatModel + ?Sized>(
             let name = metadata.name.as_deref().unwrap_or(name);
             if called.is_none() {
                 span.record("otel.name", format_args!("chat {name}").to_string());
-                span.record("gen_ai.request.model", name);
                 let provider = metadata.provider.as_deref().or(model.provider());
-                span.record("gen_ai.provider.name", provider);
+                record_model(&span, name, provider);
             }
             answered(&span, name, response, cx);
         }
         Err(error) => {
             if called.is_none() {
-                span.record("gen_ai.request.model", name);
-                span.record("gen_ai.provider.name", model.provider());
+                record_model(&span, name, model.provider());
             }
             // The text is in the event of the node that fails.
             span.record("error.type", error.kind().name());
@@ -106,6 +100,19 @@ pub(crate) async fn chat<M: ChatModel + ?Sized>(
         }
     }
     answer
+}
+
+fn record_model(span: &Span, name: &str, provider: Option<&str>) {
+    span.record("gen_ai.request.model", name);
+    span.record("gen_ai.provider.name", provider);
+}
+
+fn record_input(span: &Span, request: &ChatRequest) {
+    let (system, chat) = input_messages(&request.messages);
+    span.record("gen_ai.input.messages", chat.to_string());
+    if let Some(system) = system {
+        span.record("gen_ai.system_instructions", system.to_string());
+    }
 }
 
 fn answered(span: &Span, model: &str, response: &ChatResponse, cx: Option<&Context>) {

@@ -3,7 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::{ByToolNode, Read, ToolNode, Write, borrowing, each_call};
+use super::ToolNode;
+use super::each::{ByToolNode, Read, Write, borrowing, each_call};
 use crate::Approval;
 use langgraph::graph::{ConfiguredWorker, IntoWorker, NodeExt, worker};
 use langgraph::message::ToolCall;

@@ -178,7 +178,7 @@ async fn k4_at_the_limit_a_person_is_asked_for_more() {
     assert_eq!(exceeded(&error).item, BudgetItem::ModelCalls);
     assert_eq!(model.requests().len(), 2);
 
-    // Whoever runs the program may also allow more.
+    // The operator of the program may also allow more.
     budget
         .allow_more("t", BudgetItem::ModelCalls, 5)
         .await

@@ -101,7 +101,7 @@ async fn an_agents_own_errors_say_its_name() {
             alone.to_string(),
             format!("agent `outside` failed: {cause}")
         );
-        // The agent itself is not asked for its name where nobody stands between.
+        // Without a middleware, the agent's own name is not needed.
         let alone = Outside(way).run(0).await.unwrap_err();
         assert_eq!(alone.to_string(), cause);
     }

@@ -72,7 +72,7 @@ async fn k6_tokens_of_an_agent_inside_stream() {
     graph.add_node("helper", agent).add_sequence(&["helper"]);
     let run = graph.compile().unwrap().run(SimpleAgentState::user("Hi"));
     let mut events =
-        run.stream(langgraph::run::StreamOptions::new(StreamMode::Messages).subgraphs());
+        run.stream(langgraph::stream::StreamOptions::new(StreamMode::Messages).subgraphs());
     let mut pieces = Vec::new();
     while let Some(event) = events.next().await {
         let event = event.unwrap();

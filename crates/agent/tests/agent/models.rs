@@ -189,7 +189,7 @@ async fn k4_a_rate_holds_in_every_span_and_a_call_that_gives_up_leaves_the_queue
     // As middleware of a node.
     let mut graph = StateGraph::<i64>::new();
     graph
-        .add_node("wait", (|n: &i64| n + 1).wrap(one.clone()))
+        .add_node("wait", (|n: &i64| n + 1).middleware(one.clone()))
         .add_sequence(&["wait"]);
     let graph = graph.compile().unwrap();
     let held = one.acquire().await.unwrap();

@@ -76,7 +76,7 @@ async fn a_chat_with_unanswered_tool_calls_is_refused() {
     let error = agent.compile().unwrap().invoke(input).await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "node `agent` failed: the chat asks for tools that nobody answered: `get_current_time` (call `c1`); \
+        "node `agent` failed: the chat has tool calls without an answer: `get_current_time` (call `c1`); \
          add a tool message for each call, or remove the message that asks"
     );
 }

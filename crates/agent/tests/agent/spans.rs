@@ -40,8 +40,8 @@ thread_local! {
 /// set for a thread may miss a span that another thread meets for the first time.
 struct ByThread;
 
-/// The id of a span that nobody writes down.
-const NOBODY: u64 = u64::MAX;
+/// The id of a span that is not recorded.
+const NOT_RECORDED: u64 = u64::MAX;
 
 impl Subscriber for ByThread {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
@@ -50,11 +50,11 @@ impl Subscriber for ByThread {
 
     fn new_span(&self, span: &Attributes<'_>) -> Id {
         let id = HERE.with_borrow(|here| here.as_ref().map(|spans| spans.add(span)));
-        Id::from_u64(id.unwrap_or(NOBODY))
+        Id::from_u64(id.unwrap_or(NOT_RECORDED))
     }
 
     fn record(&self, id: &Id, values: &Record<'_>) {
-        if id.into_u64() != NOBODY {
+        if id.into_u64() != NOT_RECORDED {
             HERE.with_borrow(|here| {
                 here.as_ref()
                     .map(|spans| spans.record(id.into_u64(), values))

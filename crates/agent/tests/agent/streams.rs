@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use langgraph::message::{FinishReason, MessageChunk, ToolCall};
 use langgraph::prelude::*;
-use langgraph::run::StreamOptions;
+use langgraph::stream::StreamOptions;
 use langgraph_agent::prelude::*;
 use langgraph_agent::{
     MessagesState, MessagesStateUpdate, ModelErrorKind, ResponseFormat, ScriptedModel, Turn,

@@ -370,7 +370,7 @@ async fn a_tool_agent_asks_as_well() {
     assert_eq!(state.reply().unwrap().text(), "Done.");
     assert_eq!(ran(&notes), ["add 1 2"]);
 
-    // Without a thread there is nobody to ask: that is an error, not a tool that runs.
+    // Without a thread an approval cannot be stored: that is an error, not a tool that runs.
     let agent = ToolAgent::new(adding(), tools(&notes)).approve(["add"]);
     let error = agent.run(ToolAgentState::user("Add!")).await.unwrap_err();
     assert!(error.to_string().contains("no checkpointer"), "{error}");

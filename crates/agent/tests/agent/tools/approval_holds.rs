@@ -151,7 +151,7 @@ async fn k3_every_decision_leaves_the_name_of_who_took_it() {
         thread.answer(decision.by("ada")).await.unwrap();
         assert_eq!(decided_by(&graph, "t").await, ["ada"]);
     }
-    // Where nobody is named, nobody is.
+    // Without a name, no approver is recorded.
     let graph = desk(&Ran::default(), Approval::all());
     let thread = graph.thread("t");
     thread.run(calls([add_call("c1", 2, 2)])).await.unwrap();
@@ -171,7 +171,7 @@ async fn wait() {
 async fn k3_an_expired_request_takes_its_default_and_a_late_answer_does_not_count() {
     for late in [false, true] {
         let notes = Ran::default();
-        let graph = desk(&notes, short(ToolDecision::reject("nobody answered")));
+        let graph = desk(&notes, short(ToolDecision::reject("no answer")));
         let thread = graph.thread("t");
         assert!(
             expired_approvals(&thread).await.unwrap().is_none(),
@@ -190,10 +190,7 @@ async fn k3_an_expired_request_takes_its_default_and_a_late_answer_does_not_coun
             expired_approvals(&thread).await.unwrap().unwrap()
         };
         let outcome = run.await.unwrap();
-        assert_eq!(
-            answers(outcome.state()),
-            [answer("c1", true, "nobody answered")]
-        );
+        assert_eq!(answers(outcome.state()), [answer("c1", true, "no answer")]);
         assert!(ran(&notes).is_empty());
         assert!(
             expired_approvals(&thread).await.unwrap().is_none(),
