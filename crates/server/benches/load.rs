@@ -3,7 +3,7 @@
 //!     cargo bench -p langgraph-server --bench load
 //!
 //! Each server is a process of its own, this program again, on loopback; this process is all of the clients.
-//! It measures runs without a thread whose node tells ten events: requests per second, the time to the first
+//! It measures runs without a thread whose node sends ten events: requests per second, the time to the first
 //! event, and the memory of a stream that stays open. The machine has to allow 5,000 open files (`ulimit -n`).
 
 #![allow(
@@ -37,7 +37,7 @@ const MATERIAL: &str = "LOAD_MATERIAL";
 
 /// How many streams are open at a time.
 const STREAMS: [u32; 3] = [1, 100, 2_000];
-/// How many events a run tells.
+/// How many events a run sends.
 const EVENTS: u64 = 10;
 /// How long each rate is measured.
 const SPAN: Duration = Duration::from_secs(5);
@@ -45,14 +45,14 @@ const SPAN: Duration = Duration::from_secs(5);
 const OPENING: usize = 200;
 
 #[derive(State, Clone, Debug, Default)]
-struct Told {
+struct Reported {
     events: u64,
     /// Whether the stream stays open after its first event.
     stays: bool,
 }
 
 #[node]
-async fn tell(state: &Told, cx: &Context) -> Result<(), NodeError> {
+async fn report(state: &Reported, cx: &Context) -> Result<(), NodeError> {
     for number in 0..state.events {
         cx.emit(json!({"number": number, "text": "x".repeat(200)}))
             .await?;
@@ -64,8 +64,8 @@ async fn tell(state: &Told, cx: &Context) -> Result<(), NodeError> {
 }
 
 async fn ours(server: Server) {
-    let graph = graph! { START => tell => END };
-    let server = server.graph("tell", graph.compile().unwrap());
+    let graph = graph! { START => report => END };
+    let server = server.graph("report", graph.compile().unwrap());
     let listener = listen().await;
     server.serve_on(listener).await.unwrap();
 }
@@ -160,7 +160,7 @@ impl Client {
     /// Starts a run, and returns the rest of its stream after the first event, with what came before.
     async fn open(&self, stays: bool) -> (Vec<u8>, impl Stream<Item = Bytes> + Unpin) {
         let body = json!({
-            "assistant_id": "tell",
+            "assistant_id": "report",
             "input": {"events": EVENTS, "stays": stays},
             "stream_mode": "custom",
         });

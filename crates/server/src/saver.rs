@@ -26,7 +26,7 @@ impl Saver {
         }
     }
 
-    /// Returns the saver for whoever holds a thread under that name.
+    /// Returns the saver for the holder of a thread under that name.
     pub(crate) fn held_by(&self, holder: &Arc<str>) -> Arc<dyn Checkpointer> {
         match self {
             Self::Sqlite(saver) => Arc::new(saver.held_by(Arc::clone(holder))),
@@ -35,7 +35,7 @@ impl Saver {
         }
     }
 
-    /// Takes a thread from whoever holds it.
+    /// Takes a thread from its holder.
     pub(crate) async fn seize(
         &self,
         thread: &str,
@@ -50,7 +50,7 @@ impl Saver {
         Ok(())
     }
 
-    /// Renews a lease. If somebody else has it, that shows with the next record.
+    /// Renews a lease. If another holder has it, the next record fails.
     pub(crate) async fn renew(
         &self,
         thread: &str,

@@ -149,7 +149,7 @@ impl Server {
         self
     }
 
-    /// Asks who sends each request: nobody sees what belongs to others.
+    /// Asks who sends each request: users do not see what belongs to others.
     ///
     /// Threads, runs, assistants and crons belong to the [owner](crate::User::owner) who has
     /// created them, and each owner has a part of the store. Without this call, everyone who
@@ -292,7 +292,7 @@ impl Server {
         Ok(self.start().await?.router())
     }
 
-    /// Serves until the process is told to end (Ctrl-C, or SIGTERM), and then [drains](Serving::drain).
+    /// Serves until the process receives Ctrl-C or SIGTERM, and then [drains](Serving::drain).
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Who may call the server, and what they see: nobody reads what belongs to others, by any route.
+//! Who may call the server, and what they see: no route shows what belongs to others.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)] // in what the tests share
 
@@ -28,7 +28,7 @@ struct Notes {
 #[node]
 async fn note(_: &Notes, cx: &Context) -> Result<NotesUpdate, NodeError> {
     let context = cx.resource::<RunContext>()?;
-    let user = context.user.as_ref().map_or("nobody", User::identity);
+    let user = context.user.as_ref().map_or("no user", User::identity);
     Ok(NotesUpdate::default().notes(vec![format!("for {user}")]))
 }
 
@@ -144,7 +144,7 @@ impl Ada {
         // Nothing is left after this one.
         routes.sort_by_key(|(_, path)| *path == "/threads/prune");
         for (method, path) in routes {
-            // With her own assistant a stranger would be refused for that.
+            // With her own assistant another user would be refused for that.
             let path_of = path.replace("/ag-ui/{assistant}", "/ag-ui/notes");
             let filled = path_of
                 .replace("{model}", "notes")
@@ -237,7 +237,7 @@ async fn l4_nodes_know_who_asked_for_their_run() {
     let open = Api::serve(server()).await;
     let body = json!({"assistant_id": "notes", "input": {}});
     let done = open.post("/runs/wait", body).await;
-    assert_eq!(done["notes"], json!(["for nobody"]));
+    assert_eq!(done["notes"], json!(["for no user"]));
 }
 
 #[tokio::test]

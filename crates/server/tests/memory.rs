@@ -14,7 +14,7 @@ static HEAP: PeakAlloc = PeakAlloc;
 
 const STREAMS: usize = 50;
 
-/// Starts a run that tells one event, and stays.
+/// Starts a run that sends one event, and stays.
 async fn open(address: std::net::SocketAddr) -> TcpStream {
     let body = json!({"assistant_id": "stays", "input": 1, "stream_mode": "custom"}).to_string();
     let mut client = TcpStream::connect(address).await.unwrap();
@@ -38,7 +38,7 @@ async fn open(address: std::net::SocketAddr) -> TcpStream {
 async fn l3_an_open_stream_costs_less_than_100_kilobytes() {
     let mut graph = StateGraph::<i64>::new();
     let stays = async |_: &i64, cx: &Context| -> Result<i64, NodeError> {
-        cx.emit(json!("told")).await?;
+        cx.emit(json!("sent")).await?;
         std::future::pending().await
     };
     graph.add_node("stays", stays).add_sequence(&["stays"]);

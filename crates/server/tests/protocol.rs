@@ -116,9 +116,9 @@ async fn l2_a_run_is_told_in_the_events_of_the_protocol_and_again_the_same() {
     let started = command(&api, &thread, "run.start", params.clone()).await;
     assert_eq!(started["type"], "success", "{started}");
     assert!(started["result"]["run_id"].is_string());
-    let told = events(&api, &thread, json!({"channels": ALL}), 1).await;
+    let received = events(&api, &thread, json!({"channels": ALL}), 1).await;
     assert_eq!(
-        names(&told),
+        names(&received),
         [
             "lifecycle/running",
             "values",
@@ -132,7 +132,7 @@ async fn l2_a_run_is_told_in_the_events_of_the_protocol_and_again_the_same() {
             "lifecycle/completed",
         ]
     );
-    let data = |index: usize| &told[index]["params"]["data"];
+    let data = |index: usize| &received[index]["params"]["data"];
     assert_eq!(data(0)["graph_name"], "chat");
     assert_eq!(
         data(4)["delta"],
@@ -145,7 +145,7 @@ async fn l2_a_run_is_told_in_the_events_of_the_protocol_and_again_the_same() {
     let message = &data(8)["messages"][1];
     assert_eq!(message["content"][0]["text"], "one two");
     assert_eq!(message["response_metadata"]["output_version"], "v1");
-    let numbers: Vec<i64> = told
+    let numbers: Vec<i64> = received
         .iter()
         .map(|event| event["seq"].as_i64().unwrap())
         .collect();
@@ -156,14 +156,14 @@ async fn l2_a_run_is_told_in_the_events_of_the_protocol_and_again_the_same() {
 
     // The same events with the same ids, whole or behind a number; also beside a second run.
     let again = events(&api, &thread, json!({"channels": ALL}), 1).await;
-    assert_eq!(again, told);
+    assert_eq!(again, received);
     let body = json!({"channels": ["values", "lifecycle"], "since": numbers[4]});
     let rest = events(&api, &thread, body, 1).await;
-    assert_eq!(rest, told[8..]);
+    assert_eq!(rest, received[8..]);
     command(&api, &thread, "run.start", params).await;
     let both = events(&api, &thread, json!({"channels": ["lifecycle"]}), 2).await;
     assert_eq!(both.len(), 4);
-    assert_eq!(both[1], told[9]);
+    assert_eq!(both[1], received[9]);
     assert!(both[2]["seq"].as_i64() > both[1]["seq"].as_i64());
 }
 
@@ -173,14 +173,14 @@ async fn l2_a_question_is_told_and_answered() {
     let thread = api.thread().await;
     let params = json!({"assistant_id": "asks", "input": {}});
     command(&api, &thread, "run.start", params).await;
-    let told = events(&api, &thread, json!({"channels": ALL}), 1).await;
-    let asked = told
+    let received = events(&api, &thread, json!({"channels": ALL}), 1).await;
+    let asked = received
         .iter()
         .find(|event| event["method"] == "input.requested");
     let asked = &asked.unwrap()["params"]["data"];
     assert_eq!(asked["payload"], json!({"question": "Well?"}));
     assert_eq!(asked["value"], asked["payload"]);
-    assert_eq!(names(&told).last().unwrap(), "lifecycle/interrupted");
+    assert_eq!(names(&received).last().unwrap(), "lifecycle/interrupted");
 
     let wrong = json!({"interrupt_id": "bad", "response": 1});
     let refused = command(&api, &thread, "input.respond", wrong).await;
@@ -188,8 +188,8 @@ async fn l2_a_question_is_told_and_answered() {
     let answer = json!({"interrupt_id": asked["interrupt_id"], "response": "fail"});
     let answered = command(&api, &thread, "input.respond", answer.clone()).await;
     assert_eq!(answered["type"], "success", "{answered}");
-    let told = events(&api, &thread, json!({"channels": ["lifecycle"]}), 2).await;
-    let last = &told.last().unwrap()["params"]["data"];
+    let received = events(&api, &thread, json!({"channels": ["lifecycle"]}), 2).await;
+    let last = &received.last().unwrap()["params"]["data"];
     assert_eq!(last["event"], "failed");
     assert!(
         last["error"].as_str().unwrap().contains("it broke"),

@@ -43,7 +43,7 @@ async fn say(_: &MessagesState, cx: &Context) -> MessagesStateUpdate {
 }
 
 #[node]
-async fn tell(_: &Inner, cx: &Context) -> Result<InnerUpdate, NodeError> {
+async fn emit(_: &Inner, cx: &Context) -> Result<InnerUpdate, NodeError> {
     cx.emit(json!("inside")).await?;
     let context = cx.resource::<RunContext>()?;
     let said = context.configurable["word"].as_str().unwrap_or("nothing");
@@ -92,7 +92,7 @@ fn server() -> Server {
     chat.add_node("say", say).add_sequence(&["say"]);
 
     let mut inner = StateGraph::<Inner>::new();
-    inner.add_node("tell", tell).add_sequence(&["tell"]);
+    inner.add_node("emit", emit).add_sequence(&["emit"]);
     let inner = inner.compile().unwrap();
     let mut outer = StateGraph::<Notes>::new();
     let mapped = inner.mapped(
@@ -285,7 +285,7 @@ async fn l1_events_of_subgraphs_are_named_after_their_tasks() {
     };
     assert_eq!(find(&format!("custom{inner}")), Some(&json!("inside")));
     let update = find(&format!("updates{inner}"));
-    assert_eq!(update, Some(&json!({"tell": {"said": "hello"}})));
+    assert_eq!(update, Some(&json!({"emit": {"said": "hello"}})));
     assert_eq!(
         find("updates"),
         Some(&json!({"inner": {"notes": ["hello"]}}))
@@ -300,7 +300,7 @@ async fn l1_events_of_subgraphs_are_named_after_their_tasks() {
     );
     let graph = api.get("/assistants/outer/graph?xray=true").await;
     let nodes = graph["nodes"].as_array().unwrap();
-    assert!(nodes.iter().any(|node| node["id"] == "inner:tell"));
+    assert!(nodes.iter().any(|node| node["id"] == "inner:emit"));
     assert!(api.get("/assistants/outer/subgraphs").await["inner"].is_object());
 }
 
@@ -561,12 +561,12 @@ async fn l1_the_end_of_a_run_is_told_to_an_address_that_is_allowed() {
     });
     let path = "/runs";
     let run = api.post(path, body.clone()).await;
-    let told = tokio::time::timeout(Duration::from_secs(10), told.recv());
-    let told = told.await.unwrap().unwrap();
-    assert_eq!(told["url"], "https://hooks.example/a");
-    assert_eq!(told["body"]["run_id"], run["run_id"]);
-    assert_eq!(told["body"]["status"], "success");
-    assert_eq!(told["body"]["values"], 42);
+    let hook = tokio::time::timeout(Duration::from_secs(10), sent.recv());
+    let hook = hook.await.unwrap().unwrap();
+    assert_eq!(hook["url"], "https://hooks.example/a");
+    assert_eq!(hook["body"]["run_id"], run["run_id"]);
+    assert_eq!(hook["body"]["status"], "success");
+    assert_eq!(hook["body"]["values"], 42);
     body["webhook"] = json!("http://169.254.169.254/secrets");
     assert_eq!(api.call(Method::POST, path, body).await.0, 422);
 }

@@ -1,4 +1,4 @@
-//! Clients that are slow or silent lose their connections, and nobody else does.
+//! Clients that are slow or silent lose their connections, and no others do.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)] // in what the tests share
 

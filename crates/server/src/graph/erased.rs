@@ -134,7 +134,7 @@ pub(crate) struct Finished {
     pub(crate) interrupts: Vec<Interrupt>,
     /// True if the thread waits: for answers, or at a breakpoint.
     pub(crate) paused: bool,
-    /// True if the run was told to stop, and goes on later.
+    /// True if the run was stopped on request, and goes on later.
     pub(crate) drained: bool,
 }
 

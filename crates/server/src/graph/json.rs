@@ -22,7 +22,7 @@ use crate::wire::time::iso;
 /// Reads what belongs to a subgraph over another state.
 pub(crate) struct InnerReader {
     event: fn(&InnerEvent, &str, &Unwritten) -> Option<RunEventKind>,
-    snapshot: fn(&InnerSnapshot, &Place, &Unwritten, &[Self]) -> Option<Value>,
+    snapshot: fn(&InnerSnapshot, &CheckpointPlace, &Unwritten, &[Self]) -> Option<Value>,
     unwritten: Unwritten,
 }
 
@@ -173,7 +173,7 @@ pub(crate) fn event_kind<S: State<Update: Serialize>>(
             interrupts: task.interrupts.clone(),
         },
         EventKind::Checkpoint(snapshot) => {
-            let place = Place::root(thread);
+            let place = CheckpointPlace::root(thread);
             RunEventKind::Checkpoint(snapshot_value(snapshot, &place, unwritten, inner))
         }
         EventKind::Interrupt(interrupts) => RunEventKind::Interrupts(interrupts.clone()),
@@ -188,7 +188,7 @@ pub(crate) fn event_kind<S: State<Update: Serialize>>(
 
 /// Where a checkpoint is.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Place {
+pub(crate) struct CheckpointPlace {
     thread: String,
     /// The tasks around its graph: `node:task|node:task`.
     namespace: String,
@@ -197,7 +197,7 @@ pub(crate) struct Place {
     node: Option<NodeName>,
 }
 
-impl Place {
+impl CheckpointPlace {
     pub(crate) fn root(thread: &str) -> Self {
         Self {
             thread: thread.to_owned(),
@@ -247,7 +247,7 @@ fn source(source: Source) -> &'static str {
 /// Returns a checkpoint in the form of `ThreadState`.
 pub(crate) fn snapshot_value<S: State<Update: Serialize>>(
     snapshot: &Snapshot<S>,
-    place: &Place,
+    place: &CheckpointPlace,
     unwritten: &Unwritten,
     inner: &[InnerReader],
 ) -> Value {
@@ -295,7 +295,7 @@ fn task_value<S: State<Update: Serialize>>(
     checkpoint: CheckpointId,
     id: &str,
     task: &TaskSnapshot<S>,
-    place: &Place,
+    place: &CheckpointPlace,
     unwritten: &Unwritten,
     inner: &[InnerReader],
 ) -> Value {

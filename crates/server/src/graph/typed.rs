@@ -9,8 +9,8 @@ use langgraph::error::{AgentError, CheckpointError};
 use langgraph::graph::{Breakpoints, NodeName, Topology};
 use langgraph::interrupt::Interrupt;
 use langgraph::node::Command;
-use langgraph::run::{EventStream, Run, StreamOptions};
-use langgraph::stream::{EventKind, EventTask};
+use langgraph::run::{EventStream, Run};
+use langgraph::stream::{EventKind, EventTask, StreamOptions};
 use langgraph::thread::{Keep, OnConflict, OnOpenInterrupt};
 use langgraph::{CompiledStateGraph, Outcome, State};
 use serde::Serialize;
@@ -20,7 +20,7 @@ use serde_json::Value;
 use super::command::{command, invalid};
 use super::event::{RunEventKind, hide_errors};
 use super::inside::InnerCheckpoint;
-use super::json::{Place, event_kind, snapshot_value, state_value, update_in};
+use super::json::{CheckpointPlace, event_kind, snapshot_value, state_value, update_in};
 use super::options::GraphOptions;
 use super::{
     Breaks, Change, ErasedGraph, EventSink, Finished, Head, Invocation, RunEvent, Schemas, Start,
@@ -57,7 +57,7 @@ where
     fn shown(&self, thread: &str, snapshot: &Snapshot<S>) -> Value {
         let mut state = snapshot_value(
             snapshot,
-            &Place::root(thread),
+            &CheckpointPlace::root(thread),
             &self.options.unwritten,
             &self.options.inner,
         );
@@ -90,7 +90,7 @@ where
         let snapshot = handle.state_with_subgraphs().await?.ok_or_else(unknown)?;
         let state = snapshot_value(
             &snapshot,
-            &Place::root(thread),
+            &CheckpointPlace::root(thread),
             &self.options.unwritten,
             &self.options.inner,
         );

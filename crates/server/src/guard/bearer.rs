@@ -48,7 +48,7 @@ impl Authenticate for BearerTokens {
         let given = bearer.or_else(|| caller.header("x-api-key"));
         let given = given.filter(|token| !token.is_empty());
         let given = given.ok_or(Refusal::Unauthorized)?.as_bytes();
-        // Each token is compared, and each in full: the time tells nothing.
+        // Each token is compared, and each in full: the time reveals nothing.
         let mut found = None;
         for (token, user) in &self.0 {
             if same(token.as_bytes(), given) {

@@ -120,7 +120,7 @@ pub(crate) enum Cancelled {
     /// The run waited, and has ended.
     Withdrawn,
     /// The worker of the run is asked.
-    Asked,
+    Requested,
     /// The run has ended before, or there is none.
     Ended,
 }

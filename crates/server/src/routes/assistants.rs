@@ -113,13 +113,13 @@ fn mirror(assistant: &mut Assistant) {
 
 /// What a search for assistants has beside the metadata.
 #[derive(Deserialize)]
-pub(super) struct Wanted {
+pub(super) struct AssistantCriteria {
     graph_id: Option<String>,
     name: Option<String>,
 }
 
-async fn matching(app: &Access, search: &Search<Wanted>) -> ApiResult<Vec<Value>> {
-    let Wanted { graph_id, name } = &search.of;
+async fn matching(app: &Access, search: &Search<AssistantCriteria>) -> ApiResult<Vec<Value>> {
+    let AssistantCriteria { graph_id, name } = &search.of;
     let name = name.as_ref().map(|name| name.to_lowercase());
     let found = app
         .rows
@@ -139,13 +139,16 @@ async fn matching(app: &Access, search: &Search<Wanted>) -> ApiResult<Vec<Value>
     Ok(found.map(|assistant| assistant.json()).collect())
 }
 
-pub(super) async fn search(app: Access, Body(search): Body<Search<Wanted>>) -> ApiResult<Response> {
+pub(super) async fn search(
+    app: Access,
+    Body(search): Body<Search<AssistantCriteria>>,
+) -> ApiResult<Response> {
     Ok(search.page(matching(&app, &search).await?))
 }
 
 pub(super) async fn count(
     app: Access,
-    Body(search): Body<Search<Wanted>>,
+    Body(search): Body<Search<AssistantCriteria>>,
 ) -> ApiResult<Json<usize>> {
     Ok(Json(matching(&app, &search).await?.len()))
 }

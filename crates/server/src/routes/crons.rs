@@ -156,14 +156,14 @@ pub(super) async fn remove(app: Access, Path(id): Path<String>) -> ApiResult<Sta
 
 /// What a search for crons has beside the metadata.
 #[derive(Deserialize)]
-pub(super) struct Wanted {
+pub(super) struct CronCriteria {
     assistant_id: Option<String>,
     thread_id: Option<String>,
     enabled: Option<bool>,
 }
 
-async fn matching(app: &Access, search: &Search<Wanted>) -> ApiResult<Vec<Value>> {
-    let Wanted {
+async fn matching(app: &Access, search: &Search<CronCriteria>) -> ApiResult<Vec<Value>> {
+    let CronCriteria {
         assistant_id,
         thread_id,
         enabled,
@@ -183,13 +183,16 @@ async fn matching(app: &Access, search: &Search<Wanted>) -> ApiResult<Vec<Value>
     Ok(found.map(|cron| cron.json()).collect())
 }
 
-pub(super) async fn search(app: Access, Body(search): Body<Search<Wanted>>) -> ApiResult<Response> {
+pub(super) async fn search(
+    app: Access,
+    Body(search): Body<Search<CronCriteria>>,
+) -> ApiResult<Response> {
     Ok(search.page(matching(&app, &search).await?))
 }
 
 pub(super) async fn count(
     app: Access,
-    Body(search): Body<Search<Wanted>>,
+    Body(search): Body<Search<CronCriteria>>,
 ) -> ApiResult<Json<usize>> {
     Ok(Json(matching(&app, &search).await?.len()))
 }

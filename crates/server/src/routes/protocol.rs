@@ -16,7 +16,7 @@ use crate::ids::thread_id;
 use crate::protocol::{Form, command, streamed};
 use crate::threads::{find, sees};
 
-/// Refuses the thread of somebody else. One that does not exist may come to be.
+/// Refuses the thread of another owner. One that does not exist may come to be.
 async fn free(app: &Access, thread: &str) -> ApiResult<String> {
     let id = thread_id(thread)?;
     match app.rows.thread(&id).await? {

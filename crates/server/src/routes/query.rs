@@ -70,7 +70,7 @@ pub(super) fn if_exists(
 ) -> ApiResult<Json<Value>> {
     let conflict = || ApiError::conflict(format!("{what} with ID {id} already exists"));
     match policy {
-        // It may be somebody else's.
+        // It may belong to another owner.
         Some("do_nothing") => existing.map(Json).map_err(|_| conflict()),
         _ => Err(conflict()),
     }

@@ -20,12 +20,12 @@ use crate::threads::find;
 use crate::wire::usage::Usages;
 
 /// What a client wants of a state.
-struct Wanted {
+struct StateOptions {
     subgraphs: bool,
     select: Option<Vec<String>>,
 }
 
-impl From<&Pairs> for Wanted {
+impl From<&Pairs> for StateOptions {
     fn from(query: &Pairs) -> Self {
         Self {
             subgraphs: query.is_true("subgraphs"),
@@ -62,9 +62,9 @@ async fn state_of(
     app: &App,
     thread: &Thread,
     at: Option<CheckpointId>,
-    wanted: Wanted,
+    wanted: StateOptions,
 ) -> ApiResult<Json<Value>> {
-    let Wanted { subgraphs, select } = wanted;
+    let StateOptions { subgraphs, select } = wanted;
     let graph = app.graph_of_thread(&thread.metadata)?;
     let found = match graph {
         Some(graph) => graph.state(&thread.thread_id, at, subgraphs).await?,
@@ -101,7 +101,7 @@ pub(super) async fn read(
     Query(query): Query<Pairs>,
 ) -> ApiResult<Json<Value>> {
     let thread = find(&app, &id).await?;
-    state_of(&app, &thread, None, Wanted::from(&query)).await
+    state_of(&app, &thread, None, StateOptions::from(&query)).await
 }
 
 pub(super) async fn at(
@@ -111,7 +111,7 @@ pub(super) async fn at(
 ) -> ApiResult<Json<Value>> {
     let thread = find(&app, &id).await?;
     let at = checkpoint_id(&checkpoint)?;
-    state_of(&app, &thread, Some(at), Wanted::from(&query)).await
+    state_of(&app, &thread, Some(at), StateOptions::from(&query)).await
 }
 
 #[derive(Deserialize)]
@@ -129,7 +129,7 @@ pub(super) async fn at_checkpoint(
 ) -> ApiResult<Json<Value>> {
     let thread = find(&app, &id).await?;
     let at = given.checkpoint.root()?;
-    let wanted = Wanted {
+    let wanted = StateOptions {
         subgraphs: given.subgraphs,
         select: given.select,
     };

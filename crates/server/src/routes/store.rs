@@ -220,16 +220,16 @@ pub(super) async fn namespaces(
         // `*` stands for any label, but no owner is one.
         Some(owner) => {
             let part = [Label::Is(owner.to_owned())].into_iter();
-            part.chain(labels(asked.prefix.unwrap_or_default()))
+            part.chain(labels(given.prefix.unwrap_or_default()))
                 .collect()
         }
-        None => labels(asked.prefix.unwrap_or_default()),
+        None => labels(given.prefix.unwrap_or_default()),
     };
-    list.suffix = labels(asked.suffix.unwrap_or_default());
+    list.suffix = labels(given.suffix.unwrap_or_default());
     let owned = usize::from(app.filter().is_some());
-    list.max_depth = asked.max_depth.map(|depth| depth.saturating_add(owned));
-    list.limit = asked.limit.unwrap_or(100);
-    list.offset = asked.offset.unwrap_or(0);
+    list.max_depth = given.max_depth.map(|depth| depth.saturating_add(owned));
+    list.limit = given.limit.unwrap_or(100);
+    list.offset = given.offset.unwrap_or(0);
     let found = match ask(&app, list).await? {
         Some(Answer::Namespaces(found)) => found,
         _ => Vec::new(),

@@ -198,7 +198,7 @@ pub(super) async fn remove(app: Access, Path(id): Path<String>) -> ApiResult<Sta
 
 /// What a search for threads has beside the metadata.
 #[derive(Deserialize)]
-pub(super) struct Wanted {
+pub(super) struct ThreadCriteria {
     ids: Option<Vec<String>>,
     values: Option<Value>,
     status: Option<String>,
@@ -289,7 +289,7 @@ pub(super) async fn search(app: Access, Body(search): Body<Search<Wanted>>) -> A
 
 pub(super) async fn count(
     app: Access,
-    Body(search): Body<Search<Wanted>>,
+    Body(search): Body<Search<ThreadCriteria>>,
 ) -> ApiResult<Json<usize>> {
     let listed = ThreadListing {
         offset: usize::MAX,

@@ -10,7 +10,7 @@ use crate::guard::Access;
 
 /// The component that a page wants.
 #[derive(Deserialize)]
-pub(super) struct Wanted {
+pub(super) struct Component {
     #[serde(rename = "name")]
     _name: String,
 }
@@ -18,7 +18,7 @@ pub(super) struct Wanted {
 pub(super) async fn load(
     _app: Access,
     Path(assistant): Path<String>,
-    Body(_wanted): Body<Wanted>,
+    Body(_wanted): Body<Component>,
 ) -> (StatusCode, String) {
     let says = format!("UI not found for agent \"{assistant}\"");
     (StatusCode::NOT_FOUND, says)

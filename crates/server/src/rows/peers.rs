@@ -1,7 +1,7 @@
-//! Several processes on one SQLite file: who is there, and what they tell each other.
+//! Several processes on one SQLite file: which there are, and their signals to each other.
 //!
 //! SQLite has no `NOTIFY`. A process that is not alone writes each signal as a row, in the
-//! transaction whose change it tells of. Every process looks for new rows when the file has
+//! transaction whose change it reports. Every process looks for new rows when the file has
 //! changed, which costs it a look at shared memory.
 
 use std::path::Path;
@@ -52,8 +52,8 @@ impl Peers {
         self.others.load(Ordering::Acquire)
     }
 
-    /// Returns the statement that tells them.
-    pub(super) fn tell(&self, signal: &Signal) -> Statement {
+    /// Returns the statement that notifies them.
+    pub(super) fn notify(&self, signal: &Signal) -> Statement {
         let sql = "INSERT INTO served_signals (process, word) VALUES ($1, $2)";
         sql!(sql, &self.name, word(signal))
     }
@@ -99,14 +99,14 @@ impl Watch {
         Ok(watch)
     }
 
-    /// Returns what other processes have told since the last look.
+    /// Returns the signals of other processes since the last look.
     fn look(&mut self) -> RowsResult<Vec<Signal>> {
         let late = self.round.elapsed() > ROUND;
         if late && self.peers.has_others() {
-            // If somebody else writes just now, it is done in a later round.
+            // If another process writes just now, it is done in a later round.
             let _ = self.forget_gone();
         }
-        // The version tells of changes by other connections, also those of this process.
+        // The version shows changes by other connections, also those of this process.
         let version = self
             .connection
             .pragma_query_value(None, "data_version", |row| row.get(0))?;
@@ -117,17 +117,17 @@ impl Watch {
             self.round = Instant::now();
         }
         self.version = version;
-        let mut told = Vec::new();
+        let mut signals = Vec::new();
         let others = !self.others()?.is_empty();
         let before = self.peers.others.swap(others, Ordering::AcqRel);
         if others && !before {
-            // It may have told something before this process listened.
-            told.push(Signal::Lost);
+            // It may have sent signals before this process listened.
+            signals.push(Signal::Lost);
         }
         if others || before {
-            self.read_signals(&mut told)?;
+            self.read_signals(&mut signals)?;
         }
-        Ok(told)
+        Ok(signals)
     }
 
     fn others(&self) -> RowsResult<Vec<String>> {
@@ -137,19 +137,19 @@ impl Watch {
         Ok(names.collect::<Result<_, _>>()?)
     }
 
-    fn read_signals(&mut self, told: &mut Vec<Signal>) -> RowsResult<()> {
+    fn read_signals(&mut self, signals: &mut Vec<Signal>) -> RowsResult<()> {
         let sql = "SELECT number, process, word FROM served_signals WHERE number > ?1";
         let mut statement = self.connection.prepare_cached(sql)?;
         let mut rows = statement.query([self.read])?;
         while let Some(row) = rows.next()? {
             let number: i64 = row.get(0)?;
             if number > self.read + 1 {
-                told.push(Signal::Lost);
+                signals.push(Signal::Lost);
             }
             self.read = number;
             let (process, word) = (row.get_ref(1)?, row.get_ref(2)?);
             if process.as_str().is_ok_and(|name| name != self.peers.name) {
-                told.push(word.as_str().map_or(Signal::Lost, signal));
+                signals.push(word.as_str().map_or(Signal::Lost, signal));
             }
         }
         Ok(())
@@ -197,9 +197,9 @@ pub(super) async fn listen(mut watch: Watch, signals: broadcast::Sender<Signal>)
     // The rows hold the other sender.
     while signals.strong_count() > 1 {
         match watch.look() {
-            Ok(told) => {
+            Ok(found) => {
                 fails = false;
-                for signal in told {
+                for signal in found {
                     let _ = signals.send(signal);
                 }
             }
@@ -224,7 +224,7 @@ mod tests {
 
     async fn next(signals: &mut Signals) -> Signal {
         let next = tokio::time::timeout(Duration::from_secs(10), signals.next());
-        next.await.expect("nothing is told").unwrap()
+        next.await.expect("no signal comes").unwrap()
     }
 
     async fn until(rows: &Rows, shared: bool) {

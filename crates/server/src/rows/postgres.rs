@@ -13,7 +13,7 @@ use super::cells::{Cell, Line};
 use super::signal_words::signal;
 use super::statement::Statement;
 
-/// The channel on which processes tell each other what changes.
+/// The channel on which processes notify each other of changes.
 pub(super) const CHANNEL: &str = "langgraph_served";
 
 pub(super) fn in_postgres(sql: &str) -> String {
@@ -131,7 +131,7 @@ pub(super) async fn listen(database: Database, signals: broadcast::Sender<Signal
         match database.listen(CHANNEL).await {
             Ok(mut notifications) => {
                 failures = 0;
-                // What was told before is unknown.
+                // Earlier signals are unknown.
                 let _ = signals.send(Signal::Lost);
                 loop {
                     let wait = Duration::from_secs(5);

@@ -35,7 +35,7 @@ impl Rows {
         signal: &Signal,
     ) -> Vec<Statement> {
         match &self.peers {
-            Some(peers) if peers.has_others() => statements.push(peers.tell(signal)),
+            Some(peers) if peers.has_others() => statements.push(peers.notify(signal)),
             None if self.is_shared() => {
                 let notify = "SELECT CAST(pg_notify('langgraph_served', $1) AS TEXT)";
                 statements.push(sql!(notify, word(signal)));
@@ -53,7 +53,7 @@ impl Rows {
 
     /// Has this process look for runs.
     pub(crate) fn wake(&self) {
-        self.tell(Signal::Queued);
+        self.notify(Signal::Queued);
     }
 
     /// Puts a claimed run back, and counts that many attempts.

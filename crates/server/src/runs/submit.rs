@@ -73,7 +73,7 @@ pub(crate) async fn cancel(app: &Arc<App>, run: &str, action: Cancel) -> ApiResu
         }
         leave_thread(app, &row);
     }
-    if let (Cancelled::Asked, Some(live)) = (done, app.runs.live.get(run)) {
+    if let (Cancelled::Requested, Some(live)) = (done, app.runs.live.get(run)) {
         live.cancel(action);
     }
     Ok(done != Cancelled::Ended)

@@ -173,7 +173,7 @@ async fn quiet_before(api: &Api, exchange: &Exchange, path: &str) {
     }
 }
 
-/// Waits until a run that was cancelled has ended: whoever made the recording looked at it later.
+/// Waits until a run that was cancelled has ended: the recording shows a later moment.
 async fn quiet_after(api: &Api, exchange: &Exchange, path: &str, ids: &Ids) {
     let of_path = || path.split("/runs").next().map(str::to_owned);
     let thread = match exchange.body["thread_id"].as_str() {

@@ -79,7 +79,7 @@ pub(crate) fn lines(at: &str, value: &Value, into: &mut Shape) {
         Value::String(text) => {
             into.insert((at.to_owned(), format!("{:?}", plain(text))));
         }
-        // How far a run was when somebody looked.
+        // How far a run was at the time of the request.
         Value::Number(_) if at.ends_with(":.i") => {
             into.insert((at.to_owned(), "{number}".to_owned()));
         }

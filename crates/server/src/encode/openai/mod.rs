@@ -15,13 +15,13 @@ pub(crate) use answer::Answer;
 
 /// What all parts of one answer have in common.
 #[derive(Clone, Debug)]
-pub(crate) struct Head {
+pub(crate) struct ResponseHead {
     id: String,
     created: u64,
     model: String,
 }
 
-impl Head {
+impl ResponseHead {
     pub(crate) fn new(model: &str) -> Self {
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
         Self {
@@ -60,7 +60,7 @@ impl Head {
 
 /// Encodes the events of one run as chunks of a completion.
 pub(crate) struct OpenAi {
-    head: Head,
+    head: ResponseHead,
     answer: Answer,
     with_usage: bool,
     started: bool,
@@ -68,7 +68,7 @@ pub(crate) struct OpenAi {
 
 impl OpenAi {
     /// `sent` is the number of messages that the client has sent.
-    pub(crate) fn new(head: Head, sent: usize, with_usage: bool) -> Self {
+    pub(crate) fn new(head: ResponseHead, sent: usize, with_usage: bool) -> Self {
         Self {
             head,
             answer: Answer::new(sent),

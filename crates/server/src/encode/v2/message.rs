@@ -66,17 +66,7 @@ impl Growing {
         let mut said = Vec::new();
         let reasoning = chunk["additional_kwargs"]["reasoning_content"].as_str();
         if let Some(text) = reasoning.filter(|text| !text.is_empty()) {
-            let is = |block: &Block| matches!(block, Block::Reasoning(_));
-            let new = || Block::Reasoning(String::new());
-            let start = json!({"type": "reasoning", "reasoning": ""});
-            let index = self.block(is, new, &start, &mut said);
-            if let Some(Block::Reasoning(so_far)) = self.blocks.get_mut(index) {
-                so_far.push_str(text);
-            }
-            said.push(delta(
-                index,
-                &json!({"type": "reasoning-delta", "reasoning": text}),
-            ));
+            self.add_reasoning(text, &mut said);
         }
         let content = match &chunk["content"] {
             Value::String(text) => text.clone(),
@@ -87,48 +77,64 @@ impl Growing {
             _ => String::new(),
         };
         if !content.is_empty() {
-            let is = |block: &Block| matches!(block, Block::Text(_));
-            let new = || Block::Text(String::new());
-            let index = self.block(is, new, &json!({"type": "text", "text": ""}), &mut said);
-            if let Some(Block::Text(so_far)) = self.blocks.get_mut(index) {
-                so_far.push_str(&content);
-            }
-            said.push(delta(
-                index,
-                &json!({"type": "text-delta", "text": content}),
-            ));
+            self.add_text(&content, &mut said);
         }
         for call in chunk["tool_call_chunks"].as_array().into_iter().flatten() {
-            let number = &call["index"];
-            let is = |block: &Block| matches!(block, Block::Call(call) if call.index == *number);
-            let new = || {
-                Block::Call(Box::new(Call {
-                    index: number.clone(),
-                    id: call["id"].clone(),
-                    name: call["name"].clone(),
-                    args: String::new(),
-                }))
-            };
-            let start = json!({
-                "type": "tool_call_chunk", "id": call["id"], "name": call["name"], "args": "",
-                "index": number,
-            });
-            let index = self.block(is, new, &start, &mut said);
-            let text = call["args"].as_str().unwrap_or_default();
-            if let Some(Block::Call(call)) = self.blocks.get_mut(index) {
-                call.args.push_str(text);
-            }
-            if !text.is_empty() {
-                said.push(delta(
-                    index,
-                    &json!({"type": "tool-call-delta", "args": text}),
-                ));
-            }
+            self.add_call(call, &mut said);
         }
         if !chunk["usage_metadata"].is_null() {
             self.usage = chunk["usage_metadata"].clone();
         }
         said
+    }
+
+    fn add_reasoning(&mut self, text: &str, said: &mut Vec<Value>) {
+        let is = |block: &Block| matches!(block, Block::Reasoning(_));
+        let new = || Block::Reasoning(String::new());
+        let start = json!({"type": "reasoning", "reasoning": ""});
+        let index = self.block(is, new, &start, said);
+        if let Some(Block::Reasoning(so_far)) = self.blocks.get_mut(index) {
+            so_far.push_str(text);
+        }
+        let data = json!({"type": "reasoning-delta", "reasoning": text});
+        said.push(delta(index, &data));
+    }
+
+    fn add_text(&mut self, text: &str, said: &mut Vec<Value>) {
+        let is = |block: &Block| matches!(block, Block::Text(_));
+        let new = || Block::Text(String::new());
+        let index = self.block(is, new, &json!({"type": "text", "text": ""}), said);
+        if let Some(Block::Text(so_far)) = self.blocks.get_mut(index) {
+            so_far.push_str(text);
+        }
+        let data = json!({"type": "text-delta", "text": text});
+        said.push(delta(index, &data));
+    }
+
+    fn add_call(&mut self, call: &Value, said: &mut Vec<Value>) {
+        let number = &call["index"];
+        let is = |block: &Block| matches!(block, Block::Call(call) if call.index == *number);
+        let new = || {
+            Block::Call(Box::new(Call {
+                index: number.clone(),
+                id: call["id"].clone(),
+                name: call["name"].clone(),
+                args: String::new(),
+            }))
+        };
+        let start = json!({
+            "type": "tool_call_chunk", "id": call["id"], "name": call["name"], "args": "",
+            "index": number,
+        });
+        let index = self.block(is, new, &start, said);
+        let text = call["args"].as_str().unwrap_or_default();
+        if let Some(Block::Call(call)) = self.blocks.get_mut(index) {
+            call.args.push_str(text);
+        }
+        if !text.is_empty() {
+            let data = json!({"type": "tool-call-delta", "args": text});
+            said.push(delta(index, &data));
+        }
     }
 
     /// Returns the index of a block, which starts if it is not there.

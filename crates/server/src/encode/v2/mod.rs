@@ -66,14 +66,18 @@ pub(crate) struct V2 {
 }
 
 /// The protocol's events for one stream event.
-struct Out<'a> {
+struct Output<'a> {
     event: &'a StreamEvent,
     run: &'a str,
     base: i64,
     events: Vec<ProtocolEvent>,
 }
 
-impl Out<'_> {
+impl Output<'_> {
+    fn task(&mut self, namespace: &[String], task: &StreamEventKind) {
+        self.push("tasks", namespace, task_json(task).unwrap_or_default());
+    }
+
     fn push(&mut self, method: &'static str, namespace: &[String], data: Value) {
         // What is beyond has no number of its own.
         let part = i64::try_from(self.events.len()).unwrap_or(PER_EVENT);
@@ -96,7 +100,7 @@ impl Out<'_> {
 impl Encoder for V2 {
     fn encode(&mut self, event: &StreamEvent) -> Vec<Frame> {
         let run = self.run.clone();
-        let mut out = Out {
+        let mut out = Output {
             event,
             run: &run,
             base: self.base,
@@ -132,7 +136,7 @@ impl V2 {
         }
     }
 
-    fn add(&mut self, event: &StreamEvent, out: &mut Out<'_>) {
+    fn add(&mut self, event: &StreamEvent, out: &mut Output<'_>) {
         let namespace = &event.namespace;
         self.release(event, out);
         self.enter(namespace, out);
@@ -179,11 +183,7 @@ impl V2 {
             }
             StreamEventKind::TaskStarted { .. } => {
                 self.finish_messages(namespace, out);
-                out.push(
-                    "tasks",
-                    namespace,
-                    task_json(&event.kind).unwrap_or_default(),
-                );
+                out.task(namespace, &event.kind);
             }
             StreamEventKind::TaskFinished { id, node, .. } => {
                 let mut subgraph = namespace.clone();
@@ -191,11 +191,7 @@ impl V2 {
                 if self.subgraphs.contains(&subgraph) {
                     self.leave(&subgraph, &event.kind, out);
                 }
-                out.push(
-                    "tasks",
-                    namespace,
-                    task_json(&event.kind).unwrap_or_default(),
-                );
+                out.task(namespace, &event.kind);
             }
             StreamEventKind::Ended { status, error } => {
                 let error = error.as_ref().map(|error| error.message.as_str());
@@ -207,7 +203,7 @@ impl V2 {
 
     /// Adds a checkpoint, and then the values that came right before it: clients expect the
     /// checkpoint first. Without checkpoints in the stream, no values wait.
-    fn release(&mut self, event: &StreamEvent, out: &mut Out<'_>) {
+    fn release(&mut self, event: &StreamEvent, out: &mut Output<'_>) {
         let namespace = &event.namespace;
         let mut held = self.held.take();
         if let StreamEventKind::Checkpoint(snapshot) = &event.kind {
@@ -222,7 +218,7 @@ impl V2 {
         }
     }
 
-    fn checkpoint(&mut self, namespace: &[String], data: &Value, out: &mut Out<'_>) {
+    fn checkpoint(&mut self, namespace: &[String], data: &Value, out: &mut Output<'_>) {
         self.has_checkpoints = true;
         let data = json!({
             "id": data["checkpoint_id"], "parent_id": data["parent_checkpoint_id"],
@@ -232,7 +228,7 @@ impl V2 {
     }
 
     /// Adds the start of each subgraph that has not started yet.
-    fn enter(&mut self, namespace: &[String], out: &mut Out<'_>) {
+    fn enter(&mut self, namespace: &[String], out: &mut Output<'_>) {
         for length in 1..=namespace.len() {
             let Some(inner) = namespace.get(..length) else {
                 return;
@@ -250,7 +246,7 @@ impl V2 {
         }
     }
 
-    fn message(&mut self, namespace: &[String], message: &Value, out: &mut Out<'_>) {
+    fn message(&mut self, namespace: &[String], message: &Value, out: &mut Output<'_>) {
         let id = message["id"].as_str().unwrap_or_default();
         match message["type"].as_str() {
             Some("AIMessageChunk") => {
@@ -308,7 +304,7 @@ impl V2 {
         expected.extend(calls);
     }
 
-    fn finish_messages(&mut self, namespace: &[String], out: &mut Out<'_>) {
+    fn finish_messages(&mut self, namespace: &[String], out: &mut Output<'_>) {
         if let Some(growing) = self.growing.remove(namespace) {
             let (said, calls) = growing.finish();
             for said in said {
@@ -319,7 +315,7 @@ impl V2 {
     }
 
     /// Adds the start of each tool that the last message calls.
-    fn tools_start(&mut self, namespace: &[String], out: &mut Out<'_>) {
+    fn tools_start(&mut self, namespace: &[String], out: &mut Output<'_>) {
         for call in self.calls.remove(namespace).into_iter().flatten() {
             let id = call["id"].as_str().unwrap_or_default();
             if self.started.insert(id.to_owned()) {
@@ -332,7 +328,7 @@ impl V2 {
         }
     }
 
-    fn leave(&mut self, subgraph: &[String], task: &StreamEventKind, out: &mut Out<'_>) {
+    fn leave(&mut self, subgraph: &[String], task: &StreamEventKind, out: &mut Output<'_>) {
         let StreamEventKind::TaskFinished {
             node,
             error,
@@ -353,7 +349,7 @@ impl V2 {
         out.push("lifecycle", subgraph, data);
     }
 
-    fn end(&mut self, status: EndStatus, error: Option<&str>, out: &mut Out<'_>) {
+    fn end(&mut self, status: EndStatus, error: Option<&str>, out: &mut Output<'_>) {
         let open: Vec<Vec<String>> = self.growing.keys().cloned().collect();
         for namespace in open {
             self.finish_messages(&namespace, out);

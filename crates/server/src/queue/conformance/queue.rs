@@ -286,7 +286,7 @@ pub(super) async fn the_worker_hears_of_a_cancellation(queue: &impl RunQueue) {
     same(
         &held,
         &vec![("1", Some(Cancel::Rollback))],
-        "it hears of it",
+        "its holder sees it",
     );
     // Also the next one, if the worker is lost.
     if let Some(claim) = claim {
@@ -294,7 +294,7 @@ pub(super) async fn the_worker_hears_of_a_cancellation(queue: &impl RunQueue) {
     }
     let next = succeeds(queue.claim("v", LEASE, After::START).await, "claim");
     let cancel = next.and_then(|claim| claim.cancel);
-    same(&cancel, &Some(Cancel::Rollback), "the next one hears of it");
+    same(&cancel, &Some(Cancel::Rollback), "the next holder sees it");
 }
 
 pub(super) async fn many_workers_claim_each_run_once(queue: &impl RunQueue) {

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::encoded::encoded;
 use super::query::Body;
 use super::runs::{event_stream, permit};
-use crate::encode::openai::{Answer, Head, OpenAi};
+use crate::encode::openai::{Answer, OpenAi, ResponseHead};
 use crate::error::ApiError;
 use crate::guard::Access;
 use crate::runs::{Disconnect, Modes, OnDisconnect, RunRequest, accept};
@@ -105,7 +105,7 @@ pub(super) async fn complete(app: Access, Body(given): Body<Completion>) -> Resp
         Err(problem) => return refused(&problem),
     };
     let guard = Disconnect::new(&app, &run.row.run_id, run.cancel_on_disconnect);
-    let head = Head::new(&given.model);
+    let head = ResponseHead::new(&given.model);
     if given.stream {
         let usage = given.stream_options["include_usage"] == true;
         let encoder = OpenAi::new(head, sent, usage);
@@ -117,7 +117,7 @@ pub(super) async fn complete(app: Access, Body(given): Body<Completion>) -> Resp
 
 /// Waits for the end of the run, and returns the whole answer.
 async fn answered(
-    head: &Head,
+    head: &ResponseHead,
     mut events: FeedReader,
     mut guard: Disconnect,
     sent: usize,
