@@ -121,7 +121,7 @@ impl<F: Format> Format for Encrypted<F> {
     fn encode(&self, value: &dyn erased_serde::Serialize) -> Result<Vec<u8>, FormatError> {
         let plain = self.format.encode(value).map_err(|error| {
             error.hiding_value(format!(
-                "it cannot be stored as {}; why is not told, because it is to be encrypted: try it with `{0}` alone",
+                "it cannot be stored as {}; the reason is hidden, because the value is to be encrypted: try it with `{0}` alone",
                 self.format.tag()
             ))
         })?;
@@ -180,7 +180,7 @@ impl<F: Format> Format for Encrypted<F> {
         })?;
         self.format.decode(&plain, read).map_err(|error| {
             error.hiding_value(format!(
-                "what was encrypted with key `{name}` is not of the type that is read; how it differs is not told, because it is secret"
+                "what was encrypted with key `{name}` is not of the type that is read; the difference is hidden, because the value is secret"
             ))
         })
     }

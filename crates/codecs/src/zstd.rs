@@ -87,7 +87,7 @@ impl<F: Format> Format for Zstd<F> {
         if bytes.len() > self.limit {
             return Err(self.too_large());
         }
-        // A value that looks like a frame must be compressed, to tell the two apart.
+        // A value that looks like a frame must be compressed, so that the two differ.
         let looks_so = bytes.starts_with(&MAGIC);
         if bytes.len() < WORTH_TRYING && !looks_so {
             return Ok(bytes);

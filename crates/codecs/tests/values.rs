@@ -262,7 +262,7 @@ fn a_new_key_writes_and_the_old_one_reads() {
 }
 
 #[test]
-fn a_key_of_the_same_name_and_another_secret_is_told() {
+fn a_key_of_the_same_name_and_another_secret_is_reported() {
     let stored = Formats::new(Encrypted::new(Json, key("k", 1)))
         .encode(&"secret", 0)
         .unwrap();
@@ -291,8 +291,8 @@ fn nothing_shows_through_encryption() {
     let error = formats.decode::<u32>(&first).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "what was encrypted with key `k` is not of the type that is read; how it differs is not \
-         told, because it is secret"
+        "what was encrypted with key `k` is not of the type that is read; the difference is hidden, \
+         because the value is secret"
     );
     let secret = BTreeMap::from([("Ada's score", f64::NAN)]);
     let error = formats.encode(&secret, 0).unwrap_err();
@@ -306,7 +306,7 @@ fn nothing_shows_through_encryption() {
 }
 
 #[test]
-fn a_key_whose_name_is_too_long_is_told_when_it_writes() {
+fn a_key_whose_name_is_too_long_is_reported_when_it_writes() {
     let format = Encrypted::new(Json, key(&"k".repeat(256), 1));
     let error = format.encode(&1).unwrap_err();
     assert!(error.to_string().contains("at most 255"), "{error}");

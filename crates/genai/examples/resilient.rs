@@ -7,7 +7,7 @@ use std::error::Error;
 use std::time::Duration;
 
 use langgraph::prelude::*;
-use langgraph::run::StreamOptions;
+use langgraph::stream::StreamOptions;
 use langgraph_agent::{FnTool, MessagesStateUpdate, ModelError, react_agent};
 use tokio::runtime::Builder;
 

@@ -7,8 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use langgraph::checkpoint::MemorySaver;
 use langgraph::message::ToolCall;
 use langgraph::prelude::*;
-use langgraph::run::StreamOptions;
-use langgraph::stream::EventKind;
+use langgraph::stream::{EventKind, StreamOptions};
 use langgraph_agent::prelude::*;
 use langgraph_agent::{
     Budget, MessagesState, MessagesStateUpdate, ScriptedModel, ToolDecision, Turn, check_answered,

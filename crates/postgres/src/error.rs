@@ -32,7 +32,7 @@ pub enum PostgresError {
     )]
     Schema(String),
     /// No connection could be made, or none became free in time.
-    #[error("cannot connect to PostgreSQL: {}", told(.0.as_ref()))]
+    #[error("cannot connect to PostgreSQL: {}", with_sources(.0.as_ref()))]
     Connect(#[source] Box<dyn Error + Send + Sync>),
     /// A later version of this crate created the tables.
     #[error(
@@ -45,12 +45,12 @@ pub enum PostgresError {
         known: i32,
     },
     /// PostgreSQL refused an operation.
-    #[error("postgres: {}", told(.0.as_ref()))]
+    #[error("postgres: {}", with_sources(.0.as_ref()))]
     Postgres(#[source] Box<dyn Error + Send + Sync>),
 }
 
 /// Returns the error with its sources, which hold PostgreSQL's own message.
-fn told(error: &(dyn Error + 'static)) -> String {
+fn with_sources(error: &(dyn Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
     while let Some(inner) = source {

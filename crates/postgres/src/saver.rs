@@ -7,7 +7,7 @@ use std::time::Duration;
 use langgraph_core::async_trait;
 use langgraph_core::checkpoint::{
     Administration, Batch, Bytes, Chain, CheckpointId, Checkpointer, Formats, Head, HeldBy, Leases,
-    ListOptions, Prune, Saver, ThreadFilter, ThreadInfo, ThreadKey, ThreadPosition, Usage,
+    ListOptions, Prune, Saver, StorageUsage, ThreadFilter, ThreadInfo, ThreadKey, ThreadPosition,
     VisitStatePart,
 };
 use langgraph_core::error::CheckpointError;
@@ -88,7 +88,7 @@ impl PostgresSaver {
     /// record is checked in the transaction that stores it, so that a run which has lost its thread
     /// without noticing writes nothing more: the name of the holder is a fencing token.
     ///
-    /// It takes and renews no lease: whoever calls this does, with a holder of its own for each
+    /// It takes and renews no lease: the caller does, with a holder of its own for each
     /// attempt. A refused record is [`CheckpointError::LeaseLost`].
     ///
     /// # Examples
@@ -227,7 +227,7 @@ impl Checkpointer for PostgresSaver {
     }
 
     fn leases(&self) -> Option<&dyn Leases> {
-        // A run of somebody who has the lease takes none of its own.
+        // A run whose caller has the lease takes none of its own.
         self.holder.is_none().then_some(self as &dyn Leases)
     }
 
@@ -296,7 +296,7 @@ impl Administration for PostgresSaver {
         job.await
     }
 
-    async fn usage(&self, thread: &str) -> Result<Usage, CheckpointError> {
+    async fn usage(&self, thread: &str) -> Result<StorageUsage, CheckpointError> {
         let client = self.database.client().await?;
         Ok(threads::usage(&client, thread).await?)
     }

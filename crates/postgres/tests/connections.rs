@@ -114,7 +114,7 @@ async fn a_run_goes_on_with_new_connections() {
     let running = work.begin();
     for name in NODES {
         assert_eq!(work.next().await, name);
-        // Nobody uses them: that they are gone is seen before they are used.
+        // They are idle: that they are gone is seen before they are used.
         assert!(work.cut(&client, false).await >= 1, "{name}");
         tokio::time::sleep(Duration::from_millis(50)).await;
         work.go_on.send(()).unwrap();

@@ -160,8 +160,8 @@ async fn a_flipped_bit_is_an_error_that_names_the_record() {
                 other => panic!("{column} of row {number}, byte {place}: {other:?}"),
             };
             let thread = format!("thread `{name}`: ");
-            let told = [&*thread, "row of checkpoint `", "checksum"];
-            assert!(told.iter().all(|part| text.contains(part)), "{text}");
+            let expected = [&*thread, "row of checkpoint `", "checksum"];
+            assert!(expected.iter().all(|part| text.contains(part)), "{text}");
             flipped += 1;
         }
         assert!(flipped > 4, "{flipped} of {column}");

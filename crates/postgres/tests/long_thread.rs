@@ -39,7 +39,7 @@ async fn looked_at(schema: &Schema) -> i64 {
     rows
 }
 
-/// Talks on a new thread until there are so many messages, and tells how many rows were looked at.
+/// Talks on a new thread until there are so many messages, and returns how many rows were read.
 async fn talk(messages: usize) -> (Schema, i64) {
     let schema = Schema::new();
     let saver = Arc::new(PostgresSaver::new(schema.connect().await));

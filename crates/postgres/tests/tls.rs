@@ -122,13 +122,13 @@ async fn serve(listener: TcpListener, acceptor: TlsAcceptor, encrypted: Arc<Atom
 }
 
 /// The error with what is under it.
-fn told(error: &dyn std::error::Error) -> String {
-    let source = error.source().map(told).unwrap_or_default();
+fn with_sources(error: &dyn std::error::Error) -> String {
+    let source = error.source().map(with_sources).unwrap_or_default();
     format!("{error}: {source}")
 }
 
 async fn refused(url: &str, options: Options) -> String {
-    told(&Database::connect_with(url, options).await.unwrap_err())
+    with_sources(&Database::connect_with(url, options).await.unwrap_err())
 }
 
 #[tokio::test]

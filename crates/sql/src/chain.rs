@@ -33,7 +33,7 @@ impl Link {
     }
 
     /// The error of a checkpoint whose last row is another one than was stored.
-    pub fn ends_elsewhere(&self) -> CheckpointError {
+    pub fn ends_at_another(&self) -> CheckpointError {
         CheckpointError::Corrupt(format!(
             "checkpoint `{}` does not end with its row {}: a record is missing, or does not belong there",
             self.id, self.last
@@ -167,7 +167,7 @@ impl Links {
     pub fn check_ends(&self, seen: &HashMap<i64, i64>) -> Result<(), CheckpointError> {
         let ends = |link: &&Link| seen.get(&link.first) == Some(&link.last);
         match self.iter().find(|link| !ends(link)) {
-            Some(link) => Err(link.ends_elsewhere()),
+            Some(link) => Err(link.ends_at_another()),
             None => Ok(()),
         }
     }

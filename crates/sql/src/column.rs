@@ -129,7 +129,7 @@ impl FormatNames {
 ///
 /// # Errors
 ///
-/// [`CheckpointError::Corrupt`] for a code that nobody stores.
+/// [`CheckpointError::Corrupt`] for a code that is never stored.
 pub fn status(code: i64) -> Result<RunStatus, CheckpointError> {
     let unknown = || CheckpointError::Corrupt(format!("no run has the status {code}"));
     RunStatus::from_code(code).ok_or_else(unknown)

@@ -4,7 +4,7 @@ use std::fs;
 use std::sync::LazyLock;
 
 /// Returns the name of this process: its host, its number, and when it started. It is empty where
-/// the system does not tell; today it tells on Linux.
+/// the system has no such figure; Linux has one.
 ///
 /// The host is one boot of one kernel and one namespace of process numbers, so that two containers
 /// are two hosts.
@@ -21,7 +21,7 @@ pub fn this_process() -> &'static str {
 /// use langgraph_sql::{process_is_gone, this_process};
 ///
 /// assert!(!process_is_gone(this_process()));
-/// // Nobody knows of a process elsewhere.
+/// // A process on another machine is not known.
 /// assert!(!process_is_gone("some other host/12/345"));
 /// ```
 pub fn process_is_gone(process: &str) -> bool {

@@ -278,7 +278,7 @@ fn time(seen: &[(Instant, Option<u64>)]) -> Duration {
     times[times.len() / 2]
 }
 
-/// How many bytes this process has handed to the operating system; only Linux tells.
+/// How many bytes this process has handed to the operating system; only Linux has the figure.
 fn written() -> Option<u64> {
     let io = std::fs::read_to_string("/proc/self/io").ok()?;
     let line = io.lines().find_map(|line| line.strip_prefix("wchar: "))?;

@@ -20,7 +20,7 @@ struct Visits {
 async fn greet(visits: &Visits) -> VisitsUpdate {
     let (name, before) = match visits.visitors.split_last() {
         Some((name, before)) => (name.as_str(), before),
-        None => ("nobody", &[][..]),
+        None => ("no user", &[][..]),
     };
     let times = before.iter().filter(|visitor| *visitor == name).count();
     let greeting = match times {

@@ -375,7 +375,7 @@ mod tests {
         table(&database).await;
         for n in 0..500 {
             let mut write = Box::pin(insert(&database, n));
-            // After a poll it is in the queue; nobody waits for it.
+            // After a poll it is in the queue; no caller waits for it.
             assert!(futures_util::poll!(&mut write).is_pending());
         }
         drop(database);

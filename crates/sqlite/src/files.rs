@@ -43,7 +43,7 @@ impl Files {
     }
 }
 
-/// What tells a file from another one of its name: its device and its number there.
+/// What distinguishes a file from another one of its name: its device and its number there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Identity(u64, u64);
 

@@ -53,7 +53,7 @@ impl Readers {
         let (reply, answer) = oneshot::channel();
         let files = Arc::clone(&self.files);
         let job: Job = Box::new(move |connection| {
-            // Nobody waits any more, so the read would be useless.
+            // The caller waits no more, so the read would be useless.
             if !reply.is_closed() {
                 let read = files.check().map_err(E::from);
                 let _ = reply.send(read.and_then(|()| snapshot(connection, job)));
@@ -78,7 +78,7 @@ impl Drop for Readers {
         self.queue = None;
         for thread in self.threads.drain(..) {
             if thread.thread().id() != thread::current().id() {
-                // The threads do not panic, and there is nobody to report to.
+                // The threads do not panic, and a drop reports no errors.
                 let _ = thread.join();
             }
         }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use langgraph_core::async_trait;
 use langgraph_core::checkpoint::{
     Administration, Batch, Bytes, Chain, CheckpointId, Checkpointer, Formats, Head, HeldBy, Leases,
-    ListOptions, Prune, Saver, ThreadFilter, ThreadInfo, ThreadKey, ThreadPosition, Usage,
+    ListOptions, Prune, Saver, StorageUsage, ThreadFilter, ThreadInfo, ThreadKey, ThreadPosition,
     VisitStatePart,
 };
 use langgraph_core::error::CheckpointError;
@@ -108,7 +108,7 @@ impl SqliteSaver {
     /// record is checked in the transaction that stores it, so that a run which has lost its thread
     /// without noticing writes nothing more: the name of the holder is a fencing token.
     ///
-    /// It takes and renews no lease: whoever calls this does, with a holder of its own for each
+    /// It takes and renews no lease: the caller does, with a holder of its own for each
     /// attempt. A refused record is [`CheckpointError::LeaseLost`].
     ///
     /// # Examples
@@ -244,7 +244,7 @@ impl Checkpointer for SqliteSaver {
     }
 
     fn leases(&self) -> Option<&dyn Leases> {
-        // A run of somebody who has the lease takes none of its own.
+        // A run whose caller has the lease takes none of its own.
         self.holder.is_none().then_some(self as &dyn Leases)
     }
 
@@ -297,7 +297,7 @@ impl Administration for SqliteSaver {
         self.database.write(job).await
     }
 
-    async fn usage(&self, thread: &str) -> Result<Usage, CheckpointError> {
+    async fn usage(&self, thread: &str) -> Result<StorageUsage, CheckpointError> {
         let thread = thread.to_owned();
         let job = move |connection: &_| threads::usage(connection, &thread);
         self.database.read(job).await

@@ -2,7 +2,7 @@
 //!
 //! A thread owns the writes. It groups those that wait into one commit, so a write costs less when
 //! there are many at once. But each hand-over to a thread and back costs two wake-ups, which on a
-//! fast disk take longer than the commit. So while commits are quick and nobody else writes, a
+//! fast disk take longer than the commit. So while commits are quick and no other job waits, a
 //! short job runs on the thread of its caller, within one poll of its future.
 
 use std::any::Any;
@@ -73,7 +73,7 @@ impl Shared {
         Ok(())
     }
 
-    /// Sets the connection up for the threads of callers, which wait for nobody.
+    /// Sets the connection up for the threads of callers, which wait for no lock.
     fn hurried(&mut self) -> rusqlite::Result<()> {
         if self.by_callers.is_none() {
             self.connection.busy_timeout(Duration::ZERO)?;
@@ -199,8 +199,8 @@ impl Writer {
         self.enqueue(Task::new(job)).await
     }
 
-    /// As [`run`](Self::run), for a job that takes little time. While commits are quick and nobody
-    /// else writes, it runs on the thread of the caller, and is committed when the future has been
+    /// As [`run`](Self::run), for a job that takes little time. While commits are quick and no other job
+    /// waits, it runs on the thread of the caller, and is committed when the future has been
     /// polled once.
     pub(crate) async fn run_short<T, E>(
         &self,
@@ -251,13 +251,13 @@ impl Drop for Writer {
         if let Some(thread) = self.thread.take()
             && thread.thread().id() != thread::current().id()
         {
-            // The thread does not panic, and there is nobody to report to.
+            // The thread does not panic, and a drop reports no errors.
             let _ = thread.join();
         }
     }
 }
 
-/// A job of somebody who waits.
+/// A job whose caller waits.
 trait Job: Work + Send {
     /// Reports the result, after the commit or its failure.
     fn finish(self: Box<Self>, committed: Result<(), SqliteError>);
@@ -439,7 +439,7 @@ mod tests {
         let mut write = Box::pin(insert(&writer, Duration::ZERO));
         assert!(futures_util::poll!(&mut write).is_pending());
         assert!(begun.elapsed() < Duration::from_secs(5));
-        // One that nobody waits for any more is written as well.
+        // A job whose caller waits no more is written as well.
         let mut dropped = Box::pin(insert(&writer, Duration::ZERO));
         assert!(futures_util::poll!(&mut dropped).is_pending());
         drop(dropped);

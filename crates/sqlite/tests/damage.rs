@@ -123,8 +123,8 @@ async fn an_index_that_leads_to_another_log_is_reported() {
     let run = thread.run(()).await.map(|_| ());
     for read in [state, history, run] {
         let error = read.unwrap_err().to_string();
-        let told = "thread `three`: the index of threads leads to `[]` of thread `two`";
-        assert!(error.contains(told), "{error}");
+        let expected = "thread `three`: the index of threads leads to `[]` of thread `two`";
+        assert!(error.contains(expected), "{error}");
     }
     let two = graph.thread("two").state().await.unwrap().unwrap();
     assert_eq!(two.values.sum, 112);
@@ -227,8 +227,8 @@ async fn flips(column: &str) -> usize {
             Err(AgentError::Checkpoint(error @ CheckpointError::Corrupt(_))) => error.to_string(),
             other => panic!("{column} of row {id}, byte {place}: {other:?}"),
         };
-        let told = ["thread `t`: ", "row of checkpoint `", "checksum"];
-        assert!(told.iter().all(|part| text.contains(part)), "{text}");
+        let expected = ["thread `t`: ", "row of checkpoint `", "checksum"];
+        assert!(expected.iter().all(|part| text.contains(part)), "{text}");
         flipped += 1;
     }
     flipped

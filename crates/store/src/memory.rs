@@ -9,7 +9,8 @@ use async_trait::async_trait;
 use serde_json::Value;
 
 use crate::{
-    Answer, Item, Namespace, Op, Prepared, Search, Store, StoreError, StoreOptions, similarity,
+    Answer, Delete, Item, Namespace, Op, Prepared, Search, Store, StoreError, StoreOptions,
+    similarity,
 };
 
 /// Keeps values in memory until the program ends: for tests and short-lived programs.
@@ -157,16 +158,7 @@ fn run(items: &mut Items, op: Prepared, now: i64) -> Answer {
             entries.insert(key, entry);
             Answer::Done
         }
-        Prepared::Delete(delete) => {
-            let Some(entries) = items.get_mut(&delete.namespace) else {
-                return Answer::Deleted(false);
-            };
-            let old = entries.remove(&delete.key);
-            if entries.is_empty() {
-                items.remove(&delete.namespace);
-            }
-            Answer::Deleted(old.is_some_and(|old| old.is_alive(now)))
-        }
+        Prepared::Delete(op) => Answer::Deleted(delete(items, &op, now)),
         Prepared::Search {
             search,
             refresh,
@@ -179,6 +171,18 @@ fn run(items: &mut Items, op: Prepared, now: i64) -> Answer {
             Answer::Namespaces(list.answer(alive.map(|(namespace, _)| namespace.clone())))
         }
     }
+}
+
+/// Returns true if the item was there.
+fn delete(items: &mut Items, op: &Delete, now: i64) -> bool {
+    let Some(entries) = items.get_mut(&op.namespace) else {
+        return false;
+    };
+    let old = entries.remove(&op.key);
+    if entries.is_empty() {
+        items.remove(&op.namespace);
+    }
+    old.is_some_and(|old| old.is_alive(now))
 }
 
 fn find(

@@ -98,7 +98,7 @@ impl<S: State + fmt::Debug> Node<S> for DebugNode {
 /// graph
 ///     .add_node("double", |n: &i64| n * 2)
 ///     .add_sequence(&["double"])
-///     .add_middleware(StateLog::new());
+///     .middleware(StateLog::new());
 /// ```
 pub struct StateLog(Lines);
 

@@ -5,9 +5,9 @@ mod mismatch;
 use langgraph::error::AgentError;
 use langgraph::graph::NodeName;
 use langgraph::message::{Message, ToolCall};
-use langgraph::run::{Outcome, Run, StreamOptions};
+use langgraph::run::{Outcome, Run};
 use langgraph::state::{HasMessages, State};
-use langgraph::stream::{Event, EventKind, StreamModes};
+use langgraph::stream::{Event, EventKind, StreamModes, StreamOptions};
 use serde_json::Value;
 
 pub use mismatch::PathMismatch;

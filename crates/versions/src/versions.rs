@@ -27,7 +27,7 @@ const AT: &str = "at";
 /// the newest version. So does a thread of a version that is not in the list, if the newest version
 /// can go on with it.
 ///
-/// The fingerprint tells versions apart by their nodes and edges. Of two versions that differ only
+/// The fingerprint distinguishes versions by their nodes and edges. Of two versions that differ only
 /// in the code of their nodes, the one added last counts.
 #[derive(Clone)]
 pub struct Versions<S: State> {

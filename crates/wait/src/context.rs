@@ -43,12 +43,12 @@ pub trait WaitExt {
     /// passed: then it returns `None`. Without a deadline (`None`) it waits for ever.
     ///
     /// The event is the key of the interrupt, so the events of one task must differ from each other
-    /// and from its other keys. An event that nobody waits for is not kept.
+    /// and from its other keys. An event without a wait is not kept.
     ///
     /// # Errors
     ///
-    /// As [`sleep_until`](Self::sleep_until). A payload that is not a `T` is refused: whoever
-    /// reported it gets the error, and the node waits on.
+    /// As [`sleep_until`](Self::sleep_until). A payload that is not a `T` is refused: the
+    /// sender gets the error, and the node waits on.
     fn wait_for<T: DeserializeOwned>(
         &self,
         event: &str,

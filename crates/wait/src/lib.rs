@@ -3,7 +3,7 @@
 //! A wait is an interrupt that a clock or another program answers. The run ends as paused, its
 //! thread stays in the saver, and no task, timer or connection is left. So a wait outlives the
 //! process, and a thousand threads wait as cheaply as one. Times are those of the wall clock: a
-//! wait is due when the clock of whoever wakes it says so, also after that clock was set.
+//! wait is due by the clock of the process that wakes it, also after that clock was set.
 //!
 //! | to | use |
 //! |---|---|
@@ -14,7 +14,7 @@
 //!
 //! # Examples
 //!
-//! A reminder goes out if nobody has paid within a week:
+//! A reminder goes out if there is no payment within a week:
 //!
 //! ```
 //! use std::sync::Arc;

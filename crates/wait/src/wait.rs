@@ -127,7 +127,7 @@ impl Wait {
         self.until.is_some_and(|until| until <= now)
     }
 
-    /// Returns the answer that says that its time has come. Whoever starts runs in their own way
+    /// Returns the answer that says that its time has come. A program that starts the runs itself
     /// gives it to the [interrupt](Self::interrupt):
     /// `graph.thread(&wait.thread).resume(&wait.interrupt, wait.answer())`.
     pub fn answer(&self) -> Value {

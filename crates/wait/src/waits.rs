@@ -98,7 +98,7 @@ impl Waits {
 
     /// Returns the time at which the next wait is due.
     ///
-    /// Whoever sleeps until then wakes now and then all the same: new waits come, and clocks are
+    /// A loop that sleeps until then should also look in between: new waits come, and clocks are
     /// set.
     pub fn next(&self) -> Option<SystemTime> {
         self.iter().filter_map(|wait| wait.until).min()

@@ -109,8 +109,7 @@ pub struct Woken<S: State> {
 ///
 /// Call it in a loop, in any number of programs. A thread that another program wakes first, or that
 /// another run holds, is left out. Threads that a graph of another name has run on are left to that
-/// graph. Sixteen threads run at a time; whoever wants the runs under control starts them from
-/// [`Waits`].
+/// graph. Sixteen threads run at a time; for another number, start the runs from [`Waits`].
 ///
 /// # Errors
 ///

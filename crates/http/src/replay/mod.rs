@@ -23,7 +23,7 @@ use crate::{FrameId, Frames, InvalidFrameId, Sse};
 ///
 /// A run is kept under a name, which is usually that of its thread. The next run under the same
 /// name takes its place. [`ReplayOptions`] says how much is kept, for how long, and how long a run
-/// goes on that nobody reads.
+/// without a reader goes on.
 ///
 /// A run waits for the slowest of its readers, as every stream does: none of them misses a frame.
 ///
@@ -110,7 +110,7 @@ pub enum NotResumable {
 }
 
 impl NotResumable {
-    /// The HTTP status that fits. 204 tells the `EventSource` of a browser to stop.
+    /// The HTTP status that fits. 204 stops the `EventSource` of a browser.
     pub const fn http_status(&self) -> u16 {
         match self {
             Self::Invalid(_) => 400,

@@ -11,7 +11,7 @@ pub struct ReplayOptions {
 }
 
 impl Default for ReplayOptions {
-    /// The last 1,024 frames, until a minute after the end; a run that nobody reads goes on for
+    /// The last 1,024 frames, until a minute after the end; a run without a reader goes on for
     /// half a minute.
     fn default() -> Self {
         Self {
@@ -37,7 +37,7 @@ impl ReplayOptions {
         self
     }
 
-    /// How long a run goes on that nobody reads; then it is dropped. With zero it stops when its
+    /// How long a run without a reader goes on; then it is dropped. With zero it stops when its
     /// last client goes away.
     #[must_use]
     pub fn grace(mut self, time: Duration) -> Self {

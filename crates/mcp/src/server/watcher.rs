@@ -1,8 +1,8 @@
 //! Runs a graph for a client: reports its progress, and stops it when the client cancels.
 
-use langgraph::run::{Outcome, Run, StreamOptions};
+use langgraph::run::{Outcome, Run};
 use langgraph::state::State;
-use langgraph::stream::{Event, EventKind, StreamMode, StreamModes};
+use langgraph::stream::{Event, EventKind, StreamMode, StreamModes, StreamOptions};
 use langgraph_agent::ToolError;
 use rmcp::model::ProgressNotificationParam;
 use rmcp::service::{RequestContext, RoleServer};

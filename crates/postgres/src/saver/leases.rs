@@ -54,7 +54,7 @@ pub(super) async fn take(
     }
 }
 
-/// Returns true if `holder` has the lease. Until the end of the transaction, nobody takes it.
+/// Returns true if `holder` has the lease. It cannot be taken until the end of the transaction.
 pub(super) async fn has(
     client: &impl GenericClient,
     thread: &str,

@@ -245,7 +245,7 @@ pub(super) enum Put {
     /// The actual head, which is not the batch's.
     HeadIs(Option<Head>),
     BaseGone(CheckpointId),
-    /// Somebody else has the thread.
+    /// Another holder has the thread.
     LeaseLost,
 }
 
@@ -255,7 +255,7 @@ pub(super) async fn put_behind_bases(
     name: &LogName,
     lines: &Lines,
 ) -> Result<Put, PostgresError> {
-    // Until the end of the transaction, nobody prunes the log.
+    // Until the end of the transaction, the log cannot be pruned.
     let log = place::log(client, name, "FOR UPDATE").await?;
     let head = log.as_ref().map(|log| log.head);
     if head != lines.head {

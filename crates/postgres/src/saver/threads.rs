@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::time::SystemTime;
 
 use deadpool_postgres::GenericClient;
-use langgraph_core::checkpoint::{Head, ThreadFilter, ThreadInfo, ThreadKey, Usage};
+use langgraph_core::checkpoint::{Head, StorageUsage, ThreadFilter, ThreadInfo, ThreadKey};
 use langgraph_core::error::CheckpointError;
 use langgraph_sql::rows::RowKind;
 use langgraph_sql::{LogName, OwnerRow, signed, status, statuses, unsigned};
@@ -100,7 +100,7 @@ pub(super) async fn copy(
     from: &str,
     to: &str,
 ) -> Result<(), CheckpointError> {
-    // Nobody writes to them until the copy is complete.
+    // They take no writes until the copy is complete.
     let sql = "SELECT id FROM thread_logs WHERE thread = $1 ORDER BY id FOR SHARE";
     let logs: Vec<i64> = column(client, sql, &[&from]).await?;
     if logs.is_empty() {
@@ -118,7 +118,7 @@ pub(super) async fn copy(
     Ok(())
 }
 
-/// Returns false if somebody else has created it in the meantime.
+/// Returns false if another process has created it in the meantime.
 async fn copy_log(client: &impl GenericClient, log: i64, to: &str) -> Result<bool, PostgresError> {
     let sql = "INSERT INTO thread_logs
             (thread, namespace, head, version, status, updated_at, rows, owner)
@@ -169,7 +169,7 @@ pub(super) async fn delete_at(
     thread: &str,
     head: Head,
 ) -> Result<(), CheckpointError> {
-    // Until the end of the transaction, nobody writes to it.
+    // Until the end of the transaction, it takes no writes.
     let name = LogName::of(&ThreadKey::root(thread))?;
     let found = place::log(client, &name, "FOR UPDATE").await?;
     let found = found.map(|log| log.head);
@@ -183,7 +183,7 @@ pub(super) async fn delete_at(
     })
 }
 
-/// Deletes the contents of deleted logs, which nobody writes to any more.
+/// Deletes the contents of deleted logs, which take no writes any more.
 async fn empty(client: &impl GenericClient, logs: Vec<i64>) -> Result<(), PostgresError> {
     for sql in [
         "DELETE FROM thread_checkpoints WHERE log = ANY($1)",
@@ -199,7 +199,7 @@ async fn empty(client: &impl GenericClient, logs: Vec<i64>) -> Result<(), Postgr
 pub(super) async fn usage(
     client: &impl GenericClient,
     thread: &str,
-) -> Result<Usage, PostgresError> {
+) -> Result<StorageUsage, PostgresError> {
     let sql = "SELECT count(DISTINCT l.id), count(*) FILTER (WHERE kind = $2),
             count(*) FILTER (WHERE kind IN ($3, $4)),
             coalesce(sum(octet_length(text) + coalesce(octet_length(payload), 0)), 0)::bigint
@@ -217,7 +217,7 @@ pub(super) async fn usage(
             ],
         )
         .await?;
-    let mut usage = Usage::default();
+    let mut usage = StorageUsage::default();
     usage.logs = unsigned(row.try_get(0)?);
     usage.checkpoints = unsigned(row.try_get(1)?);
     usage.records = unsigned(row.try_get(2)?);

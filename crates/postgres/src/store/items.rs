@@ -86,7 +86,7 @@ pub(super) async fn renew(
     if renewals.is_empty() {
         return Ok(());
     }
-    // Skips locked rows: somebody else is writing or renewing them, and nobody should wait for
+    // Skips locked rows: another transaction is writing or renewing them, and none should wait for
     // that.
     let sql = "UPDATE store_items AS i SET expires_at = r.expires_at
                FROM (SELECT i.id, r.expires_at

@@ -86,13 +86,51 @@ impl Tasks {
         self.counters.now()
     }
 
+    /// Calls the service, again under another key when a driver that is gone has stopped the call.
+    async fn call_until_done(
+        &self,
+        service: &str,
+        first: String,
+        request: &mut TaskRequest,
+    ) -> Result<Result<TaskAnswer, RestateError>, NodeError> {
+        let mut key = first.clone();
+        let mut stopped = 0;
+        loop {
+            let body: Bytes = serde_json::to_vec(request)?.into();
+            let mut guard = Guard {
+                restate: &self.restate,
+                service,
+                key: &key,
+                body: body.clone(),
+                ended: false,
+            };
+            let answer = self.restate.call(&[service, "run"], &key, body).await;
+            guard.ended = true;
+            drop(guard);
+            let is_stopped = matches!(
+                answer,
+                Err(RestateError::Failed {
+                    status: STOPPED | CANCELLED,
+                    ..
+                })
+            );
+            if !is_stopped || stopped == STOPS {
+                return Ok(answer);
+            }
+            // A driver that Restate has given up stopped it, and this one needs it.
+            stopped += 1;
+            count(&self.counters.again);
+            key = format!("{first}/{stopped}");
+            request.again = true;
+        }
+    }
+
     async fn run_task(&self, call: TaskCall<'_>) -> Result<TaskReply, NodeError> {
         count(&self.counters.begun);
         let order = call.order();
         let task = format!("{}/{}", order.identity, order.run);
         let failed = self.failures().of(&task);
         let first = key_of(&order, failed)?;
-        let mut key = first.clone();
         let service = service_name(call.graph(), call.fingerprint());
         let notes = notes_name(call.graph());
         let snapshot = call.snapshot()?;
@@ -108,35 +146,7 @@ impl Tasks {
             snapshot: sent,
             again: false,
         };
-        let mut stopped = 0;
-        let answer: Result<TaskAnswer, _> = loop {
-            let body: Bytes = serde_json::to_vec(&request)?.into();
-            let mut guard = Guard {
-                restate: &self.restate,
-                service: &service,
-                key: &key,
-                body: body.clone(),
-                ended: false,
-            };
-            let answer = self.restate.call(&[&service, "run"], &key, body).await;
-            guard.ended = true;
-            drop(guard);
-            let is_stopped = matches!(
-                answer,
-                Err(RestateError::Failed {
-                    status: STOPPED | CANCELLED,
-                    ..
-                })
-            );
-            if !is_stopped || stopped == STOPS {
-                break answer;
-            }
-            // A driver that Restate has given up stopped it, and this one needs it.
-            stopped += 1;
-            count(&self.counters.again);
-            key = format!("{first}/{stopped}");
-            request.again = true;
-        };
+        let answer = self.call_until_done(&service, first, &mut request).await?;
         drop(held);
         let ended = if answer.is_ok() {
             &self.counters.done

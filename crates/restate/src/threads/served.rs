@@ -3,8 +3,8 @@
 use async_trait::async_trait;
 use langgraph::checkpoint::Snapshot;
 use langgraph::error::{AgentError, CheckpointError};
-use langgraph::run::{CancelToken, EventStream, Run, StreamOptions};
-use langgraph::stream::{EventKind, StreamMode};
+use langgraph::run::{CancelToken, EventStream, Run};
+use langgraph::stream::{EventKind, StreamMode, StreamOptions};
 use langgraph::thread::{OnConflict, Thread};
 use langgraph::{CompiledStateGraph, Outcome, State};
 use serde::de::DeserializeOwned;

@@ -74,18 +74,7 @@ pub(super) fn one(id: CheckpointId, rows: Vec<Row>) -> Result<Stored, Checkpoint
     };
     let snapshot = first.payload.take();
     let text: CheckpointText = read(&first)?;
-    for (name, number) in [
-        ("step", text.step.unsigned_abs()),
-        ("time", text.at),
-        ("number of records", text.since as u64),
-        ("size", text.log.max(text.measure)),
-    ] {
-        if number > MOST {
-            return Err(CheckpointError::Corrupt(format!(
-                "checkpoint `{id}` cannot have the {name} {number}"
-            )));
-        }
-    }
+    check_numbers(id, &text)?;
     let base = text.base();
     let tasks = specs(text.tasks, id, || {
         let row = rows.next_if(|row| row.kind == RowKind::Argument)?;
@@ -119,19 +108,11 @@ pub(super) fn one(id: CheckpointId, rows: Vec<Row>) -> Result<Stored, Checkpoint
         match row.kind {
             RowKind::Task => stored.tasks.push(task(row)?),
             RowKind::Entry => {
-                let text: EntryText = read(&row)?;
-                let writes = row.payload.map(Payload::from).ok_or_else(|| {
-                    CheckpointError::Corrupt(format!("an entry of checkpoint `{id}` is empty"))
-                })?;
-                let tasks = specs(text.tasks, id, || {
+                let entry = entry(id, row, || {
                     let row = rows.next_if(|row| row.kind == RowKind::EntryArgument)?;
                     row.payload.map(Payload::from)
                 })?;
-                stored.entries.push(EntryRecord {
-                    checkpoint: id,
-                    writes,
-                    tasks,
-                });
+                stored.entries.push(entry);
             }
             kind => {
                 return Err(CheckpointError::Corrupt(format!(
@@ -141,6 +122,39 @@ pub(super) fn one(id: CheckpointId, rows: Vec<Row>) -> Result<Stored, Checkpoint
         }
     }
     Ok(stored)
+}
+
+/// Refuses numbers that no checkpoint has: a sum with one of them would overflow.
+fn check_numbers(id: CheckpointId, text: &CheckpointText) -> Result<(), CheckpointError> {
+    for (name, number) in [
+        ("step", text.step.unsigned_abs()),
+        ("time", text.at),
+        ("number of records", text.since as u64),
+        ("size", text.log.max(text.measure)),
+    ] {
+        if number > MOST {
+            return Err(CheckpointError::Corrupt(format!(
+                "checkpoint `{id}` cannot have the {name} {number}"
+            )));
+        }
+    }
+    Ok(())
+}
+
+fn entry(
+    checkpoint: CheckpointId,
+    row: Row,
+    argument: impl FnMut() -> Option<Payload>,
+) -> Result<EntryRecord, CheckpointError> {
+    let text: EntryText = read(&row)?;
+    let writes = row.payload.map(Payload::from).ok_or_else(|| {
+        CheckpointError::Corrupt(format!("an entry of checkpoint `{checkpoint}` is empty"))
+    })?;
+    Ok(EntryRecord {
+        checkpoint,
+        writes,
+        tasks: specs(text.tasks, checkpoint, argument)?,
+    })
 }
 
 fn task(mut row: Row) -> Result<TaskRecord, CheckpointError> {

@@ -154,7 +154,7 @@ pub(super) enum Put {
     /// The actual head, which is not the batch's.
     HeadIs(Option<Head>),
     BaseGone(CheckpointId),
-    /// Somebody else has the thread.
+    /// Another holder has the thread.
     LeaseLost,
 }
 

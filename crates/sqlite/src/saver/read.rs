@@ -131,7 +131,7 @@ impl Payloads {
     pub(super) const BUFFER: usize = 64 * 1024;
 
     /// Starts another buffer, so that two threads do not count references to the same one. It
-    /// reuses the oldest if nobody holds a part of it: a new allocation would cost more than the
+    /// reuses the oldest if no reader holds a part of it: a new allocation would cost more than the
     /// read itself.
     pub(super) fn turn_over(&mut self) {
         self.full.push_back(std::mem::take(&mut self.room));

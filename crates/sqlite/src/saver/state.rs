@@ -29,27 +29,12 @@ pub(super) fn state(
     };
     let wanted = id.unwrap_or(log.head.id);
     let is_head = wanted == log.head.id;
-    let way = match log.state {
-        // A number that no row has is left to the chain of bases.
-        Some(first) if is_head && (0..=u32::MAX.into()).contains(&first) => {
-            let Some(link) = link(connection, log.id, wanted)? else {
-                return Ok(Some(ThreadPosition::new(log.head, log.owner()?, None)));
-            };
-            Some((Way::Straight(link), first, u32::MAX.into()))
-        }
-        _ => {
-            let links = links(connection, log.id, wanted)?;
-            let Some((first, last)) = links.first().zip(links.last()) else {
-                return Ok(Some(ThreadPosition::new(log.head, log.owner()?, None)));
-            };
-            let last = if is_head { u32::MAX.into() } else { last.last };
-            let first = first.first;
-            // Otherwise a base got rows after its child was stored.
-            let in_order = links.are_in_order();
-            in_order.then_some((Way::Among(links), first, last))
-        }
+    let range = match range(connection, &log, wanted, is_head)? {
+        Range::Empty => return Ok(Some(ThreadPosition::new(log.head, log.owner()?, None))),
+        Range::Unordered => None,
+        Range::Rows(way, first, last) => Some((way, first, last)),
     };
-    let Some((way, first, last)) = way else {
+    let Some((way, first, last)) = range else {
         let chain = chain(connection, name, id)?;
         let position = chain.map(|chain| chain.visit_parts(&mut |part| pieces.push(part)));
         pieces.send();
@@ -79,6 +64,44 @@ pub(super) fn state(
         }
         Err(error) => Err(error),
     }
+}
+
+/// The rows that a state is folded from.
+enum Range {
+    /// There are none.
+    Empty,
+    /// A base got rows after its child was stored.
+    Unordered,
+    /// Those between two numbers.
+    Rows(Way, i64, i64),
+}
+
+fn range(
+    connection: &Connection,
+    log: &place::Log,
+    wanted: CheckpointId,
+    is_head: bool,
+) -> Result<Range, CheckpointError> {
+    // A number that no row has is left to the chain of bases.
+    if let Some(first) = log.state
+        && is_head
+        && (0..=u32::MAX.into()).contains(&first)
+    {
+        let link = link(connection, log.id, wanted)?;
+        return Ok(link.map_or(Range::Empty, |link| {
+            Range::Rows(Way::Straight(link), first, u32::MAX.into())
+        }));
+    }
+    let links = links(connection, log.id, wanted)?;
+    let Some((first, last)) = links.first().zip(links.last()) else {
+        return Ok(Range::Empty);
+    };
+    if !links.are_in_order() {
+        return Ok(Range::Unordered);
+    }
+    let last = if is_head { u32::MAX.into() } else { last.last };
+    let first = first.first;
+    Ok(Range::Rows(Way::Among(links), first, last))
 }
 
 /// The rows of a range that belong to the state.
@@ -134,9 +157,8 @@ fn scan(
     pieces: &mut Pieces,
 ) -> Result<StateRows, CheckpointError> {
     let mut statement = connection.prepare_cached(ROWS).map_err(SqliteError::from)?;
-    let mut found = statement
-        .query(params![range[0], range[1]])
-        .map_err(SqliteError::from)?;
+    let found = statement.query(params![range[0], range[1]]);
+    let mut found = found.map_err(SqliteError::from)?;
     let mut rows = match way {
         Way::Straight(_) => StateRows::unnamed(),
         Way::Among(_) => StateRows::new(),
@@ -155,12 +177,8 @@ fn scan(
             if kind == SUPERSTEP
                 && let Some(checkpoint) = way.checkpoint(own)
             {
-                let row = Row::new(
-                    checkpoint,
-                    RowKind::Checkpoint,
-                    superstep(checkpoint, row)?,
-                    None,
-                );
+                let text = superstep(checkpoint, row)?;
+                let row = Row::new(checkpoint, RowKind::Checkpoint, text, None);
                 rows.row(row, &mut |part| pieces.push(part))?;
                 current = Some(own);
             }
@@ -170,8 +188,7 @@ fn scan(
             current = Some(first);
         }
         if current != Some(first) {
-            let what = format!("row {own} of checkpoint `{checkpoint}` is not in its place");
-            return Err(CheckpointError::Corrupt(what));
+            return Err(misplaced(own, checkpoint));
         }
         if kind != SUPERSTEP {
             let row = read(checkpoint, row, 2, &mut pieces.payloads)?;
@@ -189,12 +206,17 @@ fn scan(
             rows.row(row, &mut |part| pieces.push(part))?;
         }
     }
-    if let Some(newest) = newest
-        && (current != Some(newest.first) || is_head && seen != Some(newest.last))
-    {
-        return Err(newest.ends_elsewhere());
+    match newest {
+        Some(newest) if current != Some(newest.first) || is_head && seen != Some(newest.last) => {
+            Err(newest.ends_at_another())
+        }
+        _ => Ok(rows),
     }
-    Ok(rows)
+}
+
+fn misplaced(row: i64, checkpoint: CheckpointId) -> CheckpointError {
+    let what = format!("row {row} of checkpoint `{checkpoint}` is not in its place");
+    CheckpointError::Corrupt(what)
 }
 
 /// Decoded parts on their way.
@@ -220,7 +242,7 @@ impl Pieces {
         self.bytes = 0;
         self.payloads.turn_over();
         let room = Vec::with_capacity(self.parts.len());
-        // If nobody receives any more, the remaining reads are useless.
+        // If the receiver is dropped, the remaining reads are useless.
         let _ = self.to.send(std::mem::replace(&mut self.parts, room));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use langgraph_core::checkpoint::{Head, ThreadFilter, ThreadInfo, ThreadKey, Usage};
+use langgraph_core::checkpoint::{Head, StorageUsage, ThreadFilter, ThreadInfo, ThreadKey};
 use langgraph_core::error::CheckpointError;
 use langgraph_sql::rows::RowKind;
 use langgraph_sql::{LogName, OwnerRow, signed, status, statuses, unsigned};
@@ -166,15 +166,18 @@ fn remove(connection: &Connection, log: i64) -> rusqlite::Result<()> {
 }
 
 /// Returns the storage that a thread takes.
-pub(super) fn usage(connection: &Connection, thread: &str) -> Result<Usage, CheckpointError> {
-    let mut usage = Usage::default();
+pub(super) fn usage(
+    connection: &Connection,
+    thread: &str,
+) -> Result<StorageUsage, CheckpointError> {
+    let mut usage = StorageUsage::default();
     for (log, _) in logs_of(connection, thread)? {
         count(connection, log, &mut usage).map_err(SqliteError::from)?;
     }
     Ok(usage)
 }
 
-fn count(connection: &Connection, log: i64, usage: &mut Usage) -> rusqlite::Result<()> {
+fn count(connection: &Connection, log: i64, usage: &mut StorageUsage) -> rusqlite::Result<()> {
     let sql = "SELECT count(*) FILTER (WHERE kind IN (?3, ?6)),
             count(*) FILTER (WHERE kind IN (?4, ?5, ?6)),
             coalesce(sum(octet_length(text) + coalesce(octet_length(payload), 0)), 0)

@@ -8,7 +8,7 @@ mod requests;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use langgraph::checkpoint::{MemorySaver, Usage};
+use langgraph::checkpoint::{MemorySaver, StorageUsage};
 use langgraph::node::Send;
 use langgraph::prelude::*;
 use langgraph::run::Persistence;
@@ -100,7 +100,7 @@ async fn stored() -> Arc<MemorySaver> {
     saver
 }
 
-async fn usage(saver: &Arc<MemorySaver>) -> Vec<Usage> {
+async fn usage(saver: &Arc<MemorySaver>) -> Vec<StorageUsage> {
     let graph = shop(&Change::default()).checkpointer(saver.clone());
     let mut usage = Vec::new();
     for thread in ["cheap", "dear", "waits"] {

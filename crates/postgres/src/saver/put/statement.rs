@@ -166,7 +166,7 @@ const COLUMNS: &[&str] = &[
     "sums",
 ];
 
-/// The lease of the thread: until the statement is committed, nobody takes it.
+/// The lease of the thread: until the statement is committed, it cannot be taken.
 const LEASE: &str = "lease AS (
     SELECT 1 FROM thread_leases WHERE thread = {thread} AND holder = {holder} FOR SHARE
 ), ";
