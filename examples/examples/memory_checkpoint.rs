@@ -12,16 +12,16 @@ struct Chat {
     messages: Vec<Message>,
 }
 
-/// Answers with everything that it has been told.
+/// Answers with everything that the user has said.
 #[node]
 async fn chat(state: &Chat) -> ChatUpdate {
-    let told: Vec<_> = state
+    let said: Vec<_> = state
         .messages
         .iter()
         .filter(|message| message.is_user())
         .map(|message| message.text().into_owned())
         .collect();
-    let reply = format!("so far you told me: {}", told.join(" | "));
+    let reply = format!("so far you said: {}", said.join(" | "));
     ChatUpdate::default().messages(vec![Message::assistant(reply)])
 }
 

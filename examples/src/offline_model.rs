@@ -224,7 +224,7 @@ mod tests {
             reply_with(&messages, &tools).text(),
             "It is 2026-11-23T15:30:00+09:00 in Asia/Tokyo."
         );
-        // A place that nobody knows: the tool is not called without its argument.
+        // An unknown place: the tool is not called without its argument.
         let question = [Message::user("What time is it in Atlantis?")];
         assert_eq!(
             reply_with(&question, &tools).text(),

@@ -172,9 +172,9 @@ fn e3_memory_checkpoint_continues_each_thread() {
     assert_eq!(
         lines[..3],
         [
-            "ada: I am Ada -> so far you told me: I am Ada",
-            "bob: I am Bob -> so far you told me: I am Bob",
-            "ada: who am I? -> so far you told me: I am Ada | who am I?",
+            "ada: I am Ada -> so far you said: I am Ada",
+            "bob: I am Bob -> so far you said: I am Bob",
+            "ada: who am I? -> so far you said: I am Ada | who am I?",
         ]
     );
     assert_eq!(lines[4], "step 4: 4 messages, next []");

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant, SystemTime};
 use langgraph::async_trait;
 use langgraph::checkpoint::{
     Administration, Batch, Bytes, Chain, CheckpointId, CheckpointRecord, Checkpointer, Formats,
-    Head, HeldBy, Leases, ListOptions, Owner, Prune, RunStatus, Saver, Source, ThreadFilter,
-    ThreadInfo, ThreadKey, Usage,
+    Head, HeldBy, Leases, ListOptions, Owner, Prune, RunStatus, Saver, Source, StorageUsage,
+    ThreadFilter, ThreadInfo, ThreadKey,
 };
 use langgraph::error::CheckpointError;
 use langgraph_sql::rows::{self, Row, RowKind};
@@ -359,8 +359,8 @@ impl Administration for ByteSaver {
         Ok(())
     }
 
-    async fn usage(&self, thread: &str) -> Result<Usage, CheckpointError> {
-        let mut usage = Usage::default();
+    async fn usage(&self, thread: &str) -> Result<StorageUsage, CheckpointError> {
+        let mut usage = StorageUsage::default();
         for (_, log) in self.kept().of(thread) {
             usage.logs += 1;
             usage.checkpoints += log.checkpoints.len() as u64;

@@ -35,7 +35,7 @@ impl Reporter for Way {
     fn report(&self, report: TaskReport) -> Reported<'_> {
         Box::pin(async move {
             let (answer, answered) = oneshot::channel();
-            let gone = || NodeError::msg("nobody is at home");
+            let gone = || NodeError::msg("the other end is gone");
             self.0
                 .send((travelled(&report)?, answer))
                 .map_err(|_| gone())?;

@@ -18,8 +18,8 @@ use langgraph::checkpoint::{Administration, Checkpointer, MemorySaver};
 use langgraph::graph::NodeExt;
 use langgraph::node::Send;
 use langgraph::prelude::*;
-use langgraph::run::{CancelToken, StreamOptions};
-use langgraph::stream::StreamModes;
+use langgraph::run::CancelToken;
+use langgraph::stream::{StreamModes, StreamOptions};
 use peak_alloc::PeakAlloc;
 
 #[global_allocator]

@@ -40,7 +40,7 @@ fn mistakes_in_a_tool_are_told_at_their_place() {
 }
 
 /// What trybuild compares with rustc is compared with the program here: no mention is missing, and
-/// none is told twice. Editors rely on it, for a name that is emitted once is a name to follow.
+/// none is reported twice. Editors rely on it, for a name that is emitted once is a name to follow.
 #[test]
 fn d7_every_mention_in_a_graph_is_one_name_at_its_place() {
     let name = "ui/graph/fail/every_mention_is_a_name";
@@ -48,7 +48,7 @@ fn d7_every_mention_in_a_graph_is_one_name_at_its_place() {
         let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
         std::fs::read_to_string(root.join(format!("{name}.{end}"))).unwrap()
     };
-    let (program, told) = (read("rs"), read("stderr"));
+    let (program, expected) = (read("rs"), read("stderr"));
     let mut mentions = Vec::new();
     let graphs = program
         .lines()
@@ -63,7 +63,7 @@ fn d7_every_mention_in_a_graph_is_one_name_at_its_place() {
             column += word.len() + 1;
         }
     }
-    let mut errors: Vec<&str> = told
+    let mut errors: Vec<&str> = expected
         .lines()
         .filter_map(|line| line.split("--> ").nth(1))
         .collect();

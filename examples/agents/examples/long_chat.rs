@@ -11,7 +11,7 @@ use langgraph_agent::{
 use langgraph_patterns::Summarise;
 use std::sync::Arc;
 
-/// Says how much it was told; asked for a summary, counts the lines.
+/// Says how long the chat is; for a summary, it counts the lines.
 struct Counting;
 
 #[async_trait]

@@ -299,12 +299,12 @@ async fn a_client_that_has_lost_its_connection_goes_on_where_it_was() {
 async fn a_run_stops_when_it_is_told_to_or_its_client_goes_away() {
     let folder = tempfile::tempdir().unwrap();
     let service = Service::start(&folder.path().join("chat.db"), Duration::from_millis(100));
-    let mut told = Events::of(service.say("t", &words(2000)).await);
-    told.next().await.unwrap();
+    let mut events = Events::of(service.say("t", &words(2000)).await);
+    events.next().await.unwrap();
     let run = format!("{}/threads/t/run", service.address);
     let cancelled = service.client.delete(&run).send().await.unwrap();
     assert_eq!(cancelled.status(), StatusCode::NO_CONTENT);
-    let end = told.rest().await.pop().unwrap();
+    let end = events.rest().await.pop().unwrap();
     assert_eq!(
         (end.name.as_str(), &end.data["code"]),
         ("error", &json!("cancelled"))

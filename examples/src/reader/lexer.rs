@@ -373,7 +373,7 @@ impl Lexer {
                 break;
             }
             length += 1;
-            // Nobody writes longer numbers out; this also keeps the sum in range.
+            // Longer numbers are not written out; this also keeps the sum in range.
             if length > 12 {
                 return None;
             }

@@ -28,7 +28,7 @@ use token::Token;
 
 /// The tool that works out an `expression`.
 pub const CALCULATE: &str = "calculate";
-/// The tool that tells the time, in the `zone` `local` or `utc`.
+/// The tool that returns the time, in the `zone` `local` or `utc`.
 pub const GET_CURRENT_TIME: &str = "get_current_time";
 /// The tool that finds the files with an `extension`, or whose name matches a `pattern`, below a
 /// `folder`; it answers with JSON: `{"count": 2, "files": ["a.rs", "b.rs"]}`.

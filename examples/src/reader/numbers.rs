@@ -4,7 +4,7 @@ use super::token::{Kind, Token, word_at};
 
 /// What a number in words means, and the index after it.
 ///
-/// `with_and` tells whether `one hundred and five` is one number; in `the sum of one hundred and
+/// `with_and` says whether `one hundred and five` is one number; in `the sum of one hundred and
 /// five` it is two.
 pub(super) fn in_words(tokens: &[Token], at: usize, with_and: bool) -> Option<(u64, usize)> {
     let mut next = at;

@@ -138,7 +138,7 @@ impl Sql {
                 busy.expect("it waits");
                 Self::Sqlite(connection)
             }
-            Storage::Memory(_) => panic!("nobody changes what is in memory"),
+            Storage::Memory(_) => panic!("records in memory are not changed"),
         }
     }
 

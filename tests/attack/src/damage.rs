@@ -153,9 +153,9 @@ impl Outcomes {
             self.gone += 1;
             return Ok(());
         }
-        let told = format!("{found:?} and not {before:?}");
+        let difference = format!("{found:?} and not {before:?}");
         if found.state != before.state {
-            return Err(format!("the state differs: {told}"));
+            return Err(format!("the state differs: {difference}"));
         }
         let known: Vec<_> = before.history.values().map(|point| &point.stands).collect();
         let mut leaves = found.history.len() != before.history.len();
@@ -164,7 +164,7 @@ impl Outcomes {
                 Some(before) if before == point => {}
                 Some(before) if before.stands == point.stands => self.details += 1,
                 None if known.contains(&&point.stands) => leaves = true,
-                _ => return Err(format!("checkpoint {id} differs: {told}")),
+                _ => return Err(format!("checkpoint {id} differs: {difference}")),
             }
         }
         self.leaves += u64::from(leaves);

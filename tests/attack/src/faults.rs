@@ -34,7 +34,7 @@ struct Unreliable {
 impl Unreliable {
     /// Whether a call fails, and whether it has happened before it fails.
     fn fault(&self) -> Option<bool> {
-        let mut random = self.random.lock().expect("nobody panics here");
+        let mut random = self.random.lock().expect("no holder of the lock panics");
         let fault = random.u32(..self.rarity) == 0;
         fault.then(|| {
             self.faults.fetch_add(1, Ordering::Relaxed);

@@ -196,7 +196,7 @@ pub(crate) async fn finish(
             continue;
         };
         let mut events =
-            run.stream(langgraph::run::StreamOptions::new(StreamMode::Updates).buffer(1));
+            run.stream(langgraph::stream::StreamOptions::new(StreamMode::Updates).buffer(1));
         while let Some(event) = events.next().await {
             event?;
             trace.within(Phase::Between, async {}).await;

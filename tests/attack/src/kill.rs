@@ -123,7 +123,8 @@ pub(crate) fn kill(
             scope.spawn(|| {
                 loop {
                     let enough = {
-                        let (killed, report) = &*killed.lock().expect("nobody panics here");
+                        let (killed, report) =
+                            &*killed.lock().expect("no holder of the lock panics");
                         killed.all() as u64 >= kills || report.findings.len() > 100
                     };
                     if enough {
@@ -133,7 +134,8 @@ pub(crate) fn kill(
                     let trace = folder.join(format!("{seed}.{saver}.trace"));
                     let ended = thread(seed, storage, saver, &trace, &killed);
                     let _ = std::fs::remove_file(&trace);
-                    let (killed, report) = &mut *killed.lock().expect("nobody panics here");
+                    let (killed, report) =
+                        &mut *killed.lock().expect("no holder of the lock panics");
                     match ended {
                         Ok(repeated) => killed.repeated += repeated,
                         Err(what) => report.finding(format!("{storage}, seed {seed}: {what}")),
@@ -143,7 +145,7 @@ pub(crate) fn kill(
             });
         }
     });
-    let (killed, mut report) = killed.into_inner().expect("nobody panics here");
+    let (killed, mut report) = killed.into_inner().expect("no holder of the lock panics");
     report.cases = killed.all() as u64;
     report.say(format!(
         "{} kills of {} threads over {} ({:?}, {} outside a run, {} effects came again unacknowledged)",
@@ -197,10 +199,10 @@ fn thread(
             .stdout(Stdio::piped())
             .spawn()
             .expect("a process starts");
-        let mut told = String::new();
+        let mut line = String::new();
         let output = process.stdout.take().expect("its output is read");
-        let _ = BufReader::new(output).read_line(&mut told);
-        if told.starts_with("here") {
+        let _ = BufReader::new(output).read_line(&mut line);
+        if line.starts_with("here") {
             std::thread::sleep(Duration::from_micros(random.u64(..4_000)));
             // It may have ended meanwhile.
             let _ = process.kill();
@@ -214,7 +216,7 @@ fn thread(
         }
         kills += 1;
         let written = std::fs::read_to_string(trace).unwrap_or_default();
-        let (killed, _) = &mut *killed.lock().expect("nobody panics here");
+        let (killed, _) = &mut *killed.lock().expect("no holder of the lock panics");
         match phase_at_the_end(&written) {
             Some(phase) => *killed.by_phase.entry(phase).or_default() += 1,
             None => killed.outside += 1,
@@ -249,7 +251,7 @@ pub(crate) fn check_effects(trace: &str) -> Result<usize, String> {
     Ok(effects.values().map(|times| times - 1).sum())
 }
 
-/// The thread is as if nobody had been killed.
+/// The thread is as after a run without a kill.
 pub(crate) async fn check_end(seed: u64, storage: &Storage) -> Result<(), String> {
     let graph = build(seed, &Arc::default());
     let undisturbed = over(&graph, Arc::new(MemorySaver::new()));

@@ -3,8 +3,8 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Findings that are told in full; more of them tell nothing new.
-const TOLD: usize = 50;
+/// Findings that are printed in full; more of them say nothing new.
+const PRINTED: usize = 50;
 
 /// The result of one mode.
 #[derive(Debug, Default)]
@@ -18,7 +18,7 @@ pub(crate) struct Report {
 impl Report {
     pub(crate) fn finding(&mut self, what: impl Into<String>) {
         let mut what = what.into();
-        if self.findings.len() > TOLD {
+        if self.findings.len() > PRINTED {
             what.truncate(
                 what.char_indices()
                     .nth(120)

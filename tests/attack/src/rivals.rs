@@ -406,8 +406,8 @@ fn in_processes(storage: &Storage, round: u64, seed: u64) -> Done {
         if !output.status.success() {
             done.findings.push(format!("a process: {}", output.status));
         }
-        let told = String::from_utf8_lossy(&output.stdout);
-        for (number, line) in told.lines().enumerate() {
+        let printed = String::from_utf8_lossy(&output.stdout);
+        for (number, line) in printed.lines().enumerate() {
             if let Some(finding) = line.strip_prefix("finding ") {
                 done.findings.push(finding.to_owned());
             } else if let Some((thread, token)) = line

@@ -49,7 +49,7 @@ fn graph() -> Result<CompiledStateGraph<Notes>, Box<dyn std::error::Error>> {
     Ok(graph.compile()?)
 }
 
-/// The resident memory of this process; 0 where the system does not tell.
+/// The resident memory of this process; 0 where the system has no figure.
 fn memory() -> u64 {
     let pages = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     let pages = pages.split(' ').nth(1).and_then(|pages| pages.parse().ok());

@@ -69,7 +69,7 @@ pub(crate) fn attack(effort: Effort) -> Report {
         }
         over.store(true, Ordering::Relaxed);
         for worker in workers {
-            let (done, findings) = worker.join().expect("nobody panics here");
+            let (done, findings) = worker.join().expect("the thread does not panic");
             threads += done;
             for finding in findings {
                 report.finding(finding);

@@ -35,7 +35,7 @@ impl Phase {
 /// Writes down what happens, line by line.
 #[derive(Debug, Default)]
 pub(crate) struct Trace {
-    /// None when nobody reads it.
+    /// None without a reader.
     file: Option<File>,
     /// Where the process is to be killed: a phase, and how often it has to be entered before.
     aim: Mutex<Option<(Phase, usize)>>,
@@ -63,7 +63,7 @@ impl Trace {
     /// killer.
     fn stay(&self, phase: Phase) -> Option<Duration> {
         self.file.as_ref()?;
-        let mut aim = self.aim.lock().expect("nobody panics here");
+        let mut aim = self.aim.lock().expect("no holder of the lock panics");
         match aim.as_mut() {
             Some((at, left)) if *at == phase && *left == 0 => {
                 *aim = None;

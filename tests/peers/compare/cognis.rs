@@ -17,7 +17,7 @@ pub fn make(workload: Workload, size: usize) -> Option<Work> {
         Loop => summed(turns(size), size),
         FanOut => summed(fan_out(size), 3),
         React => talked(agent(size), size),
-        // Runs are told apart by an id, which is new for each.
+        // Runs are distinguished by an id, which is new for each.
         Stored => talked(
             agent(size).with_checkpointer(Arc::new(InMemoryCheckpointer::new())),
             size,

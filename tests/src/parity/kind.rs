@@ -53,7 +53,7 @@ fn node(failure: Option<&NodeError>, error: &AgentError) -> Value {
     }
 }
 
-/// An error that the format has no word for: shown whole, so that a failing case tells it.
+/// An error that the format has no word for: shown whole, so that a failing case shows it.
 fn other(error: &AgentError) -> Value {
     json!({ "kind": "other", "message": error.to_string() })
 }

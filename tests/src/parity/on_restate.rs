@@ -99,7 +99,7 @@ impl Services {
         // The port may be that of an earlier case: unless it is forced, Restate takes the services for known.
         let deployment = json!({"uri": format!("http://{address}"), "force": true}).to_string();
         post(&format!("{}/deployments", server.admin), &deployment).await?;
-        // The ingress hears of it a moment later, or when it looks, every 10 s.
+        // The ingress learns it a moment later, or when it polls, every 10 s.
         let notes = format!("{}/{}.notes/any/get", server.ingress, self.any());
         let since = Instant::now();
         while let Err(why) = post(&notes, "null").await {

@@ -57,7 +57,7 @@ impl Node<Dynamic> for OpsNode {
 #[derive(Clone, Debug)]
 pub(super) struct OpsHandler(pub(super) Arc<OpsNode>);
 
-/// Tells this handler from those that are functions.
+/// Marks this handler, as others are functions.
 #[derive(Debug)]
 pub(super) enum ByOps {}
 

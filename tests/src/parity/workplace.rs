@@ -11,7 +11,7 @@ use super::on_restate::{Server, Services};
 use super::state::Dynamic;
 use crate::Loopback;
 
-/// Tells cases apart that run on the same server.
+/// Distinguishes cases that run on the same server.
 static CASES: AtomicU64 = AtomicU64::new(0);
 
 /// Where the tasks of cases run.

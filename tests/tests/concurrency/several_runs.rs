@@ -1,4 +1,4 @@
-//! Several runs on one thread: no update is lost, and nobody forks in silence.
+//! Several runs on one thread: no update is lost, and no run forks the thread unasked.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -296,7 +296,7 @@ async fn j6_no_update_is_lost_when_everybody_tries_again() {
         conflicts += client.await.unwrap();
     }
     assert!(conflicts > 0);
-    // One branch: nobody has forked in silence.
+    // One branch: no run has forked the thread.
     let history = graph.thread("t").history().await.unwrap();
     let lineage = graph.thread("t").lineage().await.unwrap();
     assert_eq!(history.len(), lineage.len());
@@ -307,7 +307,7 @@ async fn j6_no_update_is_lost_when_everybody_tries_again() {
     assert_eq!(lines, all.collect::<Vec<_>>().iter().collect::<Vec<_>>());
 }
 
-/// True when that line is in the thread, or is in an input that nobody has taken up yet.
+/// True when that line is in the thread, or in an input that no run has taken yet.
 async fn arrived(graph: &CompiledStateGraph<Diary>, line: &str) -> bool {
     let Some(state) = graph.thread("t").state().await.unwrap() else {
         return false;

@@ -14,7 +14,7 @@ use langgraph::run::{CancelToken, Run};
 
 use langgraph_tests::fixtures::diary::{Diary, World, graph_in, note};
 
-/// A saver whose writes take a while, and go on when nobody waits for them any more.
+/// A saver whose writes take a while, and go on when their future is dropped.
 struct Slow(Arc<MemorySaver>);
 
 #[async_trait]

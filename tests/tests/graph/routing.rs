@@ -337,20 +337,20 @@ async fn sends_follow_the_nodes_in_the_order_of_the_tasks_that_sent_them() {
 #[tokio::test]
 async fn a_send_of_a_state_gives_a_node_that_state() {
     let reported =
-        |state: &Trail| TrailUpdate::default().visits(vec![format!("told {}", state.last)]);
+        |state: &Trail| TrailUpdate::default().visits(vec![format!("reported {}", state.last)]);
     let mut graph = wired(&["a"], "^>a");
-    graph.add_node("told", reported);
+    graph.add_node("reported", reported);
     graph.add_router("a", |_: &Trail| {
         let private = |last: &str| Trail {
             last: last.to_owned(),
             ..Trail::default()
         };
         [
-            Send::state("told", private("x")),
-            Send::state("told", private("y")),
+            Send::state("reported", private("x")),
+            Send::state("reported", private("y")),
         ]
     });
-    assert_visits([graph], "a@1 told x told y").await;
+    assert_visits([graph], "a@1 reported x reported y").await;
 }
 
 #[tokio::test]

@@ -65,7 +65,7 @@ async fn a1_a_graph_over_a_struct_without_debug() {
 
 #[tokio::test]
 async fn a1_a_graph_over_a_foreign_type_without_a_default() {
-    // No `Default`: there is no address that nobody has said.
+    // No `Default`: an order always has an address.
     let home = std::net::IpAddr::from([127, 0, 0, 1]);
     let mut graph = StateGraph::with_initial(Plain(home));
     graph.add_node("away", |_: &Plain<std::net::IpAddr>| {

@@ -133,11 +133,11 @@ async fn an_answer_with_nan_is_refused_and_the_question_waits() {
 #[tokio::test]
 async fn an_event_with_nan_fails_its_node_when_somebody_reads() {
     let mut graph = StateGraph::<Trail>::new();
-    graph.add_node("tell", async |_: &Trail, cx: &Context| {
+    graph.add_node("emit_parts", async |_: &Trail, cx: &Context| {
         cx.emit(score(f64::NAN)).await?;
         Ok::<_, NodeError>(TrailUpdate::default())
     });
-    graph.add_sequence(&["tell"]);
+    graph.add_sequence(&["emit_parts"]);
     let graph = graph.compile().unwrap();
     let mut events = graph.run(()).stream(StreamMode::Custom);
     let mut error = None;
@@ -146,10 +146,10 @@ async fn an_event_with_nan_fails_its_node_when_somebody_reads() {
     }
     assert_eq!(
         error.unwrap().to_string(),
-        "node `tell` failed: an event cannot be written as JSON: field `parts[1]`: \
+        "node `emit_parts` failed: an event cannot be written as JSON: field `parts[1]`: \
          `NaN` cannot be stored as JSON, which holds finite numbers only; write `None` in its place"
     );
-    // What nobody reads is not looked at.
+    // An event without a reader is not checked.
     graph.run(()).await.unwrap();
 }
 

@@ -126,9 +126,9 @@ async fn m5_an_event_or_the_deadline_ends_a_wait() {
     assert_eq!(outcome.into_state(), "5 cents");
 
     for event in ["paid", "other"] {
-        let nobody = anna.signal(event, 5).await.unwrap_err();
-        let AgentError::Checkpoint(CheckpointError::NothingToResume { key, .. }) = nobody else {
-            panic!("{nobody}");
+        let missing = anna.signal(event, 5).await.unwrap_err();
+        let AgentError::Checkpoint(CheckpointError::NothingToResume { key, .. }) = missing else {
+            panic!("{missing}");
         };
         assert_eq!(key, event);
     }

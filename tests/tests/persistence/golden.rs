@@ -12,7 +12,7 @@ async fn a_log_in_json_is_read_and_gone_on_with() {
     check(&saver).await.unwrap();
 }
 
-/// They stand in every checkpoint, and tell whether the graph has changed since.
+/// Every checkpoint has one, which shows whether the graph has changed since.
 #[test]
 fn the_fingerprint_of_a_graph_stays_the_same() {
     let order = order(&World::new(0.0)).unwrap();

@@ -443,7 +443,7 @@ async fn one_thread_that_fails_does_not_keep_the_others() {
         ends.collect::<Vec<_>>(),
         [("a", true), ("b", false), ("c", true)]
     );
-    // It has failed, and is not tried again unless somebody says so.
+    // It has failed, and is not tried again unless the caller requests it.
     assert!(
         graph
             .threads()

@@ -55,7 +55,7 @@ async fn b20_a_wrapper_sees_every_node_also_with_a_checkpointer() {
     let inner = single(|_: &Log| line("inner")).compile().unwrap();
     graph
         .add_node("a", |_: &Log| line("a"))
-        .add_middleware(watch)
+        .middleware(watch)
         .add_node("sub", inner)
         .add_sequence(&["a", "sub"]);
     // Added after the middleware: it is around this one as well.
@@ -84,13 +84,17 @@ async fn b20_a_wrapper_sees_every_node_also_with_a_checkpointer() {
 async fn b20_the_first_added_is_outermost_and_the_graphs_are_around_the_nodes() {
     let notes = Recorder::default();
     let watch = |name| Watch(name, notes.clone());
-    let mut graph = single((|_: &Log| line("x")).wrap(watch("3")).wrap(watch("4")));
+    let mut graph = single(
+        (|_: &Log| line("x"))
+            .middleware(watch("3"))
+            .middleware(watch("4")),
+    );
     graph
         .add_node("other", |_: &Log| ())
         .add_chain(&["node", "other"]);
     graph
-        .add_middleware(watch("1"))
-        .add_middleware(Arc::new(watch("2")));
+        .middleware(watch("1"))
+        .middleware(Arc::new(watch("2")));
     graph
         .compile()
         .unwrap()
@@ -117,7 +121,7 @@ async fn b20_a_wrapper_may_change_the_answer_or_give_its_own() {
             Ok::<_, NodeError>(line("replaced"))
         })
     });
-    let graph = single((|_: &Log| line("own")).wrap(replaces))
+    let graph = single((|_: &Log| line("own")).middleware(replaces))
         .compile()
         .unwrap();
     assert_eq!(
@@ -127,7 +131,7 @@ async fn b20_a_wrapper_may_change_the_answer_or_give_its_own() {
 
     let skips = middleware(|_: NodeCall<'_, Log>| NodeRun::ready(Output::none()));
     let unreachable = |_: &Log| -> LogUpdate { unreachable!("it is skipped") };
-    let graph = single(unreachable.wrap(skips)).compile().unwrap();
+    let graph = single(unreachable.middleware(skips)).compile().unwrap();
     assert!(graph.invoke(Log::default()).await.unwrap().lines.is_empty());
 }
 
@@ -145,7 +149,7 @@ fn b20_a_wrapper_sees_each_attempt_its_timeout_and_its_panic() {
         let (watch, notes) = watch("w");
         let policy = RetryPolicy::attempts(4).immediately();
         let mut graph = single(flaky.retry(policy).timeout(ms(100)));
-        graph.add_middleware(watch);
+        graph.middleware(watch);
         graph
             .compile()
             .unwrap()
@@ -175,7 +179,7 @@ async fn b20_what_a_wrapper_waits_for_is_not_the_nodes_time() {
             call.run().await
         })
     });
-    let graph = single((|_: &Log| line("done")).timeout(ms(10)).wrap(patient));
+    let graph = single((|_: &Log| line("done")).timeout(ms(10)).middleware(patient));
     let state = graph
         .compile()
         .unwrap()
@@ -195,7 +199,7 @@ async fn b20_a_wrapper_may_fail_the_node_and_its_error_is_retried() {
     });
     let node = |_: &Log, cx: &Context| line(format!("attempt {}", cx.attempt()));
     let policy = RetryPolicy::attempts(2).immediately();
-    let graph = single(node.wrap(second_try).retry(policy))
+    let graph = single(node.middleware(second_try).retry(policy))
         .compile()
         .unwrap();
     assert_eq!(
@@ -208,7 +212,7 @@ async fn b20_a_wrapper_may_fail_the_node_and_its_error_is_retried() {
 async fn b20_a_wrapper_does_not_see_a_node_that_does_not_run() {
     let (watch, notes) = watch("w");
     let mut graph = single((|_: &Log| line("x")).cache(CachePolicy::input()));
-    graph.add_middleware(watch);
+    graph.middleware(watch);
     let graph = graph.compile().unwrap();
     graph.invoke(Log::default()).await.unwrap();
     assert_eq!(notes.take().len(), 2);
@@ -229,7 +233,7 @@ async fn b20_a_wrapper_sees_a_question_as_an_error_and_does_not_hide_it() {
     let ask = |_: &Log, cx: &Context| -> Result<LogUpdate, NodeError> {
         Ok(line(cx.interrupt::<String>("name", "who?")?))
     };
-    let graph = single(ask.wrap(swallow))
+    let graph = single(ask.middleware(swallow))
         .compile()
         .unwrap()
         .checkpointer(Arc::new(MemorySaver::new()));
@@ -270,7 +274,7 @@ async fn f9_a_state_log_shows_what_each_node_is_given_and_what_came_of_it() {
         .add_node("double", |n: &i64| n * 2)
         .add_node("flaky", flaky.retry(RetryPolicy::attempts(2).immediately()))
         .add_sequence(&["double", "flaky"])
-        .add_middleware(StateLog::to(notes.clone()));
+        .middleware(StateLog::to(notes.clone()));
     assert_eq!(graph.compile().unwrap().invoke(3).await.unwrap(), 7);
     let expected = "[1] double <- 3\n\
                     [1] double -> 1 write\n\

@@ -103,17 +103,20 @@ fn heartbeats_keep_a_node_alive_until_they_stop() {
 
 #[tokio::test(start_paused = true)]
 async fn events_are_progress_whether_somebody_reads_them_or_not() {
-    async fn tells(_: &Log, cx: &Context) -> Result<LogUpdate, NodeError> {
+    async fn reports(_: &Log, cx: &Context) -> Result<LogUpdate, NodeError> {
         for round in 0..3 {
             sleep(ms(400)).await;
             cx.emit(round).await?;
             sleep(ms(400)).await;
             cx.emit_chunk(MessageChunk::default()).await;
         }
-        Ok(line("told"))
+        Ok(line("reported"))
     }
-    let graph = single(tells.idle_timeout(ms(500))).compile().unwrap();
-    assert_eq!(graph.invoke(Log::default()).await.unwrap().lines, ["told"]);
+    let graph = single(reports.idle_timeout(ms(500))).compile().unwrap();
+    assert_eq!(
+        graph.invoke(Log::default()).await.unwrap().lines,
+        ["reported"]
+    );
     let mut events = graph
         .run(Log::default())
         .stream(StreamMode::Custom | StreamMode::Messages);

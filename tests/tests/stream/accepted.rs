@@ -6,8 +6,8 @@ use std::time::Duration;
 use langgraph::checkpoint::MemorySaver;
 use langgraph::error::ErrorKind;
 use langgraph::prelude::*;
-use langgraph::run::{Run, StreamOptions};
-use langgraph::stream::StreamModes;
+use langgraph::run::Run;
+use langgraph::stream::{StreamModes, StreamOptions};
 use tokio::sync::Notify;
 
 use langgraph_tests::fixtures::trail::{Trail, TrailUpdate};

@@ -1,11 +1,10 @@
-//! What a stream costs: a slow reader slows the run, and nobody pays for what is not read.
+//! What a stream costs: a slow reader slows the run, and events without a reader cost nothing.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use langgraph::prelude::*;
-use langgraph::run::StreamOptions;
-use langgraph::stream::StreamModes;
+use langgraph::stream::{StreamModes, StreamOptions};
 use serde::{Serialize, Serializer};
 
 use langgraph_tests::fixtures::trail::{Trail, TrailUpdate, visited};

@@ -2,8 +2,7 @@
 
 use futures_util::{StreamExt, TryStreamExt};
 use langgraph::prelude::*;
-use langgraph::run::StreamOptions;
-use langgraph::stream::StreamModes;
+use langgraph::stream::{StreamModes, StreamOptions};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 

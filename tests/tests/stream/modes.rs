@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use langgraph::checkpoint::MemorySaver;
 use langgraph::prelude::*;
-use langgraph::run::StreamOptions;
-use langgraph::stream::StreamModes;
+use langgraph::stream::{StreamModes, StreamOptions};
 use serde_json::json;
 
 use super::{line, read};

@@ -1,4 +1,4 @@
-//! What a reader is reported of maps, of tasks that do not run, and of checkpoints without their state.
+//! What a reader learns of maps, of tasks that do not run, and of checkpoints without their state.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,7 +7,7 @@ use langgraph::checkpoint::MemorySaver;
 use langgraph::node::Send;
 use langgraph::policy::CachePolicy;
 use langgraph::prelude::*;
-use langgraph::run::StreamOptions;
+use langgraph::stream::StreamOptions;
 
 use super::read;
 use langgraph_tests::fixtures::trail::{Trail, TrailUpdate};

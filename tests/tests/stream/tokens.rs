@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use langgraph::message::MessageChunk;
 use langgraph::prelude::*;
-use langgraph::run::StreamOptions;
+use langgraph::stream::StreamOptions;
 use langgraph_agent::prelude::*;
 use langgraph_agent::{MessagesState, MessagesStateUpdate, ScriptedModel, Turn};
 use tokio::sync::Notify;

@@ -187,8 +187,8 @@ async fn an_old_checkpoint_shows_the_graphs_that_ran_behind_it() {
     let inside = then.tasks[0].inside::<Trail>().unwrap();
     assert_eq!(names(inside), pair("before@1 a@1 b@2", ""));
 
-    let nobody = graph.thread("u").state_with_subgraphs().await.unwrap();
-    assert!(nobody.is_none());
+    let missing = graph.thread("u").state_with_subgraphs().await.unwrap();
+    assert!(missing.is_none());
 }
 
 #[tokio::test]

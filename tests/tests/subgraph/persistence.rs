@@ -33,9 +33,9 @@ fn expert(persistence: Persistence) -> CompiledStateGraph<Notes> {
 fn outer(inner: CompiledStateGraph<Notes>) -> CompiledStateGraph<String> {
     let mut outer = StateGraph::<String>::new();
     let ask = |text: &String| note(text);
-    let tell = |notes: Notes| format!("{}:{}", notes.calls, notes.lines.join(","));
+    let show = |notes: Notes| format!("{}:{}", notes.calls, notes.lines.join(","));
     outer
-        .add_node("expert", inner.mapped(ask, tell))
+        .add_node("expert", inner.mapped(ask, show))
         .add_sequence(&["expert"]);
     outer
         .compile()

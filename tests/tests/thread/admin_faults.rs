@@ -41,7 +41,7 @@ impl Upkeep {
                 .await
                 .map(|_| ()),
             Self::Copy => match graph.thread("t").copy("u").await {
-                // The copy was made, and nobody was reported.
+                // The copy was made, and no error was reported.
                 Err(AgentError::Checkpoint(CheckpointError::ThreadExists(_))) => Ok(()),
                 copied => copied,
             },
@@ -111,7 +111,7 @@ async fn read(graph: &CompiledStateGraph<Diary>) -> Read {
 }
 
 /// Does it on a saver of which one call goes wrong; returns how many calls there were, and whether
-/// it was reported that something went wrong.
+/// the error says that something went wrong.
 async fn play(
     upkeep: Upkeep,
     saver: &Arc<dyn Checkpointer>,

@@ -6,7 +6,7 @@ use std::time::Duration;
 use langgraph::async_trait;
 use langgraph::checkpoint::{
     Administration, Batch, Chain, CheckpointId, Checkpointer, Formats, Head, ListOptions, Prune,
-    RunStatus, ThreadFilter, ThreadInfo, ThreadKey, Usage,
+    RunStatus, StorageUsage, ThreadFilter, ThreadInfo, ThreadKey,
 };
 use langgraph::error::CheckpointError;
 use langgraph::prelude::*;
@@ -104,7 +104,7 @@ async fn threads_are_listed_page_by_page() {
         names(&graph, ThreadFilter::new().after("c").limit(3)).await,
         ["d"]
     );
-    // They wait, and nobody works on them.
+    // They wait, and no run executes them.
     assert!(
         names(&graph, ThreadFilter::new().status(RunStatus::Running))
             .await
@@ -128,7 +128,10 @@ async fn idle_threads_go() {
     assert_eq!(graph.threads().delete_idle(idle).await.unwrap(), 1);
     assert_eq!(names(&graph, ThreadFilter::new()).await, ["young"]);
     assert!(graph.thread("old").state().await.unwrap().is_none());
-    assert_eq!(graph.thread("old").usage().await.unwrap(), Usage::default());
+    assert_eq!(
+        graph.thread("old").usage().await.unwrap(),
+        StorageUsage::default()
+    );
     assert_eq!(state(&graph, "young").await.interrupts.len(), 2);
     let hour = Duration::from_secs(3600);
     assert_eq!(graph.threads().delete_idle(hour).await.unwrap(), 0);
@@ -197,7 +200,7 @@ impl Administration for Meanwhile {
         self.administered()?.logs(thread).await
     }
 
-    async fn usage(&self, thread: &str) -> Result<Usage, CheckpointError> {
+    async fn usage(&self, thread: &str) -> Result<StorageUsage, CheckpointError> {
         self.administered()?.usage(thread).await
     }
 
@@ -255,6 +258,9 @@ async fn a_thread_says_what_it_takes() {
     graph.thread("t").copy("u").await.unwrap();
     assert_eq!(graph.thread("u").usage().await.unwrap(), usage);
     graph.thread("t").delete().await.unwrap();
-    assert_eq!(graph.thread("t").usage().await.unwrap(), Usage::default());
+    assert_eq!(
+        graph.thread("t").usage().await.unwrap(),
+        StorageUsage::default()
+    );
     assert_eq!(graph.thread("u").usage().await.unwrap(), usage);
 }

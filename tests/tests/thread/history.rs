@@ -84,7 +84,7 @@ async fn e6_history_shows_only_what_is_wanted() {
         .unwrap();
     assert_eq!(one[0].values, same.values);
     assert_eq!(one[0].values.log, ["one", "a@1"]);
-    assert!(graph.thread("nobody").history().await.unwrap().is_empty());
+    assert!(graph.thread("unknown").history().await.unwrap().is_empty());
 }
 
 #[tokio::test]

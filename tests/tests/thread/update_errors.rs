@@ -23,7 +23,7 @@ fn graph() -> CompiledStateGraph<Chat> {
 
 /// An update that `add_messages_strict` refuses: there is no such message.
 fn refused() -> ChatUpdate {
-    ChatUpdate::default().messages(vec![Message::remove("nobody")])
+    ChatUpdate::default().messages(vec![Message::remove("unknown")])
 }
 
 fn writer(error: &AgentError) -> Option<&WrittenBy> {

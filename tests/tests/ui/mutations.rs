@@ -65,7 +65,7 @@ fn a_mutated_graph_compiles_or_has_an_error_at_a_token_of_it() {
     assert!(accepts < count, "no mutation did any harm");
 }
 
-/// Checks the graphs, and tells how many of them compile.
+/// Checks the graphs, and returns how many of them compile.
 fn accepted(name: &str, graphs: &[String]) -> usize {
     let mut left: BTreeSet<usize> = (0..graphs.len()).collect();
     // An early error can keep rustc from looking at the rest, so what had none is tried again.
@@ -135,13 +135,16 @@ impl Program {
             .unwrap();
         let mut errors: BTreeMap<usize, Vec<Error>> = BTreeMap::new();
         for line in String::from_utf8(output.stderr).unwrap().lines() {
-            let told: serde_json::Value = serde_json::from_str(line).expect(line);
-            let message = told["message"].as_str().unwrap_or_default().to_owned();
+            let diagnostic: serde_json::Value = serde_json::from_str(line).expect(line);
+            let message = diagnostic["message"]
+                .as_str()
+                .unwrap_or_default()
+                .to_owned();
             // The last line only counts the others.
-            if told["level"] != "error" || message.starts_with("aborting due to") {
+            if diagnostic["level"] != "error" || message.starts_with("aborting due to") {
                 continue;
             }
-            let spans = told["spans"].as_array().into_iter().flatten();
+            let spans = diagnostic["spans"].as_array().into_iter().flatten();
             let primary = spans.filter(|span| span["is_primary"] == true).map(|span| {
                 let place = |end: &str| usize::try_from(span[end].as_u64().unwrap()).unwrap();
                 place("byte_start")..place("byte_end")

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use langgraph::checkpoint::{MemorySaver, Snapshot};
 use langgraph::interrupt::Interrupt;
 use langgraph::prelude::*;
-use langgraph::run::StreamOptions;
-use langgraph::stream::StreamModes;
+use langgraph::stream::{StreamModes, StreamOptions};
 
 use super::schedule::Schedule;
 use super::shape::World;

@@ -15,7 +15,7 @@ pub(super) struct Schedule {
 }
 
 impl Schedule {
-    /// With seed 0 nobody waits.
+    /// With seed 0 no task waits.
     pub(super) fn new(seed: u64) -> Arc<Self> {
         Arc::new(Self {
             seed,

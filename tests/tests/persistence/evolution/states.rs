@@ -58,7 +58,7 @@ mod third {
         assert!(version < 3);
         if let Some(euros) = update["euros"].as_f64() {
             if euros < 0.0 {
-                return Err("nobody owes us less than nothing".into());
+                return Err("a debt is not negative".into());
             }
             #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
             let cents = (euros * 100.0).round() as u64;
@@ -154,7 +154,7 @@ async fn j8_a_migration_that_fails_is_an_error_of_the_thread() {
         .unwrap_err();
     let text = error.to_string();
     assert!(text.contains("thread `t`"), "{text}");
-    assert!(text.contains("nobody owes us less than nothing"), "{text}");
+    assert!(text.contains("a debt is not negative"), "{text}");
 }
 
 #[tokio::test]

@@ -34,8 +34,12 @@ async fn a_call_that_has_ended_is_shown_and_is_changed_in_a_copy() {
             .iter()
             .find(|s| s.next.iter().any(|n| &**n == "ask"))
             .unwrap();
-        let bad = then.update(wrote("x")).as_node("nobody").await.unwrap_err();
-        assert!(bad.to_string().contains("`nobody`"), "{bad}");
+        let bad = then
+            .update(wrote("x"))
+            .as_node("unknown")
+            .await
+            .unwrap_err();
+        assert!(bad.to_string().contains("`unknown`"), "{bad}");
         assert_eq!(
             graph.thread("t").history().await.unwrap().len(),
             old.len(),
@@ -156,7 +160,7 @@ async fn a_graph_inside_a_graph_inside_is_reached_step_by_step() {
         assert_eq!(log_of(&deep).await, ["before", "first"]);
         let error = mid.subgraph::<Vec2>("iner").unwrap_err().to_string();
         assert!(error.contains("on the way `mid/iner`"), "{error}");
-        let error = deep.update(wrote("x")).as_node("nobody").await;
+        let error = deep.update(wrote("x")).as_node("unknown").await;
         assert!(error.is_err());
 
         graph.thread("t").resume("own", "mine").await.unwrap();

@@ -6,14 +6,14 @@ fn expert(graph: CompiledStateGraph<Vec2>) -> CompiledStateGraph<Vec2> {
     graph.persistence(Persistence::PerThread("expert".to_owned()))
 }
 
-/// An expert that tells what it remembers.
+/// An expert that shows what it remembers.
 fn telling(saver: &Arc<dyn Checkpointer>) -> CompiledStateGraph<Vec2> {
     let mut inner = StateGraph::<Vec2>::new();
     inner
         .add_node("look", note("looked"))
         .add_sequence(&["look"]);
-    let tell = |memory: Vec2| wrote(&memory.log.join("+"));
-    let expert = expert(compiled(&inner)).mapped(|_: &Vec2| wrote("asked"), tell);
+    let show = |memory: Vec2| wrote(&memory.log.join("+"));
+    let expert = expert(compiled(&inner)).mapped(|_: &Vec2| wrote("asked"), show);
     let mut graph = StateGraph::<Vec2>::new();
     graph.add_node("expert", expert).add_sequence(&["expert"]);
     compiled(&graph).checkpointer(Arc::clone(saver))
@@ -29,15 +29,15 @@ async fn what_it_remembers_is_seen_changed_shortened_and_forgotten() {
         graph.run(()).thread("t").await.unwrap();
         assert_eq!(log_of(&expert).await, ["asked", "looked"]);
         // Between two calls.
-        expert.update(wrote("told")).await.unwrap();
+        expert.update(wrote("noted")).await.unwrap();
         let state = graph.run(()).thread("t").await.unwrap().into_state();
-        assert_eq!(state.log[1], "asked+looked+told+asked+looked");
+        assert_eq!(state.log[1], "asked+looked+noted+asked+looked");
         assert_eq!(expert.history().await.unwrap().len(), 3 + 1 + 3);
 
         assert_eq!(expert.prune(Keep::Newest(2)).await.unwrap(), 5);
         assert_eq!(
             log_of(&expert).await.join("+"),
-            "asked+looked+told+asked+looked"
+            "asked+looked+noted+asked+looked"
         );
         expert.delete().await.unwrap();
         assert!(expert.state().await.unwrap().is_none());
@@ -51,11 +51,11 @@ async fn it_is_told_something_before_its_first_call() {
     for Opened { saver, .. } in savers().await {
         let graph = telling(&saver);
         inside(&graph, "expert")
-            .update(wrote("told"))
+            .update(wrote("noted"))
             .await
             .unwrap();
         let state = graph.run(()).thread("t").await.unwrap().into_state();
-        assert_eq!(state.log, ["told+asked+looked"]);
+        assert_eq!(state.log, ["noted+asked+looked"]);
     }
 }
 
