@@ -547,14 +547,14 @@ impl langgraph_server::Deliver for ToTest {
 
     async fn deliver(&self, webhook: &langgraph_server::Webhook) -> Result<(), String> {
         let body: Value = serde_json::from_str(webhook.body()).unwrap();
-        let told = json!({"url": webhook.url(), "body": body});
-        self.0.send(told).map_err(|error| error.to_string())
+        let sent = json!({"url": webhook.url(), "body": body});
+        self.0.send(sent).map_err(|error| error.to_string())
     }
 }
 
 #[tokio::test]
-async fn l1_the_end_of_a_run_is_told_to_an_address_that_is_allowed() {
-    let (sender, mut told) = tokio::sync::mpsc::unbounded_channel();
+async fn l1_the_end_of_a_run_is_sent_to_an_address_that_is_allowed() {
+    let (sender, mut sent) = tokio::sync::mpsc::unbounded_channel();
     let api = Api::serve(server().webhooks(ToTest(sender), "key")).await;
     let mut body = json!({
         "assistant_id": "number", "input": 21, "webhook": "https://hooks.example/a",

@@ -96,7 +96,7 @@ fn node(order: &[Policy], attempts: u32) -> ConfiguredNode<Log> {
         Policy::Timeout => node.timeout(ms(100)),
         Policy::Cache => node.cache(CachePolicy::input()),
         Policy::Handler => node.on_error(handled),
-        Policy::Middleware => node.wrap(middleware(counts)),
+        Policy::Middleware => node.middleware(middleware(counts)),
     })
 }
 
@@ -107,7 +107,7 @@ fn item_node(order: &[Policy], attempts: u32) -> ConfiguredWorker<Log, u32> {
         Policy::Timeout => node.timeout(ms(100)),
         Policy::Cache => node.cache(CachePolicy::item()),
         Policy::Handler => node.on_error(handled),
-        Policy::Middleware => node.wrap(middleware(counts)),
+        Policy::Middleware => node.middleware(middleware(counts)),
     })
 }
 

@@ -211,7 +211,7 @@ pub(super) struct NamespaceListing {
 
 pub(super) async fn namespaces(
     app: Access,
-    Body(asked): Body<NamespaceListing>,
+    Body(given): Body<NamespaceListing>,
 ) -> ApiResult<Json<Value>> {
     let labels =
         |given: Vec<String>| -> Vec<Label> { given.into_iter().map(Label::from).collect() };

@@ -206,10 +206,10 @@ pub(super) struct ThreadCriteria {
     extract: Option<BTreeMap<String, String>>,
 }
 
-impl Search<Wanted> {
+impl Search<ThreadCriteria> {
     /// Returns true if the documents of threads decide whether they are found.
     fn reads_documents(&self, app: &Access) -> bool {
-        let Wanted { ids, values, .. } = &self.of;
+        let ThreadCriteria { ids, values, .. } = &self.of;
         let has_values = values.as_ref().is_some_and(|values| !values.is_null());
         ids.is_some() || has_values || self.has_metadata() || !app.filters.threads.is_all()
     }
@@ -251,7 +251,7 @@ impl Search<Wanted> {
 }
 
 /// Returns what is extracted of each thread.
-fn extracts(wanted: &Wanted) -> ApiResult<Vec<(&String, Vec<place::Step>)>> {
+fn extracts(wanted: &ThreadCriteria) -> ApiResult<Vec<(&String, Vec<place::Step>)>> {
     let paths = wanted.extract.iter().flatten();
     let paths = paths.map(|(name, path)| Ok((name, place::parse(path)?)));
     let paths: Vec<_> = paths.collect::<ApiResult<_>>()?;
@@ -261,7 +261,10 @@ fn extracts(wanted: &Wanted) -> ApiResult<Vec<(&String, Vec<place::Step>)>> {
     Ok(paths)
 }
 
-pub(super) async fn search(app: Access, Body(search): Body<Search<Wanted>>) -> ApiResult<Response> {
+pub(super) async fn search(
+    app: Access,
+    Body(search): Body<Search<ThreadCriteria>>,
+) -> ApiResult<Response> {
     let paths = extracts(&search.of)?;
     let listed = search.listed(&app)?;
     let found = if search.reads_documents(&app) {

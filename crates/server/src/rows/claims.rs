@@ -95,7 +95,7 @@ impl Rows {
             Ok(line) => Ok(line.as_ref().map(read_claim)),
             // Another worker was faster. Its signal, or the next look, comes soon.
             Err(error) if error.is_conflict() => {
-                self.tell(Signal::Queued);
+                self.notify(Signal::Queued);
                 Ok(None)
             }
             Err(error) => Err(error.into()),

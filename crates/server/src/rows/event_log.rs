@@ -57,10 +57,13 @@ impl EventLog for Rows {
                 list,
             ),
         ];
-        let answers = self.db.together(self.telling(statements, &signal)).await?;
+        let answers = self
+            .db
+            .together(self.with_signal(statements, &signal))
+            .await?;
         let added = answers.first().is_some_and(|lines| !lines.is_empty());
         if added {
-            self.tell(signal);
+            self.notify(signal);
         }
         Ok(added)
     }

@@ -29,7 +29,7 @@ const RELEASED: i64 = 500;
 
 impl Rows {
     /// Tells other processes with the transaction of the statements, if there can be others.
-    pub(super) fn telling(
+    pub(super) fn with_signal(
         &self,
         mut statements: Vec<Statement>,
         signal: &Signal,
@@ -45,9 +45,9 @@ impl Rows {
         statements
     }
 
-    /// Tells this process.
-    pub(super) fn tell(&self, signal: Signal) {
-        // Without a listener there is none to tell.
+    /// Notifies this process.
+    pub(super) fn notify(&self, signal: Signal) {
+        // There may be no listener.
         let _ = self.signals.send(signal);
     }
 
@@ -84,12 +84,14 @@ impl Rows {
         statement: Statement,
         signal: Signal,
     ) -> RowsResult<bool> {
-        let telling = self.telling(Vec::new(), &signal);
-        let lines = self.change_lane(thread, run, statement, telling).await?;
+        let with_signal = self.with_signal(Vec::new(), &signal);
+        let lines = self
+            .change_lane(thread, run, statement, with_signal)
+            .await?;
         if lines.is_empty() {
             return Ok(false);
         }
-        self.tell(signal);
+        self.notify(signal);
         Ok(true)
     }
 
@@ -176,12 +178,12 @@ impl RunQueue for Rows {
                 &job.run,
             ));
         }
-        let statements = self.telling(statements, &Signal::Queued);
+        let statements = self.with_signal(statements, &Signal::Queued);
         let answers = self.db.together(statements).await?;
         if answers.get(at).is_none_or(Vec::is_empty) {
             return self.not_pushed(&job).await;
         }
-        self.tell(Signal::Queued);
+        self.notify(Signal::Queued);
         Ok(Pushed::Queued)
     }
 
@@ -266,12 +268,12 @@ impl RunQueue for Rows {
             return Ok(self.change_and_tell(run, thread, statement, signal).await?);
         };
         let noticed = noticed(run, Some(claim.fence), &notice);
-        let telling = self.telling(Vec::new(), &signal);
+        let with_signal = self.with_signal(Vec::new(), &signal);
         let ended = self
-            .end_lane(thread, run, noticed, statement, telling)
+            .end_lane(thread, run, noticed, statement, with_signal)
             .await?;
         if ended {
-            self.tell(signal);
+            self.notify(signal);
         }
         Ok(ended)
     }
@@ -306,10 +308,10 @@ impl RunQueue for Rows {
             }
             let mut statements: Vec<Statement> = locked(&found.thread, None).into();
             statements.extend(placed(&found.thread, &found.run));
-            let statements = self.telling(statements, &Signal::Queued);
+            let statements = self.with_signal(statements, &Signal::Queued);
             self.db.together(statements).await?;
             reaped.queued.push(found.run);
-            self.tell(Signal::Queued);
+            self.notify(Signal::Queued);
         }
         Ok(reaped)
     }
@@ -333,20 +335,20 @@ impl RunQueue for Rows {
             run: run.to_owned(),
             thread: thread.clone(),
         };
-        let telling = self.telling(Vec::new(), &signal);
+        let with_signal = self.with_signal(Vec::new(), &signal);
         let withdrawn = match notice {
             Some(notice) => {
                 let noticed = noticed(run, None, &notice);
-                self.end_lane(&thread, run, noticed, withdraw, telling)
+                self.end_lane(&thread, run, noticed, withdraw, with_signal)
                     .await?
             }
             None => !self
-                .change_lane(&thread, run, withdraw, telling)
+                .change_lane(&thread, run, withdraw, with_signal)
                 .await?
                 .is_empty(),
         };
         if withdrawn {
-            self.tell(signal);
+            self.notify(signal);
             return Ok(Cancelled::Withdrawn);
         }
         let ask = sql!(
@@ -357,12 +359,15 @@ impl RunQueue for Rows {
         let signal = Signal::Cancel {
             run: run.to_owned(),
         };
-        let answers = self.db.together(self.telling(vec![ask], &signal)).await?;
+        let answers = self
+            .db
+            .together(self.with_signal(vec![ask], &signal))
+            .await?;
         if answers.first().is_none_or(Vec::is_empty) {
             return Ok(Cancelled::Ended);
         }
-        self.tell(signal);
-        Ok(Cancelled::Asked)
+        self.notify(signal);
+        Ok(Cancelled::Requested)
     }
 
     async fn open(&self, thread: &str) -> QueueResult<Vec<String>> {

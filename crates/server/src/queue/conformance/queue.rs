@@ -279,7 +279,7 @@ pub(super) async fn the_worker_hears_of_a_cancellation(queue: &impl RunQueue) {
     push(queue, Job::new("1", "a", "")).await;
     let claim = claim(queue, "w").await;
     let asked = succeeds(queue.cancel("1", Cancel::Rollback, None).await, "cancel");
-    same(&asked, &Cancelled::Asked, "its worker is asked");
+    same(&asked, &Cancelled::Requested, "its worker is asked");
     let claims: Vec<_> = claim.iter().collect();
     let held = succeeds(queue.renew("w", LEASE, &claims).await, "renew");
     let held: Vec<_> = held.iter().map(|held| (&*held.run, held.cancel)).collect();
