@@ -20,7 +20,7 @@ impl RequestedAction {
 }
 
 /// Returns the action of a request; `None` if it is about no resource: the server itself, the Studio.
-pub(super) fn asked(method: &str, path: &str) -> Option<RequestedAction> {
+pub(super) fn requested(method: &str, path: &str) -> Option<RequestedAction> {
     let mut parts = path.split('/').filter(|part| !part.is_empty());
     let first = parts.next().unwrap_or_default();
     let rest: Vec<&str> = parts.collect();
@@ -137,11 +137,11 @@ mod tests {
             "/metrics",
         ];
         for (method, path) in crate::routes() {
-            let found = asked(&method, path);
+            let found = requested(&method, path);
             assert_eq!(found.is_none(), open.contains(&path), "{method} {path}");
         }
         let name = |method: &str, path: &str| {
-            let found = asked(method, path).unwrap();
+            let found = requested(method, path).unwrap();
             (found.resource, found.name)
         };
         for (method, path, expected) in [
@@ -164,7 +164,7 @@ mod tests {
         ] {
             assert_eq!(name(method, path), expected, "{method} {path}");
         }
-        let ids = asked("POST", "//threads/t//runs/r/cancel").unwrap().ids;
+        let ids = requested("POST", "//threads/t//runs/r/cancel").unwrap().ids;
         assert_eq!(
             (&ids["thread_id"], &ids["run_id"]),
             (&"t".into(), &"r".into())

@@ -9,7 +9,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value};
 
-use super::actions::{RequestedAction, asked};
+use super::actions::{RequestedAction, requested};
 use super::{Action, Caller, Filters, Refusal, Resource, User};
 use crate::app::App;
 use crate::error::ApiError;
@@ -59,7 +59,7 @@ pub(crate) async fn authorize(
         return next.run(request).await;
     }
     let user = request.extensions().get::<Arc<User>>().cloned();
-    let asked = asked(request.method().as_str(), request.uri().path());
+    let asked = requested(request.method().as_str(), request.uri().path());
     let (Some(user), Some(asked)) = (user, asked) else {
         return next.run(request).await;
     };
