@@ -216,6 +216,15 @@ impl Database {
         self.listening.listen(channel).await
     }
 
+    /// Returns how many connections are in use, and how many there may be.
+    pub fn connections(&self) -> (usize, usize) {
+        let status = self.pool.status();
+        (
+            status.size.saturating_sub(status.available),
+            status.max_size,
+        )
+    }
+
     /// Returns a connection whose `search_path` is the schema; for the crates of this workspace.
     ///
     /// # Errors

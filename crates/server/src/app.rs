@@ -10,6 +10,7 @@ use uuid::Uuid;
 use crate::error::{ApiError, ApiResult};
 use crate::graph::ErasedGraph;
 use crate::guard::{Authenticate, Authorize, Limits, PerOwner, Sources};
+use crate::metrics::Metrics;
 use crate::rows::{Rows, RowsResult, Run};
 use crate::runs::{Retention, Runs};
 use crate::saver::Saver;
@@ -19,6 +20,8 @@ pub(crate) struct App {
     pub(crate) rows: Arc<Rows>,
     pub(crate) saver: Saver,
     pub(crate) store: Arc<dyn Store>,
+    /// The store has an embedder: items are found by their meaning.
+    pub(crate) embeds: bool,
     pub(crate) graphs: BTreeMap<String, Arc<dyn ErasedGraph>>,
     pub(crate) runs: Runs,
     pub(crate) authenticate: Option<Box<dyn Authenticate>>,
@@ -27,6 +30,7 @@ pub(crate) struct App {
     pub(crate) retention: Retention,
     pub(crate) sources: Sources,
     pub(crate) webhooks: Webhooks,
+    pub(crate) metrics: Metrics,
     /// Clients read why a node failed.
     pub(crate) shows_errors: bool,
     /// Makes ids that clients cannot compute.

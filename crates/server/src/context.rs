@@ -1,6 +1,8 @@
 //! What a request says to the nodes of its run.
 
-use serde_json::Value;
+use langgraph::error::NodeError;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
 
 use crate::User;
 
@@ -28,4 +30,29 @@ pub struct RunContext {
     pub configurable: Value,
     /// Who asked for the run; `None` without [authentication](crate::Server::authenticate).
     pub user: Option<User>,
+}
+
+impl RunContext {
+    /// Reads the context as the type that the graph has [declared](crate::GraphHandle::context). A value of
+    /// `configurable` counts where `context` has none.
+    ///
+    /// # Errors
+    ///
+    /// If the client has sent something else.
+    pub fn read<C: DeserializeOwned>(&self) -> Result<C, NodeError> {
+        self.value()
+            .map_err(|error| NodeError::msg(format!("the context of the run: {error}")))
+    }
+
+    pub(crate) fn value<C: DeserializeOwned>(
+        &self,
+    ) -> Result<C, serde_path_to_error::Error<serde_json::Error>> {
+        let mut fields = Map::new();
+        for part in [&self.configurable, &self.context] {
+            if let Value::Object(part) = part {
+                fields.extend(part.clone());
+            }
+        }
+        serde_path_to_error::deserialize(Value::Object(fields))
+    }
 }

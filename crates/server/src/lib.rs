@@ -32,6 +32,7 @@ mod guard;
 mod http_webhooks;
 mod ids;
 mod listen;
+mod metrics;
 mod protocol;
 mod queue;
 mod routes;

@@ -9,10 +9,10 @@ use std::time::Duration;
 use axum::Router;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpListener;
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::Sleep;
 
@@ -33,7 +33,7 @@ pub(crate) async fn serve(
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new());
     builder.header_read_timeout(patience);
-    let graceful = GracefulShutdown::new();
+    let closing = watch::Sender::new(());
     // Dropping it closes the connections.
     let mut connections = JoinSet::new();
     tokio::pin!(until);
@@ -54,15 +54,27 @@ pub(crate) async fn serve(
         let _ = stream.set_nodelay(true);
         let io = TokioIo::new(Impatient::new(stream, patience));
         let service = TowerToHyperService::new(router.clone());
-        let connection = graceful.watch(builder.serve_connection(io, service));
+        let connection = builder.serve_connection(io, service).with_upgrades();
+        let mut closes = closing.subscribe();
         connections.spawn(async move {
-            if let Err(error) = connection.await {
+            let mut connection = std::pin::pin!(connection);
+            let served = tokio::select! {
+                served = &mut connection => served,
+                _ = closes.changed() => {
+                    // Ends after the response that is being sent.
+                    connection.as_mut().graceful_shutdown();
+                    connection.await
+                }
+            };
+            if let Err(error) = served {
                 tracing::debug!(%error, "a connection ended");
             }
         });
     }
     drop(listener);
-    let _ = tokio::time::timeout(LAST_RESPONSES, graceful.shutdown()).await;
+    drop(closing);
+    let ended = async { while connections.join_next().await.is_some() {} };
+    let _ = tokio::time::timeout(LAST_RESPONSES, ended).await;
 }
 
 /// A connection that fails if its peer takes nothing for some time.

@@ -11,7 +11,7 @@ use axum::Router;
 #[cfg(feature = "postgres")]
 use langgraph_postgres::{PostgresSaver, PostgresStore};
 use langgraph_sqlite::{Database, SqliteError, SqliteSaver, SqliteStore};
-use langgraph_store::Store;
+use langgraph_store::{Store, StoreOptions};
 use tokio::net::{TcpListener, ToSocketAddrs};
 use tokio::sync::Semaphore;
 
@@ -19,6 +19,7 @@ use crate::app::App;
 use crate::graph::ServedGraph;
 use crate::guard::{Authenticate, Authorize, Limits, PerOwner, Sources};
 use crate::listen::serve;
+use crate::metrics::Metrics;
 use crate::routes;
 use crate::rows::{Rows, RowsError, create_file};
 use crate::runs::{Retention, Runs};
@@ -47,6 +48,7 @@ pub struct Server {
     anonymous: bool,
     shows_errors: bool,
     webhooks: Webhooks,
+    store: StoreOptions,
     lease: Option<Duration>,
     drain_time: Option<Duration>,
 }
@@ -143,6 +145,21 @@ impl Server {
         self
     }
 
+    /// Sets the options of the store: with an embedder, items are found by their meaning.
+    ///
+    /// ```
+    /// use langgraph_server::Server;
+    /// use langgraph_store::{HashingEmbedder, StoreOptions};
+    ///
+    /// let options = StoreOptions::default().embedder(HashingEmbedder::new(256)).fields(["text"]);
+    /// let server = Server::new().store(options);
+    /// # let _ = server;
+    /// ```
+    pub fn store(mut self, options: StoreOptions) -> Self {
+        self.store = options;
+        self
+    }
+
     /// Adds a graph under a name, which is also the name of its default assistant.
     pub fn graph(mut self, name: impl Into<String>, graph: impl Into<ServedGraph>) -> Self {
         self.graphs.push((name.into(), graph.into()));
@@ -229,20 +246,28 @@ impl Server {
             Storage::Postgres(database) => (
                 Rows::postgres(database.clone()).await.map_err(failed)?,
                 Saver::Postgres(PostgresSaver::new(database.clone())),
-                Arc::new(PostgresStore::new(database)),
+                Arc::new(PostgresStore::with(database, self.store.clone())),
             ),
             Storage::Memory => {
                 let database = Database::in_memory()?;
                 let rows = Rows::in_memory().await.map_err(failed)?;
                 let saver = Saver::Sqlite(SqliteSaver::new(database.clone()));
-                (rows, saver, Arc::new(SqliteStore::new(database)))
+                (
+                    rows,
+                    saver,
+                    Arc::new(SqliteStore::with(database, self.store.clone())),
+                )
             }
             Storage::File(path) => {
                 create_file(&path).map_err(failed)?;
                 let database = Database::open(&path)?;
                 let rows = Rows::open(&path).await.map_err(failed)?;
                 let saver = Saver::Sqlite(SqliteSaver::new(database.clone()));
-                (rows, saver, Arc::new(SqliteStore::new(database)))
+                (
+                    rows,
+                    saver,
+                    Arc::new(SqliteStore::with(database, self.store.clone())),
+                )
             }
         };
         let mut graphs = BTreeMap::new();
@@ -272,6 +297,8 @@ impl Server {
             limits: self.limits,
             retention: self.retention,
             webhooks: self.webhooks,
+            metrics: Metrics::default(),
+            embeds: self.store.has_embedder(),
             streams: Arc::new(Semaphore::new(streams)),
             owner_streams: PerOwner::default(),
         };

@@ -78,6 +78,11 @@ impl StoreOptions {
         self
     }
 
+    /// Returns true if there is an embedder.
+    pub fn has_embedder(&self) -> bool {
+        self.embedder.is_some()
+    }
+
     /// Sets which fields of a value are embedded, each on its own; the default is the whole value.
     /// A text field is embedded as it is, any other as JSON; missing, null and blank fields are
     /// skipped. The score of an item is that of its best field.

@@ -54,6 +54,12 @@ pub struct FieldInfo {
     pub name: String,
     /// True if a reducer merges the writes, so that several parallel nodes may write it.
     pub reduced: bool,
+    /// The text of its type; empty if it is unknown.
+    #[cfg_attr(
+        feature = "serde",
+        serde(default, skip_serializing_if = "String::is_empty")
+    )]
+    pub ty: String,
 }
 
 impl FieldInfo {
@@ -62,7 +68,15 @@ impl FieldInfo {
         Self {
             name: name.into(),
             reduced,
+            ty: String::new(),
         }
+    }
+
+    /// Sets the text of its type.
+    #[must_use]
+    pub fn typed(mut self, ty: impl Into<String>) -> Self {
+        self.ty = ty.into();
+        self
     }
 }
 

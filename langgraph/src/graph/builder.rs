@@ -77,7 +77,7 @@ impl<S: State> StateGraph<S> {
         let mut topology = Topology::default();
         "LangGraph".clone_into(&mut topology.name);
         for field in initial.fields() {
-            let field = FieldInfo::new(field.name(), field.is_reduced());
+            let field = FieldInfo::new(field.name(), field.is_reduced()).typed(field.type_text());
             topology.fields.push(field);
         }
         Self {

@@ -1,5 +1,6 @@
 //! Stream events as frames: one encoder for each protocol.
 
+pub(crate) mod a2a;
 pub(crate) mod ag_ui;
 pub(crate) mod openai;
 mod tasks;

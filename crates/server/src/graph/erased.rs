@@ -41,6 +41,9 @@ pub(crate) trait ErasedGraph: Send + Sync {
     /// Returns the name of the type of its state.
     fn state_name(&self) -> String;
 
+    /// Says what is wrong with what a run is given beside the input.
+    fn check_context(&self, context: &RunContext) -> Result<(), String>;
+
     /// Runs the graph on a thread, and hands each event to `sink`.
     async fn run(&self, spec: Invocation, sink: &mut dyn EventSink)
     -> Result<Finished, AgentError>;

@@ -7,14 +7,16 @@ use langgraph::CompiledStateGraph;
 use langgraph::State;
 use langgraph::checkpoint::Checkpointer;
 use langgraph_store::{Store, WithStore};
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::erased::ErasedGraph;
 use super::inside::enter;
 use super::json::InnerReader;
 use super::options::{GraphOptions, Schemas};
+use super::schema::state_schema;
 use super::typed::Typed;
 use super::unwritten::Unwritten;
 
@@ -99,14 +101,7 @@ where
 {
     /// Creates the handle of a graph. The server gives the graph its checkpointer and its store.
     pub fn new(graph: CompiledStateGraph<S>) -> Self {
-        let fields: serde_json::Map<String, Value> = graph
-            .topology()
-            .fields
-            .iter()
-            .map(|field| (field.name.clone(), json!({})))
-            .collect();
-        let schema =
-            json!({"type": "object", "title": graph.topology().name, "properties": fields});
+        let schema = state_schema(graph.topology());
         Self {
             graph,
             options: GraphOptions {
@@ -114,7 +109,9 @@ where
                     input: schema.clone(),
                     output: schema.clone(),
                     state: schema,
+                    context: Value::Null,
                 },
+                check: None,
                 unwritten: Unwritten::default(),
                 inner: Vec::new(),
                 enter: vec![enter::<S, S>],
@@ -122,9 +119,61 @@ where
         }
     }
 
+    /// Declares what runs and assistants are given beside the input: the model, the prompt, a limit. Nodes read
+    /// it with [`RunContext::read`](crate::RunContext::read).
+    ///
+    /// Its JSON Schema is the `context_schema` of the graph, from which the Studio makes a form for assistants. A
+    /// run whose context is no `C` is refused with status 422.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use langgraph::prelude::*;
+    /// use langgraph_server::{GraphHandle, RunContext};
+    ///
+    /// /// How the agent answers.
+    /// #[derive(serde::Deserialize, schemars::JsonSchema)]
+    /// #[serde(default)]
+    /// struct Style {
+    ///     /// What the model is told first.
+    ///     prompt: String,
+    ///     #[schemars(range(max = 10))]
+    ///     retries: u32,
+    /// }
+    ///
+    /// impl Default for Style {
+    ///     fn default() -> Self {
+    ///         Self { prompt: "Be brief.".to_owned(), retries: 2 }
+    ///     }
+    /// }
+    ///
+    /// fn think(text: &String, cx: &Context) -> Result<String, NodeError> {
+    ///     let style: Style = cx.resource::<RunContext>()?.read()?;
+    ///     Ok(format!("{} {text}", style.prompt))
+    /// }
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let mut graph = StateGraph::<String>::new();
+    /// graph.add_node("think", think).add_sequence(&["think"]);
+    /// let handle = GraphHandle::new(graph.compile()?).context::<Style>();
+    /// # let _ = handle;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn context<C: JsonSchema + DeserializeOwned>(mut self) -> Self {
+        self.options.schemas.context = schemars::schema_for!(C).into();
+        self.options.check = Some(|context| {
+            let read = context.value::<C>();
+            read.map(|_| ()).map_err(|error| error.to_string())
+        });
+        self
+    }
+
     /// Sets the JSON Schema of the input, for example from `schemars::schema_for!(Input)`.
     ///
-    /// Without a schema, the server names the fields of the state, and says nothing of their types.
+    /// Without a schema, it is made from the types of the state's fields. A type of the program allows every value
+    /// there.
     #[must_use]
     pub fn input_schema(mut self, schema: impl Into<Value>) -> Self {
         self.options.schemas.input = schema.into();

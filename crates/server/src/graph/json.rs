@@ -125,7 +125,12 @@ fn writes_value<S: State<Update: Serialize>>(writes: &[Write<S>]) -> Value {
 }
 
 pub(crate) fn interrupt_value(interrupt: &Interrupt) -> Value {
-    json!({"value": payload_out(&interrupt.payload), "id": interrupt.id})
+    let mut value = json!({"value": payload_out(&interrupt.payload), "id": interrupt.id});
+    // The JSON Schema of the answer.
+    if let schema @ Value::Object(_) = &interrupt.payload["response_schema"] {
+        value["response_schema"] = schema.clone();
+    }
+    value
 }
 
 fn interrupt_values(interrupts: &[Interrupt]) -> Value {

@@ -9,6 +9,7 @@ mod handle;
 mod inside;
 mod json;
 mod options;
+mod schema;
 mod typed;
 mod unwritten;
 
@@ -19,3 +20,4 @@ pub(crate) use event::{RunEvent, RunEventKind};
 pub use handle::{GraphHandle, ServedGraph};
 pub(crate) use inside::InnerCheckpoint;
 pub use options::Schemas;
+pub(crate) use schema::state_schema;

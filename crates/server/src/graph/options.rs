@@ -6,10 +6,16 @@ use serde_json::Value;
 use super::inside::Enter;
 use super::json::InnerReader;
 use super::unwritten::Unwritten;
+use crate::RunContext;
+
+/// Says what is wrong with a context.
+pub(crate) type ContextCheck = fn(&RunContext) -> Result<(), String>;
 
 /// What a graph is served with.
 pub(crate) struct GraphOptions<S: State> {
     pub(crate) schemas: Schemas,
+    /// Says what is wrong with what a run is given beside the input.
+    pub(crate) check: Option<ContextCheck>,
     pub(crate) unwritten: Unwritten,
     pub(crate) inner: Vec<InnerReader>,
     /// One for each state that a subgraph may have.
@@ -26,4 +32,6 @@ pub struct Schemas {
     pub output: Value,
     /// The schema of the state.
     pub state: Value,
+    /// The schema of what runs are given beside the input; null if the graph has not declared it.
+    pub context: Value,
 }

@@ -25,6 +25,7 @@ use super::options::GraphOptions;
 use super::{
     Breaks, Change, ErasedGraph, EventSink, Finished, Head, Invocation, RunEvent, Schemas, Start,
 };
+use crate::RunContext;
 use crate::wire::approval::{answer_in, name_answers};
 
 pub(super) struct Typed<S: State> {
@@ -275,6 +276,10 @@ where
 
     fn schemas(&self) -> &Schemas {
         &self.options.schemas
+    }
+
+    fn check_context(&self, context: &RunContext) -> Result<(), String> {
+        self.options.check.map_or(Ok(()), |check| check(context))
     }
 
     async fn run(

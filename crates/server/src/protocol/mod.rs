@@ -5,4 +5,4 @@ mod command;
 mod thread;
 
 pub(crate) use command::{Command, command};
-pub(crate) use thread::{Form, streamed};
+pub(crate) use thread::{Form, frames, streamed};

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use futures_util::{StreamExt, stream};
+use futures_util::{Stream, StreamExt, stream};
 use langgraph_http::{BrokenOff, Frame, Sse};
 
 use crate::encode::Encoder;
@@ -61,6 +61,16 @@ struct Current {
 /// Streams the events of a thread after that number: of its runs so far, and of those to come. It
 /// ends with its client, and breaks off with the server.
 pub(crate) fn streamed(app: &Access, thread: String, form: Form, after: i64) -> Sse {
+    Sse::breakable(frames(app, thread, form, after).boxed()).keep_alive(HEARTBEAT)
+}
+
+/// As [`streamed`], frame by frame.
+pub(crate) fn frames(
+    app: &Access,
+    thread: String,
+    form: Form,
+    after: i64,
+) -> impl Stream<Item = Result<Frame, BrokenOff>> + Send + 'static {
     let start = ThreadStream {
         watcher: app.runs.watchers.of(&thread),
         app: app.clone(),
@@ -71,7 +81,7 @@ pub(crate) fn streamed(app: &Access, thread: String, form: Form, after: i64) -> 
         current: None,
         frames: VecDeque::new(),
     };
-    let frames = stream::unfold(Some(start), |state| async move {
+    stream::unfold(Some(start), |state| async move {
         let mut state = state?;
         match state.next().await {
             Ok(Some(frame)) => return Some((Ok(frame), Some(state))),
@@ -80,8 +90,7 @@ pub(crate) fn streamed(app: &Access, thread: String, form: Form, after: i64) -> 
             Err(error) => tracing::error!(?error, "failed to read the events of a thread"),
         }
         Some((Err(BrokenOff), None))
-    });
-    Sse::breakable(frames.boxed()).keep_alive(HEARTBEAT)
+    })
 }
 
 impl ThreadStream {

@@ -13,7 +13,7 @@ use uuid::Uuid;
 use super::query::{Body, Pairs, if_exists, page};
 use super::search::{Search, ten};
 use crate::error::{ApiError, ApiResult};
-use crate::graph::{ErasedGraph, Schemas, drawing, subgraph_names};
+use crate::graph::{ErasedGraph, Schemas, drawing, state_schema, subgraph_names};
 use crate::guard::Access;
 use crate::ids::uuid;
 use crate::rows::{Assistant, Thread, ThreadListing, contains, merge, system_assistant};
@@ -248,8 +248,8 @@ fn schemas_json(name: &str, schemas: &Schemas) -> Value {
         "input_schema": schemas.input,
         "output_schema": schemas.output,
         "state_schema": schemas.state,
-        "config_schema": null,
-        "context_schema": null,
+        "config_schema": schemas.context,
+        "context_schema": schemas.context,
     })
 }
 
@@ -270,18 +270,12 @@ fn subgraphs_json(graph: &dyn ErasedGraph, recurse: bool, only: Option<&str>) ->
         .into_iter()
         .filter(|(path, _)| only.is_none_or(|only| path == only));
     let entries = found.map(|(path, inner)| {
-        let fields = inner
-            .fields
-            .iter()
-            .map(|field| (field.name.clone(), json!({})));
-        let schema = json!({
-            "type": "object", "title": inner.name,
-            "properties": fields.collect::<Map<_, _>>(),
-        });
+        let schema = state_schema(inner);
         let schemas = Schemas {
             input: schema.clone(),
             output: schema.clone(),
             state: schema,
+            context: Value::Null,
         };
         (path, schemas_json(&inner.name, &schemas))
     });

@@ -1,11 +1,15 @@
 //! The routes of the interface.
 
+mod a2a;
 mod ag_ui;
 mod assistants;
 mod cancel;
 mod crons;
 mod encoded;
 mod info;
+mod json_rpc;
+mod mcp;
+mod metrics;
 mod open_stream;
 mod openai;
 mod place;
@@ -14,7 +18,9 @@ mod query;
 mod run_body;
 mod runs;
 mod search;
+mod socket;
 mod state;
+mod storage;
 mod store;
 mod threads;
 mod ui;
@@ -89,6 +95,7 @@ fn routes() -> Routes {
         .at("/ok", [get(info::ok)])
         .at("/ready", [get(info::ready)])
         .at("/info", [get(info::info)])
+        .at("/metrics", [get(metrics::read)])
         .at("/openapi.json", [get(info::openapi)])
         .at("/docs", [get(info::docs)]);
     protocol(others(store(crons(runs(threads(assistants(routes)))))))
@@ -160,6 +167,7 @@ fn threads(routes: Routes) -> Routes {
             [get(read), patch(change), delete(remove)],
         )
         .at("/threads/{thread}/copy", [post(copy)])
+        .at("/threads/{thread}/storage", [get(storage::read)])
         .at(
             "/threads/{thread}/state",
             [get(state::read), post(state::update), patch(change)],
@@ -201,7 +209,10 @@ fn protocol(routes: Routes) -> Routes {
     use protocol::{commands, events, thread_stream};
     routes
         .at("/threads/{thread}/commands", [post(commands)])
-        .at("/threads/{thread}/stream/events", [post(events)])
+        .at(
+            "/threads/{thread}/stream/events",
+            [get(socket::events), post(events)],
+        )
         .at("/threads/{thread}/stream", [get(thread_stream)])
 }
 
@@ -230,6 +241,20 @@ fn store(routes: Routes) -> Routes {
 fn others(routes: Routes) -> Routes {
     routes
         .at("/ag-ui/{assistant}", [post(ag_ui::run)])
+        .at(
+            "/mcp/",
+            [get(mcp::listen), post(mcp::call), delete(mcp::end)],
+        )
+        .at(
+            "/mcp",
+            [get(mcp::listen), post(mcp::call), delete(mcp::end)],
+        )
+        .at("/a2a/{assistant}", [post(a2a::call)])
+        .at(
+            "/a2a/{assistant}/.well-known/agent-card.json",
+            [get(a2a::card_of)],
+        )
+        .at("/.well-known/agent-card.json", [get(a2a::card)])
         .at("/v1/chat/completions", [post(openai::complete)])
         .at("/v1/models", [get(openai::list)])
         .at("/v1/models/{model}", [get(openai::read)])

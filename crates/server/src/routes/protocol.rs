@@ -17,7 +17,7 @@ use crate::protocol::{Form, command, streamed};
 use crate::threads::{find, sees};
 
 /// Refuses the thread of another owner. One that does not exist may come to be.
-async fn free(app: &Access, thread: &str) -> ApiResult<String> {
+pub(super) async fn free(app: &Access, thread: &str) -> ApiResult<String> {
     let id = thread_id(thread)?;
     match app.rows.thread(&id).await? {
         Some(row) if !sees(app, &row) => Err(ApiError::not_found(format!(

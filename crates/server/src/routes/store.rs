@@ -4,8 +4,8 @@ use axum::Json;
 use axum::extract::Query;
 use axum::http::StatusCode;
 use langgraph_store::{
-    Answer, Bound, Delete, FieldPath, Filter, Get, Item, Label, ListNamespaces, Op, Put, Scalar,
-    Search, Test, Ttl,
+    Answer, Bound, Delete, FieldPath, Filter, Get, Indexing, Item, Label, ListNamespaces, Op, Put,
+    Scalar, Search, Test, Ttl,
 };
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -51,24 +51,47 @@ pub(super) struct Write {
     value: Map<String, Value>,
     /// In minutes.
     ttl: Option<f64>,
-    index: Option<Value>,
+    index: Option<Index>,
 }
 
 pub(super) async fn write(app: Access, Body(given): Body<Write>) -> ApiResult<StatusCode> {
-    if given.index.is_some_and(|index| !index.is_null()) {
-        return Err(ApiError::invalid(
-            "the store of this server has no index for meaning",
-        ));
-    }
+    let indexing = indexing(&app, given.index)?;
     some(&given.namespace)?;
     let namespace = inside(&app, given.namespace)?;
     let mut put = Put::new(namespace, given.key, Value::Object(given.value));
+    put.indexing = indexing;
     if let Some(minutes) = given.ttl {
         let ttl = std::time::Duration::try_from_secs_f64(minutes * 60.0);
         put.ttl = Ttl::After(ttl.map_err(|error| ApiError::invalid(error.to_string()))?);
     }
     ask(&app, put).await?;
     Ok(StatusCode::NO_CONTENT)
+}
+
+/// What of an item is embedded.
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "`index` is false, or a list of paths")]
+enum Index {
+    Whether(bool),
+    Paths(Vec<String>),
+}
+
+fn indexing(app: &Access, index: Option<Index>) -> ApiResult<Indexing> {
+    match index {
+        None | Some(Index::Whether(true)) => Ok(Indexing::Default),
+        Some(Index::Whether(false)) => Ok(Indexing::Off),
+        Some(Index::Paths(_)) if !app.embeds => Err(ApiError::invalid(
+            "the store of this server has no embedder: its program sets one with `Server::store`",
+        )),
+        Some(Index::Paths(paths)) => {
+            let whole = |path: &str| matches!(path, "" | "$");
+            let fields = paths.iter().map(|path| match path.as_str() {
+                path if whole(path) => FieldPath::whole(),
+                path => FieldPath::from(path),
+            });
+            Ok(Indexing::Fields(fields.collect()))
+        }
+    }
 }
 
 /// A namespace of an item has a label.

@@ -9,6 +9,7 @@ use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use langgraph_http::BrokenOff;
+use serde_json::Value;
 
 use crate::error::ApiError;
 use crate::runs::Disconnect;
@@ -18,27 +19,38 @@ use crate::stream::Feed;
 /// proxy and no client takes it for a dead connection.
 const HEARTBEAT: Duration = Duration::from_secs(5);
 
+/// The form in which a protocol shows the result of a run.
+pub(super) type Shown = Box<dyn FnOnce(Value) -> Value + Send>;
+
 /// Returns the result of a run when it has ended. The guard is dropped with the response.
-pub(super) async fn result_of(
+pub(super) async fn result_of(feed: Arc<Feed>, guard: Disconnect, headers: HeaderMap) -> Response {
+    result_as(feed, guard, headers, Box::new(|result| result)).await
+}
+
+/// As [`result_of`], in the form of another protocol.
+pub(super) async fn result_as(
     feed: Arc<Feed>,
     mut guard: Disconnect,
     mut headers: HeaderMap,
+    shown: Shown,
 ) -> Response {
     if let Ok(result) = tokio::time::timeout(HEARTBEAT, feed.result()).await {
         guard.disarm();
         return match result {
-            Some(result) => (headers, Json(result)).into_response(),
+            Some(result) => (headers, Json(shown(result))).into_response(),
             None => (headers, ApiError::goes_on()).into_response(),
         };
     }
-    let lines = stream::unfold(Some((feed, guard)), |state| async move {
-        let (feed, mut guard) = state?;
+    let lines = stream::unfold(Some((feed, guard, shown)), |state| async move {
+        let (feed, mut guard, shown) = state?;
         let Ok(result) = tokio::time::timeout(HEARTBEAT, feed.result()).await else {
-            return Some((Ok("\n".to_owned()), Some((feed, guard))));
+            return Some((Ok("\n".to_owned()), Some((feed, guard, shown))));
         };
         guard.disarm();
         Some((
-            result.map(|result| result.to_string()).ok_or(BrokenOff),
+            result
+                .map(|result| shown(result).to_string())
+                .ok_or(BrokenOff),
             None,
         ))
     });

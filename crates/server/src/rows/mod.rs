@@ -5,6 +5,7 @@ mod cells;
 mod claims;
 mod crons;
 mod db;
+mod depth;
 mod error;
 mod event_log;
 mod lanes;
@@ -39,6 +40,7 @@ pub(crate) use assistants::{Assistant, system_assistant};
 use cells::Line;
 pub(crate) use crons::Cron;
 use db::Db;
+pub(crate) use depth::QueueDepth;
 pub(crate) use error::RowsError;
 pub(crate) use numbers::PER_EVENT;
 use peers::{Peers, Watch};
@@ -88,6 +90,15 @@ impl Rows {
         let rows = Self::with(Db::Postgres(database.clone())).await?;
         tokio::spawn(postgres::listen(database, rows.signals.clone()));
         Ok(rows)
+    }
+
+    /// Returns the connections to the database that are in use, and the most there may be; `None` for a file.
+    pub(crate) fn pool(&self) -> Option<(usize, usize)> {
+        match &self.db {
+            #[cfg(feature = "postgres")]
+            Db::Postgres(database) => Some(database.connections()),
+            Db::Sqlite(_) => None,
+        }
     }
 
     async fn with(db: Db) -> RowsResult<Self> {

@@ -84,7 +84,7 @@ impl LiveRuns {
         }
     }
 
-    pub(super) fn all(&self) -> Vec<Arc<Live>> {
+    pub(crate) fn all(&self) -> Vec<Arc<Live>> {
         self.map().values().cloned().collect()
     }
 }

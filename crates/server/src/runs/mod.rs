@@ -72,6 +72,7 @@ pub(crate) struct Runs {
     /// The name of this process in the queue.
     worker: String,
     slots: Arc<Semaphore>,
+    limit: usize,
     lease: Duration,
     draining: watch::Sender<bool>,
 }
@@ -89,6 +90,7 @@ impl Runs {
             last_owner: Mutex::default(),
             worker: format!("{}/{}", this_process(), Uuid::new_v4()),
             slots: Arc::new(Semaphore::new(limit.min(Semaphore::MAX_PERMITS))),
+            limit,
             lease,
             draining: watch::Sender::new(false),
         }
@@ -96,6 +98,11 @@ impl Runs {
 
     pub(crate) fn is_draining(&self) -> bool {
         *self.draining.borrow()
+    }
+
+    /// Returns how many runs this process carries out, and how many it may.
+    pub(crate) fn load(&self) -> (usize, usize) {
+        (self.live.all().len(), self.limit)
     }
 
     /// Returns the permit for one more run.

@@ -186,6 +186,7 @@ impl RunRequest {
         merge(&mut metadata, &given(&self.metadata));
         let own = json!({
             "graph_id": assistant.graph_id, "assistant_id": assistant.assistant_id,
+            "assistant_version": assistant.version,
         });
         merge(&mut metadata, &own);
         Ok((config, context, metadata))
@@ -241,7 +242,10 @@ impl RunRequest {
             updated_at: now,
         };
         // What is wrong is refused now.
-        invocation(&row, CancelToken::new(), &app.limits)?;
+        let planned = invocation(&row, CancelToken::new(), &app.limits)?;
+        app.graph(&assistant.graph_id)?
+            .check_context(&planned.context)
+            .map_err(|error| ApiError::invalid(format!("context: {error}")))?;
         let owner = app.owner();
         // An owner may hold any character: what is between the two is none of them.
         let key = self.concurrency_key;

@@ -1,7 +1,7 @@
 //! One run, from its claim to its end.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use langgraph::error::AgentError;
 use langgraph::run::CancelToken;
@@ -32,6 +32,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Carries out a run that was claimed.
 pub(super) async fn execute(app: &Arc<App>, mut claim: Claim) {
+    let began = Instant::now();
     // It is not needed again.
     let payload = std::mem::take(&mut claim.payload);
     let row: Arc<Run> = match serde_json::from_str(&payload) {
@@ -77,6 +78,7 @@ pub(super) async fn execute(app: &Arc<App>, mut claim: Claim) {
     live.feed.set_local(false);
     app.runs.live.remove(&live);
     if let Outcome::Ended { result } = outcome {
+        app.metrics.run_ended(&result, began.elapsed());
         live.feed.end(Some(result));
         app.runs.deliveries.notify_one();
         leave_thread(app, &row);

@@ -1,5 +1,6 @@
 //! The forms of the wire that differ from the crate's own.
 
+pub(crate) mod a2a;
 pub(crate) mod ag_ui;
 pub(crate) mod approval;
 pub(crate) mod chunk;

@@ -1,0 +1,112 @@
+//! A2A: the events of a task.
+
+use langgraph_http::Frame;
+use serde_json::{Value, json};
+
+use super::Encoder;
+use super::openai::Answer;
+use crate::stream::{EndStatus, OpenInterrupt, StreamEvent, StreamEventKind};
+use crate::wire::a2a::{Form, State};
+use crate::wire::ag_ui::text;
+
+/// Encodes the events of one run as the messages of a streaming call.
+pub(crate) struct A2a {
+    form: Form,
+    /// The id of the call.
+    call: Value,
+    task: String,
+    context: String,
+    answer: Answer,
+    interrupt: Option<OpenInterrupt>,
+    /// The last text of the assistant in the state.
+    last: Option<String>,
+    has_begun: bool,
+    has_text: bool,
+}
+
+/// Returns what the assistant has said last.
+pub(crate) fn last_text(values: &Value) -> Option<String> {
+    let messages = values["messages"].as_array();
+    let mut messages = messages.into_iter().flatten().rev();
+    let last = messages.find(|message| message["type"] == "ai");
+    last.map(|message| text(&message["content"]))
+}
+
+impl A2a {
+    pub(crate) fn new(form: Form, call: Value, task: &str, context: &str) -> Self {
+        Self {
+            form,
+            call,
+            task: task.to_owned(),
+            context: context.to_owned(),
+            answer: Answer::new(0),
+            interrupt: None,
+            last: None,
+            has_begun: false,
+            has_text: false,
+        }
+    }
+
+    fn frame(&self, result: &Value) -> Frame {
+        let message = json!({"jsonrpc": "2.0", "id": self.call, "result": result});
+        Frame::data_only(message.to_string())
+    }
+
+    fn text(&mut self, text: &str) -> Frame {
+        let appends = std::mem::replace(&mut self.has_text, true);
+        let update = self
+            .form
+            .artifact_update(&self.task, &self.context, text, appends);
+        self.frame(&update)
+    }
+
+    fn end(&self, status: EndStatus, error: Option<&str>) -> Frame {
+        let (state, says) = match (status, &self.interrupt) {
+            (EndStatus::Completed, _) => (State::Completed, None),
+            (EndStatus::Interrupted, Some(open)) => {
+                (State::InputRequired, Some(open.value.to_string()))
+            }
+            (EndStatus::Interrupted, None) => (State::InputRequired, None),
+            (EndStatus::Cancelled, _) => (State::Canceled, None),
+            (EndStatus::Failed, _) => (State::Failed, error.map(str::to_owned)),
+        };
+        let update = self
+            .form
+            .status_update(&self.task, &self.context, state, says.as_deref());
+        self.frame(&update)
+    }
+}
+
+impl Encoder for A2a {
+    fn encode(&mut self, event: &StreamEvent) -> Vec<Frame> {
+        let mut frames = Vec::new();
+        if !std::mem::replace(&mut self.has_begun, true) {
+            let task = self
+                .form
+                .task(&self.task, &self.context, State::Working, None, None);
+            frames.push(self.frame(&self.form.wrapped(task)));
+        }
+        if let StreamEventKind::Interrupt { interrupt, .. } = &event.kind {
+            self.interrupt.get_or_insert_with(|| interrupt.clone());
+        }
+        if let StreamEventKind::Values(values) = &event.kind {
+            self.last = last_text(values);
+        }
+        let StreamEventKind::Ended { status, error } = &event.kind else {
+            if let Some(text) = self.answer.event(event).filter(|text| !text.is_empty()) {
+                frames.push(self.text(&text));
+            }
+            return frames;
+        };
+        // What no model has streamed.
+        if !self.has_text
+            && *status == EndStatus::Completed
+            && let Some(text) = self.last.take()
+        {
+            frames.push(self.text(&text));
+        }
+        let error = error.as_ref().map(|error| error.message.as_str());
+        frames.push(self.end(*status, error));
+        frames
+    }
+}

@@ -1,0 +1,288 @@
+//! Assistants as agents of the A2A protocol: JSON-RPC, in version 0.3 and in version 1.0.
+//!
+//! A context is a thread, and a task is a run.
+
+use axum::Json;
+use axum::body::Bytes;
+use axum::extract::{Path, Query};
+use axum::http::{HeaderMap, header};
+use axum::response::{IntoResponse, Response};
+use futures_util::StreamExt;
+use langgraph_http::{Frame, Sse};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::encoded::encoded;
+use super::json_rpc::{Call, Failure, read, response};
+use super::runs::{event_stream, permit};
+use super::waiting::{Shown, result_as};
+use crate::encode::a2a::{A2a, last_text};
+use crate::error::{ApiError, ApiResult};
+use crate::guard::Access;
+use crate::queue::Cancel;
+use crate::rows::{Assistant, Run, Thread};
+use crate::runs::{
+    Accepted, Disconnect, IfNotExists, Modes, OnCompletion, RunRequest, accept, attach, cancel,
+};
+use crate::spec::{Mode, RunCommand};
+use crate::threads;
+use crate::wire::a2a::{Form, Given, State};
+
+/// The code of A2A for a task that does not exist, and for one that has ended.
+const NO_SUCH_TASK: i64 = -32001;
+const NOT_CANCELABLE: i64 = -32002;
+
+pub(super) async fn call(app: Access, Path(id): Path<String>, body: Bytes) -> Response {
+    let call = match read(&body) {
+        Ok(call) => call,
+        Err(failure) => return Json(response(&Value::Null, Err(failure))).into_response(),
+    };
+    let id = (call.id.clone().unwrap_or_default(), id);
+    let done = answer(&app, &id.1, call).await;
+    done.unwrap_or_else(|failure| Json(response(&id.0, Err(failure))).into_response())
+}
+
+async fn answer(app: &Access, assistant: &str, call: Call) -> Result<Response, Failure> {
+    let assistant = app.assistant(assistant).await?;
+    let (form, method) = match &*call.method {
+        "message/send" => (Form::V03, "send"),
+        "message/stream" => (Form::V03, "stream"),
+        "tasks/get" => (Form::V03, "get"),
+        "tasks/cancel" => (Form::V03, "cancel"),
+        "SendMessage" => (Form::V1, "send"),
+        "SendStreamingMessage" => (Form::V1, "stream"),
+        "GetTask" => (Form::V1, "get"),
+        "CancelTask" => (Form::V1, "cancel"),
+        other => return Err(Failure::unknown_method(other)),
+    };
+    let id = call.id.unwrap_or_default();
+    match method {
+        "send" => send(app, form, id, &assistant, &call.params).await,
+        "stream" => stream(app, form, id, &assistant, &call.params).await,
+        "get" => {
+            let run = find(app, &call.params).await?;
+            let task = task(app, form, &run).await?;
+            Ok(Json(response(&id, Ok(task))).into_response())
+        }
+        _ => {
+            let run = find(app, &call.params).await?;
+            if !run.is_open() || !cancel(app, &run.run_id, Cancel::Interrupt).await? {
+                return Err(Failure::new(NOT_CANCELABLE, "the task has ended"));
+            }
+            let task = form.task(&run.run_id, &run.thread_id, State::Canceled, None, None);
+            Ok(Json(response(&id, Ok(task))).into_response())
+        }
+    }
+}
+
+/// Accepts the run of a message. On a thread that waits, the message is the answer.
+async fn begin(
+    app: &Access,
+    assistant: &Assistant,
+    params: &Value,
+    modes: Vec<Mode>,
+) -> Result<Accepted, Failure> {
+    let message = &params["message"];
+    if !message["parts"].is_array() {
+        return Err(Failure::invalid_params("`message` needs its `parts`"));
+    }
+    let given = Given::read(&message["parts"]);
+    let context = match message["contextId"].as_str() {
+        Some(id) => context(app, id),
+        None => Uuid::now_v7().to_string(),
+    };
+    let waits = match threads::find(app, &context).await {
+        Ok(thread) => is_waiting(&thread),
+        Err(_) => false,
+    };
+    let mut request = RunRequest {
+        assistant_id: assistant.assistant_id.clone(),
+        if_not_exists: Some(IfNotExists::Create),
+        on_completion: Some(OnCompletion::Keep),
+        stream_mode: Some(Modes(modes)),
+        ..RunRequest::default()
+    };
+    if waits {
+        request.command = Some(RunCommand::resume(given.answer()));
+    } else {
+        request.input = given.input();
+    }
+    Ok(accept(app, Some(&context), request).await?)
+}
+
+/// Returns true if a thread has open interrupts.
+fn is_waiting(thread: &Thread) -> bool {
+    let open = thread.interrupts.as_object();
+    open.is_some_and(|open| !open.is_empty())
+}
+
+/// Returns the thread of a context. An id that is no UUID becomes one, for each owner another.
+fn context(app: &Access, id: &str) -> String {
+    match id.parse::<Uuid>() {
+        Ok(id) => id.to_string(),
+        Err(_) => app.derived_id("a2a", app.owner(), id).to_string(),
+    }
+}
+
+async fn send(
+    app: &Access,
+    form: Form,
+    id: Value,
+    assistant: &Assistant,
+    params: &Value,
+) -> Result<Response, Failure> {
+    let run = begin(app, assistant, params, vec![Mode::Values]).await?;
+    let (task, thread) = (run.row.run_id.clone(), run.row.thread_id.clone());
+    let waits = &params["configuration"];
+    if waits["blocking"] == false || waits["returnImmediately"] == true {
+        let task = form.task(&task, &thread, State::Submitted, None, None);
+        return Ok(Json(response(&id, Ok(form.wrapped(task)))).into_response());
+    }
+    let guard = Disconnect::new(app, &task, run.cancel_on_disconnect);
+    // Its events are not read: the run must not wait for them.
+    drop(run.events);
+    let shown: Shown = Box::new(move |values| {
+        let (state, reply, says) = outcome(&values);
+        let task = form.task(&task, &thread, state, reply.as_deref(), says.as_deref());
+        response(&id, Ok(form.wrapped(task)))
+    });
+    Ok(result_as(run.feed, guard, HeaderMap::new(), shown).await)
+}
+
+async fn stream(
+    app: &Access,
+    form: Form,
+    id: Value,
+    assistant: &Assistant,
+    params: &Value,
+) -> Result<Response, Failure> {
+    let permit = permit(app)?;
+    let modes = vec![Mode::Values, Mode::MessagesTuple];
+    let run = begin(app, assistant, params, modes).await?;
+    let guard = Disconnect::new(app, &run.row.run_id, run.cancel_on_disconnect);
+    let encoder = A2a::new(form, id.clone(), &run.row.run_id, &run.row.thread_id);
+    let frames = encoded(run.events, encoder, guard);
+    // This protocol cannot continue a stream that breaks off.
+    let frames = frames.map(move |frame| {
+        frame.unwrap_or_else(|_| {
+            let failure = Failure::new(-32603, "the server stops; try again");
+            Frame::data_only(response(&id, Err(failure)).to_string())
+        })
+    });
+    let sse = Sse::new(frames.boxed());
+    Ok(event_stream(permit, HeaderMap::new(), sse))
+}
+
+async fn find(app: &Access, params: &Value) -> Result<Run, Failure> {
+    let missing = || Failure::new(NO_SUCH_TASK, "there is no such task");
+    // Version 1.0 has names of resources in some bindings: `tasks/<id>`.
+    let id = params["id"].as_str().or_else(|| params["name"].as_str());
+    let id = id.and_then(|id| id.rsplit('/').next()).unwrap_or_default();
+    let id = id.parse::<Uuid>().map_err(|_| missing())?.to_string();
+    let run = app.rows.run_of_id(&id).await.map_err(ApiError::from)?;
+    let run = run.ok_or_else(missing)?;
+    threads::find(app, &run.thread_id)
+        .await
+        .map_err(|_| missing())?;
+    Ok(run)
+}
+
+async fn task(app: &Access, form: Form, run: &Run) -> Result<Value, Failure> {
+    let values = if run.is_open() {
+        Value::Null
+    } else {
+        attach(app, run).await?.result().await.unwrap_or_default()
+    };
+    let (ended, reply, says) = outcome(&values);
+    let thread = threads::find(app, &run.thread_id).await?;
+    let waits = is_waiting(&thread);
+    let state = match &*run.status {
+        "pending" => State::Submitted,
+        "running" => State::Working,
+        "interrupted" if waits => State::InputRequired,
+        "interrupted" => State::Canceled,
+        "error" | "timeout" => State::Failed,
+        _ => ended,
+    };
+    Ok(form.task(
+        &run.run_id,
+        &run.thread_id,
+        state,
+        reply.as_deref(),
+        says.as_deref(),
+    ))
+}
+
+/// Returns how a run has ended by its result, what the assistant has said, and what the status says.
+fn outcome(values: &Value) -> (State, Option<String>, Option<String>) {
+    if let Some(error) = values.get("__error__") {
+        let message = error["message"].as_str().map(str::to_owned);
+        return (State::Failed, None, message);
+    }
+    let whole = || (!values.is_null()).then(|| values.to_string());
+    let reply = last_text(values).or_else(whole);
+    match values["__interrupt__"].as_array() {
+        Some(open) if !open.is_empty() => {
+            let says = open.first().map(|open| open["value"].to_string());
+            (State::InputRequired, reply, says)
+        }
+        _ => (State::Completed, reply, None),
+    }
+}
+
+#[derive(Deserialize)]
+pub(super) struct OfAssistant {
+    assistant_id: String,
+}
+
+pub(super) async fn card(
+    app: Access,
+    Query(query): Query<OfAssistant>,
+    headers: HeaderMap,
+) -> ApiResult<Json<Value>> {
+    described(&app, &query.assistant_id, &headers).await
+}
+
+pub(super) async fn card_of(
+    app: Access,
+    Path(assistant): Path<String>,
+    headers: HeaderMap,
+) -> ApiResult<Json<Value>> {
+    described(&app, &assistant, &headers).await
+}
+
+/// Returns the card of an assistant, for clients of both versions.
+async fn described(app: &Access, id: &str, headers: &HeaderMap) -> ApiResult<Json<Value>> {
+    let assistant = app.assistant(id).await?;
+    let header =
+        |name: &header::HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
+    let host = header(&header::HOST).unwrap_or("localhost");
+    let scheme = headers.get("x-forwarded-proto");
+    let scheme = scheme.and_then(|scheme| scheme.to_str().ok());
+    let scheme = scheme.filter(|scheme| *scheme == "https").unwrap_or("http");
+    let url = format!("{scheme}://{host}/a2a/{}", assistant.assistant_id);
+    let description = assistant
+        .description
+        .clone()
+        .unwrap_or_else(|| format!("Runs the graph `{}`.", assistant.graph_id));
+    Ok(Json(json!({
+        "protocolVersion": "0.3.0",
+        "name": assistant.name,
+        "description": description,
+        "version": env!("CARGO_PKG_VERSION"),
+        "url": url,
+        "preferredTransport": "JSONRPC",
+        "supportedInterfaces": [
+            {"url": url, "protocolBinding": "JSONRPC", "protocolVersion": "1.0"},
+            {"url": url, "protocolBinding": "JSONRPC", "protocolVersion": "0.3"},
+        ],
+        "capabilities": {"streaming": true, "pushNotifications": false},
+        "defaultInputModes": ["text/plain", "application/json"],
+        "defaultOutputModes": ["text/plain"],
+        "skills": [{
+            "id": assistant.graph_id, "name": assistant.name, "description": description,
+            "tags": ["langgraph"],
+        }],
+    })))
+}

@@ -1,0 +1,158 @@
+//! Assistants as tools of an MCP server, without sessions: a call is a run without a thread.
+
+use std::collections::BTreeMap;
+
+use axum::Json;
+use axum::body::Bytes;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use serde_json::{Value, json};
+
+use super::json_rpc::{Call, Failure, read, response};
+use super::waiting::{Shown, result_as};
+use crate::encode::a2a::last_text;
+use crate::error::{ApiError, ApiResult};
+use crate::guard::Access;
+use crate::rows::Assistant;
+use crate::runs::{Disconnect, OnDisconnect, RunRequest, accept};
+
+/// The versions of the protocol that a client may ask for, the newest first.
+const VERSIONS: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
+
+pub(super) async fn call(app: Access, body: Bytes) -> Response {
+    let call = match read(&body) {
+        Ok(call) => call,
+        Err(failure) => {
+            let refused = Json(response(&Value::Null, Err(failure)));
+            return (StatusCode::BAD_REQUEST, refused).into_response();
+        }
+    };
+    // Notifications, and answers to requests that this server does not send.
+    let Some(id) = call.id.clone().filter(|_| !call.method.is_empty()) else {
+        return StatusCode::ACCEPTED.into_response();
+    };
+    if call.method == "tools/call" {
+        return match call_tool(&app, &id, &call.params).await {
+            Ok(response) => response,
+            Err(failure) => Json(response(&id, Err(failure))).into_response(),
+        };
+    }
+    Json(response(&id, answer(&app, &call).await)).into_response()
+}
+
+/// There are no messages outside of answers.
+pub(super) async fn listen(_: Access) -> ApiError {
+    ApiError::not_allowed()
+}
+
+/// There are no sessions.
+pub(super) async fn end(_: Access) -> ApiError {
+    ApiError::not_found("Session not found")
+}
+
+async fn answer(app: &Access, call: &Call) -> Result<Value, Failure> {
+    match &*call.method {
+        "initialize" => {
+            let wanted = call.params["protocolVersion"].as_str();
+            let known = VERSIONS.into_iter().find(|known| Some(*known) == wanted);
+            Ok(json!({
+                "protocolVersion": known.unwrap_or(VERSIONS[0]),
+                "capabilities": {"tools": {"listChanged": false}},
+                "serverInfo": {"name": "langgraph", "version": env!("CARGO_PKG_VERSION")},
+            }))
+        }
+        "ping" => Ok(json!({})),
+        "tools/list" => {
+            let tools = tools(app).await?;
+            let listed: ApiResult<Vec<Value>> = tools
+                .iter()
+                .map(|(name, assistant)| described(app, name, assistant))
+                .collect();
+            Ok(json!({"tools": listed?}))
+        }
+        other => Err(Failure::unknown_method(other)),
+    }
+}
+
+/// Returns the assistants that the user may use, by names that are those of tools.
+async fn tools(app: &Access) -> ApiResult<BTreeMap<String, Assistant>> {
+    let mut tools: BTreeMap<String, Assistant> = BTreeMap::new();
+    for assistant in app.rows.assistants().await? {
+        if !app.shows(&assistant) {
+            continue;
+        }
+        let of_graph = assistant.owner.is_empty();
+        let named = if of_graph {
+            &assistant.graph_id
+        } else {
+            &assistant.name
+        };
+        let fits = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-');
+        let mut name: String = named
+            .chars()
+            .map(|letter| if fits(letter) { letter } else { '_' })
+            .take(64)
+            .collect();
+        // Names of assistants are not unique; those of graphs are.
+        if !of_graph && (tools.contains_key(&name) || app.graphs.contains_key(&name)) {
+            let id = assistant.assistant_id.split('-').next().unwrap_or_default();
+            name = format!("{name}_{id}");
+        }
+        tools.insert(name, assistant);
+    }
+    Ok(tools)
+}
+
+fn described(app: &Access, name: &str, assistant: &Assistant) -> ApiResult<Value> {
+    let graph = app.graph(&assistant.graph_id)?;
+    let description = assistant
+        .description
+        .clone()
+        .unwrap_or_else(|| format!("Runs the graph `{}`.", assistant.graph_id));
+    Ok(json!({
+        "name": name, "description": description, "inputSchema": graph.schemas().input,
+    }))
+}
+
+async fn call_tool(app: &Access, id: &Value, params: &Value) -> Result<Response, Failure> {
+    let name = params["name"].as_str().unwrap_or_default();
+    let tools = tools(app).await?;
+    let assistant = tools
+        .get(name)
+        .ok_or_else(|| Failure::invalid_params(format!("unknown tool `{name}`")))?;
+    let request = RunRequest {
+        assistant_id: assistant.assistant_id.clone(),
+        input: match &params["arguments"] {
+            Value::Null => json!({}),
+            arguments => arguments.clone(),
+        },
+        on_disconnect: Some(OnDisconnect::Cancel),
+        ..RunRequest::default()
+    };
+    let run = accept(app, None, request).await?;
+    let guard = Disconnect::new(app, &run.row.run_id, run.cancel_on_disconnect);
+    // Its events are not read: the run must not wait for them.
+    drop(run.events);
+    let id = id.clone();
+    let shown: Shown = Box::new(move |result| response(&id, Ok(tool_result(&result))));
+    Ok(result_as(run.feed, guard, HeaderMap::new(), shown).await)
+}
+
+/// Returns what a tool answers: the last message of the assistant, or all values.
+fn tool_result(values: &Value) -> Value {
+    let said = |text: String| json!([{"type": "text", "text": text}]);
+    if let Some(error) = values.get("__error__") {
+        let message = error["message"].as_str().unwrap_or("the run failed");
+        return json!({"content": said(message.to_owned()), "isError": true});
+    }
+    if let Some(open) = values.get("__interrupt__") {
+        let message = format!("the run waits for an answer, which a tool cannot get: {open}");
+        return json!({"content": said(message), "isError": true});
+    }
+    let answer = last_text(values).unwrap_or_else(|| values.to_string());
+    let mut result = json!({"content": said(answer), "isError": false});
+    if values.is_object() {
+        result["structuredContent"] = values.clone();
+    }
+    result
+}
