@@ -25,7 +25,7 @@ struct Chat {
 /// Says which pictures it has got, as a model would see them.
 #[node]
 fn look(state: &Chat) -> ChatUpdate {
-    let parts = state.messages.iter().flat_map(|message| message.parts());
+    let parts = state.messages.iter().flat_map(Message::parts);
     let pictures = parts.filter_map(|part| match part {
         ContentPart::Image(Media::Base64 {
             base64, mime_type, ..

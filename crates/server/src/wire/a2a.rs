@@ -207,10 +207,9 @@ fn file(part: &Value) -> Option<Value> {
     let nested = &part["file"];
     let mime = [&nested["mimeType"], &part["mediaType"]];
     let mime = mime.into_iter().find_map(Value::as_str);
-    let kind = match mime.and_then(|mime| mime.split('/').next()) {
-        Some(kind @ ("image" | "audio" | "video")) => kind,
-        _ => "file",
-    };
+    let kind = mime.and_then(|mime| mime.split('/').next());
+    let kind = kind.filter(|kind| matches!(*kind, "image" | "audio" | "video"));
+    let kind = kind.unwrap_or("file");
     let bytes = [&nested["bytes"], &part["raw"]];
     let address = [&nested["uri"], &part["url"]];
     let found = |places: [&Value; 2]| {

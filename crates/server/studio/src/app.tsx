@@ -1,6 +1,7 @@
 import { useEffect } from "react";
 import type { Panel, Theme } from "./studio";
 import { applyTheme, cell, fresh, paint, select, start, useStudio, view } from "./studio";
+import { AssistantView } from "./views/assistant";
 import { Chat } from "./views/chat";
 import { Composer } from "./views/composer";
 import { Graph } from "./views/graph";
@@ -125,6 +126,8 @@ export function App() {
         <main className="locked" id="main"><p className="quiet">Connecting…</p></main>
       ) : at === "store" ? (
         <StoreView />
+      ) : at === "assistant" ? (
+        <AssistantView />
       ) : (
         <main className="threads-view" id="main" tabIndex={-1}>
           <Sidebar />

@@ -8,7 +8,7 @@ import { begin, end, tell } from "./model/live";
 import { problemOf } from "./model/text";
 import type { AssistantRow, Drawn, Fields, Json, RunRow, Schema, Snapshot, ThreadRow } from "./model/types";
 
-export type View = "threads" | "store";
+export type View = "threads" | "store" | "assistant";
 export type Panel = "chat" | "steps" | "state";
 export type Theme = "light" | "dark" | "system";
 
@@ -16,6 +16,8 @@ export interface Breaks {
   before: string[];
   after: string[];
 }
+
+const PAGE = 60;
 
 export interface State {
   connected: "no" | "yes" | "lost" | "locked";
@@ -33,8 +35,11 @@ export interface State {
   direction: Direction;
   input: Schema | null;
   stateSchema: Schema | null;
+  contextSchema: Schema | null;
   threads: ThreadRow[];
   allThreads: number;
+  /** How many threads are listed at most. */
+  listed: number;
   filter: string;
   threadId: string | null;
   thread: ThreadRow | null;
@@ -49,7 +54,6 @@ export interface State {
   loading: boolean;
 }
 
-const PAGE = 60;
 const MODES = ["values", "messages-tuple", "tasks", "checkpoints", "custom"] as const;
 
 function stored(key: string): string | null {
@@ -84,8 +88,10 @@ export const cell = new Cell<State>({
   direction: (stored("direction") as Direction | null) ?? "TB",
   input: null,
   stateSchema: null,
+  contextSchema: null,
   threads: [],
   allThreads: 0,
+  listed: PAGE,
   filter: "all",
   threadId: null,
   thread: null,
@@ -144,12 +150,14 @@ export async function unlock(token: string): Promise<void> {
 function address(): { assistant: string | null; thread: string | null; view: View } {
   const [, first = "", second = ""] = location.hash.replace(/^#/, "").split("/");
   if (first === "store") return { assistant: null, thread: null, view: "store" };
+  if (first === "assistant") return { assistant: decodeURIComponent(second) || null, thread: null, view: "assistant" };
   return { assistant: decodeURIComponent(first) || null, thread: decodeURIComponent(second) || null, view: "threads" };
 }
 
 function show(): void {
   const { assistant, threadId, view } = cell.get();
-  const parts = view === "store" ? ["store"] : [assistant?.assistant_id ?? "", ...(threadId ? [threadId] : [])];
+  const id = assistant?.assistant_id ?? "";
+  const parts = view === "store" ? ["store"] : view === "assistant" ? ["assistant", id] : [id, ...(threadId ? [threadId] : [])];
   const hash = `#/${parts.map(encodeURIComponent).join("/")}`;
   if (hash !== location.hash) history.replaceState(null, "", hash);
 }
@@ -179,6 +187,8 @@ export async function choose(assistant: AssistantRow, thread: string | null = nu
     drawn: null,
     input: null,
     stateSchema: null,
+    contextSchema: null,
+    listed: PAGE,
     threadId: null,
     thread: null,
     history: [],
@@ -202,6 +212,7 @@ export async function choose(assistant: AssistantRow, thread: string | null = nu
       open: groups.size <= 6 ? groups : new Set(),
       input: (schemas.input_schema ?? null) as Schema | null,
       stateSchema: state,
+      contextSchema: (schemas.context_schema ?? null) as Schema | null,
       panel: state?.properties?.messages ? "chat" : "steps",
     });
     await threads();
@@ -214,23 +225,39 @@ export async function choose(assistant: AssistantRow, thread: string | null = nu
   }
 }
 
+// --- Assistants ---
+
+/** Reads the assistants again, and turns to the one of that id. */
+export async function assistants(id: string): Promise<void> {
+  const found = (await client.assistants.search({ limit: 100, sortBy: "name", sortOrder: "asc" })) as AssistantRow[];
+  const assistant = found.find((one) => one.assistant_id === id) ?? found[0];
+  cell.set({ assistants: found });
+  if (assistant) await choose(assistant);
+}
+
 // --- Threads ---
 
 export async function threads(): Promise<void> {
-  const { assistant, filter } = cell.get();
+  const { assistant, filter, listed } = cell.get();
   if (!assistant) return;
   const metadata = { graph_id: assistant.graph_id };
   const found = await client.threads.search({
     metadata,
-    limit: PAGE,
+    limit: listed,
     sortBy: "updated_at",
     sortOrder: "desc",
     ...(filter === "all" ? {} : { status: filter as "idle" }),
   });
-  const all = await client.threads.count({ metadata });
+  const all = await client.threads.count({ metadata, ...(filter === "all" ? {} : { status: filter as "idle" }) });
   if (cell.get().assistant === assistant) {
     cell.set({ threads: found as unknown as ThreadRow[], allThreads: all });
   }
+}
+
+/** Lists more threads. */
+export async function more(): Promise<void> {
+  cell.set({ listed: cell.get().listed + PAGE });
+  await threads();
 }
 
 /** Opens a thread; a run that is under way there is followed. */
@@ -519,6 +546,19 @@ export async function edit(values: Fields, asNode: string | null): Promise<boole
   }
 }
 
+/** Returns the checkpoint that is looked at with the states of its subgraphs. */
+export async function within(): Promise<Snapshot | null> {
+  const { threadId, selected } = cell.get();
+  if (!threadId) return null;
+  try {
+    const state = await client.threads.getState(threadId, selected ?? undefined, { subgraphs: true });
+    return state as unknown as Snapshot;
+  } catch (error) {
+    fail(error);
+    return null;
+  }
+}
+
 /** Makes a copy of the checkpoint that is looked at the head of the thread. */
 export async function fork(): Promise<void> {
   const { threadId, selected } = cell.get();
@@ -575,9 +615,9 @@ window.addEventListener("hashchange", () => {
   const wanted = address();
   const { assistant, threadId, assistants } = cell.get();
   if (wanted.view === "store") return cell.set({ view: "store" });
-  cell.set({ view: "threads" });
+  cell.set({ view: wanted.view });
   const named = assistants.find((one) => one.assistant_id === wanted.assistant || one.graph_id === wanted.assistant);
   if (named && named !== assistant) void choose(named, wanted.thread);
   else if (wanted.thread && wanted.thread !== threadId) void open(wanted.thread);
-  else if (!wanted.thread && threadId) fresh();
+  else if (!wanted.thread && threadId && wanted.view === "threads") fresh();
 });

@@ -47,6 +47,9 @@ export function initial(schema: Schema | undefined, root: Schema): Json | undefi
     case "object": {
       const out: Fields = {};
       for (const [name, field] of Object.entries(at.properties ?? {})) {
+        const inner = resolve(field, root);
+        // An optional switch stays unset: its field may have a value already.
+        if (typeOf(inner) === "boolean" && inner.default === undefined && !at.required?.includes(name)) continue;
         const value = initial(field, root);
         if (value !== undefined) out[name] = value;
       }

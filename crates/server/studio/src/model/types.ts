@@ -14,6 +14,8 @@ export interface Task {
   error?: { error?: string; message?: string } | string | null;
   interrupts: Interrupt[];
   result?: Json;
+  /** The state of its subgraph, if it was asked for. */
+  state?: Snapshot | null;
 }
 
 export interface Checkpoint {
@@ -107,6 +109,10 @@ export interface AssistantRow {
   name: string;
   description?: string | null;
   metadata?: { [key: string]: unknown } | null;
+  context?: Fields | null;
+  version?: number;
+  created_at?: string;
+  updated_at?: string;
 }
 
 export function isFields(value: unknown): value is Fields {

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from "react";
 import type { Json, Schema } from "../model/types";
 import { check, initial, loose } from "../model/schema";
+import { v4 } from "../sdk/uuid";
 import { isBusy, send, stop, useStudio } from "../studio";
 import { SchemaForm } from "./form";
 import { open } from "./interrupt";
@@ -32,7 +33,7 @@ function Ask({ schema }: { schema: Schema }) {
   }, [text]);
   const go = () => {
     if (!text.trim() || busy) return;
-    const message = { type: "human", content: text.trim(), id: crypto.randomUUID() };
+    const message = { type: "human", content: text.trim(), id: v4() };
     void send({ ...(typeof extra === "object" && extra !== null && !Array.isArray(extra) ? extra : {}), messages: [message] });
     setText("");
   };

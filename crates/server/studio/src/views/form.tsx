@@ -1,4 +1,4 @@
-import { useId, useState } from "react";
+import { useEffect, useId, useState } from "react";
 import type { Json, Fields, Schema } from "../model/types";
 import { isFields } from "../model/types";
 import { initial, loose, resolve, typeOf } from "../model/schema";
@@ -28,9 +28,18 @@ function Help({ id, text, problem }: { id: string; text?: string | undefined; pr
   );
 }
 
+function shown(value: Json | undefined): string {
+  if (value === undefined) return "";
+  return typeof value === "string" ? value : JSON.stringify(value, null, 2);
+}
+
 /** Text that is kept as it was typed, and read as JSON where it is JSON. */
 function Loose({ id, value, onChange, describe, wrong }: { id: string; value: Json | undefined; onChange: (value: Json | undefined) => void; describe: string; wrong: boolean }) {
-  const [text, setText] = useState(() => (value === undefined ? "" : typeof value === "string" ? value : JSON.stringify(value, null, 2)));
+  const [text, setText] = useState(() => shown(value));
+  // The value changes without typing too: another item moves into this place of a list.
+  useEffect(() => {
+    if (JSON.stringify(loose(text)) !== JSON.stringify(value)) setText(shown(value));
+  }, [value]);
   const lines = text.split("\n").length;
   return (
     <textarea

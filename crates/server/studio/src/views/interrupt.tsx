@@ -36,7 +36,9 @@ function Approval({ request, onAnswer }: { request: Fields; onAnswer: Answer }) 
   const [text, setText] = useState("");
   const id = useId();
   const digest: Fields = typeof request.digest === "string" && request.digest ? { digest: request.digest } : {};
-  const give = (decision: Fields) => onAnswer({ ...decision, ...digest });
+  const [by, setBy] = useState("");
+  const expires = typeof request.expires_at === "number" ? new Date(request.expires_at) : null;
+  const give = (decision: Fields) => onAnswer({ ...decision, ...digest, ...(by.trim() ? { by: by.trim() } : {}) });
   const wrong = schema && mode === "edit" ? check(schema, schema, args) : [];
   return (
     <>
@@ -59,6 +61,15 @@ function Approval({ request, onAnswer }: { request: Fields; onAnswer: Answer }) 
           <textarea id={id} rows={2} autoFocus value={text} onChange={(event) => setText(event.target.value)} />
         </div>
       ) : null}
+      {expires ? <p className="hint" data-expires="">{expires.getTime() < Date.now() ? "Expired" : "Expires"} {expires.toLocaleString()}{isFields(request.default) && typeof request.default.type === "string" ? `: then ${request.default.type}` : ""}</p> : null}
+      <details>
+        <summary>Decide in a name</summary>
+        <div className="field">
+          <label htmlFor={`${id}-by`}>Name</label>
+          <input id={`${id}-by`} value={by} autoComplete="username" aria-describedby={`${id}-by-help`} onChange={(event) => setBy(event.target.value)} />
+          <p id={`${id}-by-help`} className="hint">For approvals that name who takes them. A server that knows its users uses their names.</p>
+        </div>
+      </details>
       <div className="line">
         {mode === "ask" ? (
           <>

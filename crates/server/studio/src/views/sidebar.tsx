@@ -1,7 +1,7 @@
 import { useEffect, useState } from "react";
 import { ago, clock, problemOf, short, titleOf, took } from "../model/text";
 import type { RunRow, ThreadRow } from "../model/types";
-import { cell, copy, drop, fail, follow, fresh, open, remove, threads, useStudio } from "../studio";
+import { cell, copy, drop, fail, follow, fresh, more, open, remove, threads, useStudio } from "../studio";
 import { Copy, Plus, Trash } from "./icons";
 
 const FILTERS = ["all", "idle", "busy", "interrupted", "error"];
@@ -90,7 +90,9 @@ export function Sidebar() {
         {shown.map((thread) => <Entry key={thread.thread_id} thread={thread} />)}
       </ul>
       {shown.length === 0 ? <p className="quiet none">{wanted || filter !== "all" ? "No thread fits." : "No thread yet."}</p> : null}
-      {total > list.length && !wanted && filter === "all" ? <p className="quiet none">The newest {list.length} of {total}</p> : null}
+      {total > list.length && !wanted ? (
+        <button className="wide" onClick={() => more().catch(fail)}>Show more: {list.length} of {total}</button>
+      ) : null}
     </nav>
   );
 }

@@ -1,8 +1,8 @@
 import { useEffect, useId, useState } from "react";
 import { idOf, parentOf } from "../model/history";
-import type { Json } from "../model/types";
+import type { Json, Snapshot } from "../model/types";
 import { isFields } from "../model/types";
-import { cell, edit, isBusy, looked, useStudio } from "../studio";
+import { cell, edit, isBusy, looked, useStudio, within } from "../studio";
 import { Pencil } from "./icons";
 import { Tree } from "./tree";
 
@@ -53,6 +53,33 @@ function Editor({ field, value, nodes, writer, onDone }: { field: string; value:
   );
 }
 
+/** The states of the subgraphs of open tasks, with those of their own subgraphs. */
+function inner(snapshot: Snapshot, path = ""): [string, Json][] {
+  return snapshot.tasks.flatMap((task, index) => {
+    if (!task.state) return [];
+    const many = snapshot.tasks.filter((one) => one.name === task.name).length > 1;
+    const name = `${path}${task.name}${many ? ` ${index + 1}` : ""}`;
+    return [[name, task.state.values] as [string, Json], ...inner(task.state, `${name} › `)];
+  });
+}
+
+function Subgraphs({ at }: { at: string | null }) {
+  const [states, setStates] = useState<[string, Json][] | null>(null);
+  useEffect(() => setStates(null), [at]);
+  return (
+    <details className="about" onToggle={(event) => { if (event.currentTarget.open && states === null) void within().then((state) => setStates(state ? inner(state) : [])); }}>
+      <summary>Subgraphs</summary>
+      {states?.map(([name, values]) => (
+        <section key={name} data-subgraph={name}>
+          <h3>{name}</h3>
+          <Tree value={values} label={`State of ${name}`} />
+        </section>
+      ))}
+      {states?.length === 0 ? <p className="quiet">No task of this checkpoint has a subgraph that is open.</p> : null}
+    </details>
+  );
+}
+
 /** The state at a checkpoint, beside the one before it. */
 export function StateView() {
   const shown = useStudio(looked);
@@ -97,6 +124,7 @@ export function StateView() {
       </div>
       {field !== null ? <Editor key={`${at}:${field}`} field={field} value={isFields(shown.values) ? shown.values[field] : shown.values} nodes={nodes} writer={ran.length > 1 ? (ran[ran.length - 1] ?? "") : ""} onDone={() => setField(null)} /> : null}
       <Tree key={at} value={shown.values} before={before ?? (isFields(shown.values) ? {} : null)} label="State" onlyChanges={only} onEdit={busy ? undefined : setField} />
+      {shown.tasks.length ? <Subgraphs at={at} /> : null}
       <details className="about">
         <summary>About this checkpoint</summary>
         <Tree value={{ checkpoint_id: at, parent, ...(shown.metadata as Record<string, Json>) }} label="About this checkpoint" />

@@ -2,7 +2,7 @@ import { useEffect, useRef } from "react";
 import { lineage, idOf } from "../model/history";
 import type { Step } from "../model/live";
 import { stepsOf } from "../model/live";
-import { took, textOf } from "../model/text";
+import { took, textOf, tokensOf } from "../model/text";
 import type { Json } from "../model/types";
 import { isFields } from "../model/types";
 import type { State } from "../studio";
@@ -48,6 +48,7 @@ function brief(value: Json): string {
 function Entry({ step, texts }: { step: Step; texts: string[] }) {
   const wrote = step.result !== undefined && step.result !== null && !(isFields(step.result) && Object.keys(step.result).length === 0);
   const time = step.startedAt !== null && step.endedAt !== null ? took(step.endedAt - step.startedAt) : "";
+  const tokens = tokensOf(step.result);
   return (
     <li className={`step ${step.status}`} style={{ marginInlineStart: step.depth * 18 }} data-step={step.path} data-status={step.status}>
       <p className="step-head">
@@ -55,6 +56,7 @@ function Entry({ step, texts }: { step: Step; texts: string[] }) {
         <strong>{step.name}</strong>
         {step.depth ? <span className="quiet">in {step.path.split(":").slice(0, -1).join(" › ")}</span> : null}
         <span className="grow" />
+        {tokens ? <span className="quiet" data-tokens={tokens}>{tokens.toLocaleString()} tokens</span> : null}
         <span className="quiet">{step.status === "done" ? time : STATUS[step.status]}</span>
       </p>
       {step.custom.length ? (

@@ -6,6 +6,9 @@ import { api, fail, say } from "../studio";
 import { Pencil, Plus, Trash } from "./icons";
 import { Tree } from "./tree";
 
+/** How many items are read at a time. */
+const PAGE = 100;
+
 interface Item {
   namespace: string[];
   key: string;
@@ -65,14 +68,15 @@ export function StoreView() {
   const [namespaces, setNamespaces] = useState<string[][]>([]);
   const [at, setAt] = useState<string[] | null>(null);
   const [items, setItems] = useState<Item[]>([]);
+  const [limit, setLimit] = useState(PAGE);
   const [chosen, setChosen] = useState<string | null>(null);
   const [editing, setEditing] = useState<Item | "new" | null>(null);
 
-  const read = useCallback(async (namespace: string[] | null) => {
+  const read = useCallback(async (namespace: string[] | null, limit: number) => {
     try {
       const [names, found] = await Promise.all([
         api().store.listNamespaces({ limit: 500 }),
-        api().store.searchItems(namespace ?? [], { limit: 100 }),
+        api().store.searchItems(namespace ?? [], { limit }),
       ]);
       setNamespaces(names.namespaces);
       setItems(found.items as unknown as Item[]);
@@ -80,7 +84,7 @@ export function StoreView() {
       fail(error);
     }
   }, []);
-  useEffect(() => void read(at), [read, at]);
+  useEffect(() => void read(at, limit), [read, at, limit]);
 
   const id = (item: Item) => [...item.namespace, item.key].join("\u0000");
   const item = items.find((one) => id(one) === chosen) ?? null;
@@ -92,13 +96,13 @@ export function StoreView() {
         </div>
         <ul className="threads">
           <li className={at === null ? "thread on" : "thread"}>
-            <button className="pick" aria-current={at === null} onClick={() => setAt(null)}><span className="title">All namespaces</span></button>
+            <button className="pick" aria-current={at === null} onClick={() => { setAt(null); setLimit(PAGE); }}><span className="title">All namespaces</span></button>
           </li>
           {namespaces.map((namespace) => {
             const on = at?.join("\u0000") === namespace.join("\u0000");
             return (
               <li key={namespace.join("\u0000")} className={on ? "thread on" : "thread"}>
-                <button className="pick" aria-current={on} onClick={() => setAt(namespace)}><span className="title">{namespace.join(" / ")}</span></button>
+                <button className="pick" aria-current={on} onClick={() => { setAt(namespace); setLimit(PAGE); }}><span className="title">{namespace.join(" / ")}</span></button>
               </li>
             );
           })}
@@ -119,10 +123,11 @@ export function StoreView() {
             </li>
           ))}
         </ul>
+        {items.length === limit ? <button className="wide" onClick={() => setLimit(limit + PAGE)}>Show more</button> : null}
       </section>
       <section className="detail" aria-label="Item">
         {editing !== null ? (
-          <EditItem key={editing === "new" ? "new" : id(editing)} item={editing === "new" ? null : editing} onDone={(saved) => { setEditing(null); if (saved) void read(at); }} />
+          <EditItem key={editing === "new" ? "new" : id(editing)} item={editing === "new" ? null : editing} onDone={(saved) => { setEditing(null); if (saved) void read(at, limit); }} />
         ) : item ? (
           <>
             <div className="line">
@@ -133,7 +138,7 @@ export function StoreView() {
                 className="danger"
                 onClick={() => {
                   if (!confirm(`Delete ${item.key}?`)) return;
-                  api().store.deleteItem(item.namespace, item.key).then(() => { setChosen(null); return read(at); }).catch(fail);
+                  api().store.deleteItem(item.namespace, item.key).then(() => { setChosen(null); return read(at, limit); }).catch(fail);
                 }}
               >
                 <Trash /> Delete

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import type { Theme } from "../studio";
 import { cell, choose, paint, useStudio, view } from "../studio";
-import { Logo, Moon, Question, Screen, Shelf, Sun, Threads } from "./icons";
+import { Logo, Moon, Pencil, Question, Screen, Shelf, Sun, Threads } from "./icons";
 
 const NEXT: Record<Theme, Theme> = { system: "light", light: "dark", dark: "system" };
 const ICONS: Record<Theme, ReactNode> = { system: <Screen />, light: <Sun />, dark: <Moon /> };
@@ -22,7 +22,7 @@ export function Topbar() {
           value={assistant?.assistant_id ?? ""}
           onChange={(event) => {
             const named = assistants.find((one) => one.assistant_id === event.target.value);
-            if (named) { view("threads"); void choose(named); }
+            if (named) { if (at === "store") view("threads"); void choose(named); }
           }}
         >
           {assistants.map((one) => (
@@ -32,6 +32,7 @@ export function Topbar() {
       </label>
       <div className="tabs" role="group" aria-label="View">
         <button aria-pressed={at === "threads"} onClick={() => view("threads")}><Threads /> Threads</button>
+        <button aria-pressed={at === "assistant"} onClick={() => view("assistant")}><Pencil /> Assistant</button>
         <button aria-pressed={at === "store"} onClick={() => view("store")}><Shelf /> Store</button>
       </div>
       <span className="grow" />
