@@ -13,6 +13,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
+use super::assistants;
 use super::encoded::encoded;
 use super::json_rpc::{Call, Failure, read, response};
 use super::runs::{event_stream, permit};
@@ -33,18 +34,18 @@ use crate::wire::a2a::{Form, Given, State};
 const NO_SUCH_TASK: i64 = -32001;
 const NOT_CANCELABLE: i64 = -32002;
 
-pub(super) async fn call(app: Access, Path(id): Path<String>, body: Bytes) -> Response {
+pub(super) async fn call(app: Access, Path(id): Path<String>, body: Bytes) -> ApiResult<Response> {
+    let assistant = assistants::find(&app, &id).await?;
     let call = match read(&body) {
         Ok(call) => call,
-        Err(failure) => return Json(response(&Value::Null, Err(failure))).into_response(),
+        Err(failure) => return Ok(Json(response(&Value::Null, Err(failure))).into_response()),
     };
-    let id = (call.id.clone().unwrap_or_default(), id);
-    let done = answer(&app, &id.1, call).await;
-    done.unwrap_or_else(|failure| Json(response(&id.0, Err(failure))).into_response())
+    let id = call.id.clone().unwrap_or_default();
+    let done = answer(&app, &assistant, call).await;
+    Ok(done.unwrap_or_else(|failure| Json(response(&id, Err(failure))).into_response()))
 }
 
-async fn answer(app: &Access, assistant: &str, call: Call) -> Result<Response, Failure> {
-    let assistant = app.assistant(assistant).await?;
+async fn answer(app: &Access, assistant: &Assistant, call: Call) -> Result<Response, Failure> {
     let (form, method) = match &*call.method {
         "message/send" => (Form::V03, "send"),
         "message/stream" => (Form::V03, "stream"),
@@ -58,8 +59,8 @@ async fn answer(app: &Access, assistant: &str, call: Call) -> Result<Response, F
     };
     let id = call.id.unwrap_or_default();
     match method {
-        "send" => send(app, form, id, &assistant, &call.params).await,
-        "stream" => stream(app, form, id, &assistant, &call.params).await,
+        "send" => send(app, form, id, assistant, &call.params).await,
+        "stream" => stream(app, form, id, assistant, &call.params).await,
         "get" => {
             let run = find(app, &call.params).await?;
             let task = task(app, form, &run).await?;
@@ -254,7 +255,7 @@ pub(super) async fn card_of(
 
 /// Returns the card of an assistant, for clients of both versions.
 async fn described(app: &Access, id: &str, headers: &HeaderMap) -> ApiResult<Json<Value>> {
-    let assistant = app.assistant(id).await?;
+    let assistant = assistants::find(app, id).await?;
     let header =
         |name: &header::HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
     let host = header(&header::HOST).unwrap_or("localhost");

@@ -22,7 +22,7 @@ use crate::threads::sees;
 use crate::wire::time::now;
 
 /// Finds an assistant by its id, or by the name of its graph.
-async fn find(app: &Access, id: &str) -> ApiResult<Assistant> {
+pub(super) async fn find(app: &Access, id: &str) -> ApiResult<Assistant> {
     if !app.graphs.contains_key(id) {
         uuid("assistant", id)?;
     }

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use axum::extract::Path;
+use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket, WebSocketUpgrade};
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -17,7 +18,7 @@ use uuid::Uuid;
 use super::protocol::free;
 use super::runs::permit;
 use crate::encode::v2::Channels;
-use crate::error::ApiResult;
+use crate::error::{ApiError, ApiResult};
 use crate::guard::Access;
 use crate::protocol::{Command, Form, command, frames};
 
@@ -33,9 +34,10 @@ const HEARTBEAT: Duration = Duration::from_secs(20);
 pub(super) async fn events(
     app: Access,
     Path(thread): Path<String>,
-    upgrade: WebSocketUpgrade,
+    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> ApiResult<Response> {
     let thread = free(&app, &thread).await?;
+    let upgrade = upgrade.map_err(|error| ApiError::bad_request(error.to_string()))?;
     let permit = permit(&app)?;
     let body = app.limits.body;
     let upgrade = upgrade.max_message_size(body).max_frame_size(body);
