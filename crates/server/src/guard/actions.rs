@@ -33,6 +33,7 @@ pub(super) fn requested(method: &str, path: &str) -> Option<RequestedAction> {
         ("runs", ["cancel"]) => (Threads, "update"),
         ("runs" | "ag-ui", _) | ("v1", ["chat", ..]) => (Threads, "create_run"),
         ("store", rest) => (Store, store(method, rest)),
+        (".well-known", _) | ("a2a", [_, ".well-known", ..]) => (Assistants, "read"),
         ("v1" | "ui" | "mcp" | "a2a", _) => (Assistants, protocols(first)),
         _ => return None,
     };
@@ -71,7 +72,9 @@ fn threads(method: &str, rest: &[&str]) -> &'static str {
         ("POST", [] | [_, "copy"]) => "create",
         (_, ["search" | "count"]) => "search",
         (_, ["prune"]) | ("DELETE", [_]) => "delete",
-        ("POST", [_, "runs" | "commands"] | [_, "runs", "wait" | "stream"]) => "create_run",
+        // A WebSocket takes commands, too.
+        ("POST", [_, "runs" | "commands"] | [_, "runs", "wait" | "stream"])
+        | ("GET", [_, "stream", "events"]) => "create_run",
         ("PATCH" | "DELETE", _) | ("POST", [_, "state"] | [_, "runs", _, "cancel"]) => "update",
         _ => "read",
     }
@@ -148,6 +151,14 @@ mod tests {
             ("POST", "/threads", (Threads, "create")),
             ("POST", "/threads/t/runs/wait", (Threads, "create_run")),
             ("POST", "/threads/t/commands", (Threads, "create_run")),
+            ("GET", "/threads/t/stream/events", (Threads, "create_run")),
+            ("POST", "/threads/t/stream/events", (Threads, "read")),
+            ("POST", "/a2a/x", (Threads, "create_run")),
+            (
+                "GET",
+                "/a2a/x/.well-known/agent-card.json",
+                (Assistants, "read"),
+            ),
             ("POST", "/threads/t/history", (Threads, "read")),
             ("POST", "/threads/t/state/checkpoint", (Threads, "read")),
             ("POST", "/threads/t/state", (Threads, "update")),

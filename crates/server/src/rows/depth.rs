@@ -1,6 +1,7 @@
 //! How full the queue is.
 
-use super::{Rows, RowsResult, sql};
+use super::statement::sql;
+use super::{Rows, RowsResult};
 use crate::wire::time::now_ms;
 
 /// The runs in the queue, of all processes.
