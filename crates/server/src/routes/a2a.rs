@@ -197,13 +197,17 @@ async fn task(app: &Access, form: Form, run: &Run) -> Result<Value, Failure> {
     };
     let (ended, reply, says) = outcome(&values);
     let thread = threads::find(app, &run.thread_id).await?;
-    let waits = is_waiting(&thread);
+    let newest = app.rows.newest_run(&run.thread_id).await;
+    let newest = newest.map_err(ApiError::from)?;
+    // The interrupts of a thread are those of its newest run.
+    let waits =
+        is_waiting(&thread) && newest.is_some_and(|(newest, ..)| newest.run_id == run.run_id);
     let state = match &*run.status {
         "pending" => State::Submitted,
         "running" => State::Working,
-        "interrupted" if waits => State::InputRequired,
-        "interrupted" => State::Canceled,
         "error" | "timeout" => State::Failed,
+        _ if waits => State::InputRequired,
+        "interrupted" => State::Canceled,
         _ => ended,
     };
     Ok(form.task(

@@ -29,6 +29,11 @@ pub(crate) struct Assistant {
 }
 
 impl Assistant {
+    /// Returns true for the assistant that a graph has by itself.
+    pub(crate) fn is_default(&self) -> bool {
+        self.assistant_id == Uuid::new_v5(&GRAPHS, self.graph_id.as_bytes()).to_string()
+    }
+
     pub(crate) fn json(&self) -> Value {
         serde_json::to_value(self).unwrap_or_default()
     }

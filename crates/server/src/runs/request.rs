@@ -184,10 +184,13 @@ impl RunRequest {
         let mut metadata = assistant.metadata.clone();
         merge(&mut metadata, &config.metadata);
         merge(&mut metadata, &given(&self.metadata));
-        let own = json!({
+        let mut own = json!({
             "graph_id": assistant.graph_id, "assistant_id": assistant.assistant_id,
-            "assistant_version": assistant.version,
         });
+        // The default assistant has one version, as long as it is not changed.
+        if assistant.version > 1 || !assistant.is_default() {
+            own["assistant_version"] = assistant.version.into();
+        }
         merge(&mut metadata, &own);
         Ok((config, context, metadata))
     }
