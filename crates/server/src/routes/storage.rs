@@ -17,7 +17,7 @@ pub(super) async fn read(app: Access, Path(id): Path<String>) -> ApiResult<Json<
     let administration = saver.administration_for("the storage of a thread")?;
     let usage = match administration.usage(&thread).await {
         // Nothing has run there.
-        Err(CheckpointError::UnknownThread(_)) => langgraph::checkpoint::Usage::default(),
+        Err(CheckpointError::UnknownThread(_)) => langgraph::checkpoint::StorageUsage::default(),
         usage => usage?,
     };
     Ok(Json(json!({
