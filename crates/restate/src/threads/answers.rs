@@ -97,3 +97,39 @@ fn ambiguous(thread: &str, key: &str, open: &[Interrupt]) -> AgentError {
         open: ids.join(", "),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn k3_an_approval_takes_its_default_when_its_time_is_over() {
+        let approval = json!({
+            "type": "tool_approval",
+            "digest": "9f86d0",
+            "expires_at": 5_000,
+            "default": {"type": "reject"},
+        });
+        let interrupt = |id: &str, payload: Value| -> Interrupt {
+            let fields = json!({
+                "id": id, "key": id, "node": "tools", "namespace": [], "payload": payload,
+            });
+            serde_json::from_value(fields).unwrap()
+        };
+        let open = [
+            interrupt("approval", approval),
+            interrupt("person", json!("Really?")),
+        ];
+        let due = |millis: u64| {
+            let now = SystemTime::UNIX_EPOCH + Duration::from_millis(millis);
+            assign("t", &open, &Given::Time(now)).unwrap()
+        };
+        assert_eq!(due(5_000), []);
+        let default = json!({"type": "reject", "digest": "9f86d0"});
+        assert_eq!(due(5_001), [("approval".to_owned(), default)]);
+    }
+}
