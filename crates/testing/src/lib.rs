@@ -35,6 +35,7 @@ mod cassette;
 mod context;
 mod debug;
 pub mod eval;
+mod intercepted;
 mod replay;
 mod trace;
 
@@ -42,5 +43,6 @@ pub use builder::TestContextBuilder;
 pub use cassette::{Cassette, CassetteError};
 pub use context::TestContext;
 pub use debug::{DebugNode, StateLog};
+pub use intercepted::{Intercept, InterceptedSaver, SaverCall};
 pub use replay::{Divergence, Replay, ReplayReport, ThreadReplay, Unchecked, replay};
 pub use trace::{PathMismatch, Trace};

@@ -15,7 +15,7 @@ use langgraph_tests::fixtures::diary::{
     Diary, DiaryUpdate, World, ask, graph_in, log_of, memory, note, over, shown, state, world,
     wrote,
 };
-use langgraph_tests::fixtures::faulty_saver::{Fault, Faulty};
+use langgraph_tests::fixtures::faulty_saver::{Fault, Faulty, faulty};
 
 /// Lets a test hold a node.
 #[derive(Default)]
@@ -51,7 +51,7 @@ fn is_conflict<T>(result: &Result<T, AgentError>) -> bool {
 }
 
 #[tokio::test]
-async fn whoever_waits_comes_after_the_other_and_both_updates_are_there() {
+async fn a_run_that_waits_comes_after_the_other_and_both_updates_are_there() {
     let graph = holding(&memory(), &World::new());
     let gate = Arc::new(Gate::default());
     let wait = OnConflict::Wait(Duration::from_secs(30));
@@ -117,7 +117,7 @@ async fn waiting_has_an_end() {
 }
 
 #[tokio::test]
-async fn a_lease_that_nobody_renews_runs_out() {
+async fn a_lease_that_is_not_renewed_runs_out() {
     let saver = memory();
     let graph = holding(&saver, &World::new());
     let term = Duration::from_millis(50);
@@ -138,7 +138,7 @@ async fn a_lease_that_nobody_renews_runs_out() {
 
 #[tokio::test(start_paused = true)]
 async fn a_run_that_has_lost_its_lease_ends() {
-    let faulty = Faulty::new(&memory(), None);
+    let faulty = faulty(&memory(), None);
     let saver: Arc<dyn Checkpointer> = Arc::<Faulty>::clone(&faulty);
     let world = World::new();
     let graph = holding(&saver, &world);
@@ -150,7 +150,10 @@ async fn a_run_that_has_lost_its_lease_ends() {
     // Renewed again and again.
     tokio::time::sleep(Duration::from_secs(300)).await;
     assert!(!run.is_finished());
-    faulty.steals_leases.store(true, Ordering::SeqCst);
+    faulty
+        .intercept()
+        .steals_leases
+        .store(true, Ordering::SeqCst);
     let error = run.await.unwrap().unwrap_err();
     assert!(matches!(
         error,
@@ -160,17 +163,17 @@ async fn a_run_that_has_lost_its_lease_ends() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_lease_that_cannot_be_given_back_fails_nobody() {
+async fn a_lease_that_cannot_be_given_back_fails_no_run() {
     let calls = {
-        let counted = Faulty::new(&memory(), None);
+        let counted = faulty(&memory(), None);
         waits_for_its_turn(&counted).await.unwrap();
-        counted.calls()
+        counted.intercept().calls()
     };
     // Giving it back is the last thing that a run does.
-    let faulty = Faulty::new(&memory(), Some((calls - 1, Fault::Fails)));
+    let faulty = faulty(&memory(), Some((calls - 1, Fault::Fails)));
     let ended = waits_for_its_turn(&faulty).await.unwrap();
     assert!(ended.is_done());
-    assert!(faulty.calls() >= calls);
+    assert!(faulty.intercept().calls() >= calls);
 }
 
 async fn waits_for_its_turn(saver: &Arc<Faulty>) -> Result<Outcome<Diary>, AgentError> {
@@ -182,7 +185,7 @@ async fn waits_for_its_turn(saver: &Arc<Faulty>) -> Result<Outcome<Diary>, Agent
 }
 
 #[tokio::test]
-async fn whoever_cancels_goes_ahead_and_the_other_fails() {
+async fn a_run_that_cancels_goes_ahead_and_the_other_fails() {
     for nested in [false, true] {
         let world = World::new();
         let saver = memory();
@@ -227,7 +230,7 @@ async fn j6_of_two_answers_at_the_same_time_one_wins() {
         let mut graph = graph_in(&world);
         graph.add_node("ask", ask).add_node("after", note);
         graph.add_sequence(&["ask", "after"]);
-        let faulty: Arc<dyn Checkpointer> = Faulty::new(&memory(), None);
+        let faulty: Arc<dyn Checkpointer> = faulty(&memory(), None);
         let graph = over(&graph, &faulty);
         graph.run(wrote("in")).thread("t").await.unwrap();
         let names = ["Ada", "Bob"];
@@ -268,7 +271,7 @@ fn too_late<T>(result: &Result<T, AgentError>) -> bool {
 
 #[tokio::test]
 async fn j6_no_update_is_lost_when_everybody_tries_again() {
-    let faulty: Arc<dyn Checkpointer> = Faulty::new(&memory(), None);
+    let faulty: Arc<dyn Checkpointer> = faulty(&memory(), None);
     let mut graph = graph_in(&World::new());
     graph
         .add_node("a", |_: &Diary| wrote("a"))

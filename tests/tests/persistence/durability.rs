@@ -9,7 +9,7 @@ use langgraph::prelude::*;
 use langgraph_tests::fixtures::diary::{
     Diary, World, graph_in, in_memory, log_of, memory, note, over, shown, wrote,
 };
-use langgraph_tests::fixtures::faulty_saver::{Fault, Faulty};
+use langgraph_tests::fixtures::faulty_saver::{Fault, Faulty, faulty};
 
 fn chain(world: &Arc<World>) -> StateGraph<Diary> {
     let mut graph = graph_in(world);
@@ -34,7 +34,7 @@ async fn what_is_written_behind_a_run_is_written_in_order() {
     let expected = shown(&graph, "t").await;
 
     let saver = memory();
-    let faulty = Faulty::new(&saver, None);
+    let faulty = faulty(&saver, None);
     let slow: Arc<dyn Checkpointer> = Arc::<Faulty>::clone(&faulty);
     let graph = over(&chain(&World::new()), &slow);
     let run = graph.run(wrote("in")).thread("t");
@@ -47,7 +47,7 @@ async fn what_is_written_behind_a_run_is_written_in_order() {
     let graph = over(&chain(&World::new()), &saver);
     assert_eq!(shown(&graph, "t").await, expected);
     assert_eq!(log_of(&graph, "t").await, state.log);
-    assert_eq!(faulty.most_writes_at_once(), 1);
+    assert_eq!(faulty.intercept().most_writes_at_once(), 1);
 }
 
 #[tokio::test(start_paused = true)]
@@ -60,7 +60,7 @@ async fn a_run_does_not_wait_for_what_is_written_behind_it() {
         let world = World::new();
         // The lease is the first call, loading the second, the input the third, what is behind `START`
         // the fourth.
-        let saver: Arc<dyn Checkpointer> = Faulty::new(&memory(), Some((4, Fault::Hangs)));
+        let saver: Arc<dyn Checkpointer> = faulty(&memory(), Some((4, Fault::Hangs)));
         let run = over(&chain(&world), &saver).run(wrote("in")).thread("t");
         let run = run.durability(durability).timeout(Duration::from_secs(5));
         let ended = run.await;
@@ -74,7 +74,7 @@ async fn e11_a_saver_that_fails_behind_a_run_fails_the_run() {
     for at in 2..7 {
         let world = World::new();
         let saver = memory();
-        let faulty: Arc<dyn Checkpointer> = Faulty::new(&saver, Some((at, Fault::Fails)));
+        let faulty: Arc<dyn Checkpointer> = faulty(&saver, Some((at, Fault::Fails)));
         let run = over(&chain(&world), &faulty).run(wrote("in")).thread("t");
         let error = run.durability(Durability::Async).await.unwrap_err();
         assert_eq!(error.to_string(), "checkpoint: the disk is away");

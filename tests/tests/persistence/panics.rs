@@ -265,7 +265,7 @@ async fn a_node_that_panics_when_its_time_is_over_fails_the_run() {
 
 #[allow(clippy::expect_used)]
 #[tokio::test]
-async fn a_panic_after_a_question_is_told_as_a_panic() {
+async fn a_panic_after_an_interrupt_is_reported_as_a_panic() {
     async fn asks(_: &Load, cx: &Context) -> Result<LoadUpdate, NodeError> {
         let question: Result<String, NodeError> = cx.interrupt("who", "who?").map_err(Into::into);
         let name = question.expect("an answer instead of waiting");

@@ -16,7 +16,7 @@ use langgraph_tests::fixtures::diary::{
     Diary, DiaryUpdate, World, ask, fragile, graph_in, in_memory, log_of, memory, note, over,
     shown, state, unique, work_once, world, wrote,
 };
-use langgraph_tests::fixtures::faulty_saver::Faulty;
+use langgraph_tests::fixtures::faulty_saver::faulty;
 
 /// Sequential, parallel, sent, and inside a subgraph.
 fn build(world: &Arc<World>) -> StateGraph<Diary> {
@@ -102,7 +102,7 @@ async fn a_run_that_is_dropped_at_any_moment_is_found_and_comes_to_the_same_end(
         loop {
             let world = World::new();
             let saver = memory();
-            let slow: Arc<dyn Checkpointer> = Faulty::new(&saver, None);
+            let slow: Arc<dyn Checkpointer> = faulty(&saver, None);
             let run = over(&build(&world), &slow).run(wrote("in")).thread("t");
             let ended = cut_after(polls, run.durability(durability).into_future()).await;
             settle().await;
@@ -249,7 +249,7 @@ async fn three_cut_off() -> (Arc<World>, CompiledStateGraph<Diary>) {
     let mut graph = graph_in(&world);
     graph.add_node("hang", hang).add_node("end", note);
     graph.add_sequence(&["hang", "end"]);
-    let slow: Arc<dyn Checkpointer> = Faulty::new(&memory(), None);
+    let slow: Arc<dyn Checkpointer> = faulty(&memory(), None);
     let graph = over(&graph, &slow).lease_term(SHORT_TERM);
     world.set_broken(true);
     for thread in ["a", "b", "c"] {

@@ -15,7 +15,7 @@ use langgraph_tests::fixtures::diary::{
     Diary, DiaryUpdate, World, ask, graph_in, memory, note, over, shown, state, unique, work_once,
     world, wrote,
 };
-use langgraph_tests::fixtures::faulty_saver::{Fault, Faulty};
+use langgraph_tests::fixtures::faulty_saver::{Fault, Faulty, faulty};
 
 /// What a client does to a thread, one after the other.
 #[derive(Clone, Copy, Debug)]
@@ -205,7 +205,7 @@ async fn play(
     fault: Option<(usize, Fault)>,
 ) -> (usize, bool, End) {
     let world = World::new();
-    let faulty = Faulty::new(saver, fault);
+    let faulty = faulty(saver, fault);
     let as_saver: Arc<dyn Checkpointer> = Arc::<Faulty>::clone(&faulty);
     let graph = over(&build(&world), &as_saver);
     // The same thread past the fault.
@@ -263,8 +263,8 @@ async fn play(
         log: state(&quiet, "t").await.values.log,
         history: shown(&quiet, "t").await,
     };
-    let hit_release = faulty.hit_release.load(Ordering::SeqCst);
-    (faulty.calls(), faults > 0 || hit_release, end)
+    let hit_release = faulty.intercept().hit_release.load(Ordering::SeqCst);
+    (faulty.intercept().calls(), faults > 0 || hit_release, end)
 }
 
 fn bytes() -> Arc<dyn Checkpointer> {

@@ -12,7 +12,7 @@ use langgraph_tests::ByteSaver;
 
 use super::prune::{build, busy};
 use langgraph_tests::fixtures::diary::{Diary, World, memory, over, shown, wrote};
-use langgraph_tests::fixtures::faulty_saver::{Fault, Faulty};
+use langgraph_tests::fixtures::faulty_saver::{Fault, Faulty, faulty};
 
 /// What is done to the thread `t`.
 #[derive(Clone, Copy, Debug)]
@@ -123,7 +123,7 @@ async fn play(
     let before = read(&quiet).await;
     let root = ThreadKey::root("t");
     let head = saver.head(&root).await.unwrap();
-    let faulty = Faulty::new(saver, fault);
+    let faulty = faulty(saver, fault);
     let as_saver: Arc<dyn Checkpointer> = Arc::<Faulty>::clone(&faulty);
     let graph = over(&build(&world), &as_saver);
 
@@ -144,7 +144,7 @@ async fn play(
         }
         upkeep.again(&quiet, moved).await.unwrap();
     }
-    (faulty.calls(), failed, read(&quiet).await)
+    (faulty.intercept().calls(), failed, read(&quiet).await)
 }
 
 async fn survives_faults(upkeep: Upkeep) {

@@ -3,13 +3,10 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use langgraph::async_trait;
-use langgraph::checkpoint::{
-    Administration, Batch, Chain, CheckpointId, Checkpointer, Formats, Head, ListOptions, Prune,
-    RunStatus, StorageUsage, ThreadFilter, ThreadInfo, ThreadKey,
-};
+use langgraph::checkpoint::{Checkpointer, RunStatus, StorageUsage, ThreadFilter};
 use langgraph::error::CheckpointError;
 use langgraph::prelude::*;
+use langgraph_testing::{Intercept, InterceptedSaver, SaverCall};
 
 use langgraph_tests::fixtures::diary::{
     Diary, World, ask, graph_in, in_memory, log_of, memory, note, over, shown, state, wrote,
@@ -141,87 +138,20 @@ async fn idle_threads_go() {
 }
 
 /// Writes to a thread as soon as threads were listed.
-struct Meanwhile {
-    saver: Arc<dyn Checkpointer>,
-    graph: OnceLock<CompiledStateGraph<Diary>>,
-}
+struct Meanwhile(OnceLock<CompiledStateGraph<Diary>>);
 
-impl Meanwhile {
-    fn administered(&self) -> Result<&dyn Administration, CheckpointError> {
-        self.saver.administration_for("this test")
-    }
-}
-
-#[async_trait]
-impl Checkpointer for Meanwhile {
-    fn formats(&self) -> Option<&Formats> {
-        self.saver.formats()
-    }
-
-    async fn put(&self, key: &ThreadKey, batch: Batch) -> Result<(), CheckpointError> {
-        self.saver.put(key, batch).await
-    }
-
-    async fn load(
+impl Intercept for Meanwhile {
+    async fn around<T: Send>(
         &self,
-        key: &ThreadKey,
-        id: Option<CheckpointId>,
-    ) -> Result<Option<Chain>, CheckpointError> {
-        self.saver.load(key, id).await
-    }
-
-    async fn head(&self, key: &ThreadKey) -> Result<Option<Head>, CheckpointError> {
-        self.saver.head(key).await
-    }
-
-    async fn list(
-        &self,
-        key: &ThreadKey,
-        options: ListOptions,
-    ) -> Result<Vec<CheckpointId>, CheckpointError> {
-        self.saver.list(key, options).await
-    }
-
-    fn administration(&self) -> Option<&dyn Administration> {
-        Some(self)
-    }
-}
-
-#[async_trait]
-impl Administration for Meanwhile {
-    async fn threads(&self, filter: ThreadFilter) -> Result<Vec<ThreadInfo>, CheckpointError> {
-        let threads = self.administered()?.threads(filter).await?;
-        let graph = self.graph.get().unwrap();
-        graph.thread("busy").resume("name", "Ada").await.unwrap();
-        Ok(threads)
-    }
-
-    async fn logs(&self, thread: &str) -> Result<Vec<ThreadKey>, CheckpointError> {
-        self.administered()?.logs(thread).await
-    }
-
-    async fn usage(&self, thread: &str) -> Result<StorageUsage, CheckpointError> {
-        self.administered()?.usage(thread).await
-    }
-
-    async fn copy_thread(&self, from: &str, to: &str) -> Result<(), CheckpointError> {
-        self.administered()?.copy_thread(from, to).await
-    }
-
-    async fn prune(&self, key: &ThreadKey, prune: Prune) -> Result<(), CheckpointError> {
-        self.administered()?.prune(key, prune).await
-    }
-
-    async fn delete_log(&self, key: &ThreadKey) -> Result<(), CheckpointError> {
-        self.administered()?.delete_log(key).await
-    }
-
-    async fn delete_thread(&self, thread: &str) -> Result<(), CheckpointError> {
-        self.administered()?.delete_thread(thread).await
-    }
-
-    async fn delete_thread_at(&self, thread: &str, head: Head) -> Result<(), CheckpointError> {
-        self.administered()?.delete_thread_at(thread, head).await
+        call: SaverCall<'_>,
+        run: impl Future<Output = Result<T, CheckpointError>> + Send,
+    ) -> Result<T, CheckpointError> {
+        let result = run.await;
+        if let SaverCall::Threads = call {
+            let graph = self.0.get().unwrap();
+            graph.thread("busy").resume("name", "Ada").await.unwrap();
+        }
+        result
     }
 }
 
@@ -229,16 +159,14 @@ impl Administration for Meanwhile {
 async fn j6_a_thread_that_is_written_to_while_idle_ones_go_stays() {
     let mut graph = graph_in(&World::new());
     graph.add_node("ask", ask).add_sequence(&["ask"]);
-    let saver = Arc::new(Meanwhile {
-        saver: memory(),
-        graph: OnceLock::new(),
-    });
-    let direct = over(&graph, &saver.saver);
-    saver.graph.set(direct.clone()).unwrap();
+    let memory = memory();
+    let direct = over(&graph, &memory);
+    let saver = InterceptedSaver::new(memory, Meanwhile(OnceLock::new()));
+    saver.intercept().0.set(direct.clone()).unwrap();
     for thread in ["busy", "idle"] {
         direct.run(()).thread(thread).await.unwrap();
     }
-    let saver: Arc<dyn Checkpointer> = saver;
+    let saver: Arc<dyn Checkpointer> = Arc::new(saver);
     let graph = over(&graph, &saver);
     let removed = graph.threads().delete_idle(Duration::ZERO).await.unwrap();
     assert_eq!(removed, 1);

@@ -120,7 +120,7 @@ async fn an_unknown_goto_from_outside_changes_nothing() {
 }
 
 #[tokio::test]
-async fn what_an_earlier_run_finished_is_told_and_marked() {
+async fn what_an_earlier_run_finished_is_reported_and_marked() {
     let failures = Arc::new(AtomicUsize::new(0));
     let mut graph = StateGraph::<Diary>::new();
     graph
@@ -149,7 +149,7 @@ async fn what_an_earlier_run_finished_is_told_and_marked() {
 }
 
 #[tokio::test]
-async fn a_snapshot_tells_sent_tasks_from_others() {
+async fn a_snapshot_marks_sent_tasks() {
     let mut graph = StateGraph::<Diary>::new();
     let worker = graph.add_worker("worker", |line: String, _: &Diary| {
         let update = wrote(&line);
