@@ -167,7 +167,7 @@ async fn g4_a_simple_agent_greets() {
 }
 
 #[tokio::test]
-async fn g6_a_tool_agent_tells_the_time_in_four_messages_and_two_iterations() {
+async fn g6_a_tool_agent_returns_the_time_in_four_messages_and_two_iterations() {
     let now = FnTool::new(GET_CURRENT_TIME, "The time.", || async {
         "2024-01-01 12:00:00"
     });

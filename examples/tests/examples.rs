@@ -31,7 +31,7 @@ fn i2_every_example_of_the_workspace_is_listed() {
 }
 
 #[test]
-fn g18_echo_says_back_what_it_is_told() {
+fn g18_echo_prints_its_input() {
     assert_eq!(
         printed("echo", &["hello there"]),
         "user: hello there\nassistant: hello there\nuser: and again\nassistant: and again\n"

@@ -325,7 +325,7 @@ fn only_offered_tools_are_called() {
 }
 
 #[test]
-fn a_result_that_nobody_asked_for_is_told_too() {
+fn a_result_without_a_question_is_shown_too() {
     let results = [ToolResult {
         tool: "weather".to_owned(),
         arguments: json!({}),

@@ -13,7 +13,7 @@ use langgraph_examples::tools::{all, calculate, find_files, get_current_time};
 use serde_json::{Value, json};
 
 #[tokio::test]
-async fn a_search_is_told_with_its_number_and_names() {
+async fn a_search_is_shown_with_its_number_and_names() {
     let folder = Folder::with(&["b.rs", "a.rs", "c.md"]);
     let root = folder.path().display().to_string();
     let found = find_files(Some(root.clone()), Some("rs".into()), None)
@@ -28,7 +28,7 @@ async fn a_search_is_told_with_its_number_and_names() {
 }
 
 #[tokio::test]
-async fn mistakes_are_told_to_the_model() {
+async fn mistakes_are_sent_to_the_model() {
     let zero = calculate("1 / 0".into()).await.unwrap_err();
     assert_eq!(zero.to_string(), "division by zero at position 3");
     let mars = get_current_time(Some("mars".into())).await.unwrap_err();
@@ -36,7 +36,7 @@ async fn mistakes_are_told_to_the_model() {
 }
 
 #[test]
-fn the_model_is_told_what_the_doc_comments_say() {
+fn the_model_reads_what_the_doc_comments_say() {
     let definitions = all().definitions();
     let names: Vec<&str> = definitions.iter().map(|tool| &*tool.name).collect();
     assert_eq!(names, ["calculate", "get_current_time", "find_files"]);

@@ -20,22 +20,22 @@ fn wrong(of: &str) {
 }
 
 #[test]
-fn d7_j1_j2_mistakes_in_a_graph_are_told_at_their_place() {
+fn d7_j1_j2_mistakes_in_a_graph_are_reported_at_their_place() {
     wrong("graph");
 }
 
 #[test]
-fn c11_mistakes_in_a_state_are_told_at_their_place() {
+fn c11_mistakes_in_a_state_are_reported_at_their_place() {
     wrong("state");
 }
 
 #[test]
-fn d4_mistakes_in_a_node_are_told_at_their_place() {
+fn d4_mistakes_in_a_node_are_reported_at_their_place() {
     wrong("node");
 }
 
 #[test]
-fn mistakes_in_a_tool_are_told_at_their_place() {
+fn mistakes_in_a_tool_are_reported_at_their_place() {
     wrong("tool");
 }
 

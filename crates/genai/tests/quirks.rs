@@ -289,7 +289,7 @@ async fn a_stream_that_falls_silent_times_out() {
 
 /// Quirk 7: Ollama says "stop" when the model waits for its tools, and announces no beginning.
 #[tokio::test]
-async fn calls_tell_why_an_answer_ends() {
+async fn calls_say_why_an_answer_ends() {
     let call = r#"{"model":"m","message":{"role":"assistant","content":"","tool_calls":[{"function":{"name":"add","arguments":{"a":1,"b":2}}}]},"done":false}"#;
     let end = r#"{"model":"m","message":{"role":"assistant","content":""},"done":true,"done_reason":"stop","prompt_eval_count":3,"eval_count":4}"#;
     let server = Server::start([Answer::lines(&[call, end])]).await;
@@ -316,7 +316,7 @@ async fn an_answer_without_a_reason_that_has_ended_is_whole() {
 }
 
 #[tokio::test]
-async fn nobody_listening_is_a_transport_error() {
+async fn a_closed_port_is_a_transport_error() {
     let model = Model::openai("m")
         .base_url("http://127.0.0.1:9/v1")
         .build()

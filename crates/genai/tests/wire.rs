@@ -421,7 +421,7 @@ async fn k5_gemini_counts_tokens_before_a_call() {
 }
 
 #[tokio::test]
-async fn k5_where_nobody_counts_the_number_says_that_it_is_an_estimate() {
+async fn k5_without_a_counter_the_number_says_that_it_is_an_estimate() {
     // Nothing is asked: by default, and of a provider that does not count.
     let server = Server::start([]).await;
     for model in [server.anthropic(), server.openai().exact_counts()] {

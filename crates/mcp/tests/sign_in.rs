@@ -227,7 +227,7 @@ async fn a_person_signs_in_as_gitlab_wants_it() {
 }
 
 #[tokio::test]
-async fn a_registered_client_does_not_register_again_and_nobody_waits_for_ever() {
+async fn a_registered_client_does_not_register_again_and_no_sign_in_waits_for_ever() {
     let (origin, seen) = gitlab(String::new()).await;
     let sign_in = || SignIn::new(format!("{origin}/mcp")).scope("mcp");
     let known = sign_in().client_id("known-1");
@@ -241,7 +241,7 @@ async fn a_registered_client_does_not_register_again_and_nobody_waits_for_ever()
 }
 
 #[tokio::test]
-async fn a_server_that_nobody_answers_at_is_an_error() {
+async fn a_server_that_does_not_answer_is_an_error() {
     let error = SignIn::new("http://127.0.0.1:9/mcp").run(|_| ()).await;
     assert!(matches!(error, Err(McpError::SignIn { .. })));
 }

@@ -183,7 +183,7 @@ async fn rows_without_checksums_are_read() {
 }
 
 #[tokio::test]
-async fn leases_and_threads_from_the_future_hold_nobody_up() {
+async fn leases_and_threads_from_the_future_delay_no_run() {
     let tables = Tables::new().await;
     let log = tables.branches("t").await;
     // The clock was a day ahead, and was set back since.

@@ -171,7 +171,7 @@ async fn a_server_of_another_name_is_refused() {
 }
 
 #[tokio::test]
-async fn a_server_that_nobody_vouches_for_is_refused() {
+async fn a_server_without_a_trusted_certificate_is_refused() {
     let (front, other) = (
         Front::for_host("localhost").await,
         Front::for_host("localhost").await,

@@ -92,7 +92,7 @@ async fn answer(api: &Api, thread: &str, answer: Value) -> Value {
 }
 
 #[tokio::test]
-async fn nobody_decides_in_the_name_of_another_user() {
+async fn no_user_decides_in_the_name_of_another() {
     let (ada, mallory) = team().await;
     let thread = ada.thread().await;
     let body = json!({"assistant_id": "desk", "input": {"messages": []}});

@@ -186,7 +186,7 @@ impl Ada {
 }
 
 #[tokio::test]
-async fn l4_nobody_reads_or_changes_what_belongs_to_others_by_any_route() {
+async fn l4_no_route_reads_or_changes_what_belongs_to_others() {
     let ada = Ada::settled(server()).await;
     let before = ada.everything().await;
     assert!(before.to_string().matches(SECRET).count() > 8, "{before}");
@@ -276,7 +276,7 @@ async fn l4_what_is_beyond_a_limit_is_refused() {
 }
 
 #[tokio::test]
-async fn l4_a_panic_tells_clients_nothing() {
+async fn l4_a_panic_shows_clients_nothing() {
     let mut breaks = StateGraph::<Notes>::new();
     breaks.add_node("panics", panics).add_sequence(&["panics"]);
     let server = Server::new().graph("breaks", breaks.compile().unwrap());

@@ -108,7 +108,7 @@ fn names(events: &[Value]) -> Vec<String> {
 const ALL: [&str; 5] = ["values", "messages", "lifecycle", "input", "tools"];
 
 #[tokio::test]
-async fn l2_a_run_is_told_in_the_events_of_the_protocol_and_again_the_same() {
+async fn l2_a_run_is_streamed_as_events_of_the_protocol_and_again_the_same() {
     let api = Api::serve(server()).await;
     let thread = Uuid::new_v4().to_string();
     let input = json!({"messages": [{"type": "human", "content": "hi", "id": "h1"}]});
@@ -168,7 +168,7 @@ async fn l2_a_run_is_told_in_the_events_of_the_protocol_and_again_the_same() {
 }
 
 #[tokio::test]
-async fn l2_a_question_is_told_and_answered() {
+async fn l2_an_interrupt_is_sent_and_answered() {
     let api = Api::serve(server()).await;
     let thread = api.thread().await;
     let params = json!({"assistant_id": "asks", "input": {}});

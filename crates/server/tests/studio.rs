@@ -19,7 +19,7 @@ struct Nothing {
 }
 
 #[tokio::test]
-async fn l5_everyone_gets_the_page_and_nobody_gets_more_by_it() {
+async fn l5_everyone_gets_the_page_and_no_more_by_it() {
     let mut graph = StateGraph::<Nothing>::new();
     graph.add_node("n", |_: &Nothing| ()).add_sequence(&["n"]);
     let tokens = BearerTokens::new().token("secret", User::new("ada"));

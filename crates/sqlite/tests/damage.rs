@@ -260,7 +260,7 @@ async fn rows_without_checksums_are_read() {
 }
 
 #[tokio::test]
-async fn leases_and_threads_from_the_future_hold_nobody_up() {
+async fn leases_and_threads_from_the_future_delay_no_run() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("threads.db");
     branches(&path).await;

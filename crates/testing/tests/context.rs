@@ -100,7 +100,7 @@ async fn a_graph_inside_the_node_asks_and_is_answered() {
 }
 
 #[tokio::test]
-async fn events_are_recorded_if_somebody_reads_them() {
+async fn events_are_recorded_if_they_are_read() {
     async fn speaks(_: &i64, cx: &Context) -> Result<(), NodeError> {
         cx.emit("a").await?;
         cx.emit_chunk(MessageChunk::text("b")).await;

@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn followers_keep_step_until_somebody_is_late_or_jumps() {
+    fn followers_keep_step_until_one_is_late_or_jumps() {
         let mut graph = flow(&[(START, A), (START, B), (A, C), (B, D)]);
         assert_eq!(run_together(&graph, &|_| false), [[A, B], [C, D]]);
         assert!(run_together(&graph, &|node| node == A).is_empty());

@@ -29,7 +29,7 @@ fn h12_assistant_email_sends_lists_skips_and_gives_up() {
 }
 
 #[test]
-fn a_map_tells_how_many_of_its_steps_are_done() {
+fn a_map_reports_how_many_of_its_steps_are_done() {
     let lines = printed("plan_and_execute", &[]);
     for done in 0..=4 {
         assert!(

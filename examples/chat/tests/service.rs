@@ -296,7 +296,7 @@ async fn a_client_that_has_lost_its_connection_goes_on_where_it_was() {
 }
 
 #[tokio::test]
-async fn a_run_stops_when_it_is_told_to_or_its_client_goes_away() {
+async fn a_run_stops_on_request_or_when_its_client_goes_away() {
     let folder = tempfile::tempdir().unwrap();
     let service = Service::start(&folder.path().join("chat.db"), Duration::from_millis(100));
     let mut events = Events::of(service.say("t", &words(2000)).await);

@@ -70,7 +70,7 @@ fn only_a_struct_with_names_is_a_state() {
 }
 
 #[test]
-fn every_mistake_is_told() {
+fn every_mistake_is_reported() {
     says(
         "#[reducer(x)] #[state(ephemeral)] struct S {
             #[reducer] a: u8,

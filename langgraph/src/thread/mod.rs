@@ -39,6 +39,14 @@ use crate::state::State;
 /// [`CompiledStateGraph::thread`] creates one without any I/O: a thread exists once a run has
 /// stored something under its name. A handle is cheap to clone.
 ///
+/// A run starts in one of three ways:
+///
+/// | method | the run begins with |
+/// |---|---|
+/// | [`run(input)`](Self::run) | a new input, from START; the same as `graph.run(input).thread(id)` |
+/// | [`resume`](Self::resume), [`resume_all`](Self::resume_all), [`answer`](Self::answer) | answers to interrupts, and the tasks that wait for them |
+/// | [`proceed`](Self::proceed) | the pending tasks, without an answer: after a breakpoint, an update or a failure |
+///
 /// [`at`](Self::at) returns the same thread at one of its checkpoints. [`subgraph`](Self::subgraph)
 /// returns the handle of a subgraph, which has a log of its own.
 ///

@@ -96,7 +96,7 @@ async fn b4_an_unknown_name_is_an_error() {
 }
 
 #[tokio::test]
-async fn b4_an_unknown_name_is_an_error_whoever_says_it() {
+async fn b4_an_unknown_name_is_an_error_from_a_router_and_from_a_node() {
     let unknown = || "nowhere".to_owned();
     let mut command = visiting(&[]);
     command
@@ -454,7 +454,7 @@ async fn a_router_may_lead_back_to_its_own_node() {
 }
 
 #[tokio::test]
-async fn a_panic_in_a_router_is_told_apart_from_one_in_its_node() {
+async fn a_panic_in_a_router_is_distinguished_from_one_in_its_node() {
     for side_by_side in [false, true] {
         let mut graph = StateGraph::<Trail>::new();
         graph.add_node("calm", |_: &Trail| TrailUpdate::default());

@@ -131,7 +131,7 @@ async fn an_answer_with_nan_is_refused_and_the_question_waits() {
 }
 
 #[tokio::test]
-async fn an_event_with_nan_fails_its_node_when_somebody_reads() {
+async fn an_event_with_nan_fails_its_node_if_it_is_read() {
     let mut graph = StateGraph::<Trail>::new();
     graph.add_node("emit_parts", async |_: &Trail, cx: &Context| {
         cx.emit(score(f64::NAN)).await?;

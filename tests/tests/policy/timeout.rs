@@ -102,7 +102,7 @@ fn heartbeats_keep_a_node_alive_until_they_stop() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn events_are_progress_whether_somebody_reads_them_or_not() {
+async fn events_are_progress_whether_they_are_read_or_not() {
     async fn reports(_: &Log, cx: &Context) -> Result<LogUpdate, NodeError> {
         for round in 0..3 {
             sleep(ms(400)).await;

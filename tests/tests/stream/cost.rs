@@ -137,7 +137,7 @@ async fn f2_without_a_stream_a_superstep_clones_neither_the_state_nor_an_update(
 }
 
 #[tokio::test]
-async fn f2_what_nobody_asked_for_is_not_built() {
+async fn f2_events_that_are_not_requested_are_not_built() {
     let graph = chain(10);
     for modes in [
         StreamModes::NONE,
@@ -216,7 +216,7 @@ impl Serialize for Costly {
 }
 
 #[tokio::test]
-async fn f2_a_value_that_nobody_reads_is_not_even_serialized() {
+async fn f2_a_value_without_a_reader_is_not_even_serialized() {
     async fn emit(_: &Trail, cx: &Context) -> Result<TrailUpdate, NodeError> {
         let count = cx.resource_arc::<AtomicUsize>()?;
         cx.emit(Costly(count)).await?;

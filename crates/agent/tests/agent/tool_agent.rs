@@ -12,7 +12,7 @@ use serde_json::json;
 use super::support::{asks_the_time, clock, shown};
 
 #[tokio::test]
-async fn g6_tool_agent_tells_the_time() {
+async fn g6_tool_agent_returns_the_time() {
     let model = ScriptedModel::new([
         asks_the_time("call_1"),
         Turn::text("现在是 2024-01-01 12:00:00"),
@@ -75,7 +75,7 @@ async fn g7_tools_are_sent_only_when_there_are_some() {
 }
 
 #[tokio::test]
-async fn g8_a_tool_error_is_told_to_the_model_and_the_run_goes_on() {
+async fn g8_a_tool_error_is_sent_to_the_model_and_the_run_goes_on() {
     #[derive(Debug)]
     struct NoClock;
     impl std::fmt::Display for NoClock {

@@ -16,7 +16,7 @@ crate::case::cases! {
     a_chain_follows_the_base_and_not_the_parent,
     a_checkpoint_without_a_base_needs_no_other,
     branches_stay_apart,
-    a_chain_tells_the_head_of_the_log,
+    a_chain_has_the_head_of_the_log,
     a_long_chain_is_whole,
 }
 
@@ -167,7 +167,7 @@ async fn branches_stay_apart(savers: &Savers<'_>) -> Result<(), Problem> {
     same("the trunk", found, trunk)
 }
 
-async fn a_chain_tells_the_head_of_the_log(savers: &Savers<'_>) -> Result<(), Problem> {
+async fn a_chain_has_the_head_of_the_log(savers: &Savers<'_>) -> Result<(), Problem> {
     let saver = savers.open().await?;
     let mut log = Log::root(&saver, "t");
     let ids = log.grow(3).await?;

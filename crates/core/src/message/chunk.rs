@@ -396,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_that_share_an_index_are_told_apart_by_id() {
+    fn calls_that_share_an_index_are_distinguished_by_id() {
         let message = fold([
             piece(0, Some("c1"), Some("a"), "{\"x\":"),
             piece(0, Some("c1"), Some("a"), "1}"),

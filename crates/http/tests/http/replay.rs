@@ -60,7 +60,7 @@ async fn several_clients_see_one_run() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_that_nobody_reads_is_dropped_after_its_grace() {
+async fn a_run_without_a_reader_is_dropped_after_its_grace() {
     let options = ReplayOptions::default().grace(Duration::from_secs(10));
     let replay = Replay::new(options);
     let counting = Counting::to(3);

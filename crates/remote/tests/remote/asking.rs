@@ -167,7 +167,7 @@ async fn without_a_binding_the_agent_is_sent_the_state_and_answers_with_an_updat
 }
 
 #[tokio::test]
-async fn without_a_request_nobody_is_asked_and_the_graph_goes_on() {
+async fn without_a_request_no_agent_is_called_and_the_graph_goes_on() {
     let tap = Tap::new(local("mail", mail_agent()));
     let graph = assistant().compile().unwrap();
     let run = graph.run(says("good morning"));

@@ -65,7 +65,7 @@ impl Transport for Teller {
 }
 
 #[tokio::test]
-async fn what_is_told_twice_is_paid_once() {
+async fn a_bill_that_comes_twice_is_paid_once() {
     let budget = Arc::new(budget());
     let graph = asking(Teller, &budget);
     assert_eq!(graph.invoke("hi".to_owned()).await.unwrap(), "xxx");

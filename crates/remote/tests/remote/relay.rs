@@ -75,7 +75,7 @@ fn back(envelope: AgentEnvelope) -> String {
 }
 
 #[tokio::test]
-async fn replies_in_reverse_order_reach_whoever_asked() {
+async fn replies_in_reverse_order_reach_their_requesters() {
     let (wire, mut sent) = Wire::new("assistant");
     let graph = asking(RemoteNode::new("mail", wire.clone()).calling_as("assistant"));
     let runs = (0..20).map(|number| {
@@ -143,7 +143,7 @@ async fn what_is_no_reply_to_an_open_request_is_refused() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answer_after_the_timeout_is_refused_and_the_agent_is_told() {
+async fn an_answer_after_the_timeout_is_refused_and_the_agent_learns_it() {
     let (wire, mut sent) = Wire::new("assistant");
     let node = RemoteNode::new("mail", wire.clone()).timeout(Duration::from_secs(3));
     let error = asking(node).invoke(update()).await.unwrap_err();

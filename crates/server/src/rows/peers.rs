@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn l3_two_on_one_file_tell_each_other_and_one_alone_tells_nobody() {
+    async fn l3_two_on_one_file_notify_each_other_and_one_alone_writes_no_signals() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("rows.db");
         let one = Rows::open(&file).await.unwrap();

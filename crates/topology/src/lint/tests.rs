@@ -36,7 +36,7 @@ fn ordinary_graphs_have_no_lints() {
 }
 
 #[test]
-fn a16_an_unreachable_node_is_told_once_with_what_follows_it() {
+fn a16_an_unreachable_node_is_reported_once_with_what_follows_it() {
     assert_eq!(
         reported("S>a a>E x>y y>E"),
         ["`x` can never run: no edge leads to it from START, and so neither can `y`"]
@@ -48,7 +48,7 @@ fn a16_an_unreachable_node_is_told_once_with_what_follows_it() {
 }
 
 #[test]
-fn whoever_may_jump_anywhere_reaches_every_node() {
+fn a_node_that_may_jump_anywhere_reaches_every_node() {
     assert_eq!(reported("S>a a?? x>E"), [""; 0]);
     assert_eq!(reported("S>a ~a x>E"), [""; 0]);
     // An unreachable node does not count.
@@ -56,7 +56,7 @@ fn whoever_may_jump_anywhere_reaches_every_node() {
 }
 
 #[test]
-fn a_dead_end_is_told_once_however_much_leads_to_it() {
+fn a_dead_end_is_reported_once_however_much_leads_to_it() {
     assert_eq!(
         reported("S>a a>b b>c"),
         ["nothing follows `c`: add an edge to the next node, or to END"]
@@ -124,7 +124,7 @@ fn a_join_on_two_arms_of_one_decision_never_fires() {
 }
 
 #[test]
-fn what_is_written_twice_is_told() {
+fn what_is_written_twice_is_reported() {
     assert_eq!(
         reported("S>a a>E a>E"),
         ["the edge from `a` to `__end__` is there twice; remove one"]
@@ -148,7 +148,7 @@ fn only_a_closed_graph_must_say_where_nodes_jump() {
 }
 
 #[test]
-fn a_graph_without_nodes_is_told() {
+fn a_graph_without_nodes_is_reported() {
     assert_eq!(
         reported("S>E"),
         ["the graph has no nodes; add one between START and END"]

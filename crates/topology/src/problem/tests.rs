@@ -38,7 +38,7 @@ fn a11_an_unknown_endpoint_is_named_with_a_similar_node() {
 }
 
 #[test]
-fn a3_two_nodes_of_one_name_are_told_once() {
+fn a3_two_nodes_of_one_name_are_reported_once() {
     let mut topology = graph("S>a a>E");
     topology
         .nodes

@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn nodes_that_run_side_by_side_and_write_one_field_are_told() {
+    fn nodes_that_run_side_by_side_and_write_one_field_are_reported() {
         assert_eq!(reported("S>a S>b a>E b>E", ""), [says("`a` and `b`")]);
         let three = says("`a`, `b` and `c`");
         assert_eq!(reported("S>x x?a&b&c|b&c a>E b>E c>E", ""), [three]);
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn what_need_not_run_side_by_side_is_not_told() {
+    fn what_need_not_run_side_by_side_is_not_reported() {
         for text in [
             "S>a a>b b>E",
             "S>a a?b|c b>E c>E",

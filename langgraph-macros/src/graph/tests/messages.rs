@@ -347,7 +347,7 @@ fn map_in_group() {
 }
 
 #[test]
-fn every_mistake_is_told_at_once() {
+fn all_mistakes_are_reported_at_once() {
     let messages = reported(
         "START => a => START; b => END => c; START => __end__ => END; x::y => y => END; \
          START => a;",

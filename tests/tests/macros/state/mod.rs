@@ -338,7 +338,7 @@ fn a_refused_update_names_its_field() {
 
 /// A state by hand, for what the trait does by itself: `merge` is its own for a derived state too.
 #[test]
-fn a_refused_update_is_seen_by_whoever_merges() {
+fn a_refused_update_is_an_error_of_the_merge() {
     #[derive(Clone, Debug, Default)]
     struct ByHand(Strict);
 

@@ -47,7 +47,7 @@ async fn what_it_remembers_is_seen_changed_shortened_and_forgotten() {
 }
 
 #[tokio::test]
-async fn it_is_told_something_before_its_first_call() {
+async fn it_is_updated_before_its_first_call() {
     for Opened { saver, .. } in savers().await {
         let graph = telling(&saver);
         inside(&graph, "expert")

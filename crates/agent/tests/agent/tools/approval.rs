@@ -267,7 +267,7 @@ async fn a_predicate_sees_the_arguments_and_the_first_that_fits_counts() {
 }
 
 #[tokio::test]
-async fn calls_that_cannot_run_need_nobodys_consent() {
+async fn calls_that_cannot_run_need_no_approval() {
     let node = ToolNode::new(tools(&Ran::default())).approve(Approval::all());
     for graph in [graph_of(node.clone()), fanned_out(node)] {
         let graph = kept(&graph);

@@ -42,7 +42,7 @@ where
         queue::a_run_whose_storage_failed_comes_again_later,
         queue::a_run_is_not_attempted_for_ever,
         queue::a_run_that_waits_is_withdrawn,
-        queue::the_worker_hears_of_a_cancellation,
+        queue::the_worker_sees_a_cancellation,
         queue::many_workers_claim_each_run_once,
         events::events_come_back_in_order,
         events::a_lost_worker_adds_no_events,

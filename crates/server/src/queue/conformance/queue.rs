@@ -275,7 +275,7 @@ pub(super) async fn a_run_that_waits_is_withdrawn(queue: &impl RunQueue) {
     same(&claimed(queue, "w").await, &None, "it does not run");
 }
 
-pub(super) async fn the_worker_hears_of_a_cancellation(queue: &impl RunQueue) {
+pub(super) async fn the_worker_sees_a_cancellation(queue: &impl RunQueue) {
     push(queue, Job::new("1", "a", "")).await;
     let claim = claim(queue, "w").await;
     let asked = succeeds(queue.cancel("1", Cancel::Rollback, None).await, "cancel");
