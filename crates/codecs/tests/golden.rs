@@ -1,15 +1,25 @@
-//! Threads that an earlier version has stored as `MessagePack`.
+//! Threads that earlier versions have stored as `MessagePack`, compressed, and encrypted.
 
-use std::sync::Arc;
-
-use langgraph::checkpoint::{Checkpointer, Formats};
-use langgraph_codecs::MessagePack;
-use langgraph_tests::golden::{check, folder, restore};
+use langgraph::checkpoint::{Formats, Json};
+use langgraph_codecs::{Encrypted, Key, MessagePack, Zstd};
+use langgraph_tests::golden::check_rows;
 
 #[tokio::test]
-async fn a_log_in_messagepack_is_read_and_gone_on_with() {
-    let rows = std::fs::read_to_string(folder().join("messagepack.jsonl")).unwrap();
-    let saver = restore(&rows, Formats::new(MessagePack)).unwrap();
-    let saver: Arc<dyn Checkpointer> = Arc::new(saver);
-    check(&saver).await.unwrap();
+async fn logs_in_messagepack_are_read_and_gone_on_with() {
+    for name in ["messagepack-1.jsonl", "messagepack.jsonl"] {
+        check_rows(name, Formats::new(MessagePack)).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_compressed_log_is_read_and_gone_on_with() {
+    let formats = Formats::new(Zstd::new(Json));
+    check_rows("zstd.jsonl", formats).await.unwrap();
+}
+
+#[tokio::test]
+async fn an_encrypted_log_is_read_and_gone_on_with() {
+    let key = Key::new("golden", &[7; 32]);
+    let formats = Formats::new(Encrypted::new(Json, key));
+    check_rows("encrypted.jsonl", formats).await.unwrap();
 }

@@ -10,8 +10,8 @@
 //! assert_eq!(first.get_version_num(), 7);
 //! ```
 //!
-//! A process and its fork hold the same keys and the same counter. So the process id is hashed too; a
-//! handler of `pthread_atfork` says when it has to be read anew.
+//! A process and its fork hold the same keys and the same counter. So the counter is salted with a hash
+//! of the process id; a handler of `pthread_atfork` says when that has to be read anew.
 
 use std::cell::RefCell;
 use std::hash::{BuildHasher, RandomState};
@@ -34,7 +34,8 @@ pub fn new_id() -> Uuid {
 struct Generator {
     keys: RandomState,
     fork: forkguard::Guard,
-    process: u32,
+    /// Differs in a process and its fork.
+    salt: u64,
     counter: u64,
     /// The time of the last id, in 4096ths of a millisecond.
     time: u64,
@@ -42,10 +43,11 @@ struct Generator {
 
 impl Generator {
     fn new() -> Self {
+        let keys = RandomState::new();
         Self {
-            keys: RandomState::new(),
+            salt: keys.hash_one(std::process::id()),
+            keys,
             fork: forkguard::new(),
-            process: std::process::id(),
             counter: 0,
             time: 0,
         }
@@ -53,10 +55,10 @@ impl Generator {
 
     fn next(&mut self) -> Uuid {
         if self.fork.detected_fork() {
-            self.process = std::process::id();
+            self.salt = self.keys.hash_one(std::process::id());
         }
         self.counter = self.counter.wrapping_add(1);
-        let own = self.keys.hash_one((self.process, self.counter));
+        let own = self.keys.hash_one(self.counter ^ self.salt);
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
         let now = now.unwrap_or_default();
         let millis = u64::try_from(now.as_millis()).unwrap_or_default();

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use super::copies::copy_of;
 use super::index::{Index, names_of, sorted_by_name};
 use super::stops::Stops;
-use super::wiring::{Outgoing, PlanJoin, Wiring};
+use super::wiring::{Outgoing, OutgoingBuilder, PlanJoin, Wiring};
 use super::{Breakpoints, END, NodeName, START, StateGraph, Topology};
 use crate::checkpoint::{Owner, owner_of};
 use crate::graph::Around;
@@ -96,34 +96,7 @@ impl<S: State> Plan<S> {
             joins,
             join_names,
         } = Wiring::new(graph, &index);
-        let waits = |node: NodeId| {
-            let node = node.place().and_then(|place| graph.nodes.get(place));
-            node.is_some_and(|node| node.info.defer || node.items.is_some())
-        };
-        let mut outgoing = outgoing.into_iter();
-        let mut nodes = Vec::with_capacity(names.len());
-        nodes.push(PlanNode {
-            step: Arc::new(Start),
-            out: outgoing.next().unwrap_or_default().build(&waits),
-            defer: false,
-            items: None,
-            mapped: false,
-            destinations: None,
-        });
-        let mut unstorable = None;
-        for (node, out) in graph.nodes.iter().zip(outgoing) {
-            nodes.push(PlanNode {
-                step: around.step(node),
-                out: out.build(&waits),
-                defer: node.info.defer,
-                items: node.items.clone(),
-                mapped: node.items.is_some() || is_map_target(&topology, &node.info.name),
-                destinations: index.destinations(&topology, &node.info.name),
-            });
-            if let (None, Some(state)) = (&unstorable, node.unstorable) {
-                unstorable = Some((Arc::clone(&node.info.name), state));
-            }
-        }
+        let nodes = plan_nodes(graph, &topology, &index, &mut around, outgoing);
         let cache = around.cache;
         let mut plan = Self {
             fields: FieldKinds::of(graph.initial.fields()),
@@ -139,7 +112,7 @@ impl<S: State> Plan<S> {
             at_once: None,
             fingerprint: topology.fingerprint(),
             interrupting: topology.interrupting_node(),
-            unstorable,
+            unstorable: unstorable(graph),
             interrupt_before: Stops::Never,
             interrupt_after: Stops::Never,
             topology,
@@ -266,4 +239,45 @@ fn is_map_target(topology: &Topology, node: &NodeName) -> bool {
         .flat_map(|branch| branch.arms.iter().flatten());
     let mut maps = arms.filter(|arm| arm.map);
     maps.any(|arm| arm.targets.contains(node))
+}
+
+/// Returns START and the nodes, each inside its policies.
+fn plan_nodes<S: State>(
+    graph: &StateGraph<S>,
+    topology: &Topology,
+    index: &Index<'_>,
+    around: &mut Around<'_, S>,
+    outgoing: Vec<OutgoingBuilder<S>>,
+) -> Vec<PlanNode<S>> {
+    let waits = |node: NodeId| {
+        let node = node.place().and_then(|place| graph.nodes.get(place));
+        node.is_some_and(|node| node.info.defer || node.items.is_some())
+    };
+    let mut outgoing = outgoing.into_iter();
+    let mut nodes = Vec::with_capacity(graph.nodes.len() + 1);
+    nodes.push(PlanNode {
+        step: Arc::new(Start),
+        out: outgoing.next().unwrap_or_default().build(&waits),
+        defer: false,
+        items: None,
+        mapped: false,
+        destinations: None,
+    });
+    for (node, out) in graph.nodes.iter().zip(outgoing) {
+        nodes.push(PlanNode {
+            step: around.step(node),
+            out: out.build(&waits),
+            defer: node.info.defer,
+            items: node.items.clone(),
+            mapped: node.items.is_some() || is_map_target(topology, &node.info.name),
+            destinations: index.destinations(topology, &node.info.name),
+        });
+    }
+    nodes
+}
+
+/// Returns the first node that cannot be stored as bytes, and its state type.
+fn unstorable<S: State>(graph: &StateGraph<S>) -> Option<(NodeName, &'static str)> {
+    let mut nodes = graph.nodes.iter();
+    nodes.find_map(|node| Some((Arc::clone(&node.info.name), node.unstorable?)))
 }

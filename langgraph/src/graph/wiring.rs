@@ -65,7 +65,7 @@ pub(crate) struct PlanJoin {
 
 /// The successors of each node; START comes first.
 pub(super) struct Wiring<S: State> {
-    pub(super) outgoing: Vec<Builder<S>>,
+    pub(super) outgoing: Vec<OutgoingBuilder<S>>,
     pub(super) joins: Vec<PlanJoin>,
     /// The sources, in the order of their places, and the target of each join.
     pub(super) join_names: Vec<(Vec<NodeName>, NodeName)>,
@@ -80,7 +80,7 @@ impl<S: State> Wiring<S> {
         };
         wiring
             .outgoing
-            .resize_with(index.names.len(), Builder::default);
+            .resize_with(index.names.len(), OutgoingBuilder::default);
         for edge in &graph.topology.edges {
             if let (Some(out), Some(to)) = (wiring.behind(&edge.from, index), index.of(&edge.to))
                 && !out.edges.contains(&to)
@@ -106,7 +106,7 @@ impl<S: State> Wiring<S> {
     }
 
     /// Returns the successors of the node of that name, or of START.
-    fn behind(&mut self, name: &str, index: &Index<'_>) -> Option<&mut Builder<S>> {
+    fn behind(&mut self, name: &str, index: &Index<'_>) -> Option<&mut OutgoingBuilder<S>> {
         let node = if name == START {
             NodeId::START
         } else {
@@ -140,15 +140,15 @@ impl<S: State> Wiring<S> {
     }
 }
 
-pub(super) struct Builder<S: State> {
+pub(super) struct OutgoingBuilder<S: State> {
     edges: Vec<NodeId>,
     joins: Vec<Arrival>,
     routers: Vec<PlanRouter<S>>,
 }
 
-impl_default!([S: State] Builder<S> { edges, joins, routers });
+impl_default!([S: State] OutgoingBuilder<S> { edges, joins, routers });
 
-impl<S: State> Builder<S> {
+impl<S: State> OutgoingBuilder<S> {
     pub(super) fn build(mut self, waits: &dyn Fn(NodeId) -> bool) -> Outgoing<S> {
         for PlanRouter { arms, next, .. } in &mut self.routers {
             *next = only_nodes(arms, waits);

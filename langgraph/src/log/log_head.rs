@@ -1,10 +1,9 @@
 //! The head of a log, to which a run and its tasks append.
 
 use std::fmt;
-use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tokio::sync::{Mutex, MutexGuard};
+use tokio::sync::Notify;
 
 use super::run_guard::RunGuard;
 use langgraph_core::checkpoint::{Batch, Checkpointer, Head, Owner, Payload, ThreadKey};
@@ -18,7 +17,10 @@ pub(crate) struct LogHead {
     pub(crate) key: ThreadKey,
     /// True if values are encoded before they reach the saver.
     encodes: bool,
-    end: Mutex<KnownEnd>,
+    /// Taken by the writer that appends. As a rule there is one, and it waits for none.
+    end: Mutex<Option<KnownEnd>>,
+    /// Wakes a writer that waits for the end.
+    returned: Notify,
     guard: Option<Arc<RunGuard>>,
 }
 
@@ -44,17 +46,20 @@ impl LogHead {
             saver,
             key,
             guard: None,
-            end: Mutex::new(KnownEnd {
+            end: Mutex::new(Some(KnownEnd {
                 head,
                 owner: None,
                 last_error: None,
-            }),
+            })),
+            returned: Notify::new(),
         }
     }
 
     /// Names the owner of the log with the next record.
-    pub(crate) fn with_owner(mut self, owner: Option<Arc<Owner>>) -> Self {
-        self.end.get_mut().owner = owner;
+    pub(crate) fn with_owner(self, owner: Option<Arc<Owner>>) -> Self {
+        if let Some(end) = &mut *self.lock() {
+            end.owner = owner;
+        }
         self
     }
 
@@ -80,72 +85,103 @@ impl LogHead {
         payload: Payload,
         what: impl FnOnce() -> String,
     ) -> Result<Payload, CheckpointError> {
-        match self.saver.formats() {
-            Some(formats) if self.encodes => match payload.encode(formats) {
-                Ok(encoded) => Ok(encoded.into()),
-                Err(source) => Err(CheckpointError::Unwritable {
-                    thread: self.key.thread.clone(),
-                    what: what(),
-                    source,
-                }),
-            },
-            _ => Ok(payload),
+        if !self.encodes {
+            return Ok(payload);
+        }
+        let Some(formats) = self.saver.formats() else {
+            return Ok(payload);
+        };
+        match payload.encode(formats) {
+            Ok(encoded) => Ok(encoded.into()),
+            Err(source) => Err(CheckpointError::Unwritable {
+                thread: self.key.thread.clone(),
+                what: what(),
+                source,
+            }),
         }
     }
 
-    /// Stores a batch.
-    pub(crate) async fn put(&self, batch: Batch) -> Result<(), CheckpointError> {
-        // As a rule there is no other writer, and no queue.
-        let mut end = match self.end.try_lock() {
-            Ok(end) => end,
-            Err(_) => self.turn().await,
-        };
-        self.put_behind(&mut end, batch).await
-    }
-
-    /// Waits for the writers before this one. Compiled once: what awaits [`put`](Self::put) is
-    /// compiled for each state.
-    fn turn(&self) -> Pin<Box<dyn Future<Output = MutexGuard<'_, KnownEnd>> + Send + '_>> {
-        Box::pin(self.end.lock())
-    }
-
-    async fn put_behind(
-        &self,
-        end: &mut KnownEnd,
-        mut batch: Batch,
-    ) -> Result<(), CheckpointError> {
+    /// Stores a batch, after those of the writers before this one.
+    ///
+    /// # Errors
+    ///
+    /// Errors of the saver; and if the run has ended.
+    ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped, the batch may be stored or not. Then the next one conflicts.
+    pub(crate) async fn put(&self, mut batch: Batch) -> Result<(), CheckpointError> {
+        let mut turn = self.turn().await;
         let record = self.guard.as_ref().map(RunGuard::record);
         if matches!(record, Some(None)) {
             return Err(CheckpointError::storage(
                 "the run has ended; a task that outlived it writes nothing",
             ));
         }
-        batch.head = end.head;
-        batch.owner.clone_from(&end.owner);
+        batch.head = turn.end.head;
+        batch.owner.clone_from(&turn.end.owner);
         let (next, status) = (batch.next_head(), batch.status);
-        let error = match self.saver.put(&self.key, batch).await {
+        match self.saver.put(&self.key, batch).await {
             Ok(()) => {
-                end.head = next;
-                end.owner = None;
-                end.last_error = None;
+                turn.end.head = next;
+                turn.end.owner = None;
+                turn.end.last_error = None;
                 if let (Some(guard), true) = (&self.guard, self.key.namespace.is_empty()) {
                     guard.stored(status);
                 }
-                return Ok(());
+                Ok(())
             }
-            Err(error) => error,
-        };
-        match (&error, &end.last_error) {
+            Err(error) => Err(turn.end.failed(error)),
+        }
+    }
+
+    /// Waits until no other writer appends.
+    async fn turn(&self) -> Turn<'_> {
+        loop {
+            if let Some(end) = self.lock().take() {
+                return Turn { log: self, end };
+            }
+            self.returned.notified().await;
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<KnownEnd>> {
+        self.end.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl KnownEnd {
+    /// Notes that a record could not be stored, and returns why.
+    fn failed(&mut self, error: CheckpointError) -> CheckpointError {
+        match (&error, &self.last_error) {
             // The conflicting record is this run's own.
-            (CheckpointError::Conflict { .. }, Some(last_error)) => Err(CheckpointError::storage(
+            (CheckpointError::Conflict { .. }, Some(last_error)) => CheckpointError::storage(
                 format!("an earlier record could not be stored: {last_error}"),
-            )),
-            (CheckpointError::Conflict { .. }, None) => Err(error),
+            ),
+            (CheckpointError::Conflict { .. }, None) => error,
             _ => {
-                end.last_error = Some(error.to_string());
-                Err(error)
+                self.last_error = Some(error.to_string());
+                error
             }
         }
+    }
+}
+
+/// The turn of a writer, who returns the end when it is dropped.
+struct Turn<'a> {
+    log: &'a LogHead,
+    end: KnownEnd,
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        let end = KnownEnd {
+            head: self.end.head,
+            owner: self.end.owner.take(),
+            last_error: self.end.last_error.take(),
+        };
+        *self.log.lock() = Some(end);
+        self.log.returned.notify_one();
     }
 }
 

@@ -4,15 +4,18 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::recorder::{Origin, Recorder};
-use crate::checkpoint::{CheckpointRecord, JoinRecord, Payload, Snapshot, Source, TaskSnapshot};
+use crate::checkpoint::{
+    Batch, CheckpointRecord, JoinRecord, Payload, RunStatus, Snapshot, Source, TaskSnapshot,
+};
 use crate::error::{AgentError, CheckpointError};
 use crate::graph::NodeName;
+use crate::span::Span;
 use crate::state::State;
 use crate::stream::{Payload as Shown, SavedCheckpoint};
 use crate::task::{JoinProgress, Pending, Position, unfilled_joins};
 
 impl<S: State> Recorder<S> {
-    /// Stores a checkpoint of the position.
+    /// Stores a checkpoint of the position, with the held records of the previous one.
     pub(crate) async fn record(
         &mut self,
         position: &Position<S>,
@@ -20,14 +23,26 @@ impl<S: State> Recorder<S> {
         origin: Origin,
         entry: Option<Payload>,
     ) -> Result<(), AgentError> {
+        let span = Span::checkpoint(position.step);
+        let batch = self.batch(position, pending, origin, entry)?;
+        span.around(self.log_head.put(batch)).await?;
+        self.current = self.newest;
+        self.stored_name.clear();
+        Ok(())
+    }
+
+    /// Takes the held records into a batch with a checkpoint of the position.
+    fn batch(
+        &mut self,
+        position: &Position<S>,
+        pending: Pending<'_, S>,
+        origin: Origin,
+        entry: Option<Payload>,
+    ) -> Result<Batch, CheckpointError> {
         let Position {
             plan, state, step, ..
         } = position;
-        self.policy.count_tasks(&self.tasks);
-        self.policy.count_entries(&self.entries);
-        for (_, outcome) in &self.known {
-            self.policy.count_outcome(outcome);
-        }
+        self.count_held();
         let snapshot = self.snapshot_if_due(origin.source, *step, state)?;
         // Savers in memory keep the list as it is.
         let mut tasks = Vec::with_capacity(pending.tasks.len());
@@ -35,29 +50,42 @@ impl<S: State> Recorder<S> {
             tasks.push(self.spec(task)?);
         }
         let continues = !pending.tasks.is_empty() || !pending.deferred.is_empty();
-        let running = continues && !self.at_rest;
+        self.running = continues && !self.at_rest;
+        self.parent = origin.parent;
+        self.source = origin.source;
         self.policy.begin(snapshot.is_some());
-        let record = CheckpointRecord {
-            id: self.next_checkpoint(),
-            parent: origin.parent,
-            base: origin.base,
-            step: *step,
-            source: origin.source,
-            created_at: SystemTime::now(),
-            tasks,
-            joins: join_records(&plan.topology_joins, pending.joins),
-            deferred: plan.names_of(pending.deferred),
-            snapshot,
-            since_snapshot: self.policy.records,
-            log_bytes: self.policy.bytes,
-            measure_at: self.policy.measure_at,
-            ran: Vec::new(),
-            joined: Vec::new(),
-            metadata: self.metadata.clone(),
-            graph: plan.fingerprint,
-            call: self.call.clone(),
-        };
-        self.checkpoint(record, entry, running).await
+        let id = self.next_checkpoint();
+        let (ended, entries) = self.take_held(id, entry);
+        Ok(Batch {
+            checkpoints: vec![CheckpointRecord {
+                id,
+                parent: origin.parent,
+                base: origin.base,
+                step: *step,
+                source: origin.source,
+                created_at: SystemTime::now(),
+                tasks,
+                joins: join_records(&plan.topology_joins, pending.joins),
+                deferred: plan.names_of(pending.deferred),
+                snapshot,
+                since_snapshot: self.policy.records,
+                log_bytes: self.policy.bytes,
+                measure_at: self.policy.measure_at,
+                ran: Vec::new(),
+                joined: Vec::new(),
+                metadata: self.metadata.clone(),
+                graph: plan.fingerprint,
+                call: self.call.clone(),
+            }],
+            tasks: ended,
+            entries,
+            status: if self.running {
+                RunStatus::Running
+            } else {
+                RunStatus::Done
+            },
+            ..Batch::default()
+        })
     }
 
     /// Returns the state if a snapshot of it is due.

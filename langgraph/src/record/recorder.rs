@@ -17,7 +17,6 @@ use crate::graph::plan::Plan;
 use crate::interrupt::Answer;
 use crate::log::{LogHead, TaskPosition};
 use crate::node::{Argument, Context, NodeId, Write};
-use crate::span::Span;
 use crate::state::State;
 use crate::task::{Finished, Task, TaskResult};
 
@@ -28,11 +27,11 @@ pub(crate) struct Recorder<S: State> {
     /// The checkpoint whose tasks run.
     pub(super) current: Option<CheckpointId>,
     /// The newest checkpoint of the log. Only the run itself adds some.
-    newest: Option<CheckpointId>,
+    pub(super) newest: Option<CheckpointId>,
     /// The id of the next checkpoint, if it is known in advance.
     next: Option<CheckpointId>,
     /// Its tasks whose nodes had other names when they were stored.
-    stored_name: Vec<(usize, NodeName)>,
+    pub(super) stored_name: Vec<(usize, NodeName)>,
     pub(super) parent: Option<CheckpointId>,
     pub(super) source: Source,
     pub(super) policy: SnapshotPolicy,
@@ -41,7 +40,7 @@ pub(crate) struct Recorder<S: State> {
     /// True if no run continues after the stored records.
     pub(crate) at_rest: bool,
     /// True while the log says that a run is active.
-    running: bool,
+    pub(super) running: bool,
     pub(super) metadata: BTreeMap<String, Value>,
     /// Records that are stored with the next checkpoint.
     pub(super) tasks: Vec<TaskRecord>,
@@ -51,6 +50,7 @@ pub(crate) struct Recorder<S: State> {
 }
 
 /// The origin of a new checkpoint.
+#[derive(Clone, Copy)]
 pub(crate) struct Origin {
     pub(crate) parent: Option<CheckpointId>,
     pub(crate) base: Option<Base>,
@@ -120,28 +120,35 @@ impl<S: State> Recorder<S> {
         self.policy.resume(current);
     }
 
-    /// Gives a context the place of a task of the current checkpoint.
-    pub(crate) fn place(&self, task: usize, cx: &mut Context) {
-        let Some(checkpoint) = self.current else {
-            return cx.set_place(None);
-        };
-        let mut names = self.stored_name.iter();
-        let named = names.find(|(index, _)| *index == task);
-        let stored_name = named.map(|(_, name)| Arc::clone(name));
-        match cx.place_mut() {
-            // That of the last superstep, in the same log.
-            Some(place) => {
-                place.checkpoint = checkpoint;
-                place.task = task;
-                place.stored_name = stored_name;
+    /// Gives the contexts the places of the current checkpoint's tasks.
+    pub(crate) fn place(&self, contexts: &mut [Context]) {
+        for (task, cx) in contexts.iter_mut().enumerate() {
+            let Some(checkpoint) = self.current else {
+                cx.set_place(None);
+                continue;
+            };
+            let stored_name = self.stored_name_of(task);
+            match cx.place_mut() {
+                // That of the last superstep, in the same log.
+                Some(place) => {
+                    place.checkpoint = checkpoint;
+                    place.task = task;
+                    place.stored_name = stored_name;
+                }
+                None => cx.set_place(Some(TaskPosition {
+                    log_head: Arc::clone(&self.log_head),
+                    checkpoint,
+                    task,
+                    stored_name,
+                })),
             }
-            None => cx.set_place(Some(TaskPosition {
-                log_head: Arc::clone(&self.log_head),
-                checkpoint,
-                task,
-                stored_name,
-            })),
         }
+    }
+
+    fn stored_name_of(&self, task: usize) -> Option<NodeName> {
+        let mut names = self.stored_name.iter();
+        let (_, name) = names.find(|(index, _)| *index == task)?;
+        Some(Arc::clone(name))
     }
 
     /// Remembers the stored names of the current tasks, which the names of their subgraphs' logs
@@ -320,49 +327,33 @@ impl<S: State> Recorder<S> {
             .await?)
     }
 
-    /// Stores a checkpoint, with the held records of the previous one.
-    pub(super) async fn checkpoint(
-        &mut self,
-        record: CheckpointRecord,
-        entry: Option<Payload>,
-        running: bool,
-    ) -> Result<(), AgentError> {
-        self.parent = record.parent;
-        self.source = record.source;
-        self.running = running;
-        let span = Span::checkpoint(record.step);
-        let id = record.id;
-        let batch = self.batch(record, entry);
-        span.around(self.log_head.put(batch)).await?;
-        self.current = Some(id);
-        self.stored_name.clear();
-        Ok(())
+    /// Counts the held records, which are stored with the next checkpoint.
+    pub(super) fn count_held(&mut self) {
+        self.policy.count_tasks(&self.tasks);
+        self.policy.count_entries(&self.entries);
+        for (_, outcome) in &self.known {
+            self.policy.count_outcome(outcome);
+        }
     }
 
-    fn batch(&mut self, record: CheckpointRecord, entry: Option<Payload>) -> Batch {
+    /// Takes the held records, and those that belong to the next checkpoint.
+    pub(super) fn take_held(
+        &mut self,
+        next: CheckpointId,
+        entry: Option<Payload>,
+    ) -> (Vec<TaskRecord>, Vec<EntryRecord>) {
         let mut tasks = std::mem::take(&mut self.tasks);
         let mut entries = std::mem::take(&mut self.entries);
         for (task, outcome) in self.known.drain(..) {
-            tasks.push(TaskRecord::ended(record.id, task, outcome));
+            tasks.push(TaskRecord::ended(next, task, outcome));
         }
         if let Some(writes) = entry {
             entries.push(EntryRecord {
-                checkpoint: record.id,
+                checkpoint: next,
                 writes,
                 tasks: Vec::new(),
             });
         }
-        let status = if self.running {
-            RunStatus::Running
-        } else {
-            RunStatus::Done
-        };
-        Batch {
-            checkpoints: vec![record],
-            tasks,
-            entries,
-            status,
-            ..Batch::default()
-        }
+        (tasks, entries)
     }
 }

@@ -2,7 +2,9 @@
 
 use std::any::Any;
 use std::collections::HashSet;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
 
 use serde_json::Value;
 use tokio::sync::mpsc;
@@ -170,17 +172,82 @@ impl Emitter {
 
     /// Sends an event, and waits while the buffer is full. A dropped reader is no error: the run is
     /// dropped with its stream.
-    pub(crate) async fn send(&self, step: usize, task: Option<&Arc<EventTask>>, payload: Payload) {
-        let event = RawEvent {
-            namespace: Arc::clone(&self.namespace),
+    pub(crate) fn send(
+        &self,
+        step: usize,
+        task: Option<&Arc<EventTask>>,
+        payload: Payload,
+    ) -> Sending<'_> {
+        let mut events = self.batch(step, task);
+        events.push(payload);
+        events.sent()
+    }
+
+    /// Returns what sends several events of a superstep, or of a task of it.
+    pub(crate) fn batch(&self, step: usize, task: Option<&Arc<EventTask>>) -> EventBatch<'_> {
+        EventBatch {
+            emitter: self,
             step,
             task: task.cloned(),
-            parent: self.parent.clone(),
+            waiting: Vec::new(),
+        }
+    }
+}
+
+/// Events that are sent together. Those for which there is no room wait until the end.
+pub(crate) struct EventBatch<'a> {
+    pub(crate) emitter: &'a Emitter,
+    step: usize,
+    task: Option<Arc<EventTask>>,
+    waiting: Vec<RawEvent>,
+}
+
+impl<'a> EventBatch<'a> {
+    pub(crate) fn wants(&self, mode: StreamMode) -> bool {
+        self.emitter.wants(mode)
+    }
+
+    pub(crate) fn push(&mut self, payload: Payload) {
+        let event = RawEvent {
+            namespace: Arc::clone(&self.emitter.namespace),
+            step: self.step,
+            task: self.task.clone(),
+            parent: self.emitter.parent.clone(),
             payload,
         };
-        // As a rule there is room, and nothing to wait for.
-        if let Err(TrySendError::Full(event)) = self.sender.try_send(event) {
-            let _ = self.sender.send(event).await;
+        if !self.waiting.is_empty() {
+            self.waiting.push(event);
+        } else if let Err(TrySendError::Full(event)) = self.emitter.sender.try_send(event) {
+            self.waiting.push(event);
+        }
+    }
+
+    /// Waits until there was room for all.
+    pub(crate) fn sent(self) -> Sending<'a> {
+        if self.waiting.is_empty() {
+            return Sending::default();
+        }
+        Sending(Some(Box::pin(async move {
+            for event in self.waiting {
+                let _ = self.emitter.sender.send(event).await;
+            }
+        })))
+    }
+}
+
+/// Events on their way. As a rule there is room, and nothing to wait for: events are large, and a
+/// future that sends some should not be.
+#[derive(Default)]
+#[must_use = "events wait for room only if this is awaited"]
+pub(crate) struct Sending<'a>(Option<Pin<Box<dyn Future<Output = ()> + Send + 'a>>>);
+
+impl Future for Sending<'_> {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        match &mut self.0 {
+            None => Poll::Ready(()),
+            Some(waits) => waits.as_mut().poll(cx),
         }
     }
 }

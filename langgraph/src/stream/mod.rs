@@ -9,7 +9,7 @@ mod run_start;
 mod saved_checkpoint;
 mod stream_mode;
 
-pub(crate) use emitter::{Emitter, Payload, RawEvent};
+pub(crate) use emitter::{Emitter, EventBatch, Payload, RawEvent, Sending};
 pub use event::{Event, EventKind, InnerEvent, TaskFinished, TaskStarted};
 pub use event_task::EventTask;
 pub(crate) use event_task::Superstep;

@@ -23,9 +23,8 @@ impl<S: State> Engine<S> {
             return false;
         };
         task.is_plain()
-            && !self.observer.remembers(task)
             && self.breakpoints.is_empty()
-            && self.changes.is_none()
+            && !self.observer.remembers(task)
             && self.position.plan.fields.ephemeral.is_empty()
     }
 
@@ -47,6 +46,9 @@ impl<S: State> Engine<S> {
                 }) if !cx.has_open_interrupt() => {
                     if let Err(panicked) = caught(|| state.prepare(&mut update)) {
                         return Ok(NodeError::from(panicked).into());
+                    }
+                    if let Some(changes) = &mut self.changes {
+                        changes.note(&update);
                     }
                     merge(plan, Writer::Node(task.node), state, update)?;
                 }

@@ -8,14 +8,13 @@ use super::budget::{Budget, check_cancelled};
 use super::commit::{Commit, Merged};
 use super::end::{End, Stop};
 use super::frontier::Frontier;
-use super::observer::Observer;
+use super::observer::{Observer, Unrecorded};
 use super::observing::{Observed, Observing, Unobserved};
 use super::run_task::run_task;
 use crate::checkpoint::{Payload, UnfilledJoin};
 use crate::error::{AgentError, Panicked};
 use crate::graph::CompiledStateGraph;
 use crate::graph::inbox::Inbox;
-use crate::graph::targets::calls_routers;
 use crate::node::{CancelToken, Context, NodeId, Output, Scope, Write, Writes};
 use crate::record::{Coder, Origin};
 use crate::span::Span;
@@ -39,8 +38,8 @@ pub(crate) struct Engine<S: State> {
     pub(super) contexts: Vec<Context>,
     /// The results of the current tasks, in their order.
     pub(super) results: Vec<TaskResult<S>>,
-    /// The result of an only task that is stored and emitted once its routers have answered.
-    pub(super) unrecorded: Option<Finished<S>>,
+    /// The result of an only task, until it is stored and emitted.
+    pub(super) unrecorded: Option<Unrecorded<S>>,
 }
 
 impl<S: State> Engine<S> {
@@ -108,19 +107,60 @@ impl<S: State> Engine<S> {
     async fn superstep<O: Observing>(&mut self) -> Result<(), Stop> {
         check_cancelled(&self.position.scope)?;
         if self.drains() || self.breakpoints.stop_before(&self.frontier.tasks) {
-            return Err(self.pause_at_breakpoint().await);
+            return Err(Box::pin(self.pause_at_breakpoint()).await);
         }
         if self.begin_superstep()? {
             self.budget.give_turn().await;
         }
         let pauses_after = self.breakpoints.stop_after(&self.frontier.tasks);
-        self.run_tasks::<O>().await?;
+        self.prepare_contexts();
+        if O::OBSERVES
+            && self
+                .observer
+                .tasks_begin(&self.position, &self.frontier.tasks)
+        {
+            let tasks = &self.frontier.tasks;
+            O::hold(self.observer.emit_begun(&self.position, tasks)).await;
+        }
+        if O::OBSERVES {
+            for (cx, task) in self.contexts.iter_mut().zip(&self.observer.shown) {
+                cx.set_task(task);
+            }
+        }
+        self.results.clear();
+        if !O::OBSERVES && self.is_chain() {
+            let result = self.run_chain().await?;
+            self.results.push(result);
+        } else if let ([task], [cx]) = (&mut *self.frontier.tasks, &*self.contexts) {
+            // An only task runs in the engine's own task: it spawns nothing and clones no state.
+            if let Some(known) = task.take_result() {
+                self.results.push(known);
+            } else {
+                self.results.push(run_task(&self.position, task, cx).await);
+                if O::OBSERVES && !self.hold_finished() {
+                    Box::pin(self.only_task_ended()).await?;
+                }
+            }
+        } else {
+            Box::pin(self.run_parallel()).await?;
+        }
         let merged = self.commit(Writer::from)?;
         if merged.waits {
             return Err(Box::pin(self.pause(merged)).await);
         }
         if self.must_route() {
             O::hold(self.route(merged)).await?;
+        }
+        if O::OBSERVES {
+            let (position, task) = (&self.position, self.frontier.tasks.first());
+            if let Some(done) = self.unrecorded.take() {
+                self.observer
+                    .only_task_finished(position, task, done)?
+                    .await;
+                if let Some(map) = self.observer.count_ended(task, false) {
+                    position.emit_progress(&map).await;
+                }
+            }
         }
         self.advance()?;
         if O::OBSERVES {
@@ -132,12 +172,13 @@ impl<S: State> Engine<S> {
         }
         if pauses_after {
             self.breakpoints.passed = true;
-            return Err(self.pause_at_breakpoint().await);
+            return Err(Box::pin(self.pause_at_breakpoint()).await);
         }
         Ok(())
     }
 
     /// Counts the superstep, unless it only takes the input. Returns true if the run has to yield.
+    #[inline]
     fn begin_superstep(&mut self) -> Result<bool, Stop> {
         let takes_input = self.frontier.tasks.iter().all(|task| task.node.is_start());
         if !takes_input && self.budget.is_spent() {
@@ -148,59 +189,34 @@ impl<S: State> Engine<S> {
         Ok(!takes_input && self.budget.begin_superstep(&self.position.scope))
     }
 
-    /// Runs the tasks without a known result on the snapshot. An only task runs in the engine's own
-    /// task: it spawns nothing and does not clone the state.
-    async fn run_tasks<O: Observing>(&mut self) -> Result<(), Stop> {
-        self.results.clear();
-        // Most supersteps have one task, and a run that waits holds no more than it needs.
-        self.results.reserve_exact(self.frontier.tasks.len());
-        self.prepare_contexts();
-        if O::OBSERVES && self.position.scope.emitter.is_some() {
-            let tasks = &self.frontier.tasks;
-            O::hold(self.observer.tasks_begin(&self.position, tasks)).await;
-            for (cx, task) in self.contexts.iter_mut().zip(&self.observer.shown) {
-                cx.set_task(task);
-            }
-        }
-        if !O::OBSERVES && self.is_chain() {
-            let result = self.run_chain().await?;
-            self.results.push(result);
-            return Ok(());
-        }
-        let ([task], [cx]) = (&mut *self.frontier.tasks, &*self.contexts) else {
-            return Ok(Box::pin(self.run_parallel()).await?);
+    /// Holds the output of an only task that has finished: it counts only when its writes are merged
+    /// and its routers have answered. The output is copied only if it is stored or read.
+    fn hold_finished(&mut self) -> bool {
+        let Some(TaskResult::Finished(done)) = self.results.first() else {
+            return false;
         };
-        if let Some(known) = task.take_result() {
-            self.results.push(known);
-            return Ok(());
-        }
-        self.results.push(run_task(&self.position, task, cx).await);
-        if O::OBSERVES {
-            O::hold(self.only_task_ended()).await?;
-        }
-        Ok(())
+        // Before the merge, after which no message is new.
+        let messages = self.position.new_messages(Some(done));
+        let held = if self.observer.keeps_output(&self.position) {
+            done.clone()
+        } else {
+            Finished::new(Output::none())
+        };
+        self.unrecorded = Some((held, messages));
+        true
     }
 
-    /// Stores and emits the end of the only task; that of a task with routers follows once these have
-    /// answered.
+    /// Stores and emits the interrupts or the failure of an only task.
     async fn only_task_ended(&mut self) -> Result<(), Stop> {
-        let (Some(task), Some(result)) = (self.frontier.tasks.first(), self.results.pop()) else {
-            return Ok(());
-        };
-        let plan = &self.position.plan;
-        let result = match result {
-            TaskResult::Finished(done) if calls_routers(plan, task.node, &done.output.jump) => {
-                self.unrecorded = Some(done.clone());
-                TaskResult::Finished(done)
-            }
-            result => {
-                let ended = self
-                    .observer
-                    .task_ended(&self.position, task, 0, result, true);
-                ended.await?
-            }
-        };
-        self.results.push(result);
+        if let (Some(task), Some(result)) = (self.frontier.tasks.first(), self.results.first_mut())
+        {
+            let position = &self.position;
+            let messages = position.new_messages(result.finished());
+            let ended = self
+                .observer
+                .task_ended(position, task, 0, result, messages, true);
+            ended.await?;
+        }
         Ok(())
     }
 

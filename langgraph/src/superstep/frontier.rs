@@ -64,7 +64,11 @@ impl<S: State> Frontier<S> {
             && let Some(next) = only_successor(&position.plan, task.node, &done.routes)
             && self.reached.is_empty()
         {
-            *task = Task::by_edge(next);
+            if task.is_plain() {
+                task.node = next;
+            } else {
+                *task = Task::by_edge(next);
+            }
             return Ok(());
         }
         self.advance_all(position, results)

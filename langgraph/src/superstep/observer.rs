@@ -3,13 +3,17 @@
 use std::sync::Arc;
 
 use crate::checkpoint::{Base, CheckpointId, Payload, RunStatus, Source};
-use crate::error::AgentError;
+use crate::error::{AgentError, Panicked};
 use crate::interrupt::{Interrupt, Interrupts};
+use crate::message::Message;
 use crate::node::{Context, Output, Write};
 use crate::record::{Origin, Recorder};
 use crate::state::State;
-use crate::stream::EventTask;
+use crate::stream::{EventTask, MapProgress, Sending, StreamMode};
 use crate::task::{Finished, InterruptIds, Pending, Position, Progress, Task, TaskResult};
+
+/// The output of an only task before it is stored and emitted, and the messages that it adds.
+pub(super) type Unrecorded<S> = (Finished<S>, Vec<Message>);
 
 /// Stores and emits what a run does. It does nothing if there is neither a log nor a reader.
 pub(crate) struct Observer<S: State> {
@@ -31,6 +35,15 @@ impl<S: State> Observer<S> {
         position.scope.emitter.is_some() || self.recorder.is_some()
     }
 
+    /// Returns true if the outputs of tasks are stored or read.
+    pub(super) fn keeps_output(&self, position: &Position<S>) -> bool {
+        let emitter = position.scope.emitter.as_ref();
+        self.recorder.is_some()
+            || emitter.is_some_and(|emitter| {
+                emitter.wants(StreamMode::Updates) || emitter.wants(StreamMode::Tasks)
+            })
+    }
+
     /// Returns the checkpoint whose tasks run.
     pub(crate) fn current(&self) -> Option<CheckpointId> {
         self.recorder.as_ref()?.current()
@@ -50,9 +63,7 @@ impl<S: State> Observer<S> {
         tasks: &[Task<S>],
     ) {
         if let Some(recorder) = &self.recorder {
-            for (index, cx) in contexts.iter_mut().enumerate() {
-                recorder.place(index, cx);
-            }
+            recorder.place(contexts);
         }
         if self.interrupt_ids.given.is_empty() && tasks.iter().all(Task::is_new) {
             return;
@@ -75,14 +86,26 @@ impl<S: State> Observer<S> {
             .interrupts(self.current(), position, task, index, open)
     }
 
-    /// Emits the start of tasks, then the writes of tasks that do not run again.
-    pub(super) async fn tasks_begin(&mut self, position: &Position<S>, tasks: &[Task<S>]) {
-        self.progress = Progress::of(&position.plan, tasks).map(Box::new);
-        self.shown = position.shown_tasks(tasks, self.current());
+    /// Begins the tasks of a superstep; returns true if there is something to emit about them.
+    pub(super) fn tasks_begin(&mut self, position: &Position<S>, tasks: &[Task<S>]) -> bool {
+        let Some(emitter) = &position.scope.emitter else {
+            return false;
+        };
         let begins = tasks.iter().any(|task| !task.node.is_start());
         if begins && !position.is_subgraph() {
             position.scope.shared.begin_superstep();
         }
+        self.shown = position.shown_tasks(tasks, self.current());
+        let is_plain = tasks.iter().all(Task::is_plain);
+        self.progress = None;
+        if !is_plain {
+            self.progress = Progress::of(&position.plan, tasks).map(Box::new);
+        }
+        !is_plain || emitter.wants(StreamMode::Tasks)
+    }
+
+    /// Emits the start of tasks, then the writes of tasks that do not run again.
+    pub(super) async fn emit_begun(&mut self, position: &Position<S>, tasks: &[Task<S>]) {
         for (index, task) in tasks.iter().enumerate() {
             let waits = task.result().is_some_and(TaskResult::is_interrupted);
             if !waits && task.ran().is_none() {
@@ -105,31 +128,36 @@ impl<S: State> Observer<S> {
         }
     }
 
-    /// Stores and emits the end of a task, and returns its result. If the task finished `alone`, its
-    /// record is stored with the next checkpoint.
+    /// Stores and emits the end of a task. If the task ended `alone`, the record of its success is
+    /// stored with the next checkpoint.
     ///
-    /// The failure of a task is more important than an error of storing it.
+    /// # Errors
+    ///
+    /// If the end cannot be stored; but the failure of the task is more important than that.
     pub(super) async fn task_ended(
         &mut self,
         position: &Position<S>,
         task: &Task<S>,
         index: usize,
-        result: TaskResult<S>,
+        result: &mut TaskResult<S>,
+        messages: Vec<Message>,
         alone: bool,
-    ) -> Result<TaskResult<S>, AgentError> {
+    ) -> Result<(), AgentError> {
         // The input was stored when the run began.
         if task.node.is_start() && matches!(result, TaskResult::Finished(_)) {
-            return Ok(result);
+            return Ok(());
         }
-        let stored = self.store_end(task, index, &result, alone).await;
+        let stored = self.store_end(task, index, result, alone).await;
         let failed = matches!(result, TaskResult::Failed(_));
         if position.scope.emitter.is_some() && (stored.is_ok() || failed) {
-            self.emit_end(position, task, index, &result).await;
+            self.emit_end(position, task, index, result, messages).await;
         }
         match (stored, result) {
-            (Ok(()), result) => Ok(result),
-            (Err(_), TaskResult::Failed(error)) => Err(position.failure(task.node, error)),
-            (Err(error), _) => Err(error),
+            (Err(_), TaskResult::Failed(error)) => {
+                let error = std::mem::replace(error, Panicked::lost().into());
+                Err(position.failure(task.node, error))
+            }
+            (stored, _) => stored,
         }
     }
 
@@ -158,38 +186,61 @@ impl<S: State> Observer<S> {
         task: &Task<S>,
         index: usize,
         result: &TaskResult<S>,
+        messages: Vec<Message>,
     ) {
-        let open = match result {
-            TaskResult::Interrupted(open) => {
-                self.interrupts(position, task, index, open.interrupts.clone())
-            }
-            _ => Vec::new(),
-        };
         let shown = self.shown.get(index);
-        position.emit_ended(task, shown, result, open).await;
-        let progress = self.progress.as_deref_mut();
-        if let Some(map) = progress.and_then(|maps| maps.ended(task, result)) {
+        match result {
+            TaskResult::Finished(done) => {
+                let done = done.clone();
+                position.emit_finished(task, shown, done, messages).await;
+            }
+            TaskResult::Interrupted(open) => {
+                let ids = open.interrupts.clone();
+                let interrupts = self.interrupts(position, task, index, ids);
+                position
+                    .emit_interrupted(task, shown, open, interrupts, messages)
+                    .await;
+            }
+            TaskResult::Failed(error) => position.emit_failed(task, shown, error).await,
+        }
+        let failed = matches!(result, TaskResult::Failed(_));
+        if !result.is_interrupted()
+            && let Some(map) = self.count_ended(Some(task), failed)
+        {
             position.emit_progress(&map).await;
         }
     }
 
-    /// Stores and emits the end of the superstep's only task, whose routers have answered.
-    pub(super) async fn task_finished(
+    /// Counts a task of a map that has ended, and returns how far the map is.
+    pub(super) fn count_ended(
         &mut self,
-        position: &Position<S>,
-        task: &Task<S>,
-        done: Finished<S>,
-    ) -> Result<(), AgentError> {
-        match &mut self.recorder {
-            Some(recorder) if position.scope.emitter.is_none() => {
-                Ok(recorder.keep_finished(0, task.node, done)?)
-            }
-            _ => {
-                let result = TaskResult::Finished(done);
-                self.task_ended(position, task, 0, result, true).await?;
-                Ok(())
-            }
+        task: Option<&Task<S>>,
+        failed: bool,
+    ) -> Option<MapProgress> {
+        self.progress.as_deref_mut()?.ended(task?, failed)
+    }
+
+    /// Stores and emits the success of the superstep's only task, without a copy of its output if
+    /// only one of them is asked for.
+    pub(super) fn only_task_finished<'a>(
+        &mut self,
+        position: &'a Position<S>,
+        task: Option<&Task<S>>,
+        (done, messages): Unrecorded<S>,
+    ) -> Result<Sending<'a>, AgentError> {
+        // The input was stored when the run began.
+        let Some(task) = task.filter(|task| !task.node.is_start()) else {
+            return Ok(Sending::default());
+        };
+        let Some(recorder) = &mut self.recorder else {
+            return Ok(position.emit_finished(task, self.shown.first(), done, messages));
+        };
+        if position.scope.emitter.is_none() {
+            recorder.keep_finished(0, task.node, done)?;
+            return Ok(Sending::default());
         }
+        recorder.keep_finished(0, task.node, done.clone())?;
+        Ok(position.emit_finished(task, self.shown.first(), done, messages))
     }
 
     /// Holds an input for the checkpoint that begins with it.
@@ -223,10 +274,13 @@ impl<S: State> Observer<S> {
         pending: Pending<'_, S>,
         wrote: bool,
     ) -> Result<(), AgentError> {
-        if wrote {
+        if wrote && position.scope.emitter.is_some() {
             position.emit_values().await;
         }
-        let current = self.current();
+        let Some(recorder) = &mut self.recorder else {
+            return Ok(());
+        };
+        let current = recorder.current();
         let base = current.map(|id| Base {
             id,
             with_tasks: true,
@@ -236,7 +290,11 @@ impl<S: State> Observer<S> {
             base,
             source: Source::Loop,
         };
-        self.record(position, pending, origin, None).await
+        recorder.record(position, pending, origin, None).await?;
+        if position.scope.emitter.is_some() {
+            self.emit_checkpoint(position, pending).await;
+        }
+        Ok(())
     }
 
     /// Stores and emits a checkpoint of the current position.

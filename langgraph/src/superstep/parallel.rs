@@ -125,11 +125,13 @@ async fn run_each<S: State>(
         };
         running -= 1;
         // A task without a result counts as failed, when the engine gets the results.
-        let Some((task, result)) = set.ended(index) else {
+        let Some((task, mut result)) = set.ended(index) else {
             continue;
         };
-        let ended = observer.task_ended(position, task, index, result, false);
-        match ended.await? {
+        let messages = position.new_messages(result.finished());
+        let ended = observer.task_ended(position, task, index, &mut result, messages, false);
+        ended.await?;
+        match result {
             TaskResult::Failed(error) if rules.fail_fast => {
                 return Err(position.failure(task.node, error));
             }

@@ -98,32 +98,33 @@ impl<S: State> Engine<S> {
             return Ok(());
         };
         let position = &self.position;
-        let unrecorded = self.unrecorded.take();
-        let result = match call_routers(&position.plan, task.node, &position.state, cx)
-            .answers()
-            .await
-        {
-            Ok(routes) => {
-                if let Some(TaskResult::Finished(done)) = self.results.get_mut(index) {
-                    done.routes = routes;
+        let (mut result, messages) =
+            match call_routers(&position.plan, task.node, &position.state, cx)
+                .answers()
+                .await
+            {
+                Ok(routes) => {
+                    if let Some((done, _)) = &mut self.unrecorded {
+                        done.routes.clone_from(&routes);
+                    }
+                    if let Some(TaskResult::Finished(done)) = self.results.get_mut(index) {
+                        done.routes = routes;
+                    }
+                    return Ok(());
                 }
-                if let Some(done) = unrecorded {
-                    self.observer.task_finished(position, task, done).await?;
+                Err(ended) => {
+                    let (done, messages) = self.unrecorded.take().unzip();
+                    (ended.after(done), messages.unwrap_or_default())
                 }
-                return Ok(());
-            }
-            Err(ended) => ended.after(unrecorded),
-        };
+            };
         // The tasks of a map are stored as finished, and do not run again.
         let is_stored = self.frontier.tasks.len() > 1 && matches!(result, TaskResult::Failed(_));
-        let result = if is_stored || !self.observer.watches(position) {
-            result
-        } else {
-            let ended = self
-                .observer
-                .task_ended(position, task, index, result, true);
-            Box::pin(ended).await?
-        };
+        if !is_stored && self.observer.watches(position) {
+            let ended =
+                self.observer
+                    .task_ended(position, task, index, &mut result, messages, true);
+            Box::pin(ended).await?;
+        }
         if let TaskResult::Failed(error) = result {
             return Err(position.failure(task.node, error).into());
         }

@@ -17,6 +17,12 @@ impl<S: State> Changes<S> {
         self.writes
     }
 
+    /// Notes an update before it is merged. The clone is noted: the original may have fresh ids,
+    /// which make merging cheap.
+    pub(crate) fn note(&mut self, update: &S::Update) {
+        self.writes.push(Write::Update(update.clone()));
+    }
+
     /// Removes fields that have their defaults again.
     pub(crate) fn forget(&mut self, state: &S, fields: &FieldSet) {
         let writes = self.writes.as_mut_slice();

@@ -2,16 +2,21 @@
 
 use std::sync::Arc;
 
-use super::Position;
-use super::Task;
-use super::{Finished, TaskResult};
+use super::task_result::OpenInterrupts;
+use super::{Finished, Position, Task};
 use crate::checkpoint::CheckpointId;
+use crate::error::NodeError;
 use crate::graph::NodeName;
 use crate::interrupt::Interrupt;
 use crate::message::Message;
 use crate::node::{Argument, Write};
 use crate::state::State;
-use crate::stream::{Emitter, EventTask, MapProgress, Payload, StreamMode, Superstep};
+use crate::stream::{
+    Emitter, EventBatch, EventTask, MapProgress, Payload, Sending, StreamMode, Superstep,
+};
+
+/// A task as its events show it.
+type Shown<'a> = Option<&'a Arc<EventTask>>;
 
 impl<S: State> Position<S> {
     fn emitter(&self, mode: StreamMode) -> Option<&Emitter> {
@@ -52,175 +57,191 @@ impl<S: State> Position<S> {
         tasks.collect()
     }
 
+    /// Emits what `build` returns if events of that mode are read.
+    fn emit(
+        &self,
+        mode: StreamMode,
+        shown: Shown<'_>,
+        build: impl FnOnce(&Emitter) -> Option<Payload>,
+    ) -> Sending<'_> {
+        let built = self
+            .emitter(mode)
+            .and_then(|emitter| Some((emitter, build(emitter)?)));
+        built.map_or_else(Sending::default, |(emitter, payload)| {
+            emitter.send(self.shown_step(), shown, payload)
+        })
+    }
+
     /// Emits the state. It is shared: the next merge copies it, if a reader still holds it by then.
-    pub(crate) async fn emit_values(&self) {
-        if let Some(emitter) = self.emitter(StreamMode::Values) {
-            let values = Payload::Values(Arc::<S>::clone(&self.state));
-            emitter.send(self.shown_step(), None, values).await;
-        }
+    pub(crate) fn emit_values(&self) -> Sending<'_> {
+        self.emit(StreamMode::Values, None, |_| {
+            Some(Payload::Values(Arc::<S>::clone(&self.state)))
+        })
     }
 
-    pub(crate) async fn emit_checkpoint(&self, snapshot: impl FnOnce(bool) -> Option<Payload>) {
-        if let Some(emitter) = self.emitter(StreamMode::Checkpoints)
-            && let Some(checkpoint) = snapshot(emitter.checkpoint_values)
-        {
-            emitter.send(self.shown_step(), None, checkpoint).await;
-        }
+    pub(crate) fn emit_checkpoint(
+        &self,
+        snapshot: impl FnOnce(bool) -> Option<Payload>,
+    ) -> Sending<'_> {
+        self.emit(StreamMode::Checkpoints, None, |emitter| {
+            snapshot(emitter.checkpoint_values)
+        })
     }
 
-    pub(crate) async fn emit_progress(&self, map: &MapProgress) {
-        if let Some(emitter) = self.emitter(StreamMode::Progress) {
-            let progress = Payload::Progress(Box::new(map.clone()));
-            emitter.send(self.shown_step(), None, progress).await;
-        }
+    pub(crate) fn emit_progress(&self, map: &MapProgress) -> Sending<'_> {
+        self.emit(StreamMode::Progress, None, |_| {
+            Some(Payload::Progress(Box::new(map.clone())))
+        })
     }
 
-    pub(crate) async fn emit_breakpoint(&self) {
-        if let Some(emitter) = &self.scope.emitter {
-            let interrupt = Payload::Interrupt(Vec::new());
-            emitter.send(self.shown_step(), None, interrupt).await;
-        }
+    pub(crate) fn emit_breakpoint(&self) -> Sending<'_> {
+        let Some(emitter) = &self.scope.emitter else {
+            return Sending::default();
+        };
+        emitter.send(self.shown_step(), None, Payload::Interrupt(Vec::new()))
     }
 
-    pub(crate) async fn emit_started(&self, task: &Task<S>, shown: Option<&Arc<EventTask>>) {
+    pub(crate) fn emit_started(&self, task: &Task<S>, shown: Shown<'_>) -> Sending<'_> {
         if task.node.is_start() {
-            return;
+            return Sending::default();
         }
-        let Some(emitter) = self.emitter(StreamMode::Tasks) else {
-            return;
-        };
-        let (input, item) = match &task.argument {
-            None => (Arc::<S>::clone(&self.state), None),
-            Some(Argument::State(state)) => (Arc::clone(state), None),
-            Some(Argument::Item(item)) => (Arc::<S>::clone(&self.state), item.to_json().ok()),
-        };
-        let node = self.plan.name(task.node);
-        let started = Payload::TaskStarted { node, input, item };
-        emitter.send(self.shown_step(), shown, started).await;
+        self.emit(StreamMode::Tasks, shown, |_| {
+            let (input, item) = match &task.argument {
+                None => (Arc::<S>::clone(&self.state), None),
+                Some(Argument::State(state)) => (Arc::clone(state), None),
+                Some(Argument::Item(item)) => (Arc::<S>::clone(&self.state), item.to_json().ok()),
+            };
+            let node = self.plan.name(task.node);
+            Some(Payload::TaskStarted { node, input, item })
+        })
+    }
+
+    /// Returns what sends the events of a task whose node has run, if events are read.
+    fn events_of(&self, task: &Task<S>, shown: Shown<'_>) -> Option<(EventBatch<'_>, NodeName)> {
+        let emitter = self.scope.emitter.as_ref()?;
+        // If only the routers of a task run again, its output was emitted before.
+        let has_run = !task.node.is_start() && task.ran().is_none();
+        has_run.then(|| {
+            let events = emitter.batch(self.shown_step(), shown);
+            (events, self.plan.name(task.node))
+        })
     }
 
     /// Emits the writes of a task that does not run again.
-    pub(crate) async fn emit_kept(
+    pub(crate) fn emit_kept(
         &self,
         task: &Task<S>,
-        shown: Option<&Arc<EventTask>>,
+        shown: Shown<'_>,
         done: &Finished<S>,
-    ) {
-        if task.node.is_start() {
-            return;
-        }
-        let node = self.plan.name(task.node);
-        let writes = Arc::new(done.output.writes().to_vec());
-        if let Some(emitter) = self.emitter(StreamMode::Updates) {
-            let update = Payload::Update {
-                node: Arc::clone(&node),
-                writes: Arc::<Vec<Write<S>>>::clone(&writes),
-                cached: true,
-            };
-            emitter.send(self.shown_step(), shown, update).await;
-        }
-        // A task of which only the routers run has not started either.
-        if task.ran().is_none()
-            && let Some(emitter) = self.emitter(StreamMode::Tasks)
-        {
-            let finished = Payload::TaskFinished {
-                node,
-                writes,
-                error: None,
-                interrupts: Vec::new(),
-                cached: true,
-            };
-            emitter.send(self.shown_step(), shown, finished).await;
-        }
-    }
-
-    /// Emits the end of a task, with its open interrupts.
-    pub(crate) async fn emit_ended(
-        &self,
-        task: &Task<S>,
-        shown: Option<&Arc<EventTask>>,
-        result: &TaskResult<S>,
-        open: Vec<Interrupt>,
-    ) {
+    ) -> Sending<'_> {
         let Some(emitter) = &self.scope.emitter else {
-            return;
+            return Sending::default();
         };
-        let step = self.shown_step();
-        if task.node.is_start() || task.ran().is_some() {
-            // No node has run, but its interrupts must be shown.
-            if result.is_interrupted() {
-                emitter.send(step, shown, Payload::Interrupt(open)).await;
-            }
-            return;
+        if task.node.is_start() {
+            return Sending::default();
         }
+        let mut events = emitter.batch(self.shown_step(), shown);
         let node = self.plan.name(task.node);
-        let mut writes: Arc<Vec<Write<S>>> = Arc::default();
-        let mut interrupts = Vec::new();
-        let mut error = None;
-        let mut cached = false;
-        if let Some(done) = result.finished() {
-            self.emit_messages(emitter, shown, &node, done).await;
-            cached = done.cached;
-            if emitter.wants(StreamMode::Updates) || emitter.wants(StreamMode::Tasks) {
-                writes = Arc::new(done.output.writes().to_vec());
-            }
-            if emitter.wants(StreamMode::Updates) {
-                let update = Payload::Update {
-                    node: Arc::clone(&node),
-                    writes: Arc::<Vec<Write<S>>>::clone(&writes),
-                    cached: done.cached,
-                };
-                emitter.send(step, shown, update).await;
-            }
-        }
-        match result {
-            TaskResult::Finished(_) => {}
-            TaskResult::Interrupted(task) => {
-                error = task.refused.as_ref().map(ToString::to_string);
-                interrupts = open;
-                emitter
-                    .send(step, shown, Payload::Interrupt(interrupts.clone()))
-                    .await;
-            }
-            TaskResult::Failed(failure) => error = Some(failure.to_string()),
-        }
-        if emitter.wants(StreamMode::Tasks) {
-            let finished = Payload::TaskFinished {
-                node,
+        let mut done = done.clone();
+        done.cached = true;
+        let writes = push_output(&mut events, &node, done, Vec::new());
+        // A task of which only the routers run has not started either.
+        if task.ran().is_none() {
+            let ended = TaskEnd {
                 writes,
-                error,
-                interrupts,
-                cached,
+                cached: true,
+                ..TaskEnd::default()
             };
-            emitter.send(step, shown, finished).await;
+            push_end(&mut events, node, ended);
         }
+        events.sent()
     }
 
-    /// Emits the messages that the reader has not received.
-    async fn emit_messages(
+    /// Emits the success of a task; `messages` are those that its output adds.
+    pub(crate) fn emit_finished(
         &self,
-        emitter: &Emitter,
-        shown: Option<&Arc<EventTask>>,
-        node: &NodeName,
-        done: &Finished<S>,
-    ) {
-        if !emitter.wants(StreamMode::Messages) {
-            return;
+        task: &Task<S>,
+        shown: Shown<'_>,
+        done: Finished<S>,
+        messages: Vec<Message>,
+    ) -> Sending<'_> {
+        let Some((mut events, node)) = self.events_of(task, shown) else {
+            return Sending::default();
+        };
+        let cached = done.cached;
+        let writes = push_output(&mut events, &node, done, messages);
+        let ended = TaskEnd {
+            writes,
+            cached,
+            ..TaskEnd::default()
+        };
+        push_end(&mut events, node, ended);
+        events.sent()
+    }
+
+    /// Emits the interrupts of a task, and what its node has done before.
+    pub(crate) fn emit_interrupted(
+        &self,
+        task: &Task<S>,
+        shown: Shown<'_>,
+        open: &OpenInterrupts<S>,
+        interrupts: Vec<Interrupt>,
+        messages: Vec<Message>,
+    ) -> Sending<'_> {
+        let Some((mut events, node)) = self.events_of(task, shown) else {
+            // No node has run, but its interrupts must be shown.
+            let emitter = self.scope.emitter.as_ref();
+            return emitter.map_or_else(Sending::default, |emitter| {
+                emitter.send(self.shown_step(), shown, Payload::Interrupt(interrupts))
+            });
+        };
+        let mut ended = TaskEnd {
+            error: open.refused.as_ref().map(ToString::to_string),
+            ..TaskEnd::default()
+        };
+        if let Some(done) = open.ran.clone() {
+            ended.cached = done.cached;
+            ended.writes = push_output(&mut events, &node, done, messages);
         }
-        for write in done.output.writes() {
-            for message in self.new_messages(write) {
-                if emitter.first_sight(&message) {
-                    let node = Arc::clone(node);
-                    let message = Box::new(message);
-                    let message = Payload::Message { node, message };
-                    emitter.send(self.shown_step(), shown, message).await;
-                }
+        ended.interrupts.clone_from(&interrupts);
+        events.push(Payload::Interrupt(interrupts));
+        push_end(&mut events, node, ended);
+        events.sent()
+    }
+
+    /// Emits the failure of a task.
+    pub(crate) fn emit_failed(
+        &self,
+        task: &Task<S>,
+        shown: Shown<'_>,
+        error: &NodeError,
+    ) -> Sending<'_> {
+        let Some((mut events, node)) = self.events_of(task, shown) else {
+            return Sending::default();
+        };
+        let ended = TaskEnd::<S> {
+            error: Some(error.to_string()),
+            ..TaskEnd::default()
+        };
+        push_end(&mut events, node, ended);
+        events.sent()
+    }
+
+    /// Returns the messages that an output adds to the state, if they are read.
+    pub(crate) fn new_messages(&self, done: Option<&Finished<S>>) -> Vec<Message> {
+        let mut messages = Vec::new();
+        if let Some(done) = done
+            && self.emitter(StreamMode::Messages).is_some()
+        {
+            for write in done.output.writes() {
+                messages.append(&mut self.messages_of(write));
             }
         }
+        messages
     }
 
     /// Returns the messages of a write. A whole state contributes its new messages.
-    fn new_messages(&self, write: &Write<S>) -> Vec<Message> {
+    fn messages_of(&self, write: &Write<S>) -> Vec<Message> {
         match write {
             Write::Update(update) | Write::Overwrite(update) => messages::<S>(update),
             Write::State(state) => {
@@ -237,6 +258,59 @@ impl<S: State> Position<S> {
             }
         }
     }
+}
+
+/// How a task has ended, for its readers.
+struct TaskEnd<S: State> {
+    /// `None` if no writes were made or shown.
+    writes: Option<Arc<Vec<Write<S>>>>,
+    error: Option<String>,
+    interrupts: Vec<Interrupt>,
+    cached: bool,
+}
+
+impl_default!([S: State] TaskEnd<S> { writes, error, interrupts, cached });
+
+fn push_end<S: State>(events: &mut EventBatch<'_>, node: NodeName, ended: TaskEnd<S>) {
+    if events.wants(StreamMode::Tasks) {
+        events.push(Payload::TaskFinished {
+            node,
+            writes: ended.writes.unwrap_or_default(),
+            error: ended.error,
+            interrupts: ended.interrupts,
+            cached: ended.cached,
+        });
+    }
+}
+
+/// Adds the events of a task's output, and returns its writes if they are read.
+fn push_output<S: State>(
+    events: &mut EventBatch<'_>,
+    node: &NodeName,
+    done: Finished<S>,
+    messages: Vec<Message>,
+) -> Option<Arc<Vec<Write<S>>>> {
+    for message in messages {
+        if events.emitter.first_sight(&message) {
+            events.push(Payload::Message {
+                node: Arc::clone(node),
+                message: Box::new(message),
+            });
+        }
+    }
+    let shows_updates = events.wants(StreamMode::Updates);
+    if !shows_updates && !events.wants(StreamMode::Tasks) {
+        return None;
+    }
+    let writes = Arc::new(done.output.writes.into_vec());
+    if shows_updates {
+        events.push(Payload::Update {
+            node: Arc::clone(node),
+            writes: Arc::<Vec<Write<S>>>::clone(&writes),
+            cached: done.cached,
+        });
+    }
+    Some(writes)
 }
 
 fn messages<S: State>(update: &S::Update) -> Vec<Message> {

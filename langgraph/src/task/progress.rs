@@ -39,19 +39,15 @@ impl Progress {
     }
 
     /// Counts a task that has ended, and returns how far its map is.
-    pub(crate) fn ended<S: State>(
-        &mut self,
-        task: &Task<S>,
-        result: &TaskResult<S>,
-    ) -> Option<MapProgress> {
+    pub(crate) fn ended<S: State>(&mut self, task: &Task<S>, failed: bool) -> Option<MapProgress> {
         let Some(Argument::Item(_)) = task.argument else {
             return None;
         };
         let map = self.find(task.node)?;
-        match result {
-            TaskResult::Finished(_) => map.done += 1,
-            TaskResult::Failed(_) => map.failed += 1,
-            TaskResult::Interrupted(_) => return None,
+        if failed {
+            map.failed += 1;
+        } else {
+            map.done += 1;
         }
         Some(map.clone())
     }

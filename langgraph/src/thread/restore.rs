@@ -3,11 +3,14 @@
 use std::sync::Arc;
 
 use super::loaded::Loaded;
+use super::task_state::TaskState;
+use crate::checkpoint::JoinRecord;
 use crate::error::{AgentError, CheckpointError};
 use crate::graph::NodeName;
+use crate::graph::plan::Plan;
 use crate::node::NodeId;
 use crate::record::Recorder;
-use crate::state::State;
+use crate::state::{FieldSet, State};
 use crate::superstep::Engine;
 use crate::task::{JoinProgress, Task, TaskMemory, TaskResult};
 
@@ -40,55 +43,69 @@ impl<S: State> Loaded<S> {
         for node in &self.stored.checkpoint.deferred {
             engine.frontier.deferred.push(find(node)?);
         }
-        for record in &self.stored.checkpoint.joins {
-            let now = |names: &[NodeName]| -> Vec<NodeName> {
-                names.iter().map(|name| plan.renamed(name)).collect()
-            };
-            let (waits_for, seen_now) = (now(&record.sources), now(&record.seen));
-            let target_now = plan.renamed(&record.target);
-            let joins = plan.topology_joins.iter();
-            let found = joins
-                .zip(&mut engine.frontier.joins)
-                .find(|((sources, target), _)| *target == target_now && *sources == waits_for);
-            if let Some(((sources, _), seen)) = found {
-                let positions = sources
-                    .iter()
-                    .enumerate()
-                    .filter(|(_, source)| seen_now.contains(source));
-                let sources: crate::state::FieldSet = positions.map(|(index, _)| index).collect();
-                *seen = JoinProgress {
-                    count: sources.iter().count(),
-                    sources,
-                };
-            }
-        }
+        restore_joins(
+            &plan,
+            &self.stored.checkpoint.joins,
+            &mut engine.frontier.joins,
+        );
         for (index, task) in self.tasks.into_iter().enumerate() {
-            let waits = task.waits();
             // START is finished, and its routers run again, until they fail again.
             if let (Some(_), Some(TaskResult::Finished(done))) = (&task.routing_error, &task.result)
                 && let Some(recorder) = &mut engine.observer.recorder
             {
                 recorder.keep(index, NodeId::START, &TaskResult::Finished(done.clone()))?;
             }
-            let result = match task.result {
-                interrupted @ Some(TaskResult::Interrupted(_)) if waits => {
-                    interrupted.map(|interrupted| interrupted.after(task.ran.clone()))
-                }
-                finished @ Some(TaskResult::Finished(_)) => finished,
-                _ => None,
-            };
             let node = find(&task.node)?;
-            engine.frontier.tasks.push(
-                task.argument
-                    .map_or_else(|| Task::by_edge(node), |given| Task::sent(node, given))
-                    .with_memory(TaskMemory {
-                        answers: task.answers,
-                        once: task.once,
-                        result,
-                        ran: task.ran,
-                    }),
-            );
+            engine.frontier.tasks.push(restored(node, task));
         }
         Ok(())
     }
+}
+
+/// Restores the progress of the joins that the graph still has.
+fn restore_joins<S: State>(plan: &Plan<S>, stored: &[JoinRecord], joins: &mut [JoinProgress]) {
+    let now = |names: &[NodeName]| -> Vec<NodeName> {
+        names.iter().map(|name| plan.renamed(name)).collect()
+    };
+    for record in stored {
+        let (waits_for, seen_now) = (now(&record.sources), now(&record.seen));
+        let target_now = plan.renamed(&record.target);
+        let known = plan.topology_joins.iter().zip(&mut *joins);
+        let found = known
+            .into_iter()
+            .find(|((sources, target), _)| *target == target_now && *sources == waits_for);
+        if let Some(((sources, _), seen)) = found {
+            let positions = sources
+                .iter()
+                .enumerate()
+                .filter(|(_, source)| seen_now.contains(source));
+            let sources: FieldSet = positions.map(|(index, _)| index).collect();
+            *seen = JoinProgress {
+                count: sources.iter().count(),
+                sources,
+            };
+        }
+    }
+}
+
+/// Returns the task with its memory of earlier runs. A result that is not the end of it is left out.
+fn restored<S: State>(node: NodeId, task: TaskState<S>) -> Task<S> {
+    let waits = task.waits();
+    let result = match task.result {
+        interrupted @ Some(TaskResult::Interrupted(_)) if waits => {
+            interrupted.map(|interrupted| interrupted.after(task.ran.clone()))
+        }
+        finished @ Some(TaskResult::Finished(_)) => finished,
+        _ => None,
+    };
+    let restored = match task.argument {
+        None => Task::by_edge(node),
+        Some(given) => Task::sent(node, given),
+    };
+    restored.with_memory(TaskMemory {
+        answers: task.answers,
+        once: task.once,
+        result,
+        ran: task.ran,
+    })
 }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use langgraph::checkpoint::{Checkpointer, Formats, Json};
-use langgraph_codecs::MessagePack;
+use langgraph_codecs::{Encrypted, Key, MessagePack, Zstd};
 use langgraph_sqlite::SqliteSaver;
 use langgraph_tests::ByteSaver;
 use langgraph_tests::golden::{Fallible, dump, expected, folder, write};
@@ -21,10 +21,17 @@ async fn main() -> ExitCode {
     }
 }
 
+/// The key that the test reads with.
+fn key() -> Key {
+    Key::new("golden", &[7; 32])
+}
+
 async fn files(folder: &Path) -> Fallible<()> {
     for (name, formats) in [
         ("json", Formats::new(Json)),
         ("messagepack", Formats::new(MessagePack)),
+        ("zstd", Formats::new(Zstd::new(Json))),
+        ("encrypted", Formats::new(Encrypted::new(Json, key()))),
     ] {
         let bytes = Arc::new(ByteSaver::new(formats));
         let saver: Arc<dyn Checkpointer> = Arc::<ByteSaver>::clone(&bytes);

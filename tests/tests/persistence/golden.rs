@@ -1,15 +1,13 @@
-//! Threads that an earlier version has stored as JSON, and the fingerprints of its graphs.
+//! Threads that earlier versions have stored as JSON, and the fingerprints of their graphs.
 
-use std::sync::Arc;
-
-use langgraph::checkpoint::{Checkpointer, Formats};
-use langgraph_tests::golden::{World, check, folder, order, restore, road};
+use langgraph::checkpoint::Formats;
+use langgraph_tests::golden::{World, check_rows, order, road};
 
 #[tokio::test]
-async fn a_log_in_json_is_read_and_gone_on_with() {
-    let rows = std::fs::read_to_string(folder().join("json.jsonl")).unwrap();
-    let saver: Arc<dyn Checkpointer> = Arc::new(restore(&rows, Formats::default()).unwrap());
-    check(&saver).await.unwrap();
+async fn logs_in_json_are_read_and_gone_on_with() {
+    for name in ["json-1.jsonl", "json.jsonl"] {
+        check_rows(name, Formats::default()).await.unwrap();
+    }
 }
 
 /// Every checkpoint has one, which shows whether the graph has changed since.

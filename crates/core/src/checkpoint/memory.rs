@@ -1,5 +1,6 @@
 //! Threads in memory.
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -100,14 +101,18 @@ impl Log {
     fn position(&self, id: CheckpointId) -> Result<usize, usize> {
         let id_of = |stored: &Arc<Stored>| stored.checkpoint.id;
         // A run writes to the last two: the checkpoint whose tasks have run, and the next.
-        let near = self.records.len().saturating_sub(2);
-        let end = self.records.get(near..).unwrap_or_default();
-        if end.last().is_none_or(|newest| id_of(newest) < id) {
-            return Err(self.records.len());
-        }
-        match end.iter().position(|stored| id_of(stored) == id) {
-            Some(place) => Ok(near + place),
-            None => self.records.binary_search_by_key(&id, id_of),
+        let (newest, before) = match &*self.records {
+            [.., before, newest] => (newest, Some(before)),
+            [newest] => (newest, None),
+            [] => return Err(0),
+        };
+        match id_of(newest).cmp(&id) {
+            Ordering::Equal => Ok(self.records.len() - 1),
+            Ordering::Less => Err(self.records.len()),
+            Ordering::Greater if before.is_some_and(|before| id_of(before) == id) => {
+                Ok(self.records.len() - 2)
+            }
+            Ordering::Greater => self.records.binary_search_by_key(&id, id_of),
         }
     }
 
