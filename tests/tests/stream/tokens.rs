@@ -189,3 +189,29 @@ async fn c17_five_chunks_of_one_id_leave_one_message() {
     assert_eq!(state.messages.len(), 2);
     assert_eq!(state.messages[1].text(), "one two three four five");
 }
+
+/// A whole state that a node returns holds its messages, before and behind a router.
+#[tokio::test]
+async fn f6_a_message_in_a_whole_state_comes_whole_whether_the_node_has_a_router_or_not() {
+    async fn reply(state: &MessagesState) -> MessagesState {
+        let mut state = state.clone();
+        state.messages.push(Message::assistant("hello"));
+        state
+    }
+    for routed in [false, true] {
+        let mut graph = StateGraph::<MessagesState>::new();
+        graph.add_node("reply", reply).add_edge(START, "reply");
+        if routed {
+            graph.add_router("reply", |_: &MessagesState| END);
+        }
+        let graph = graph.compile().unwrap();
+        let mut stream = graph.run(hi()).stream(StreamMode::Messages);
+        let mut texts = Vec::new();
+        while let Some(event) = stream.next().await {
+            if let EventKind::Message { message, .. } = event.unwrap().kind {
+                texts.push(message.text().to_string());
+            }
+        }
+        assert_eq!(texts, ["hello"], "routed: {routed}");
+    }
+}
