@@ -415,3 +415,18 @@ async fn an_interrupt_has_the_schema_of_its_answer() {
         schema
     );
 }
+
+#[tokio::test]
+async fn a_query_that_does_not_fit_is_refused_as_a_body_is() {
+    let api = api().await;
+    for path in [
+        "/metrics?format=xml",
+        "/store/items",
+        "/assistants/desk/subgraphs?recurse=",
+        "/threads/%ff",
+    ] {
+        let (status, refused) = api.call(Method::GET, path, json!({})).await;
+        assert_eq!(status, 422, "{path}: {refused}");
+        assert!(refused["detail"].is_string(), "{path}: {refused}");
+    }
+}

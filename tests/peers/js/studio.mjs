@@ -262,6 +262,31 @@ await check("dark and light, and the list of keys", async () => {
   await page.keyboard.press("Escape");
 });
 
+await check("an assistant is made, changed, and an older version used again", async () => {
+  await go("agent");
+  await page.getByRole("button", { name: "Assistant" }).click();
+  await page.getByRole("button", { name: "New assistant" }).click();
+  await page.getByLabel("Name").fill("brief");
+  await page.getByRole("textbox", { name: "Context" }).fill('{"prompt": "Be brief."}');
+  await page.getByRole("button", { name: "Create" }).click();
+  const versions = page.locator("[data-version]");
+  await until(async () => (await page.getByRole("heading", { name: "brief" }).count()) === 1, "the new assistant");
+  await page.getByLabel("Description").fill("Says little.");
+  await page.getByRole("button", { name: "Save as a new version" }).click();
+  await until(async () => (await versions.count()) === 2, "two versions");
+  await shot("assistant");
+  await accessible("an assistant");
+  await page.getByRole("button", { name: "Version 1" }).click();
+  await until(async () => (await page.locator('[data-version="1"]').textContent()).includes("in use"), "version 1 is in use");
+  await page.getByRole("button", { name: "Threads" }).click();
+  await say("What is 2 * 3?");
+  await idle();
+  await until(async () => (await page.locator(".chat").textContent()).includes("2 * 3 = 6"), "the answer");
+  await page.getByRole("tab", { name: "Steps" }).click();
+  await shot("steps");
+  await page.getByRole("tab", { name: "Chat" }).click();
+});
+
 await check("a thread is copied and deleted", async () => {
   const count = await page.locator("li.thread").count();
   await page.getByRole("button", { name: "Copy the thread" }).click();

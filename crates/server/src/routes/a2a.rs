@@ -4,7 +4,6 @@
 
 use axum::Json;
 use axum::body::Bytes;
-use axum::extract::{Path, Query};
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use futures_util::StreamExt;
@@ -13,6 +12,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
+use super::address::{Path, Query};
 use super::assistants;
 use super::encoded::encoded;
 use super::json_rpc::{Call, Failure, read, response};

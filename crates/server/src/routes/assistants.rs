@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::{Path, Query};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
+use super::address::{Path, Query};
 use super::query::{Body, Pairs, if_exists, page};
 use super::search::{Search, ten};
 use crate::error::{ApiError, ApiResult};

@@ -1,12 +1,12 @@
 //! Runs are cancelled: one, or several.
 
 use axum::Json;
-use axum::extract::{Path, Query};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde_json::json;
 
+use super::address::{Path, Query};
 use super::query::{Body, one_of};
 use super::runs::{find_run, headers};
 use crate::error::{ApiError, ApiResult};

@@ -1,13 +1,13 @@
 //! Crons: runs that start by the clock.
 
 use axum::Json;
-use axum::extract::Path;
 use axum::http::StatusCode;
 use axum::response::Response;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
+use super::address::Path;
 use super::query::{Body, one_of};
 use super::search::Search;
 use crate::crons::{new, schedule};

@@ -1,11 +1,11 @@
 //! Figures for operators.
 
 use axum::Json;
-use axum::extract::Query;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 
+use super::address::Query;
 use crate::error::ApiResult;
 use crate::guard::Access;
 use crate::metrics::Gauges;

@@ -1,6 +1,7 @@
 //! The routes of the interface.
 
 mod a2a;
+mod address;
 mod ag_ui;
 mod assistants;
 mod cancel;

@@ -1,12 +1,12 @@
 //! Version 2 of the streaming protocol, and the stream of a whole thread.
 
 use axum::Json;
-use axum::extract::{Path, Query};
 use axum::http::HeaderMap;
 use axum::response::Response;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::address::{Path, Query};
 use super::query::Body;
 use super::runs::{event_stream, last_event, permit};
 use crate::encode::v2::Channels;

@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Json;
-use axum::extract::{Path, Query};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use langgraph_http::Sse;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::address::{Path, Query};
 use super::encoded::encoded;
 pub(super) use super::open_stream::{event_stream, held, permit};
 use super::query::{Body, Pairs, page_of};

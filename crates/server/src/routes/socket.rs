@@ -4,7 +4,6 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use axum::extract::Path;
 use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket, WebSocketUpgrade};
 use axum::http::StatusCode;
@@ -15,6 +14,7 @@ use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 use uuid::Uuid;
 
+use super::address::Path;
 use super::protocol::free;
 use super::runs::permit;
 use crate::encode::v2::Channels;

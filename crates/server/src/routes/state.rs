@@ -2,11 +2,11 @@
 
 use crate::queue::RunQueue;
 use axum::Json;
-use axum::extract::{Path, Query};
 use langgraph::checkpoint::CheckpointId;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::address::{Path, Query};
 use super::query::{Body, Pairs, selected};
 use super::search::ten;
 use crate::app::App;

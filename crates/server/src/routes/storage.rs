@@ -1,10 +1,10 @@
 //! How much storage a thread takes.
 
 use axum::Json;
-use axum::extract::Path;
 use langgraph::error::CheckpointError;
 use serde_json::{Value, json};
 
+use super::address::Path;
 use crate::error::ApiResult;
 use crate::guard::Access;
 use crate::threads::find;

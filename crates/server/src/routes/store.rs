@@ -1,7 +1,6 @@
 //! Long-term memory.
 
 use axum::Json;
-use axum::extract::Query;
 use axum::http::StatusCode;
 use langgraph_store::{
     Answer, Bound, Delete, FieldPath, Filter, Get, Indexing, Item, Label, ListNamespaces, Op, Put,
@@ -10,6 +9,7 @@ use langgraph_store::{
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use super::address::Query;
 use super::query::Body;
 use crate::error::{ApiError, ApiResult};
 use crate::guard::Access;

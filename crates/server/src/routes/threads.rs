@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use axum::Json;
-use axum::extract::{Path, Query};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
+use super::address::{Path, Query};
 use super::place;
 use super::query::{Body, Pairs, if_exists, one_of, page_of};
 use super::search::Search;

@@ -1,10 +1,10 @@
 //! Components that pages load from a server (`LoadExternalComponent`). Graphs of Rust have none, and
 //! the answer is that of a server whose graphs bring none.
 
-use axum::extract::Path;
 use axum::http::StatusCode;
 use serde::Deserialize;
 
+use super::address::Path;
 use super::query::Body;
 use crate::guard::Access;
 

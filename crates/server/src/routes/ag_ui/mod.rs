@@ -5,12 +5,12 @@
 
 mod input;
 
-use axum::extract::Path;
 use axum::http::HeaderMap;
 use axum::response::Response;
 use futures_util::stream::{self, Stream, StreamExt};
 use langgraph_http::{BrokenOff, Frame, Sse};
 
+use super::address::Path;
 use super::encoded::encoded;
 use super::query::Body;
 use super::runs::{event_stream, permit};

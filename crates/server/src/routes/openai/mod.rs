@@ -4,7 +4,6 @@
 //! no thread behind. The tools of the graph run here, so a client sees the text and not the calls.
 
 use axum::Json;
-use axum::extract::Path;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream::{Stream, StreamExt};
@@ -12,6 +11,7 @@ use langgraph_http::{BrokenOff, Frame, Sse};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::address::Path;
 use super::encoded::encoded;
 use super::query::Body;
 use super::runs::{event_stream, permit};
