@@ -12,6 +12,7 @@ if ! "$venv/bin/python" -c 'import schemathesis' 2>/dev/null; then
     "$venv/bin/pip" install --quiet --disable-pip-version-check "schemathesis==4.32.5"
 fi
 cargo build --quiet -p langgraph-server --example serve
+venv=$(realpath "$venv")
 
 work=$(mktemp -d)
 server=""
@@ -32,6 +33,8 @@ done
 
 # The events of a thread do not end.
 checks=not_a_server_error,status_code_conformance,content_type_conformance
+# It leaves a cache where it runs.
+cd "$work"
 if ! timeout 280 "$venv/bin/schemathesis" run "$url/openapi.json" --checks "$checks" --phases examples,fuzzing \
     --max-examples "${EXAMPLES:-15}" --seed 1 --request-timeout 20 --no-color \
     --exclude-path-regex '/threads/\{thread\}/stream' >"$work/report.txt" 2>&1; then
