@@ -11,7 +11,7 @@ use crate::state::State;
 ///
 /// The order of the calls does not matter. From the outside in, the layers around a node are: its
 /// [cache](Self::cache), its [error handler](Self::on_error), its [retries](Self::retry),
-/// [middleware](Self::wrap), its time limits.
+/// [middleware](Self::middleware), its time limits.
 ///
 /// # Examples
 ///
