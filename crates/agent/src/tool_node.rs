@@ -26,7 +26,7 @@ pub use on::ToolNodeOn;
 /// It takes the calls of the last assistant message, runs them in parallel, and answers each with
 /// one message, in the order of the calls. The answer also reports failures, so that the model can
 /// try again: a tool that does not exist, arguments that are invalid JSON or do not fit, the tool's
-/// own error, a panic. Only [`ToolError::Fatal`] fails the node, and an interrupt pauses it.
+/// own error, a panic. Only [`ToolError::Fatal`](crate::ToolError::Fatal) fails the node, and an interrupt pauses it.
 ///
 /// It works in any graph whose state [`HasMessages`]; for another state, see [`on`](Self::on).
 ///
@@ -75,7 +75,7 @@ pub use on::ToolNodeOn;
 /// # Each call is a task of its own
 ///
 /// The calls run on all threads, count against the run's `max_concurrency`, and are stored one by
-/// one. Each has its own retries, interrupts and [`once`](ToolContext::once): a finished call never
+/// one. Each has its own retries, interrupts and [`once`](crate::ToolContext::once): a finished call never
 /// runs again because another fails or asks. The node's edges and routers follow once, when all
 /// calls have their answers.
 ///
