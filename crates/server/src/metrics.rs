@@ -79,7 +79,7 @@ impl Metrics {
 
     /// Writes the figures for Prometheus.
     pub(crate) fn text(&self, now: &Gauges) -> String {
-        let mut page = Page(String::new());
+        let mut page = MetricsText(String::new());
         page.begin(
             "langgraph_queue_runs",
             "gauge",
@@ -142,7 +142,7 @@ impl Metrics {
     }
 
     #[allow(clippy::cast_precision_loss)] // seconds
-    fn write_durations(&self, page: &mut Page) {
+    fn write_durations(&self, page: &mut MetricsText) {
         let name = "langgraph_run_seconds";
         let durations = &self.durations;
         page.begin(
@@ -187,9 +187,9 @@ fn load(count: &AtomicU64) -> u64 {
 }
 
 /// A page in Prometheus' form.
-struct Page(String);
+struct MetricsText(String);
 
-impl Page {
+impl MetricsText {
     fn begin(&mut self, name: &str, kind: &str, help: &str) {
         // Writing to a text does not fail.
         let _ = writeln!(self.0, "# HELP {name} {help}\n# TYPE {name} {kind}");

@@ -6,12 +6,12 @@ use serde_json::{Value, json};
 use super::Encoder;
 use super::openai::Answer;
 use crate::stream::{EndStatus, OpenInterrupt, StreamEvent, StreamEventKind};
-use crate::wire::a2a::{Form, State};
+use crate::wire::a2a::{State, Version};
 use crate::wire::ag_ui::text;
 
 /// Encodes the events of one run as the messages of a streaming call.
 pub(crate) struct A2a {
-    form: Form,
+    form: Version,
     /// The id of the call.
     call: Value,
     task: String,
@@ -33,7 +33,7 @@ pub(crate) fn last_text(values: &Value) -> Option<String> {
 }
 
 impl A2a {
-    pub(crate) fn new(form: Form, call: Value, task: &str, context: &str) -> Self {
+    pub(crate) fn new(form: Version, call: Value, task: &str, context: &str) -> Self {
         Self {
             form,
             call,

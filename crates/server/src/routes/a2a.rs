@@ -15,7 +15,7 @@ use uuid::Uuid;
 use super::address::{Path, Query};
 use super::assistants;
 use super::encoded::encoded;
-use super::json_rpc::{Call, Failure, read, response};
+use super::json_rpc::{RpcCall, RpcFailure, read, response};
 use super::runs::{event_stream, permit};
 use super::waiting::{Shown, result_as};
 use crate::encode::a2a::{A2a, last_text};
@@ -28,7 +28,7 @@ use crate::runs::{
 };
 use crate::spec::{Mode, RunCommand};
 use crate::threads;
-use crate::wire::a2a::{Form, Given, State};
+use crate::wire::a2a::{Given, State, Version};
 
 /// The code of A2A for a task that does not exist, and for one that has ended.
 const NO_SUCH_TASK: i64 = -32001;
@@ -45,17 +45,21 @@ pub(super) async fn call(app: Access, Path(id): Path<String>, body: Bytes) -> Ap
     Ok(done.unwrap_or_else(|failure| Json(response(&id, Err(failure))).into_response()))
 }
 
-async fn answer(app: &Access, assistant: &Assistant, call: Call) -> Result<Response, Failure> {
+async fn answer(
+    app: &Access,
+    assistant: &Assistant,
+    call: RpcCall,
+) -> Result<Response, RpcFailure> {
     let (form, method) = match &*call.method {
-        "message/send" => (Form::V03, "send"),
-        "message/stream" => (Form::V03, "stream"),
-        "tasks/get" => (Form::V03, "get"),
-        "tasks/cancel" => (Form::V03, "cancel"),
-        "SendMessage" => (Form::V1, "send"),
-        "SendStreamingMessage" => (Form::V1, "stream"),
-        "GetTask" => (Form::V1, "get"),
-        "CancelTask" => (Form::V1, "cancel"),
-        other => return Err(Failure::unknown_method(other)),
+        "message/send" => (Version::V03, "send"),
+        "message/stream" => (Version::V03, "stream"),
+        "tasks/get" => (Version::V03, "get"),
+        "tasks/cancel" => (Version::V03, "cancel"),
+        "SendMessage" => (Version::V1, "send"),
+        "SendStreamingMessage" => (Version::V1, "stream"),
+        "GetTask" => (Version::V1, "get"),
+        "CancelTask" => (Version::V1, "cancel"),
+        other => return Err(RpcFailure::unknown_method(other)),
     };
     let id = call.id.unwrap_or_default();
     match method {
@@ -69,7 +73,7 @@ async fn answer(app: &Access, assistant: &Assistant, call: Call) -> Result<Respo
         _ => {
             let run = find(app, &call.params).await?;
             if !run.is_open() || !cancel(app, &run.run_id, Cancel::Interrupt).await? {
-                return Err(Failure::new(NOT_CANCELABLE, "the task has ended"));
+                return Err(RpcFailure::new(NOT_CANCELABLE, "the task has ended"));
             }
             let task = form.task(&run.run_id, &run.thread_id, State::Canceled, None, None);
             Ok(Json(response(&id, Ok(task))).into_response())
@@ -83,10 +87,10 @@ async fn begin(
     assistant: &Assistant,
     params: &Value,
     modes: Vec<Mode>,
-) -> Result<Accepted, Failure> {
+) -> Result<Accepted, RpcFailure> {
     let message = &params["message"];
     if !message["parts"].is_array() {
-        return Err(Failure::invalid_params("`message` needs its `parts`"));
+        return Err(RpcFailure::invalid_params("`message` needs its `parts`"));
     }
     let given = Given::read(&message["parts"]);
     let context = match message["contextId"].as_str() {
@@ -128,11 +132,11 @@ fn context(app: &Access, id: &str) -> String {
 
 async fn send(
     app: &Access,
-    form: Form,
+    form: Version,
     id: Value,
     assistant: &Assistant,
     params: &Value,
-) -> Result<Response, Failure> {
+) -> Result<Response, RpcFailure> {
     let run = begin(app, assistant, params, vec![Mode::Values]).await?;
     let (task, thread) = (run.row.run_id.clone(), run.row.thread_id.clone());
     let waits = &params["configuration"];
@@ -153,11 +157,11 @@ async fn send(
 
 async fn stream(
     app: &Access,
-    form: Form,
+    form: Version,
     id: Value,
     assistant: &Assistant,
     params: &Value,
-) -> Result<Response, Failure> {
+) -> Result<Response, RpcFailure> {
     let permit = permit(app)?;
     let modes = vec![Mode::Values, Mode::MessagesTuple];
     let run = begin(app, assistant, params, modes).await?;
@@ -167,7 +171,7 @@ async fn stream(
     // This protocol cannot continue a stream that breaks off.
     let frames = frames.map(move |frame| {
         frame.unwrap_or_else(|_| {
-            let failure = Failure::new(-32603, "the server stops; try again");
+            let failure = RpcFailure::new(-32603, "the server stops; try again");
             Frame::data_only(response(&id, Err(failure)).to_string())
         })
     });
@@ -175,8 +179,8 @@ async fn stream(
     Ok(event_stream(permit, HeaderMap::new(), sse))
 }
 
-async fn find(app: &Access, params: &Value) -> Result<Run, Failure> {
-    let missing = || Failure::new(NO_SUCH_TASK, "there is no such task");
+async fn find(app: &Access, params: &Value) -> Result<Run, RpcFailure> {
+    let missing = || RpcFailure::new(NO_SUCH_TASK, "there is no such task");
     // Version 1.0 has names of resources in some bindings: `tasks/<id>`.
     let id = params["id"].as_str().or_else(|| params["name"].as_str());
     let id = id.and_then(|id| id.rsplit('/').next()).unwrap_or_default();
@@ -189,7 +193,7 @@ async fn find(app: &Access, params: &Value) -> Result<Run, Failure> {
     Ok(run)
 }
 
-async fn task(app: &Access, form: Form, run: &Run) -> Result<Value, Failure> {
+async fn task(app: &Access, form: Version, run: &Run) -> Result<Value, RpcFailure> {
     let values = if run.is_open() {
         Value::Null
     } else {

@@ -7,7 +7,7 @@ use crate::error::ApiError;
 
 /// A request, or a notification, which has no id.
 #[derive(Debug, Deserialize)]
-pub(super) struct Call {
+pub(super) struct RpcCall {
     pub(super) jsonrpc: String,
     pub(super) id: Option<Value>,
     #[serde(default)]
@@ -18,12 +18,12 @@ pub(super) struct Call {
 
 /// Why a call has no result.
 #[derive(Debug)]
-pub(super) struct Failure {
+pub(super) struct RpcFailure {
     pub(super) code: i64,
     pub(super) message: String,
 }
 
-impl Failure {
+impl RpcFailure {
     pub(super) fn new(code: i64, message: impl Into<String>) -> Self {
         let message = message.into();
         Self { code, message }
@@ -42,7 +42,7 @@ impl Failure {
     }
 }
 
-impl From<ApiError> for Failure {
+impl From<ApiError> for RpcFailure {
     fn from(error: ApiError) -> Self {
         let code = if error.status().is_server_error() {
             -32603
@@ -54,23 +54,23 @@ impl From<ApiError> for Failure {
 }
 
 /// Returns the response to the call of that id.
-pub(super) fn response(id: &Value, answer: Result<Value, Failure>) -> Value {
+pub(super) fn response(id: &Value, answer: Result<Value, RpcFailure>) -> Value {
     match answer {
         Ok(result) => json!({"jsonrpc": "2.0", "id": id, "result": result}),
-        Err(Failure { code, message }) => {
+        Err(RpcFailure { code, message }) => {
             json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}})
         }
     }
 }
 
 /// Reads a body. One that is no call of JSON-RPC 2.0 is refused.
-pub(super) fn read(body: &[u8]) -> Result<Call, Failure> {
+pub(super) fn read(body: &[u8]) -> Result<RpcCall, RpcFailure> {
     let value: Value =
-        serde_json::from_slice(body).map_err(|error| Failure::new(-32700, error.to_string()))?;
-    let call: Call = serde_json::from_value(value)
-        .map_err(|error| Failure::invalid_request(error.to_string()))?;
+        serde_json::from_slice(body).map_err(|error| RpcFailure::new(-32700, error.to_string()))?;
+    let call: RpcCall = serde_json::from_value(value)
+        .map_err(|error| RpcFailure::invalid_request(error.to_string()))?;
     if call.jsonrpc != "2.0" {
-        return Err(Failure::invalid_request(format!(
+        return Err(RpcFailure::invalid_request(format!(
             "expected `jsonrpc` 2.0, found `{}`",
             call.jsonrpc
         )));

@@ -8,7 +8,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 
-use super::json_rpc::{Call, Failure, read, response};
+use super::json_rpc::{RpcCall, RpcFailure, read, response};
 use super::waiting::{Shown, result_as};
 use crate::encode::a2a::last_text;
 use crate::error::{ApiError, ApiResult};
@@ -50,7 +50,7 @@ pub(super) async fn end(_: Access) -> ApiError {
     ApiError::not_found("Session not found")
 }
 
-async fn answer(app: &Access, call: &Call) -> Result<Value, Failure> {
+async fn answer(app: &Access, call: &RpcCall) -> Result<Value, RpcFailure> {
     match &*call.method {
         "initialize" => {
             let wanted = call.params["protocolVersion"].as_str();
@@ -70,7 +70,7 @@ async fn answer(app: &Access, call: &Call) -> Result<Value, Failure> {
                 .collect();
             Ok(json!({"tools": listed?}))
         }
-        other => Err(Failure::unknown_method(other)),
+        other => Err(RpcFailure::unknown_method(other)),
     }
 }
 
@@ -114,12 +114,12 @@ fn described(app: &Access, name: &str, assistant: &Assistant) -> ApiResult<Value
     }))
 }
 
-async fn call_tool(app: &Access, id: &Value, params: &Value) -> Result<Response, Failure> {
+async fn call_tool(app: &Access, id: &Value, params: &Value) -> Result<Response, RpcFailure> {
     let name = params["name"].as_str().unwrap_or_default();
     let tools = tools(app).await?;
     let assistant = tools
         .get(name)
-        .ok_or_else(|| Failure::invalid_params(format!("unknown tool `{name}`")))?;
+        .ok_or_else(|| RpcFailure::invalid_params(format!("unknown tool `{name}`")))?;
     let request = RunRequest {
         assistant_id: assistant.assistant_id.clone(),
         input: match &params["arguments"] {

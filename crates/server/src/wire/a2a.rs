@@ -6,7 +6,7 @@ use super::time::now;
 
 /// The version that a call speaks: its methods have other names in each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum Version {
     V03,
     V1,
 }
@@ -36,7 +36,7 @@ impl State {
     }
 }
 
-impl Form {
+impl Version {
     fn text_part(self, text: &str) -> Value {
         match self {
             Self::V03 => json!({"kind": "text", "text": text}),
