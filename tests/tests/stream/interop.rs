@@ -62,8 +62,12 @@ async fn every_event_is_json() {
     for (index, event) in events.iter().enumerate() {
         assert_eq!(event["seq"], index);
         let mut keys: Vec<_> = event.as_object().unwrap().keys().collect();
+        keys.retain(|key| *key != "task");
         keys.sort_unstable();
         assert_eq!(keys, ["data", "namespace", "seq", "step", "type"]);
+        let of_task = ["update", "task_started", "task_finished"];
+        let of_task = of_task.iter().any(|kind| event["type"] == *kind);
+        assert_eq!(event["task"]["id"].is_string(), of_task, "{event}");
     }
     let first = |kind: &str| events.iter().find(|event| event["type"] == kind).unwrap();
     assert_eq!(first("values")["data"], json!({"title": "T", "lines": []}));
@@ -97,12 +101,15 @@ async fn an_event_of_another_state_says_what_it_is() {
     let options = StreamOptions::new(StreamMode::Updates).subgraphs();
     let mut events = outer.compile().unwrap().run(()).stream(options);
     let event = events.next().await.unwrap().unwrap();
+    let mut event = serde_json::to_value(&event).unwrap();
+    assert!(event["task"]["id"].take().is_string());
     assert_eq!(
-        serde_json::to_value(&event).unwrap(),
+        event,
         json!({
             "seq": 0,
             "step": 1,
             "namespace": ["inner"],
+            "task": {"id": null, "node": "double", "index": 0},
             "type": "inner",
             "data": {"type": "update", "node": "double"},
         })

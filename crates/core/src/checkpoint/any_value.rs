@@ -101,16 +101,16 @@ impl<'de> Visitor<'de> for AnyVisitor {
     }
 
     fn visit_enum<A: EnumAccess<'de>>(self, from: A) -> Result<Value, A::Error> {
-        let (name, variant) = from.variant_seed(Key)?;
+        let (name, variant) = from.variant_seed(KeyAsText)?;
         let AnyValue(value) = variant.newtype_variant()?;
         Ok(Value::Object(Map::from_iter([(name, value)])))
     }
 }
 
 /// Reads a key as a string.
-struct Key;
+struct KeyAsText;
 
-impl<'de> DeserializeSeed<'de> for Key {
+impl<'de> DeserializeSeed<'de> for KeyAsText {
     type Value = String;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<String, D::Error> {
