@@ -93,7 +93,7 @@ impl<'de> Visitor<'de> for AnyVisitor {
 
     fn visit_map<A: MapAccess<'de>>(self, mut from: A) -> Result<Value, A::Error> {
         let mut map = Map::new();
-        while let Some(key) = from.next_key_seed(Key)? {
+        while let Some(key) = from.next_key_seed(KeyAsText)? {
             let AnyValue(value) = from.next_value()?;
             map.insert(key, value);
         }
