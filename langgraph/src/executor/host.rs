@@ -123,7 +123,7 @@ impl<S: State> TaskHost<S> {
             names: Arc::clone(&plan.names),
             limit: order.remaining,
             resources: plan.resources.clone(),
-            emitter: wanted.then(|| Emitter::new(sender, modes, false)),
+            emitter: wanted.then(|| Box::new(Emitter::new(sender, modes, false))),
             namespace: order.namespace.as_slice().into(),
             heartbeat,
             shared: Arc::new(Shared {

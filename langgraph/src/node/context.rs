@@ -339,7 +339,7 @@ impl Context {
     fn emitter(&self, mode: StreamMode) -> Option<&crate::stream::Emitter> {
         self.scope
             .emitter
-            .as_ref()
+            .as_deref()
             .filter(|emitter| emitter.wants(mode))
     }
 

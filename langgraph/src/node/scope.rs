@@ -19,7 +19,7 @@ pub(crate) struct Scope {
     /// The limit of supersteps.
     pub(crate) limit: usize,
     pub(crate) resources: Resources,
-    pub(crate) emitter: Option<Emitter>,
+    pub(crate) emitter: Option<Box<Emitter>>,
     /// The path of nodes to this graph, outermost first.
     pub(crate) namespace: Arc<[NodeName]>,
     /// The heartbeat of the parent task, if it has an idle timeout.

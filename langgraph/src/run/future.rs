@@ -80,7 +80,7 @@ impl<S: State> Run<S> {
         let log = prepare::log(&self.graph, &self.options)?;
         match (log.zip(self.session), self.input) {
             (Some((log, start)), input) => {
-                let emitter = engine.position.scope.emitter.clone();
+                let emitter = engine.position.scope.emitter.as_deref().cloned();
                 let session = Session {
                     graph: self.graph,
                     options: self.options,

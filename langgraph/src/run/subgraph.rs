@@ -55,7 +55,8 @@ impl<S: State> SubgraphRun<S> {
             emitter: outer
                 .emitter
                 .as_ref()
-                .and_then(|emitter| emitter.nested(Arc::clone(&namespace), cx.task().cloned())),
+                .and_then(|emitter| emitter.nested(Arc::clone(&namespace), cx.task().cloned()))
+                .map(Box::new),
             namespace,
             heartbeat: cx.nearest_heartbeat().cloned(),
             shared: Arc::clone(&outer.shared),

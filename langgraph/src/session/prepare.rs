@@ -72,7 +72,7 @@ fn scope<S: State>(plan: &Plan<S>, options: &CallOptions, emitter: Option<Emitte
         names: Arc::clone(&plan.names),
         limit: options.run.limit.unwrap_or(DEFAULT_LIMIT),
         resources: plan.resources.layered(&options.resources),
-        emitter,
+        emitter: emitter.map(Box::new),
         namespace: Arc::default(),
         heartbeat: None,
         shared: Arc::new(Shared {

@@ -22,7 +22,7 @@ impl<S: State> Position<S> {
     fn emitter(&self, mode: StreamMode) -> Option<&Emitter> {
         self.scope
             .emitter
-            .as_ref()
+            .as_deref()
             .filter(|emitter| emitter.wants(mode))
     }
 
@@ -118,7 +118,7 @@ impl<S: State> Position<S> {
 
     /// Returns what sends the events of a task whose node has run, if events are read.
     fn events_of(&self, task: &Task<S>, shown: Shown<'_>) -> Option<(EventBatch<'_>, NodeName)> {
-        let emitter = self.scope.emitter.as_ref()?;
+        let emitter = self.scope.emitter.as_deref()?;
         // If only the routers of a task run again, its output was emitted before.
         let has_run = !task.node.is_start() && task.ran().is_none();
         has_run.then(|| {
@@ -190,7 +190,7 @@ impl<S: State> Position<S> {
     ) -> Sending<'_> {
         let Some((mut events, node)) = self.events_of(task, shown) else {
             // No node has run, but its interrupts must be shown.
-            let emitter = self.scope.emitter.as_ref();
+            let emitter = self.scope.emitter.as_deref();
             return emitter.map_or_else(Sending::default, |emitter| {
                 emitter.send(self.shown_step(), shown, Payload::Interrupt(interrupts))
             });

@@ -72,7 +72,7 @@ impl DetachedContext {
             names: Arc::from([langgraph_topology::START.into(), options.node]),
             limit: options.remaining_steps,
             resources: options.resources.clone(),
-            emitter: Some(Emitter::new(sender, options.modes, true)),
+            emitter: Some(Box::new(Emitter::new(sender, options.modes, true))),
             namespace: Arc::from([]),
             heartbeat: None,
             shared: Arc::new(Shared {
