@@ -63,6 +63,11 @@ pub struct Interrupts {
 }
 
 impl Interrupts {
+    /// Returns true if the task, or a subgraph of it, waits for an answer.
+    pub fn is_open(&self) -> bool {
+        self.own.is_some() || !self.inner.is_empty()
+    }
+
     /// Returns the interrupts as the caller sees them; `base` is the prefix of the superstep's
     /// interrupt ids.
     pub fn interrupts(

@@ -41,6 +41,20 @@ impl<S: State> Output<S> {
         }
     }
 
+    /// Puts an input that was accepted earlier before this one.
+    pub(crate) fn after(self, mut earlier: Self) -> Self {
+        earlier.writes.extend(self.writes);
+        earlier.jump = match (earlier.jump, self.jump) {
+            // Each goes its own way.
+            (Jump::Edges, Jump::To(mut to)) | (Jump::To(mut to), Jump::Edges) => {
+                to.edges = true;
+                Jump::To(to)
+            }
+            (first, second) => first.and(second),
+        };
+        earlier
+    }
+
     /// Returns the writes in order.
     pub fn writes(&self) -> &[Write<S>] {
         self.writes.as_slice()

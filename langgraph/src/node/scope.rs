@@ -1,13 +1,14 @@
 //! What the tasks of a run share.
 
 use std::collections::{BTreeMap, HashSet};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use serde_json::Value;
 
 use super::Resources;
 use super::heartbeat::Heartbeat;
-use crate::checkpoint::UnfilledJoin;
+use crate::checkpoint::{RunStatus, UnfilledJoin};
 use crate::node::CancelToken;
 use crate::stream::{Emitter, RunStart};
 use langgraph_topology::NodeName;
@@ -44,6 +45,8 @@ pub(crate) struct Shared {
     pub(crate) kept_graphs: Mutex<HashSet<String>>,
     /// The unfilled joins of graphs that have ended.
     pub(crate) unfilled_joins: Mutex<Vec<UnfilledJoin>>,
+    /// True once the run, or a subgraph of it, has paused at a breakpoint.
+    pub(crate) at_breakpoint: AtomicBool,
 }
 
 impl Shared {
@@ -86,6 +89,17 @@ impl Shared {
     pub(crate) fn take_unfilled_joins(&self) -> Vec<UnfilledJoin> {
         let shared = self.unfilled_joins.lock();
         std::mem::take(&mut *shared.unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Returns the status of the thread when the run pauses. One that was drained goes on by itself; one
+    /// with an open interrupt, or at a breakpoint, waits for a caller.
+    pub(crate) fn pause_status(&self, interrupted: bool) -> RunStatus {
+        let drains = self.cancel.as_ref().is_some_and(CancelToken::is_draining);
+        if interrupted || !drains || self.at_breakpoint.load(Ordering::Relaxed) {
+            RunStatus::Interrupted
+        } else {
+            RunStatus::Drained
+        }
     }
 
     /// Created at first use: most runs never need it.

@@ -113,10 +113,8 @@ async fn drive<S: State>(engine: &mut Engine<S>) -> Result<End, AgentError> {
     // A failed run has ended too.
     let status = match &ended {
         Ok(End::Done | End::Parent(_)) => RunStatus::Done,
-        Ok(End::Paused(interrupts, None)) if interrupts.is_empty() && engine.drains() => {
-            RunStatus::Drained
-        }
-        Ok(End::Paused(..)) => RunStatus::Interrupted,
+        Ok(End::Paused(interrupts, None)) => engine.pause_status(interrupts),
+        Ok(End::Paused(_, Some(_))) => RunStatus::Interrupted,
         Err(AgentError::Cancelled) => RunStatus::Cancelled,
         Err(_) => RunStatus::Failed,
     };

@@ -1,12 +1,13 @@
 //! Prepares a run: its engine, its thread's log, its input; and reads its outcome.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use serde_json::Value;
 
 use super::{CallOptions, Outcome};
-use crate::checkpoint::{Json, check_thread_id};
+use crate::checkpoint::{Json, RunStatus, check_thread_id};
 use crate::error::{AgentError, CheckpointError, NodeError};
 use crate::graph::CompiledStateGraph;
 use crate::graph::plan::Plan;
@@ -86,6 +87,7 @@ fn scope<S: State>(plan: &Plan<S>, options: &CallOptions, emitter: Option<Emitte
             fail_fast: options.run.fail_fast,
             kept_graphs: Mutex::default(),
             unfilled_joins: Mutex::default(),
+            at_breakpoint: AtomicBool::default(),
         }),
     }
 }
@@ -141,7 +143,7 @@ pub(crate) fn outcome_of<S: State>(engine: Engine<S>, end: End) -> Result<Outcom
             })
         }
         End::Paused(_, Some(refused)) => Err(*refused),
-        End::Paused(interrupts, None) if interrupts.is_empty() && engine.drains() => {
+        End::Paused(interrupts, None) if engine.pause_status(&interrupts) == RunStatus::Drained => {
             let next = engine.frontier.pending().names(&engine.position.plan);
             let state = engine.into_state();
             Ok(Outcome::Drained { state, next })

@@ -4,7 +4,7 @@ use super::resume::resume;
 use crate::checkpoint::{CheckpointId, RunStatus, Source};
 use crate::error::AgentError;
 use crate::graph::thread_policy::OnOpenInterrupt;
-use crate::node::{Jump, Output, Write, Writes};
+use crate::node::{Jump, Output, Writes};
 use crate::record::{Log, Origin};
 use crate::state::State;
 use crate::superstep::{Engine, Frontier};
@@ -18,7 +18,7 @@ pub(crate) async fn start<S: State>(
     engine: &mut Engine<S>,
     log: &Log,
     at: Option<CheckpointId>,
-    input: Output<S>,
+    mut input: Output<S>,
     policy: OnOpenInterrupt,
 ) -> Result<(), AgentError> {
     let mut loaded = log.load(engine, at).await?;
@@ -42,7 +42,10 @@ pub(crate) async fn start<S: State>(
     }
     let mut recorder = log.recorder(engine.coder());
     let mut parent = None;
-    if let Some(loaded) = loaded {
+    if let Some(mut loaded) = loaded {
+        if let Some(kept) = loaded.take_kept_input() {
+            input = input.after(kept);
+        }
         let checkpoint = &loaded.stored.checkpoint;
         recorder = log.recorder_behind_loaded(engine, &loaded);
         parent = Some(checkpoint.id);
@@ -98,22 +101,20 @@ async fn wait_behind<S: State>(
     Ok(())
 }
 
-/// Closes the questions of a thread: keeps what has finished beside them, answers what the state
-/// leaves open, and begins with the input.
+/// Closes the interrupts of a thread: keeps what has finished, and begins with the input.
 async fn dismiss<S: State>(
     engine: &mut Engine<S>,
     log: &Log,
     loaded: Loaded<S>,
     mut input: Output<S>,
 ) -> Result<(), AgentError> {
-    clear(engine, log, Some(loaded)).await?;
-    engine.frontier = Frontier::new(&engine.position.plan);
-    if let Some(mut update) = engine.position.state.dismiss() {
-        engine.position.plan.initial.prepare(&mut update);
-        let mut writes = Writes::from(vec![Write::Update(update)]);
-        writes.extend(std::mem::replace(&mut input.writes, Writes::None));
-        input.writes = writes;
+    let kept = clear(engine, log, Some(loaded), true).await?;
+    if let Some(jump) = kept {
+        // The state has what the kept input wrote.
+        let writes = Writes::None;
+        input = input.after(Output { writes, jump });
     }
+    engine.frontier = Frontier::new(&engine.position.plan);
     let cleared = engine.observer.current();
     engine.position.step += 1;
     begin(engine, cleared, input).await

@@ -2,6 +2,7 @@
 //! emit.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use super::breakpoints::RunBreakpoints;
 use super::budget::{Budget, check_cancelled};
@@ -11,10 +12,11 @@ use super::frontier::Frontier;
 use super::observer::{Observer, Unrecorded};
 use super::observing::{Observed, Observing, Unobserved};
 use super::run_task::run_task;
-use crate::checkpoint::{Payload, UnfilledJoin};
+use crate::checkpoint::{Payload, RunStatus, UnfilledJoin};
 use crate::error::{AgentError, Panicked};
 use crate::graph::CompiledStateGraph;
 use crate::graph::inbox::Inbox;
+use crate::interrupt::Interrupt;
 use crate::node::{CancelToken, Context, NodeId, Output, Scope, Write, Writes};
 use crate::record::{Coder, Origin};
 use crate::span::Span;
@@ -106,8 +108,12 @@ impl<S: State> Engine<S> {
 
     async fn superstep<O: Observing>(&mut self) -> Result<(), Stop> {
         check_cancelled(&self.position.scope)?;
-        if self.drains() || self.breakpoints.stop_before(&self.frontier.tasks) {
+        // The breakpoint first: a thread that waits at one does not go on by itself.
+        if self.breakpoints.stop_before(&self.frontier.tasks) {
             return Err(Box::pin(self.pause_at_breakpoint()).await);
+        }
+        if self.drains() {
+            return Err(Box::pin(self.pause_between_supersteps()).await);
         }
         if self.begin_superstep()? {
             self.budget.give_turn().await;
@@ -334,12 +340,24 @@ impl<S: State> Engine<S> {
     }
 
     async fn pause_at_breakpoint(&self) -> Stop {
+        let shared = &self.position.scope.shared;
+        shared.at_breakpoint.store(true, Ordering::Relaxed);
+        self.pause_between_supersteps().await
+    }
+
+    async fn pause_between_supersteps(&self) -> Stop {
         self.position.emit_breakpoint().await;
         End::Paused(Vec::new(), None).into()
     }
 
+    /// Returns the status of the thread when the run pauses with these interrupts.
+    pub(crate) fn pause_status(&self, interrupts: &[Interrupt]) -> RunStatus {
+        let shared = &self.position.scope.shared;
+        shared.pause_status(!interrupts.is_empty())
+    }
+
     /// Returns true if the run has to stop at the end of a superstep, and its thread can go on.
-    pub(crate) fn drains(&self) -> bool {
+    fn drains(&self) -> bool {
         let token = self.position.scope.shared.cancel.as_ref();
         self.observer.recorder.is_some() && token.is_some_and(CancelToken::is_draining)
     }

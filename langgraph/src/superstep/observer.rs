@@ -147,7 +147,8 @@ impl<S: State> Observer<S> {
         if task.node.is_start() && matches!(result, TaskResult::Finished(_)) {
             return Ok(());
         }
-        let stored = self.store_end(task, index, result, alone).await;
+        let stored = self.store_end(position, task, index, result, alone);
+        let stored = stored.await;
         let failed = matches!(result, TaskResult::Failed(_));
         if position.scope.emitter.is_some() && (stored.is_ok() || failed) {
             self.emit_end(position, task, index, result, messages).await;
@@ -163,6 +164,7 @@ impl<S: State> Observer<S> {
 
     async fn store_end(
         &mut self,
+        position: &Position<S>,
         task: &Task<S>,
         index: usize,
         result: &TaskResult<S>,
@@ -174,7 +176,11 @@ impl<S: State> Observer<S> {
         recorder.keep(index, task.node, result)?;
         match result {
             TaskResult::Finished(_) if alone => Ok(()),
-            TaskResult::Interrupted(_) if alone => recorder.flush(RunStatus::Interrupted).await,
+            TaskResult::Interrupted(open) if alone => {
+                let interrupted = open.interrupts.is_open();
+                let status = position.scope.shared.pause_status(interrupted);
+                recorder.flush(status).await
+            }
             TaskResult::Failed(_) if alone => recorder.flush(RunStatus::Failed).await,
             _ => recorder.flush(RunStatus::Running).await,
         }

@@ -9,7 +9,7 @@ use super::route::route_on_view;
 use crate::error::{AgentError, CheckpointError};
 use crate::graph::targets::calls_routers;
 use crate::graph::{CompiledStateGraph, NodeName};
-use crate::node::{Jump, NodeId, Resources, Scope, Shared, Write};
+use crate::node::{Jump, NodeId, Resources, Scope, Shared, Write, Writes};
 use crate::state::State;
 use crate::task::{Changes, Finished, Task, TaskResult, Writer};
 
@@ -57,7 +57,11 @@ impl<S: State> Engine<S> {
             self.results.push(TaskResult::Finished(done));
         }
         self.changes = Some(Changes::default());
-        let committed = self.commit(|_| Writer::External);
+        let committed = self.commit(|node| match Writer::from(node) {
+            Writer::Node(_) => Writer::External,
+            // A kept input conflicts with nothing.
+            input => input,
+        });
         let written = self.changes.take().unwrap_or_default().into_writes();
         let advanced = committed.and_then(|_| self.advance());
         advanced.map_err(|stop| match stop.into_end() {
@@ -92,6 +96,26 @@ impl<S: State> Engine<S> {
         }
     }
 
+    /// Returns the state with these results; `None` if they conflict.
+    pub(crate) fn merged(&self, results: &[(NodeId, Finished<S>)]) -> Option<Arc<S>> {
+        let writes = results
+            .iter()
+            .map(|(node, done)| (Writer::from(*node), done.output.writes.clone()));
+        self.merge_apart(writes.collect())
+    }
+
+    fn merge_apart(&self, writes: Vec<(Writer, Writes<S>)>) -> Option<Arc<S>> {
+        let mut state = Arc::clone(&self.position.state);
+        let mut commit = Commit {
+            plan: &self.position.plan,
+            state: &mut state,
+            changes: None,
+            observed: false,
+        };
+        commit.superstep(writes).ok()?;
+        Some(state)
+    }
+
     /// Lets the tasks run again if an earlier run has left results that cannot be merged: it stopped
     /// at their conflict.
     pub(crate) fn forget_conflicting_results(&mut self) {
@@ -105,13 +129,7 @@ impl<S: State> Engine<S> {
         if writes.iter().all(|(writer, _)| *writer == Writer::Start) {
             return;
         }
-        let mut commit = Commit {
-            plan: &self.position.plan,
-            state: &mut Arc::clone(&self.position.state),
-            changes: None,
-            observed: false,
-        };
-        if commit.superstep(writes).is_err() {
+        if self.merge_apart(writes).is_none() {
             let tasks = self.frontier.tasks.iter_mut();
             tasks
                 .filter(|task| !task.node.is_start())

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use super::task_state::TaskState;
 use crate::checkpoint::{Head, Owner, Stored};
+use crate::node::Output;
 use crate::state::State;
-use crate::task::Changes;
+use crate::task::{Changes, TaskResult};
 
 /// The state of a thread at one of its checkpoints.
 pub(crate) struct Loaded<S: State> {
@@ -17,4 +18,26 @@ pub(crate) struct Loaded<S: State> {
     pub(crate) tasks: Vec<TaskState<S>>,
     /// All changes since the beginning of the log.
     pub(crate) changes: Option<Changes<S>>,
+}
+
+impl<S: State> Loaded<S> {
+    /// Returns true for the newest checkpoint of the log.
+    pub(super) fn is_head(&self) -> bool {
+        self.head.id == self.stored.checkpoint.id
+    }
+
+    /// Removes and returns the inputs that were accepted while the tasks of the head waited for answers,
+    /// as one. They stay with the thread, whatever becomes of these tasks. Those of an older checkpoint
+    /// are part of the branch that was continued from it.
+    pub(crate) fn take_kept_input(&mut self) -> Option<Output<S>> {
+        if !self.is_head() {
+            return None;
+        }
+        let kept = self.tasks.extract_if(.., |task| task.kept_input);
+        let inputs = kept.filter_map(|task| match task.result {
+            Some(TaskResult::Finished(input)) => Some(input.output),
+            _ => None,
+        });
+        inputs.reduce(|earlier, input| input.after(earlier))
+    }
 }

@@ -17,6 +17,8 @@ pub(crate) struct TaskState<S: State> {
     pub(super) argument: Option<Argument<S>>,
     /// True if a command from outside started it beside the tasks of the checkpoint.
     pub(super) joined_in: bool,
+    /// True for an input that was accepted behind the tasks of the checkpoint.
+    pub(super) kept_input: bool,
     pub(super) result: Option<TaskResult<S>>,
     pub(crate) answers: Vec<Answer>,
     pub(super) once: Vec<OnceRecord>,
@@ -42,7 +44,13 @@ pub(super) fn task_states<S: State>(
     let folded = folded.chain(std::iter::repeat_with(TaskFold::default));
     let states = specs.zip(folded);
     states
-        .map(|((spec, joined_in), folded)| TaskState::read(reader, spec, joined_in, folded))
+        .enumerate()
+        .map(|(index, ((spec, joined_in), folded))| {
+            let mut task = TaskState::read(reader, spec, joined_in, folded)?;
+            // The input that a run begins with is the first task.
+            task.kept_input = index > 0 && &*task.node == START;
+            Ok(task)
+        })
         .collect()
 }
 
@@ -68,6 +76,7 @@ impl<S: State> TaskState<S> {
             node: reader.plan.renamed(&spec.node),
             argument,
             joined_in,
+            kept_input: false,
             result,
             answers: folded.answers.into_iter().cloned().collect(),
             once: folded.once.into_iter().cloned().collect(),

@@ -13,8 +13,7 @@ use crate::error::{AgentError, CheckpointError, NodeError};
 use crate::graph::plan::Plan;
 use crate::graph::{NodeName, START};
 use crate::log::{joined, last_by_edge};
-use crate::node::NodeId;
-use crate::node::{Output, Resources};
+use crate::node::{Jump, NodeId, Output, Resources};
 use crate::record::{Log, Origin, Snapshots};
 use crate::state::State;
 use crate::superstep::{Engine, normalize_input};
@@ -93,7 +92,7 @@ async fn apply<S: State>(
     match change {
         Change::Updates(supersteps) => write(engine, log, loaded, supersteps).await?,
         Change::Input(input) => add_input(engine, log, loaded, input).await?,
-        Change::Clear => clear(engine, log, loaded).await?,
+        Change::Clear => drop(clear(engine, log, loaded, false).await?),
         Change::Fork => {
             let Some(loaded) = loaded else {
                 return Err(CheckpointError::UnknownThread(log.key.thread.clone()).into());
@@ -197,10 +196,13 @@ async fn write<S: State>(
         Some(loaded) => last_by_edge(&*log.saver, &log.key, &loaded.stored).await?,
     };
     let plan = Arc::clone(&engine.position.plan);
+    let mut kept = loaded.as_mut().and_then(Loaded::take_kept_input);
     let arrived = keep_arrived(log, &mut loaded, &plan).await?;
     let mut parent = restore(engine, log, loaded)?;
     for updates in supersteps {
         let mut writes = Vec::with_capacity(updates.len());
+        let input = kept.take().map(without_successors);
+        writes.extend(input.map(|input| (NodeId::START, Finished::new(input))));
         for update in updates {
             let name = match (update.node, last.as_slice()) {
                 (Some(node), _) => node,
@@ -255,13 +257,19 @@ async fn superstep<S: State>(
 }
 
 /// Drops pending tasks. Finished tasks of the superstep keep their results, and their successors
-/// run.
+/// run; so do kept inputs. If it `closes` the interrupts, the state's messages get what they lack
+/// without them.
+///
+/// Returns where the kept inputs go.
 pub(crate) async fn clear<S: State>(
     engine: &mut Engine<S>,
     log: &Log,
     mut loaded: Option<Loaded<S>>,
-) -> Result<(), AgentError> {
+    closes: bool,
+) -> Result<Option<Jump<S>>, AgentError> {
     let plan = Arc::clone(&engine.position.plan);
+    let kept = loaded.as_mut().and_then(Loaded::take_kept_input);
+    let jump = kept.as_ref().map(|input| input.jump.clone());
     let mut finished = Vec::new();
     if let Some(loaded) = &loaded {
         let tasks = loaded.tasks.iter().filter(|task| loaded.has_run(task));
@@ -274,16 +282,27 @@ pub(crate) async fn clear<S: State>(
     }
     drop_pending(&mut loaded, &plan);
     let parent = restore(engine, log, loaded)?;
-    let untouched = Arc::clone(&engine.position.state);
-    let kept = superstep(engine, parent, finished, &[]).await;
-    if let Err(AgentError::InvalidUpdate(_)) = kept {
+    let state = engine.merged(&finished).unwrap_or_else(|| {
         // The results conflict, so none of them is kept.
-        engine.position.state = untouched;
-        engine.position.step -= 1;
-        engine.frontier.tasks.clear();
-        return superstep(engine, parent, Vec::new(), &[]).await.map(drop);
+        finished.clear();
+        Arc::clone(&engine.position.state)
+    });
+    if closes && let Some(mut update) = state.dismiss() {
+        plan.initial.prepare(&mut update);
+        let closed = without_successors(Output::update(update));
+        finished.push((NodeId::START, Finished::new(closed)));
     }
-    kept.map(drop)
+    finished.extend(kept.map(|input| (NodeId::START, Finished::new(input))));
+    superstep(engine, parent, finished, &[]).await?;
+    Ok(jump)
+}
+
+/// Returns an input that is merged, and starts nothing itself.
+fn without_successors<S: State>(mut input: Output<S>) -> Output<S> {
+    if matches!(input.jump, Jump::Edges) {
+        input.jump = Jump::End;
+    }
+    input
 }
 
 async fn add_input<S: State>(
@@ -298,6 +317,9 @@ async fn add_input<S: State>(
     normalize_input(&plan, &mut input);
     let fresh = loaded.is_none();
     if let Some(loaded) = &mut loaded {
+        if let Some(kept) = loaded.take_kept_input() {
+            input = input.after(kept);
+        }
         // Pending tasks run again beside it; an unused input is replaced.
         loaded
             .tasks
@@ -325,7 +347,9 @@ pub(crate) async fn copy<S: State>(
     command: Option<Output<S>>,
 ) -> Result<Vec<usize>, AgentError> {
     let recorder = log.recorder_behind_loaded(engine, &loaded);
-    loaded.tasks.retain(|task| !task.joined_in);
+    let is_head = loaded.is_head();
+    let stays = |task: &TaskState<S>| !task.joined_in || is_head && task.kept_input;
+    loaded.tasks.retain(stays);
     for task in &mut loaded.tasks {
         task.forget();
     }

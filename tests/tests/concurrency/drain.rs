@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use langgraph::checkpoint::{MemorySaver, RunStatus};
+use langgraph::checkpoint::{Durability, MemorySaver, RunStatus, ThreadFilter};
 use langgraph::error::NodeError;
 use langgraph::prelude::*;
 use langgraph::run::CancelToken;
@@ -67,11 +67,7 @@ async fn k11_a_drained_run_stops_behind_its_superstep_and_nothing_runs_twice() {
     };
     assert_eq!((state.sum, &**next), (1, &["b".into()][..]));
     assert_eq!(world.ran(), "a");
-    let known = graph
-        .threads()
-        .list(langgraph::checkpoint::ThreadFilter::default())
-        .await
-        .unwrap();
+    let known = graph.threads().list(ThreadFilter::default()).await.unwrap();
     assert_eq!(known[0].status, RunStatus::Drained);
 
     // A run that starts while the program stops does not begin.
@@ -183,4 +179,62 @@ async fn k11_a_run_without_a_thread_ends_and_cancelling_is_stronger() {
         .await
         .unwrap_err();
     assert!(matches!(error, AgentError::Cancelled), "{error}");
+}
+
+/// A graph whose only pending node is a graph of `a` and `b`.
+fn around_subgraph(world: &Arc<World>, stops: &[&str]) -> CompiledStateGraph<Sum> {
+    let mut inner = StateGraph::<Sum>::new();
+    inner.add_node("a", step).add_node("b", step);
+    inner
+        .add_sequence(&["a", "b"])
+        .interrupt_before(stops.to_vec());
+    let mut outer = StateGraph::<Sum>::new();
+    outer.add_node("inside", inner.compile().unwrap());
+    outer.add_node("c", step).add_sequence(&["inside", "c"]);
+    let outer = outer.compile().unwrap().resource(Arc::clone(world));
+    outer.checkpointer(Arc::new(MemorySaver::new()))
+}
+
+#[tokio::test]
+async fn k11_a_thread_that_was_drained_inside_a_subgraph_is_recovered() {
+    for durability in [Durability::Sync, Durability::Async, Durability::Exit] {
+        let world = Arc::new(World::default());
+        let graph = around_subgraph(&world, &[]);
+        let run = graph.run(()).thread("t").durability(durability);
+        let outcome = run.cancel(world.token.clone()).await.unwrap();
+        assert!(matches!(outcome, Outcome::Drained { .. }), "{outcome:?}");
+        let listed = graph.threads().list(ThreadFilter::new()).await.unwrap();
+        assert_eq!(listed[0].status, RunStatus::Drained, "{durability:?}");
+
+        let pending = graph.threads().resume_pending(Duration::from_secs(3600));
+        let resumed = pending.await.unwrap();
+        assert_eq!(resumed.len(), 1, "{durability:?}");
+        let outcome = resumed[0].outcome.as_ref().unwrap();
+        assert_eq!((outcome.is_done(), outcome.state().sum), (true, 3));
+        assert_eq!(world.ran(), "abc");
+    }
+}
+
+#[tokio::test]
+async fn k11_a_breakpoint_holds_a_thread_that_is_drained_there() {
+    for inside in [false, true] {
+        let world = Arc::new(World::default());
+        let mut flat = StateGraph::<Sum>::new();
+        flat.add_node("a", step).add_node("b", step);
+        flat.add_sequence(&["a", "b"]).interrupt_before(["b"]);
+        let flat = flat.compile().unwrap().resource(Arc::clone(&world));
+        let graph = match inside {
+            false => flat.checkpointer(Arc::new(MemorySaver::new())),
+            true => around_subgraph(&world, &["b"]),
+        };
+        let run = graph.run(()).thread("t").cancel(world.token.clone());
+        let outcome = run.await.unwrap();
+        assert!(
+            matches!(outcome, Outcome::Interrupted { .. }),
+            "{outcome:?}"
+        );
+        let pending = graph.threads().resume_pending(Duration::ZERO);
+        assert!(pending.await.unwrap().is_empty());
+        assert!(graph.thread("t").proceed().await.unwrap().is_done());
+    }
 }

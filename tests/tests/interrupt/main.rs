@@ -10,6 +10,7 @@
 )]
 
 mod invalid_answers;
+mod kept_input;
 mod new_input;
 mod nodes;
 mod not_json;

@@ -1,7 +1,7 @@
 //! Folds the records of a checkpoint into the states of its tasks.
 
 use super::OnceRecord;
-use super::{Payload, Stored, TaskOutcome, TaskRecord};
+use super::{Payload, Stored, TaskOutcome, TaskRecord, TaskSpec};
 use crate::interrupt::{Answer, Interrupts};
 use langgraph_topology::START;
 
@@ -67,8 +67,10 @@ impl<'a> TaskFold<'a> {
 /// that it does not have is damage, and ignored here.
 pub fn fold_tasks(stored: &Stored) -> Vec<TaskFold<'_>> {
     let mut tasks = vec![TaskFold::default(); stored.task_count()];
+    let added = stored.entries.iter().flat_map(|entry| &entry.tasks);
+    let specs: Vec<&TaskSpec> = stored.checkpoint.tasks.iter().chain(added).collect();
     for record in &stored.tasks {
-        let spec = stored.checkpoint.tasks.get(record.task);
+        let spec = specs.get(record.task);
         if let Some(task) = tasks.get_mut(record.task) {
             task.add(record, spec.is_some_and(|spec| &*spec.node == START));
         }

@@ -31,12 +31,12 @@ fn finished<'a, S: State>(
 impl<S: State> Loaded<S> {
     /// Returns the current snapshot, with the writes of finished tasks of an unfinished superstep.
     pub(in crate::thread) fn live(mut self, plan: &Plan<S>, namespace: &[NodeName]) -> Snapshot<S> {
-        let tasks: Vec<_> = self.tasks.iter().filter(|task| !task.joined_in).collect();
-        let known = tasks
+        let known = self
+            .tasks
             .iter()
             .filter(|task| self.has_run(task) || task.ran.is_some());
-        let writes = finished(plan, known.copied());
-        if !writes.is_empty() && !tasks.iter().all(|task| self.has_run(task)) {
+        let writes = finished(plan, known);
+        if !writes.is_empty() && !self.tasks.iter().all(|task| self.has_run(task)) {
             let mut state = Arc::clone(&self.state);
             let mut commit = Commit {
                 plan,
@@ -56,10 +56,11 @@ impl<S: State> Loaded<S> {
         self.show(false, namespace)
     }
 
-    /// Returns true if the task has finished. START has only if a checkpoint follows: it stores its
-    /// input before it uses it.
+    /// Returns true if the task has finished. The input that a run begins with has only if a checkpoint
+    /// follows: it is stored before it is used.
     pub(in crate::thread) fn has_run(&self, task: &TaskState<S>) -> bool {
-        let waits = &*task.node == START && self.head.id == self.stored.checkpoint.id;
+        let is_input = &*task.node == START && !task.kept_input;
+        let waits = is_input && self.is_head();
         task.is_finished() && !waits
     }
 
