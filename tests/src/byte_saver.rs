@@ -34,6 +34,7 @@ struct Log {
     owner: Option<Arc<Owner>>,
     status: RunStatus,
     updated_at: SystemTime,
+    wake_at: Option<SystemTime>,
     checkpoints: BTreeMap<CheckpointId, Line>,
     /// In the order in which they were stored.
     rows: Vec<Row>,
@@ -100,6 +101,7 @@ impl ByteSaver {
             owner: None,
             status: log.status,
             updated_at: SystemTime::now(),
+            wake_at: None,
             checkpoints: lines.collect(),
             rows: log.rows,
         };
@@ -135,7 +137,7 @@ impl Kept {
             let thread = key.thread.clone();
             return Err(CheckpointError::BaseGone { thread, base });
         }
-        let (Some(head), status) = (batch.next_head(), batch.status) else {
+        let (Some(head), status, wake_at) = (batch.next_head(), batch.status, batch.wake_at) else {
             return Ok(());
         };
         let owner = batch.owner.clone();
@@ -150,6 +152,7 @@ impl Kept {
             owner: None,
             status,
             updated_at: SystemTime::now(),
+            wake_at: None,
             checkpoints: BTreeMap::new(),
             rows: Vec::new(),
         });
@@ -157,6 +160,7 @@ impl Kept {
         log.status = status;
         log.owner = owner.or_else(|| log.owner.take());
         log.updated_at = SystemTime::now();
+        log.wake_at = wake_at;
         log.checkpoints.extend(lines);
         let known = &log.checkpoints;
         let rows = rows.into_iter();
@@ -293,6 +297,20 @@ impl Checkpointer for ByteSaver {
 
 #[async_trait]
 impl Administration for ByteSaver {
+    async fn set_wake_at(
+        &self,
+        thread: &str,
+        head: Head,
+        wake_at: Option<SystemTime>,
+    ) -> Result<(), CheckpointError> {
+        let mut kept = self.kept();
+        let root = kept.logs.get_mut(&ThreadKey::root(thread));
+        if let Some(log) = root.filter(|log| log.head == head) {
+            log.wake_at = wake_at;
+        }
+        Ok(())
+    }
+
     async fn logs(&self, thread: &str) -> Result<Vec<ThreadKey>, CheckpointError> {
         Ok(self.kept().of(thread).map(|(key, _)| key.clone()).collect())
     }
@@ -303,6 +321,7 @@ impl Administration for ByteSaver {
         let infos = roots.map(|(key, log)| {
             let owner = log.owner.clone();
             ThreadInfo::new(&*key.thread, log.head, owner, log.status, log.updated_at)
+                .with_wake_at(log.wake_at)
         });
         let wanted = infos.filter(|info| filter.wants(info));
         Ok(wanted.take(filter.limit.unwrap_or(usize::MAX)).collect())
@@ -373,6 +392,9 @@ impl Administration for ByteSaver {
     }
 }
 
+/// No lease is longer.
+const DECADE: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
+
 #[async_trait]
 impl Leases for ByteSaver {
     async fn lease(
@@ -392,9 +414,23 @@ impl Leases for ByteSaver {
                 SystemTime::now() + (*until - now),
             )));
         }
-        let lease = (holder.to_owned(), now + term);
+        let lease = (holder.to_owned(), now + term.min(DECADE));
         kept.leases.insert(thread.to_owned(), lease);
         Ok(None)
+    }
+
+    async fn renew(
+        &self,
+        thread: &str,
+        holder: &str,
+        term: Duration,
+    ) -> Result<bool, CheckpointError> {
+        let mut kept = self.kept();
+        let lease = kept.leases.get_mut(thread);
+        let held = lease.filter(|(held_by, _)| held_by == holder);
+        Ok(held
+            .map(|(_, until)| *until = Instant::now() + term.min(DECADE))
+            .is_some())
     }
 
     async fn release(&self, thread: &str, holder: &str) -> Result<(), CheckpointError> {

@@ -49,7 +49,9 @@ impl fmt::Debug for Key {
 /// Encrypts and authenticates the output of another format with XChaCha20-Poly1305.
 ///
 /// Each value has a random nonce of 192 bits, so any number of values and programs may share a key.
-/// A value that was changed in storage is refused. Errors never hold plaintext: if a value cannot
+/// A value that was changed in storage is refused, and so is one in another format: `Formats::new` with
+/// this format reads no plain text. Add `.and_read(Json)` for threads that were stored before they were
+/// encrypted, until these are gone. Errors never hold plaintext: if a value cannot
 /// be written, they name the field of the state; if it does not fit its type, they name the key.
 ///
 /// Compress inside, not outside: `Encrypted::new(Zstd::new(Json), key)`.
@@ -116,6 +118,10 @@ impl<F: Format> Encrypted<F> {
 impl<F: Format> Format for Encrypted<F> {
     fn tag(&self) -> &str {
         &self.tag
+    }
+
+    fn authenticates(&self) -> bool {
+        true
     }
 
     fn encode(&self, value: &dyn erased_serde::Serialize) -> Result<Vec<u8>, FormatError> {

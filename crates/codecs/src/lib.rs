@@ -14,8 +14,9 @@
 //! let format = Encrypted::new(Zstd::new(MessagePack), Key::new("2026-11", &secret));
 //! assert_eq!(format.tag(), "aead+zstd+messagepack");
 //!
-//! // What was written before as plain or compressed JSON stays readable.
-//! let formats = Formats::new(format).and_read(Zstd::new(Json));
+//! // Only what is authenticated is read. While threads are left that were written before as plain or
+//! // compressed JSON, say so.
+//! let formats = Formats::new(format).and_read(Json).and_read(Zstd::new(Json));
 //! let stored = formats.encode(&"hello", 0).unwrap();
 //! assert_eq!(formats.decode::<String>(&stored).unwrap(), "hello");
 //! # }

@@ -82,6 +82,10 @@ impl<F: Format> Format for Zstd<F> {
         &self.tag
     }
 
+    fn authenticates(&self) -> bool {
+        self.format.authenticates()
+    }
+
     fn encode(&self, value: &dyn erased_serde::Serialize) -> Result<Vec<u8>, FormatError> {
         let bytes = self.format.encode(value)?;
         if bytes.len() > self.limit {

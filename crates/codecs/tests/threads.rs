@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use langgraph::checkpoint::{Formats, Json, MemorySaver};
+use langgraph::checkpoint::{Encoded, Formats, Json, MemorySaver};
 use langgraph::node::Send;
 use langgraph::prelude::*;
 use langgraph::thread::Keep;
@@ -138,8 +138,15 @@ async fn several_formats_in_one_log_are_read_by_their_tags() {
     let (json, _) = kept(&store, Formats::default());
     json.run(()).thread("t").await.unwrap();
 
-    let secret = Formats::new(Encrypted::new(Zstd::new(MessagePack), key()));
-    let (secret, saver) = kept(&store, secret);
+    let secret = || Formats::new(Encrypted::new(Zstd::new(MessagePack), key()));
+    // A migration asks for plain JSON by name.
+    let (refuses, _) = kept(&store, secret());
+    let error = refuses.thread("t").state().await.unwrap_err().to_string();
+    assert!(
+        error.contains("`json`") && error.contains(".and_read("),
+        "{error}"
+    );
+    let (secret, saver) = kept(&store, secret().and_read(Json));
     secret.thread("t").resume("name", "Ada").await.unwrap();
     let tags = saver.rows().into_iter().filter_map(|row| row.payload);
     let tags: Vec<_> = tags.map(|payload| payload.format.to_string()).collect();
@@ -275,5 +282,24 @@ async fn what_json_cannot_hold_is_migrated_all_the_same() {
         let state = graph.thread("t").state().await.unwrap().unwrap().values;
         assert_eq!(state.by_number, BTreeMap::from([(7, 1.5)]));
         assert_eq!(state.bytes, [1, 255]);
+    }
+}
+
+#[tokio::test]
+async fn plain_text_in_place_of_ciphertext_is_refused() {
+    let key = || Key::new("k", &[1; 32]);
+    for formats in [
+        Formats::new(Encrypted::new(Json, key())),
+        Formats::new(Encrypted::new(MessagePack, key())),
+        Formats::new(Zstd::new(Encrypted::new(Json, key()))),
+    ] {
+        let honest = formats.encode(&"hello", 0).unwrap();
+        assert_eq!(formats.decode::<String>(&honest).unwrap(), "hello");
+        for tag in ["json", "messagepack", "zstd+json"] {
+            let forged = Encoded::new(tag, 0, &b"\"forged\""[..]);
+            let error = formats.decode::<String>(&forged).unwrap_err().to_string();
+            assert!(error.contains(&format!("`{tag}`")), "{error}");
+            assert_eq!(formats.json(&forged), None);
+        }
     }
 }

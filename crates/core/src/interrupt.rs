@@ -1,6 +1,7 @@
 //! Interrupts and their answers.
 
 use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -41,6 +42,27 @@ impl Interrupt {
     }
 }
 
+impl Interrupt {
+    /// Returns when the interrupt can be answered without a person: a time to look at it, not the time
+    /// itself. Its payload says so with `expires_at`, in milliseconds since 1970, and either `default`, the
+    /// answer that counts then, or `$wait`, as waits of `langgraph-wait` have it.
+    pub fn due_at(&self) -> Option<SystemTime> {
+        due_at(&self.payload)
+    }
+
+    /// Returns the earliest time at which one of them is due.
+    pub fn first_due<'i>(interrupts: impl IntoIterator<Item = &'i Self>) -> Option<SystemTime> {
+        interrupts.into_iter().filter_map(Self::due_at).min()
+    }
+}
+
+fn due_at(payload: &Value) -> Option<SystemTime> {
+    let expires_at = payload.get("expires_at")?.as_u64()?;
+    let has = |key| payload.get(key).is_some_and(|value| !value.is_null());
+    let time = SystemTime::UNIX_EPOCH.checked_add(Duration::from_millis(expires_at));
+    time.filter(|_| has("default") || has("$wait"))
+}
+
 /// An interrupt as the task stores it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OwnInterrupt {
@@ -66,6 +88,14 @@ impl Interrupts {
     /// Returns true if the task, or a subgraph of it, waits for an answer.
     pub fn is_open(&self) -> bool {
         self.own.is_some() || !self.inner.is_empty()
+    }
+
+    /// Returns the earliest time at which one of them is due.
+    pub fn first_due(&self) -> Option<SystemTime> {
+        let own = self.own.as_ref().and_then(|own| due_at(&own.payload));
+        own.into_iter()
+            .chain(Interrupt::first_due(&self.inner))
+            .min()
     }
 
     /// Returns the interrupts as the caller sees them; `base` is the prefix of the superstep's

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use langgraph_core::async_trait;
 use langgraph_core::checkpoint::{
@@ -248,6 +248,16 @@ impl Administration for PostgresSaver {
         threads::list(&client, &filter).await
     }
 
+    async fn set_wake_at(
+        &self,
+        thread: &str,
+        head: Head,
+        wake_at: Option<SystemTime>,
+    ) -> Result<(), CheckpointError> {
+        let client = self.database.client().await?;
+        Ok(threads::set_wake_at(&client, thread, head, wake_at).await?)
+    }
+
     async fn copy_thread(&self, from: &str, to: &str) -> Result<(), CheckpointError> {
         let names = Arc::new((from.to_owned(), to.to_owned()));
         let job = self.database.transaction(|transaction| {
@@ -312,6 +322,16 @@ impl Leases for PostgresSaver {
     ) -> Result<Option<HeldBy>, CheckpointError> {
         let client = self.database.client().await?;
         Ok(leases::take(&client, thread, holder, term).await?)
+    }
+
+    async fn renew(
+        &self,
+        thread: &str,
+        holder: &str,
+        term: Duration,
+    ) -> Result<bool, CheckpointError> {
+        let client = self.database.client().await?;
+        Ok(leases::renew(&client, thread, holder, term).await?)
     }
 
     async fn release(&self, thread: &str, holder: &str) -> Result<(), CheckpointError> {

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use langgraph_core::checkpoint::{CheckpointId, ListOptions, RunStatus, Source, ThreadFilter};
 use langgraph_core::error::CheckpointError;
@@ -147,4 +148,16 @@ pub fn statuses(filter: &ThreadFilter) -> Option<String> {
             Some(format!(" AND status IN ({})", several.join(", ")))
         }
     }
+}
+
+/// Returns a time as microseconds since 1970. One before is 0, one that is too late the largest number.
+pub fn microseconds(time: SystemTime) -> i64 {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
+}
+
+/// Returns the time of [`microseconds`].
+pub fn time(microseconds: i64) -> SystemTime {
+    let since = Duration::from_micros(unsigned(microseconds));
+    UNIX_EPOCH.checked_add(since).unwrap_or(UNIX_EPOCH)
 }

@@ -14,8 +14,9 @@ pub mod store;
 
 pub use chain::{Link, LinkFinder, Links};
 pub use column::{
-    FormatNames, Listed, last_rows, metadata_text, signed, source_text, status, statuses, unsigned,
+    FormatNames, Listed, last_rows, metadata_text, microseconds, signed, source_text, status,
+    statuses, time, unsigned,
 };
 pub use name::LogName;
 pub use owner::OwnerRow;
-pub use process::{process_is_gone, this_process};
+pub use process::{process_is_gone, process_is_here, this_process, uptime};

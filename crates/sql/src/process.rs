@@ -1,19 +1,32 @@
 //! The processes that hold leases.
 
 use std::fs;
-use std::sync::LazyLock;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 /// Returns the name of this process: its host, its number, and when it started. It is empty where
 /// the system has no such figure; Linux has one.
 ///
 /// The host is one boot of one kernel and one namespace of process numbers, so that two containers
-/// are two hosts.
+/// are two hosts. A fork has a name of its own.
 pub fn this_process() -> &'static str {
-    static NAME: LazyLock<String> = LazyLock::new(|| name().unwrap_or_default());
-    &NAME
+    static NAME: Mutex<Option<(forkguard::Guard, &str)>> = Mutex::new(None);
+    let mut known = NAME.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((guard, name)) = &mut *known
+        && !guard.detected_fork()
+    {
+        return name;
+    }
+    // A process has one name, which lives as long as the process.
+    let name: &'static str = Box::leak(name().unwrap_or_default().into_boxed_str());
+    *known = Some((forkguard::new(), name));
+    name
 }
 
 /// True if the process of that name ran on this host and is gone.
+///
+/// A process that this one cannot see counts as living where the system hides the processes of other
+/// users.
 ///
 /// # Examples
 ///
@@ -25,11 +38,27 @@ pub fn this_process() -> &'static str {
 /// assert!(!process_is_gone("some other host/12/345"));
 /// ```
 pub fn process_is_gone(process: &str) -> bool {
-    let Some((host, number, started)) = parts(process) else {
+    let Some((_, number, started)) = parts(process).filter(|_| process_is_here(process)) else {
         return false;
     };
-    let here = parts(this_process()).is_some_and(|(here, ..)| here == host);
-    here && started_at(number).as_deref() != Some(started)
+    match stat_of(number) {
+        Some(stat) => stat.is_ended || stat.started != started,
+        None => hides_nothing(),
+    }
+}
+
+/// True if the process of that name ran on this host.
+pub fn process_is_here(process: &str) -> bool {
+    let here = parts(this_process()).map(|(host, ..)| host);
+    here.is_some() && parts(process).map(|(host, ..)| host) == here
+}
+
+/// Returns how long this host has been running, which no clock changes; `None` where the system does
+/// not tell.
+pub fn uptime() -> Option<Duration> {
+    let text = fs::read_to_string("/proc/uptime").ok()?;
+    let seconds: f64 = text.split_whitespace().next()?.parse().ok()?;
+    Duration::try_from_secs_f64(seconds).ok()
 }
 
 fn parts(name: &str) -> Option<(&str, &str, &str)> {
@@ -42,17 +71,33 @@ fn name() -> Option<String> {
     let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
     let namespace = fs::read_link("/proc/self/ns/pid").ok()?;
     let number = std::process::id().to_string();
-    let started = started_at(&number)?;
+    let started = stat_of(&number)?.started;
     let (boot, namespace) = (boot.trim(), namespace.display());
     Some(format!("{boot} {namespace}/{number}/{started}"))
 }
 
-/// When a process started, in ticks since the boot; `None` without such a process.
-fn started_at(number: &str) -> Option<String> {
-    // The name of the program, in parentheses, may hold anything.
+/// What the system says of a process.
+struct Stat {
+    /// When it started, in ticks since the boot.
+    started: String,
+    /// True if it has ended, and its parent has not asked how.
+    is_ended: bool,
+}
+
+/// Returns what the system says of a process; `None` without such a process, or if it is hidden.
+fn stat_of(number: &str) -> Option<Stat> {
     let stat = fs::read_to_string(format!("/proc/{number}/stat")).ok()?;
+    // The name of the program, in parentheses, may hold anything.
     let (_, fields) = stat.rsplit_once(')')?;
-    fields.split_whitespace().nth(19).map(str::to_owned)
+    let mut fields = fields.split_whitespace();
+    let is_ended = matches!(fields.next()?, "Z" | "X" | "x");
+    let started = fields.nth(18)?.to_owned();
+    Some(Stat { started, is_ended })
+}
+
+/// True if this process sees those of other users: the first one belongs to the system.
+fn hides_nothing() -> bool {
+    stat_of("1").is_some()
 }
 
 #[cfg(test)]
@@ -67,9 +112,14 @@ mod tests {
             .unwrap();
         let number = child.id().to_string();
         let (host, ..) = parts(this_process()).unwrap();
-        let name = format!("{host}/{number}/{}", started_at(&number).unwrap());
+        let name = format!("{host}/{number}/{}", stat_of(&number).unwrap().started);
         assert!(!process_is_gone(&name));
         child.kill().unwrap();
+        // Nobody has asked yet how it ended.
+        let since = std::time::Instant::now();
+        while !process_is_gone(&name) {
+            assert!(since.elapsed() < Duration::from_secs(10));
+        }
         child.wait().unwrap();
         assert!(process_is_gone(&name));
         assert!(!process_is_gone(this_process()));

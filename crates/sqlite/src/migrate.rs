@@ -16,6 +16,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("sql/3_supersteps.sql"),
     include_str!("sql/4_runs.sql"),
     include_str!("sql/5_owners.sql"),
+    include_str!("sql/6_waits.sql"),
 ];
 
 /// Migrates the tables.

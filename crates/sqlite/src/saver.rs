@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use langgraph_core::async_trait;
 use langgraph_core::checkpoint::{
@@ -266,6 +266,17 @@ impl Administration for SqliteSaver {
         self.database.read(job).await
     }
 
+    async fn set_wake_at(
+        &self,
+        thread: &str,
+        head: Head,
+        wake_at: Option<SystemTime>,
+    ) -> Result<(), CheckpointError> {
+        let thread = thread.to_owned();
+        let job = move |connection: &_| threads::set_wake_at(connection, &thread, head, wake_at);
+        self.database.write_short(job).await
+    }
+
     async fn copy_thread(&self, from: &str, to: &str) -> Result<(), CheckpointError> {
         let (from, to) = (from.to_owned(), to.to_owned());
         let job = move |connection: &_| threads::copy(connection, &from, &to);
@@ -314,6 +325,17 @@ impl Leases for SqliteSaver {
     ) -> Result<Option<HeldBy>, CheckpointError> {
         let (thread, holder) = (thread.to_owned(), holder.to_owned());
         let job = move |connection: &_| leases::take(connection, &thread, &holder, term);
+        self.database.write_short(job).await
+    }
+
+    async fn renew(
+        &self,
+        thread: &str,
+        holder: &str,
+        term: Duration,
+    ) -> Result<bool, CheckpointError> {
+        let (thread, holder) = (thread.to_owned(), holder.to_owned());
+        let job = move |connection: &_| leases::renew(connection, &thread, &holder, term);
         self.database.write_short(job).await
     }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use langgraph::async_trait;
 use langgraph::checkpoint::{
@@ -207,6 +207,19 @@ impl<I: Intercept> Leases for InterceptedSaver<I> {
         self.intercept.around(SaverCall::Lease(thread), run).await
     }
 
+    async fn renew(
+        &self,
+        thread: &str,
+        holder: &str,
+        term: Duration,
+    ) -> Result<bool, CheckpointError> {
+        if self.intercept.held_by(term).is_some() {
+            return Ok(false);
+        }
+        let run = self.leased()?.renew(thread, holder, term);
+        self.intercept.around(SaverCall::Lease(thread), run).await
+    }
+
     async fn release(&self, thread: &str, holder: &str) -> Result<(), CheckpointError> {
         let run = self.leased()?.release(thread, holder);
         self.intercept.around(SaverCall::Release(thread), run).await
@@ -218,6 +231,16 @@ impl<I: Intercept> Administration for InterceptedSaver<I> {
     async fn threads(&self, filter: ThreadFilter) -> Result<Vec<ThreadInfo>, CheckpointError> {
         let run = self.administered()?.threads(filter);
         self.intercept.around(SaverCall::Threads, run).await
+    }
+
+    async fn set_wake_at(
+        &self,
+        thread: &str,
+        head: Head,
+        wake_at: Option<SystemTime>,
+    ) -> Result<(), CheckpointError> {
+        let run = self.administered()?.set_wake_at(thread, head, wake_at);
+        self.administer(run).await
     }
 
     async fn logs(&self, thread: &str) -> Result<Vec<ThreadKey>, CheckpointError> {

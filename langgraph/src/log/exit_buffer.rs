@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
 
 use async_trait::async_trait;
 
@@ -27,6 +28,7 @@ struct BufferedLog {
     /// The head including the held records.
     newest: Option<Head>,
     status: RunStatus,
+    wake_at: Option<SystemTime>,
     owner: Option<Arc<Owner>>,
     /// New checkpoints, oldest first.
     order: Vec<CheckpointId>,
@@ -47,6 +49,7 @@ impl BufferedLog {
         }
         self.newest = batch.next_head();
         self.status = batch.status;
+        self.wake_at = batch.wake_at;
         self.owner = batch.owner.or_else(|| self.owner.take());
         for checkpoint in batch.checkpoints {
             self.order.push(checkpoint.id);
@@ -102,6 +105,7 @@ impl BufferedLog {
             tasks: self.tasks,
             entries: self.entries,
             status: self.status,
+            wake_at: self.wake_at,
             owner: self.owner,
         };
         for stored in self.order.iter().filter_map(|id| self.records.remove(id)) {
@@ -164,6 +168,7 @@ impl ExitBuffer {
         let mut batch = Batch {
             head: kept.head,
             status: kept.status,
+            wake_at: kept.wake_at,
             owner: kept.owner.take(),
             ..Batch::default()
         };

@@ -1,16 +1,17 @@
 //! The lease that a run holds on its thread.
 
-use std::collections::HashMap;
 use std::fmt;
 use std::future::Future;
 use std::pin::pin;
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::task::Poll;
 use std::time::{Duration, Instant, SystemTime};
 
 use tokio::runtime::Handle;
 
+use super::abandoned::{self, Cleanup, cleanup_of};
 use super::background;
+use super::hold::Hold;
 use super::jitter::random_fraction;
 use super::run_guard::{RunGuard, WriteGuard};
 use super::timer;
@@ -20,12 +21,12 @@ use langgraph_core::error::CheckpointError;
 /// How long a run waits for the end of a run of this process that was dropped.
 const CLEANUP: Duration = Duration::from_secs(5);
 
+/// No lease is longer: clocks can still add it.
+const LONGEST: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
+
 /// A run's lease of a thread. Dropping it releases the thread, and records how the run ended.
 pub(crate) struct Lease {
-    saver: Arc<dyn Checkpointer>,
-    thread: String,
-    holder: String,
-    term: Duration,
+    hold: Arc<Hold>,
     since: SystemTime,
     guard: Option<Arc<RunGuard>>,
     writer: Option<WriteGuard>,
@@ -46,13 +47,35 @@ impl Lease {
         term: Duration,
         call: &'static str,
     ) -> Result<Self, CheckpointError> {
+        Self::claim(saver, thread, Some(at_most), term, call).await
+    }
+
+    /// Takes the thread from its holder. A run of this process that was dropped first records its end.
+    ///
+    /// # Errors
+    ///
+    /// If the saver has no leases, or fails.
+    pub(crate) async fn seize(
+        saver: &Arc<dyn Checkpointer>,
+        thread: &str,
+        term: Duration,
+        call: &'static str,
+    ) -> Result<Self, CheckpointError> {
+        Self::claim(saver, thread, None, term, call).await
+    }
+
+    /// Takes the lease once the thread is free, or at once without an `at_most`.
+    async fn claim(
+        saver: &Arc<dyn Checkpointer>,
+        thread: &str,
+        at_most: Option<Duration>,
+        term: Duration,
+        call: &'static str,
+    ) -> Result<Self, CheckpointError> {
         let leases = saver.leases_for(call)?;
+        let hold = Arc::new(Hold::new(saver, thread, term.min(LONGEST)));
         let mut lease = Self {
-            saver: Arc::clone(saver),
-            thread: thread.to_owned(),
-            // Not the run's id: two runs may have the same.
-            holder: langgraph_core::new_id().to_string(),
-            term,
+            hold: Arc::clone(&hold),
             since: SystemTime::now(),
             guard: None,
             writer: None,
@@ -60,18 +83,27 @@ impl Lease {
         };
         let began = Instant::now();
         let mut pause = Duration::from_millis(5);
+        let mut refused_by = None;
         // If this fails, the lease may be taken all the same: dropping releases it.
-        while let Some(held) = leases.lease(thread, &lease.holder, term).await? {
+        while let Some(held) = leases.lease(thread, &hold.holder, hold.term).await? {
             let waited = began.elapsed();
-            let dropped = abandoned().get(&held.holder).copied();
-            if dropped == Some(Cleanup::None) || dropped.is_some() && waited >= CLEANUP {
+            let cleanup = cleanup_of(&held.holder);
+            let abandoned =
+                cleanup == Some(Cleanup::None) || cleanup.is_some() && waited >= CLEANUP;
+            if abandoned || cleanup.is_none() && at_most.is_none() {
                 leases.release(thread, &held.holder).await?;
-                abandoned().remove(&held.holder);
+                abandoned::forget(&held.holder);
                 continue;
             }
-            let at_most = dropped.map_or(at_most, |_| at_most.max(CLEANUP));
+            let at_most = at_most.unwrap_or_default();
+            let at_most = cleanup.map_or(at_most, |_| at_most.max(CLEANUP));
             let left = at_most.saturating_sub(waited);
             if left.is_zero() {
+                // A cleanup may have ended between the query and the look at it.
+                if refused_by.as_ref() != Some(&held.holder) {
+                    refused_by = Some(held.holder);
+                    continue;
+                }
                 lease.released = true;
                 return Err(CheckpointError::Held {
                     thread: thread.to_owned(),
@@ -87,31 +119,19 @@ impl Lease {
         Ok(lease)
     }
 
-    /// Takes the thread from its holder.
-    ///
-    /// # Errors
-    ///
-    /// If the saver has no leases, or fails.
-    pub(crate) async fn seize(
-        saver: &Arc<dyn Checkpointer>,
-        thread: &str,
-        term: Duration,
-        call: &'static str,
-    ) -> Result<Self, CheckpointError> {
-        let leases = saver.leases_for(call)?;
-        let probe = langgraph_core::new_id().to_string();
-        while let Some(held) = leases.lease(thread, &probe, term).await? {
-            leases.release(thread, &held.holder).await?;
-        }
-        leases.release(thread, &probe).await?;
-        Self::take(saver, thread, Duration::ZERO, term, call).await
-    }
-
     /// Records how the run ended if it is dropped.
     pub(crate) fn with_guard(mut self, guard: Option<Arc<RunGuard>>) -> Self {
+        self.watched_by(guard.as_ref());
         self.writer = guard.as_ref().map(RunGuard::writer);
         self.guard = guard;
         self
+    }
+
+    /// Lets the run check its lease by the guard.
+    pub(crate) fn watched_by(&self, guard: Option<&Arc<RunGuard>>) {
+        if let Some(guard) = guard {
+            guard.watch(Arc::clone(&self.hold));
+        }
     }
 
     /// Holds the thread until `run` has ended.
@@ -142,40 +162,41 @@ impl Lease {
                 guard.others_drained().await;
             }
             // The error of the run is more important.
-            let _ = remove_orphans(&*self.saver, &self.thread, self.since).await;
+            let Hold { saver, thread, .. } = &*self.hold;
+            let _ = remove_orphans(&**saver, thread, self.since).await;
         }
+        // The thread may be handed on.
+        self.writer = None;
         ended
     }
 
-    /// Releases the lease. A failure is not reported: the run's work is stored, and a caller that
-    /// saw an error would repeat it. The lease then expires by itself.
-    pub(crate) async fn release(mut self) {
-        if let Some(leases) = self.saver.leases() {
-            let released = leases.release(&self.thread, &self.holder).await;
-            self.released = released.is_ok();
+    /// Records the end of a run that could not do so itself, if the thread says that it is under way.
+    pub(crate) async fn record_end(&self, guard: &RunGuard, status: RunStatus) {
+        guard.set(status);
+        guard.drained().await;
+        if let Some(status) = guard.final_status() {
+            // The thread then says that the run vanished, which recovery takes up.
+            let _ = record_end(&self.hold, status).await;
         }
+    }
+
+    /// Releases the lease. A failure is not reported: the run's work is stored, and a caller that
+    /// saw an error would repeat it. The release is then tried again.
+    pub(crate) async fn release(mut self) {
+        abandoned::release(Arc::clone(&self.hold)).await;
+        self.released = true;
     }
 
     /// Renews the lease until a renewal fails.
     async fn renew(&self) -> CheckpointError {
-        let leases = match self.saver.leases_for("renewing a lease") {
-            Ok(leases) => leases,
-            Err(error) => return error,
-        };
         loop {
-            let Some(pause) = timer::sleep(self.term / 3) else {
+            let Some(pause) = timer::sleep(self.hold.term / 3) else {
                 // Without timers, the lease lasts for its term.
                 return std::future::pending().await;
             };
             pause.await;
-            match leases.lease(&self.thread, &self.holder, self.term).await {
-                Ok(None) => {}
-                Ok(Some(_)) => {
-                    return CheckpointError::LeaseLost {
-                        thread: self.thread.clone(),
-                    };
-                }
-                Err(error) => return error,
+            if let Err(error) = self.hold.renew().await {
+                return error;
             }
         }
     }
@@ -186,17 +207,15 @@ impl Drop for Lease {
         if self.released {
             return;
         }
-        let holder = std::mem::take(&mut self.holder);
+        let hold = Arc::clone(&self.hold);
         if let (Some(guard), true) = (&self.guard, std::thread::panicking()) {
             guard.set(RunStatus::Failed);
         }
-        // Without a runtime no task cleans up; a run of this process takes the thread at once.
+        // Without a runtime nobody cleans up; a run of this process takes the thread at once.
         let Ok(runtime) = Handle::try_current() else {
-            abandoned().insert(holder, Cleanup::None);
-            return;
+            return abandoned::note(&hold.holder, Cleanup::None);
         };
-        abandoned().insert(holder.clone(), Cleanup::UnderWay);
-        let (saver, thread) = (Arc::clone(&self.saver), std::mem::take(&mut self.thread));
+        abandoned::note(&hold.holder, Cleanup::UnderWay);
         let writer = self.writer.take();
         let guard = self.guard.take();
         let cleanup = Box::pin(async move {
@@ -205,48 +224,30 @@ impl Drop for Lease {
             }
             if let Some(status) = guard.and_then(|guard| guard.final_status()) {
                 // The thread then says that the run vanished, which recovery takes up.
-                let _ = record_end(&*saver, &thread, status).await;
+                let _ = record_end(&hold, status).await;
             }
-            if let Some(leases) = saver.leases() {
-                let _ = leases.release(&thread, &holder).await;
-            }
-            abandoned().remove(&holder);
+            abandoned::release(hold).await;
             drop(writer);
         });
         background::start(&runtime, cleanup);
     }
 }
 
-/// What is done for a run that was dropped.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Cleanup {
-    UnderWay,
-    None,
-}
-
-/// The holders of this process whose run was dropped, until their lease is released.
-fn abandoned() -> MutexGuard<'static, HashMap<String, Cleanup>> {
-    static ABANDONED: LazyLock<Mutex<HashMap<String, Cleanup>>> = LazyLock::new(Mutex::default);
-    ABANDONED.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Records how a dropped run ended.
-async fn record_end(
-    saver: &dyn Checkpointer,
-    thread: &str,
-    status: RunStatus,
-) -> Result<(), CheckpointError> {
-    let key = ThreadKey::root(thread);
+/// Records how a dropped run ended, if it still holds the thread.
+async fn record_end(hold: &Hold, status: RunStatus) -> Result<(), CheckpointError> {
+    let key = ThreadKey::root(&*hold.thread);
     loop {
-        let Some(head) = saver.head(&key).await? else {
+        // In this order: a run that takes the thread after the renewal moves the head.
+        let Some(head) = hold.saver.head(&key).await? else {
             return Ok(());
         };
+        hold.renew().await?;
         let batch = Batch {
             head: Some(head),
             status,
             ..Batch::default()
         };
-        match saver.put(&key, batch).await {
+        match hold.saver.put(&key, batch).await {
             // A record that was on its way when the run was dropped.
             Err(CheckpointError::Conflict { .. }) => {}
             result => return result,
@@ -278,35 +279,11 @@ async fn remove_orphans(
     Ok(())
 }
 
-/// Raises the version of every log of a thread, so that the other run's next record is refused.
-///
-/// # Errors
-///
-/// If the saver has no administration, or fails.
-pub(crate) async fn fence(saver: &dyn Checkpointer, thread: &str) -> Result<(), CheckpointError> {
-    let administration = saver.administration_for("`OnConflict::Cancel`")?;
-    for key in administration.logs(thread).await? {
-        loop {
-            let head = saver.head(&key).await?;
-            let batch = Batch {
-                head,
-                ..Batch::default()
-            };
-            match saver.put(&key, batch).await {
-                // The other run was faster this time.
-                Err(CheckpointError::Conflict { .. }) => {}
-                result => break result?,
-            }
-        }
-    }
-    Ok(())
-}
-
 impl fmt::Debug for Lease {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Lease")
-            .field("thread", &self.thread)
-            .field("holder", &self.holder)
+            .field("thread", &self.hold.thread)
+            .field("holder", &self.hold.holder)
             .finish_non_exhaustive()
     }
 }

@@ -4,10 +4,13 @@
 //! end](ExitBuffer). It holds the [lease](Lease) of its thread meanwhile, and a [guard](RunGuard)
 //! records how it ended if it is dropped.
 
+mod abandoned;
 mod ancestry;
 mod background;
 mod branch;
 mod exit_buffer;
+mod fence;
+mod hold;
 mod jitter;
 mod lease;
 mod load;
@@ -22,8 +25,9 @@ mod write_behind;
 pub(crate) use ancestry::{joined, last_by_edge};
 pub(crate) use branch::copy_of_branch;
 pub(crate) use exit_buffer::ExitBuffer;
+pub(crate) use fence::fence;
 pub(crate) use jitter::random_fraction;
-pub(crate) use lease::{Lease, fence};
+pub(crate) use lease::Lease;
 pub(crate) use load::{load_chain, load_list, load_position};
 pub(crate) use log_head::LogHead;
 pub(crate) use reissue::reissue;

@@ -1,9 +1,10 @@
 //! Makes a task run again that waits for answers.
 
 use super::load::load_chain;
-use crate::interrupt::Interrupts;
+use crate::interrupt::{Interrupt, Interrupts};
 use langgraph_core::checkpoint::{
-    Batch, CheckpointId, Checkpointer, Head, Stored, TaskOutcome, TaskRecord, ThreadKey, fold_tasks,
+    Batch, CheckpointId, Checkpointer, Head, RunStatus, Stored, TaskOutcome, TaskRecord, ThreadKey,
+    fold_tasks, open_interrupts,
 };
 use langgraph_core::error::CheckpointError;
 
@@ -56,7 +57,17 @@ pub(crate) async fn reissue(
         };
         let outcome = TaskOutcome::Interrupted(interrupts);
         let record = TaskRecord::ended(checkpoint, task, outcome);
+        // What else waits goes on waiting.
+        let mut others = open_interrupts(&stored);
+        others.retain(|other| dropped.iter().all(|dropped| dropped.id != other.id));
+        let waits = key.namespace.is_empty() && !others.is_empty();
         let batch = Batch {
+            status: if waits {
+                RunStatus::Interrupted
+            } else {
+                RunStatus::Done
+            },
+            wake_at: Interrupt::first_due(&others).filter(|_| waits),
             head: Some(head),
             tasks: vec![record],
             ..Batch::default()

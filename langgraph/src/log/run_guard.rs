@@ -2,22 +2,23 @@
 
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use std::task::Poll;
 use std::time::Duration;
 
 use tokio::sync::watch;
 
+use super::hold::Hold;
 use super::timer;
 use langgraph_core::checkpoint::RunStatus;
+use langgraph_core::error::CheckpointError;
 
 /// How long a run that is stopped waits for its saver.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// What the thread records of a run that is dropped before its end.
-#[derive(Debug)]
 pub(crate) struct RunGuard {
     /// The code of the status.
     status: AtomicU8,
@@ -25,6 +26,8 @@ pub(crate) struct RunGuard {
     running: AtomicBool,
     /// How many parts of the run may still write.
     writers: watch::Sender<usize>,
+    /// The hold on the thread, if the run has one.
+    hold: Mutex<Option<Arc<Hold>>>,
     /// Twice the number of records under way, and 1 if no more may begin.
     records: AtomicUsize,
 }
@@ -39,6 +42,7 @@ impl Default for RunGuard {
             running: AtomicBool::new(false),
             writers: watch::Sender::new(0),
             records: AtomicUsize::new(0),
+            hold: Mutex::default(),
         }
     }
 }
@@ -59,6 +63,24 @@ impl RunGuard {
         let running = self.running.load(Ordering::Relaxed);
         let status = RunStatus::from_code(self.status.load(Ordering::Relaxed).into());
         status.filter(|_| running)
+    }
+
+    /// Notes the hold on the thread.
+    pub(super) fn watch(&self, hold: Arc<Hold>) {
+        *self.hold.lock().unwrap_or_else(PoisonError::into_inner) = Some(hold);
+    }
+
+    /// Fails if the run has lost its thread, as far as this can be known without asking at each call.
+    pub(crate) async fn check_lease(&self) -> Result<(), CheckpointError> {
+        let hold = self
+            .hold
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
+        match hold {
+            None => Ok(()),
+            Some(hold) => hold.check().await,
+        }
     }
 
     /// Counts a part of the run that may still write to the thread.
@@ -110,7 +132,6 @@ impl RunGuard {
 }
 
 /// A part of a run that may still write to its thread, until it is dropped.
-#[derive(Debug)]
 pub(crate) struct WriteGuard(Arc<RunGuard>);
 
 impl Drop for WriteGuard {
@@ -120,7 +141,6 @@ impl Drop for WriteGuard {
 }
 
 /// A record that is under way, until it is dropped.
-#[derive(Debug)]
 pub(crate) struct Recording(Arc<RunGuard>);
 
 impl Drop for Recording {

@@ -148,7 +148,9 @@ impl Context {
     /// The key names the work within its task. `("charge", &order)` names the work with those
     /// arguments; the same key with other arguments is an error. A failure is not stored: the work
     /// is repeated with the task. A crash between the end of the work and the acknowledgement of
-    /// its record repeats the work; pass the key on to a service that detects repetitions. Without
+    /// its record repeats the work, and so does a process that is paused in the middle of it for longer
+    /// than its [lease](crate::thread::OnConflict) while another one takes the thread; one that was paused
+    /// before finds out and does not begin. Pass the key on to a service that detects repetitions. Without
     /// a thread, the result lives as long as the run. Going back to an older checkpoint repeats the
     /// work.
     ///
@@ -214,6 +216,7 @@ impl Context {
         if let Some(place) = self.place() {
             NoRuntime::handle(|| format!("keeping that `{name}` has been done once"))?;
             place.check_new_work(&name).map_err(AgentError::from)?;
+            self.check_lease().await?;
         }
         let value = work.await.map_err(Into::into)?;
         let text = Json
@@ -227,6 +230,15 @@ impl Context {
         self.store_once(&record).await?;
         under_way.memory.known().done.push(record);
         Ok(value)
+    }
+
+    /// Fails if another run has taken the thread while this process was paused.
+    async fn check_lease(&self) -> Result<(), NodeError> {
+        let Some(guard) = &self.scope().shared.guard else {
+            return Ok(());
+        };
+        let held = guard.check_lease().await;
+        held.map_err(|error| NodeError::from_agent(AgentError::from(error)))
     }
 
     /// Stores a result of work that runs once: in the log, or where the run is.

@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::Resources;
 use super::heartbeat::Heartbeat;
 use crate::checkpoint::{RunStatus, UnfilledJoin};
+use crate::log::RunGuard;
 use crate::node::CancelToken;
 use crate::stream::{Emitter, RunStart};
 use langgraph_topology::NodeName;
@@ -47,6 +48,8 @@ pub(crate) struct Shared {
     pub(crate) unfilled_joins: Mutex<Vec<UnfilledJoin>>,
     /// True once the run, or a subgraph of it, has paused at a breakpoint.
     pub(crate) at_breakpoint: AtomicBool,
+    /// How the run ends if it is dropped; it knows the lease of the thread.
+    pub(crate) guard: Option<Arc<RunGuard>>,
 }
 
 impl Shared {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use serde_json::Value;
 
@@ -297,6 +298,15 @@ impl<S: State> Recorder<S> {
 
     /// Stores the held records, with the status of the run.
     pub(crate) async fn flush(&mut self, status: RunStatus) -> Result<(), AgentError> {
+        self.flush_until(status, None).await
+    }
+
+    /// As [`flush`](Self::flush), for a run that waits for a time.
+    pub(crate) async fn flush_until(
+        &mut self,
+        status: RunStatus,
+        wake_at: Option<SystemTime>,
+    ) -> Result<(), AgentError> {
         if self.tasks.is_empty() && self.entries.is_empty() {
             return Ok(());
         }
@@ -307,13 +317,18 @@ impl<S: State> Recorder<S> {
             tasks: std::mem::take(&mut self.tasks),
             entries: std::mem::take(&mut self.entries),
             status,
+            wake_at,
             ..Batch::default()
         };
         Ok(self.log_head.put(batch).await?)
     }
 
-    /// Records that no run is active any more.
-    pub(crate) async fn rest(&mut self, status: RunStatus) -> Result<(), AgentError> {
+    /// Records that no run is active any more, and when the thread is to be woken.
+    pub(crate) async fn rest(
+        &mut self,
+        status: RunStatus,
+        wake_at: Option<SystemTime>,
+    ) -> Result<(), AgentError> {
         if !self.running {
             return Ok(());
         }
@@ -322,6 +337,7 @@ impl<S: State> Recorder<S> {
             .log_head
             .put(Batch {
                 status,
+                wake_at,
                 ..Batch::default()
             })
             .await?)

@@ -10,7 +10,7 @@ use tokio::task::JoinSet;
 use super::{Outcome, Run};
 use crate::checkpoint::{Head, RunStatus, ThreadFilter, ThreadInfo, ThreadKey};
 use crate::error::{AgentError, NoRuntime};
-use crate::log::Lease;
+use crate::log::{Lease, RunGuard};
 use crate::state::State;
 use crate::stream::{Event, StreamOptions};
 use crate::thread::Threads;
@@ -150,7 +150,7 @@ impl<S: State> ResumePending<S> {
         let now = SystemTime::now();
         let since = now.checked_sub(self.idle).unwrap_or(SystemTime::UNIX_EPOCH);
         // What was stored in the future, by a clock that was set back, is not active either.
-        let future = now + self.idle.max(SKEW);
+        let future = now.checked_add(self.idle.max(SKEW));
         let mut filter = ThreadFilter::new();
         filter.statuses.clone_from(&self.statuses);
         self.threads.saver()?.leases_for(CALL)?;
@@ -159,7 +159,8 @@ impl<S: State> ResumePending<S> {
         let name = &self.threads.graph.plan.topology.name;
         found.retain(|info| {
             let owner = info.owner.as_ref();
-            let idle = info.updated_at < since || info.updated_at > future;
+            let idle =
+                info.updated_at < since || future.is_some_and(|future| info.updated_at > future);
             let over = idle || info.status == RunStatus::Drained;
             over && owner.is_none_or(|owner| owner.graph == *name)
         });
@@ -200,6 +201,8 @@ impl<S: State> ResumePending<S> {
         let saver = self.threads.saver()?;
         let term = graph.defaults.thread_policy().lease_term;
         let mut lease = Lease::take(saver, thread, self.wait, term, CALL).await?;
+        let guard = Arc::new(RunGuard::default());
+        lease.watched_by(Some(&guard));
         let run = async {
             if saver.head(&ThreadKey::root(thread)).await? != Some(head) {
                 return Ok(None);
@@ -209,6 +212,7 @@ impl<S: State> ResumePending<S> {
                 run = configure(thread, run);
             }
             run.options.held = true;
+            run.options.ending = Some(Arc::clone(&guard));
             let Some((options, see)) = &self.events else {
                 return run.await.map(Some);
             };
@@ -219,6 +223,14 @@ impl<S: State> ResumePending<S> {
             events.finish().await.map(Some)
         };
         let outcome = lease.during(run).await;
+        if let Err(error) = &outcome {
+            let status = match error {
+                AgentError::Cancelled => RunStatus::Cancelled,
+                AgentError::TimedOut(_) => RunStatus::TimedOut,
+                _ => RunStatus::Failed,
+            };
+            lease.record_end(&guard, status).await;
+        }
         lease.release().await;
         outcome
     }

@@ -118,6 +118,10 @@ async fn drive<S: State>(engine: &mut Engine<S>) -> Result<End, AgentError> {
         Err(AgentError::Cancelled) => RunStatus::Cancelled,
         Err(_) => RunStatus::Failed,
     };
-    let rested = engine.observer.rest(status).await;
+    let interrupts = match &ended {
+        Ok(End::Paused(interrupts, _)) => &**interrupts,
+        _ => &[],
+    };
+    let rested = engine.observer.rest(status, interrupts).await;
     ended.and_then(|end| rested.map(|()| end))
 }

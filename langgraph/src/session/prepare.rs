@@ -88,6 +88,7 @@ fn scope<S: State>(plan: &Plan<S>, options: &CallOptions, emitter: Option<Emitte
             kept_graphs: Mutex::default(),
             unfilled_joins: Mutex::default(),
             at_breakpoint: AtomicBool::default(),
+            guard: options.ending.clone(),
         }),
     }
 }

@@ -179,7 +179,9 @@ impl<S: State> Observer<S> {
             TaskResult::Interrupted(open) if alone => {
                 let interrupted = open.interrupts.is_open();
                 let status = position.scope.shared.pause_status(interrupted);
-                recorder.flush(status).await
+                recorder
+                    .flush_until(status, open.interrupts.first_due())
+                    .await
             }
             TaskResult::Failed(_) if alone => recorder.flush(RunStatus::Failed).await,
             _ => recorder.flush(RunStatus::Running).await,
@@ -265,11 +267,19 @@ impl<S: State> Observer<S> {
         }
     }
 
-    /// Records in the log that no run is active any more.
-    pub(crate) async fn rest(&mut self, status: RunStatus) -> Result<(), AgentError> {
+    /// Records in the log that no run is active any more, and what the thread waits for.
+    pub(crate) async fn rest(
+        &mut self,
+        status: RunStatus,
+        interrupts: &[Interrupt],
+    ) -> Result<(), AgentError> {
         match &mut self.recorder {
             None => Ok(()),
-            Some(recorder) => recorder.rest(status).await,
+            Some(recorder) => {
+                recorder
+                    .rest(status, Interrupt::first_due(interrupts))
+                    .await
+            }
         }
     }
 

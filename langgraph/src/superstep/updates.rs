@@ -57,10 +57,11 @@ impl<S: State> Engine<S> {
             self.results.push(TaskResult::Finished(done));
         }
         self.changes = Some(Changes::default());
+        // A kept input conflicts with nothing.
+        let several = self.results.len() > 1;
         let committed = self.commit(|node| match Writer::from(node) {
-            Writer::Node(_) => Writer::External,
-            // A kept input conflicts with nothing.
-            input => input,
+            Writer::Start if several => Writer::Start,
+            _ => Writer::External,
         });
         let written = self.changes.take().unwrap_or_default().into_writes();
         let advanced = committed.and_then(|_| self.advance());

@@ -118,6 +118,16 @@ impl Leases for Unreliable {
         self.around(leases.lease(thread, holder, term)).await
     }
 
+    async fn renew(
+        &self,
+        thread: &str,
+        holder: &str,
+        term: Duration,
+    ) -> Result<bool, CheckpointError> {
+        let leases = self.saver.leases_for("an attack")?;
+        self.around(leases.renew(thread, holder, term)).await
+    }
+
     async fn release(&self, thread: &str, holder: &str) -> Result<(), CheckpointError> {
         let leases = self.saver.leases_for("an attack")?;
         self.around(leases.release(thread, holder)).await

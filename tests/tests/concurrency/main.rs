@@ -14,6 +14,7 @@ mod determinism;
 mod drain;
 mod drop;
 mod fail_fast;
+mod leases;
 mod queued_inputs;
 mod several_runs;
 mod stop;

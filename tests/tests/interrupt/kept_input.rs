@@ -97,8 +97,10 @@ async fn a_kept_input_outlives_changes_from_outside() {
 
     let thread = with_kept(&graph(), Durability::Sync).await;
     thread.add_input(line("added")).await.unwrap();
-    thread.proceed().await.unwrap();
-    assert_eq!(lines(&thread).await, ["first", "kept", "added"]);
+    let outcome = thread.proceed().await.unwrap();
+    assert_eq!(outcome.state().lines, ["first", "kept", "added"]);
+    let outcome = thread.answer("anna").await.unwrap();
+    assert_eq!(outcome.state().lines, ["first", "kept", "added", "anna"]);
 
     let thread = with_kept(&graph(), Durability::Sync).await;
     thread.clear_pending().await.unwrap();

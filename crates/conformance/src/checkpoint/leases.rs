@@ -15,6 +15,8 @@ crate::case::cases! {
     a_lease_keeps_others_out,
     a_lease_that_is_not_renewed_expires,
     a_renewed_lease_lasts,
+    only_its_holder_renews_a_lease,
+    a_lease_of_any_length_is_held,
     a_lease_that_has_expired_cannot_be_kept_from_others,
     only_the_holder_gives_a_thread_back,
     leases_of_threads_are_independent,
@@ -102,6 +104,43 @@ async fn a_renewed_lease_lasts(savers: &Savers<'_>) -> Result<(), Problem> {
         "now it is free",
         leases(&saver)?.lease("t", "b", LONG).await?.is_none(),
     )
+}
+
+async fn only_its_holder_renews_a_lease(savers: &Savers<'_>) -> Result<(), Problem> {
+    let saver = savers.open().await?;
+    let leases = leases(&saver)?;
+    holds("nothing to renew", !leases.renew("t", "a", LONG).await?)?;
+    holds("it is free", leases.lease("t", "a", SHORT).await?.is_none())?;
+    holds("it is renewed", leases.renew("t", "a", LONG).await?)?;
+    sleep(BEHIND_SHORT).await;
+    let other = leases.lease("t", "b", LONG).await?;
+    holds("it lasts", other.is_some())?;
+    holds("not by another", !leases.renew("t", "b", LONG).await?)?;
+    // Another holder takes it, and releases it: it was lost all the same.
+    leases.release("t", "a").await?;
+    holds("another", leases.lease("t", "b", LONG).await?.is_none())?;
+    holds("it is lost", !leases.renew("t", "a", LONG).await?)?;
+    leases.release("t", "b").await?;
+    holds("it stays lost", !leases.renew("t", "a", LONG).await?)?;
+    holds("and free", leases.lease("t", "c", LONG).await?.is_none())
+}
+
+async fn a_lease_of_any_length_is_held(savers: &Savers<'_>) -> Result<(), Problem> {
+    let saver = savers.open().await?;
+    let leases = leases(&saver)?;
+    for (thread, term) in [
+        ("all", Duration::MAX),
+        ("century", Duration::from_secs(100 * 365 * 24 * 3600)),
+        ("numbers", Duration::from_millis(i64::MAX.unsigned_abs())),
+    ] {
+        holds("taken", leases.lease(thread, "a", term).await?.is_none())?;
+        let other = leases.lease(thread, "b", LONG).await?;
+        holds("held", other.is_some())?;
+        holds("renewed", leases.renew(thread, "a", term).await?)?;
+        let other = leases.lease(thread, "b", term).await?;
+        holds("still held", other.is_some())?;
+    }
+    Ok(())
 }
 
 async fn a_lease_that_has_expired_cannot_be_kept_from_others(

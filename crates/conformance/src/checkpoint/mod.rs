@@ -41,6 +41,7 @@ mod refusing;
 mod side_by_side;
 mod states;
 mod threads;
+mod waiting;
 mod writing;
 
 /// Runs every case on a saver of its own, which `open` creates empty.
@@ -66,6 +67,7 @@ where
         names::cases(&savers),
         owners::cases(&savers),
         threads::cases(&savers),
+        waiting::cases(&savers),
         deleting::cases(&savers),
         copying::cases(&savers),
         pruning::cases(&savers),

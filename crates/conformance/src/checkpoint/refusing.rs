@@ -1,5 +1,7 @@
 //! Batches that a saver refuses, and what a refused batch leaves.
 
+use std::time::SystemTime;
+
 use super::log::{Log, checkpoint, entry, finished};
 use super::{Savers, administration};
 use crate::case::{Problem, holds, refused, same};
@@ -128,6 +130,7 @@ async fn a_refused_batch_leaves_nothing(savers: &Savers<'_>) -> Result<(), Probl
         tasks: vec![finished(id, 0, &json!(1)), finished(new, 0, &json!(2))],
         entries: vec![entry(id, &json!(3))],
         status: RunStatus::Running,
+        wake_at: Some(SystemTime::UNIX_EPOCH),
         owner: None,
     };
     let put = saver.put(&log.key, batch).await;

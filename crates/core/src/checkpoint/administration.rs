@@ -1,5 +1,7 @@
 //! Listing, copying, pruning and deleting threads.
 
+use std::time::SystemTime;
+
 use async_trait::async_trait;
 
 use super::{Prune, StorageUsage, ThreadFilter, ThreadInfo, ThreadKey};
@@ -13,6 +15,15 @@ use crate::head::Head;
 pub trait Administration: Send + Sync {
     /// Returns the threads, sorted by name.
     async fn threads(&self, filter: ThreadFilter) -> Result<Vec<ThreadInfo>, CheckpointError>;
+
+    /// Sets when a thread is to be woken, if its head is still that one, and changes nothing else. For
+    /// threads whose last batch did not say it.
+    async fn set_wake_at(
+        &self,
+        thread: &str,
+        head: Head,
+        wake_at: Option<SystemTime>,
+    ) -> Result<(), CheckpointError>;
 
     /// Returns the logs of a thread: the root graph's log, and those of its subgraphs.
     async fn logs(&self, thread: &str) -> Result<Vec<ThreadKey>, CheckpointError>;

@@ -65,6 +65,13 @@ pub trait Format: Send + Sync + 'static {
     ///
     /// If the bytes are not in this format, or `read` fails.
     fn decode(&self, bytes: &[u8], read: &mut ReadValue<'_>) -> Result<(), FormatError>;
+
+    /// Returns true if values that others have written are refused. Then [`Formats::new`] reads no
+    /// other format: a value in plain JSON could have been put in place of an authenticated one. A
+    /// format that wraps another one answers as that does.
+    fn authenticates(&self) -> bool {
+        false
+    }
 }
 
 /// An encoded value, and how to decode it.
@@ -92,7 +99,7 @@ impl Encoded {
 
 /// The format that a saver writes, and the formats that it reads.
 ///
-/// [`Json`] can always be read.
+/// [`Json`] can be read beside any format that does not [authenticate](Format::authenticates) values.
 #[derive(Clone)]
 pub struct Formats {
     /// The first one writes.
@@ -118,11 +125,13 @@ impl Tagged {
 }
 
 impl Formats {
-    /// Writes and reads this format.
+    /// Writes and reads this format, and reads [`Json`] unless the format authenticates values: threads
+    /// that were stored before they were encrypted are read with `.and_read(Json)`, which admits plain
+    /// text from whoever can write to the storage. Leave it out once these threads were written anew.
     pub fn new(format: impl Format) -> Self {
-        let is_json = format.tag() == Json.tag();
+        let only = format.tag() == Json.tag() || format.authenticates();
         let mut all = vec![Tagged::new(format)];
-        if !is_json {
+        if !only {
             all.push(Tagged::new(Json));
         }
         Self { all: all.into() }

@@ -13,14 +13,23 @@ use crate::error::CheckpointError;
 /// deleted.
 #[async_trait]
 pub trait Leases: Send + Sync {
-    /// Takes the thread for `holder`, or renews its lease. Returns `false` while another holder has
-    /// it. A lease expires after `term` without renewal.
+    /// Takes the thread for `holder`, or renews its lease. Returns the holder that has it instead.
+    /// A lease expires after `term` without renewal; a term of any length is valid.
     async fn lease(
         &self,
         thread: &str,
         holder: &str,
         term: Duration,
     ) -> Result<Option<HeldBy>, CheckpointError>;
+
+    /// Renews the lease of `holder`. Returns false if it has none any more: it was released, or another
+    /// holder has taken the thread since, even if the thread is free again.
+    async fn renew(
+        &self,
+        thread: &str,
+        holder: &str,
+        term: Duration,
+    ) -> Result<bool, CheckpointError>;
 
     /// Releases the lease of `holder`, if it has one.
     async fn release(&self, thread: &str, holder: &str) -> Result<(), CheckpointError>;

@@ -1,7 +1,7 @@
 //! Threads in memory.
 
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
@@ -41,6 +41,8 @@ use crate::head::Head;
 #[derive(Default)]
 pub struct MemorySaver {
     threads: Mutex<BTreeMap<String, Thread>>,
+    /// The threads that are to be woken, by time.
+    sleeping: Mutex<BTreeSet<(SystemTime, String)>>,
 }
 
 #[derive(Default)]
@@ -66,6 +68,7 @@ struct Log {
     status: RunStatus,
     owner: Option<Arc<Owner>>,
     updated_at: SystemTime,
+    wake_at: Option<SystemTime>,
 }
 
 impl MemorySaver {
@@ -79,6 +82,27 @@ impl MemorySaver {
     }
 
     /// Calls `look` with a log, if it exists.
+    /// Notes that a thread is to be woken at another time. Called while the threads are locked.
+    fn wakes(&self, thread: &str, before: Option<SystemTime>, now: Option<SystemTime>) {
+        if before == now {
+            return;
+        }
+        let mut sleeping = self.sleeping.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(before) = before {
+            sleeping.remove(&(before, thread.to_owned()));
+        }
+        if let Some(now) = now {
+            sleeping.insert((now, thread.to_owned()));
+        }
+    }
+
+    /// Returns the names of the threads that are to be woken at `time` or before.
+    fn due(&self, time: SystemTime) -> BTreeSet<String> {
+        let sleeping = self.sleeping.lock().unwrap_or_else(PoisonError::into_inner);
+        let due = sleeping.iter().take_while(|(at, _)| *at <= time);
+        due.map(|(_, thread)| thread.clone()).collect()
+    }
+
     fn at<T>(&self, key: &ThreadKey, look: impl FnOnce(&mut Log) -> T) -> Option<T> {
         let mut threads = self.threads();
         let log = threads.get_mut(&key.thread)?.logs.get_mut(&key.namespace)?;
@@ -95,6 +119,7 @@ impl Log {
             status: RunStatus::Done,
             owner: None,
             updated_at: SystemTime::now(),
+            wake_at: None,
         }
     }
 
@@ -155,6 +180,7 @@ impl Log {
         self.status = batch.status;
         self.owner = batch.owner.or_else(|| self.owner.take());
         self.updated_at = SystemTime::now();
+        self.wake_at = batch.wake_at;
         for checkpoint in batch.checkpoints {
             self.order.push(checkpoint.id);
             self.insert(Arc::new(Stored {
@@ -280,12 +306,16 @@ impl Checkpointer for MemorySaver {
             .get_mut(&key.thread)
             .and_then(|thread| thread.logs.get_mut(&key.namespace));
         if let Some(log) = log {
-            log.put(key, batch)
+            let before = log.wake_at;
+            let result = log.put(key, batch);
+            self.wakes(&key.thread, before, log.wake_at);
+            result
         } else {
             let mut log = Log::new();
             let result = log.put(key, batch);
             // A log without a checkpoint does not exist.
             if result.is_ok() && !log.order.is_empty() {
+                self.wakes(&key.thread, None, log.wake_at);
                 let thread = threads.entry(key.thread.clone()).or_default();
                 thread.logs.insert(key.namespace.clone(), log);
             }
@@ -350,13 +380,44 @@ impl Administration for MemorySaver {
 
     async fn threads(&self, filter: ThreadFilter) -> Result<Vec<ThreadInfo>, CheckpointError> {
         let threads = self.threads();
-        let infos = threads.iter().filter_map(|(name, thread)| {
-            let root = thread.logs.get(&[] as &[String])?;
+        let info = |name: &String, thread: &Thread| {
+            let root = thread.root()?;
             let (head, owner) = (root.head()?, root.owner.clone());
-            let info = ThreadInfo::new(name, head, owner, root.status, root.updated_at);
+            let info = ThreadInfo::new(name, head, owner, root.status, root.updated_at)
+                .with_wake_at(root.wake_at);
             filter.wants(&info).then_some(info)
-        });
-        Ok(infos.take(filter.limit.unwrap_or(usize::MAX)).collect())
+        };
+        let limit = filter.limit.unwrap_or(usize::MAX);
+        // Only the named threads, where the filter names some.
+        let named = match (&filter.thread, filter.due_at) {
+            (Some(thread), _) => BTreeSet::from([thread.clone()]),
+            (None, Some(time)) => self.due(time),
+            (None, None) => {
+                let all = threads
+                    .iter()
+                    .filter_map(|(name, thread)| info(name, thread));
+                return Ok(all.take(limit).collect());
+            }
+        };
+        let found = named
+            .iter()
+            .filter_map(|name| info(name, threads.get(name)?));
+        Ok(found.take(limit).collect())
+    }
+
+    async fn set_wake_at(
+        &self,
+        thread: &str,
+        head: Head,
+        wake_at: Option<SystemTime>,
+    ) -> Result<(), CheckpointError> {
+        let mut threads = self.threads();
+        let root = threads.get_mut(thread).and_then(Thread::root_mut);
+        if let Some(root) = root.filter(|root| root.head() == Some(head)) {
+            self.wakes(thread, root.wake_at, wake_at);
+            root.wake_at = wake_at;
+        }
+        Ok(())
     }
 
     async fn copy_thread(&self, from: &str, to: &str) -> Result<(), CheckpointError> {
@@ -370,7 +431,11 @@ impl Administration for MemorySaver {
             (Some(_), Some(_)) => Err(CheckpointError::ThreadExists(to.to_owned())),
             (Some(from), None) => Ok(from.logs.clone()),
         };
-        result.map(|logs| threads.entry(to.to_owned()).or_default().logs = logs)
+        let logs = result?;
+        let copy = threads.entry(to.to_owned()).or_default();
+        copy.logs = logs;
+        self.wakes(to, None, copy.root().and_then(|root| root.wake_at));
+        Ok(())
     }
 
     async fn prune(&self, key: &ThreadKey, prune: Prune) -> Result<(), CheckpointError> {
@@ -380,21 +445,20 @@ impl Administration for MemorySaver {
 
     async fn delete_log(&self, key: &ThreadKey) -> Result<(), CheckpointError> {
         if let Some(thread) = self.threads().get_mut(&key.thread) {
-            thread.logs.remove(&key.namespace);
+            let removed = thread.logs.remove(&key.namespace);
+            self.wakes(&key.thread, removed.and_then(|log| log.wake_at), None);
         }
         Ok(())
     }
 
     async fn delete_thread(&self, thread: &str) -> Result<(), CheckpointError> {
-        delete(&mut self.threads(), thread);
+        self.delete(&mut self.threads(), thread);
         Ok(())
     }
 
     async fn delete_thread_at(&self, thread: &str, head: Head) -> Result<(), CheckpointError> {
         let mut threads = self.threads();
-        let found = threads
-            .get(thread)
-            .and_then(|thread| thread.logs.get(&[] as &[String])?.head());
+        let found = threads.get(thread).and_then(|thread| thread.root()?.head());
         if found != Some(head) {
             return Err(CheckpointError::Conflict {
                 thread: thread.to_owned(),
@@ -402,7 +466,7 @@ impl Administration for MemorySaver {
                 head: found,
             });
         }
-        delete(&mut threads, thread);
+        self.delete(&mut threads, thread);
         Ok(())
     }
 
@@ -422,14 +486,34 @@ impl Administration for MemorySaver {
     }
 }
 
-fn delete(threads: &mut BTreeMap<String, Thread>, thread: &str) {
-    if let Some(kept) = threads.get_mut(thread) {
-        // The leases stay.
-        kept.logs.clear();
-        if kept.lease.is_none() {
-            threads.remove(thread);
+impl MemorySaver {
+    fn delete(&self, threads: &mut BTreeMap<String, Thread>, thread: &str) {
+        if let Some(kept) = threads.get_mut(thread) {
+            self.wakes(thread, kept.root().and_then(|root| root.wake_at), None);
+            // The leases stay.
+            kept.logs.clear();
+            if kept.lease.is_none() {
+                threads.remove(thread);
+            }
         }
     }
+}
+
+impl Thread {
+    /// Returns the root graph's log.
+    fn root(&self) -> Option<&Log> {
+        self.logs.get(&[] as &[String])
+    }
+
+    fn root_mut(&mut self) -> Option<&mut Log> {
+        self.logs.get_mut(&[] as &[String])
+    }
+}
+
+/// Returns when a lease ends. One that no clock can show lasts for a century.
+fn end_of(now: Instant, term: Duration) -> Instant {
+    const CENTURY: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
+    now.checked_add(term.min(CENTURY)).unwrap_or(now)
 }
 
 #[async_trait]
@@ -447,14 +531,31 @@ impl Leases for MemorySaver {
             && held.holder != holder
             && held.until > now
         {
-            let until = SystemTime::now() + held.until.duration_since(now);
+            let now_by_clock = SystemTime::now();
+            let left = held.until.duration_since(now);
+            let until = now_by_clock.checked_add(left).unwrap_or(now_by_clock);
             return Ok(Some(HeldBy::new(&*held.holder, until)));
         }
         thread.lease = Some(Lease {
             holder: holder.to_owned(),
-            until: now + term,
+            until: end_of(now, term),
         });
         Ok(None)
+    }
+
+    async fn renew(
+        &self,
+        thread: &str,
+        holder: &str,
+        term: Duration,
+    ) -> Result<bool, CheckpointError> {
+        let mut threads = self.threads();
+        let lease = threads
+            .get_mut(thread)
+            .and_then(|thread| thread.lease.as_mut())
+            .filter(|lease| lease.holder == holder);
+        let held = lease.map(|lease| lease.until = end_of(Instant::now(), term));
+        Ok(held.is_some())
     }
 
     async fn release(&self, thread: &str, holder: &str) -> Result<(), CheckpointError> {

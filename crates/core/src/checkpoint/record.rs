@@ -216,6 +216,8 @@ pub struct Batch {
     pub entries: Vec<EntryRecord>,
     /// How the run stands behind this batch.
     pub status: RunStatus,
+    /// When the thread is to be woken, if the run waits for a time; in the root graph's log.
+    pub wake_at: Option<SystemTime>,
     /// What the log belongs to from now on; `None` if that stays as it is.
     pub owner: Option<Arc<Owner>>,
 }

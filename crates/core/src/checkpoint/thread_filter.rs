@@ -14,6 +14,12 @@ pub struct ThreadFilter {
     pub idle_since: Option<SystemTime>,
     /// Only those whose name sorts after this one.
     pub after: Option<String>,
+    /// Only the thread of this name.
+    pub thread: Option<String>,
+    /// Only threads that the graph of this name has run on last, and those that name no graph.
+    pub graph: Option<String>,
+    /// Only those that are to be woken at this time or before; see [`ThreadInfo::wake_at`].
+    pub due_at: Option<SystemTime>,
     /// At most this many.
     pub limit: Option<usize>,
 }
@@ -45,6 +51,27 @@ impl ThreadFilter {
         self
     }
 
+    /// Only the thread of this name.
+    #[must_use]
+    pub fn thread(mut self, thread: impl Into<String>) -> Self {
+        self.thread = Some(thread.into());
+        self
+    }
+
+    /// Only threads that the graph of this name has run on last, and those that name no graph.
+    #[must_use]
+    pub fn graph(mut self, graph: impl Into<String>) -> Self {
+        self.graph = Some(graph.into());
+        self
+    }
+
+    /// Only those that are to be woken at `time` or before.
+    #[must_use]
+    pub fn due_at(mut self, time: SystemTime) -> Self {
+        self.due_at = Some(time);
+        self
+    }
+
     /// At most `limit`.
     #[must_use]
     pub fn limit(mut self, limit: usize) -> Self {
@@ -58,5 +85,13 @@ impl ThreadFilter {
         (self.statuses.is_empty() || self.statuses.contains(&info.status))
             && self.idle_since.is_none_or(|since| info.updated_at < since)
             && self.after.as_ref().is_none_or(|after| info.thread > *after)
+            && self
+                .thread
+                .as_ref()
+                .is_none_or(|thread| info.thread == *thread)
+            && self.graph.as_ref().is_none_or(|graph| info.is_of(graph))
+            && self
+                .due_at
+                .is_none_or(|time| info.wake_at.is_some_and(|wake_at| wake_at <= time))
     }
 }

@@ -20,6 +20,9 @@ pub struct ThreadInfo {
     pub status: RunStatus,
     /// When it was last written to.
     pub updated_at: SystemTime,
+    /// When to look whether an interrupt of the thread is due; `None` if only an answer or an event
+    /// continues it. See [`Interrupt::due_at`](crate::interrupt::Interrupt::due_at).
+    pub wake_at: Option<SystemTime>,
 }
 
 impl ThreadInfo {
@@ -37,6 +40,19 @@ impl ThreadInfo {
             owner,
             status,
             updated_at,
+            wake_at: None,
         }
+    }
+
+    /// Adds when the thread is to be woken.
+    #[must_use]
+    pub fn with_wake_at(mut self, wake_at: Option<SystemTime>) -> Self {
+        self.wake_at = wake_at;
+        self
+    }
+
+    /// Returns true if the graph of this name has run on the thread last, or no graph is known.
+    pub fn is_of(&self, graph: &str) -> bool {
+        self.owner.as_ref().is_none_or(|owner| owner.graph == graph)
     }
 }

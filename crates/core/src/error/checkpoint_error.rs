@@ -228,7 +228,9 @@ fn how_long(waited: Duration) -> String {
 fn left(until: SystemTime) -> String {
     let left = until.duration_since(SystemTime::now()).unwrap_or_default();
     let seconds = left.as_secs_f64().ceil();
-    format!("; its lease ends in {seconds} s unless it renews it")
+    format!(
+        "; its lease ends in {seconds} s unless it renews it; wait with `OnConflict::Wait`, or take the thread over with `OnConflict::Cancel`"
+    )
 }
 
 impl CheckpointError {
@@ -269,13 +271,13 @@ mod tests {
         };
         assert_eq!(
             text(0, 29_600),
-            "another run holds thread `t`; its lease ends in 30 s unless it renews it"
+            "another run holds thread `t`; its lease ends in 30 s unless it renews it; wait with `OnConflict::Wait`, or take the thread over with `OnConflict::Cancel`"
         );
         assert_eq!(
             text(2_540, 900),
-            "another run holds thread `t`, and did not end within 2.5 s; its lease ends in 1 s unless it renews it"
+            "another run holds thread `t`, and did not end within 2.5 s; its lease ends in 1 s unless it renews it; wait with `OnConflict::Wait`, or take the thread over with `OnConflict::Cancel`"
         );
         // The time has come since.
-        assert!(text(0, 0).ends_with("; its lease ends in 0 s unless it renews it"));
+        assert!(text(0, 0).contains("; its lease ends in 0 s unless it renews it; "));
     }
 }

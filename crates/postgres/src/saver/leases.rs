@@ -26,10 +26,7 @@ pub(super) async fn take(
     term: Duration,
 ) -> Result<Option<HeldBy>, PostgresError> {
     let statement = client.prepare_cached(TAKE).await?;
-    // A lease needs at most days, which an interval can hold.
-    let longest = 1000 * 1000 * 1000 * 1000;
-    #[allow(clippy::cast_precision_loss)] // far below 2^53
-    let term = u64::try_from(term.as_millis()).map_or(longest, |term| term.min(longest)) as f64;
+    let term = milliseconds(term);
     // No process has this name.
     let mut gone = "-".to_owned();
     loop {
@@ -52,6 +49,30 @@ pub(super) async fn take(
             gone = process;
         }
     }
+}
+
+fn milliseconds(term: Duration) -> f64 {
+    // A lease needs at most days, which an interval can hold.
+    let longest = 1000 * 1000 * 1000 * 1000;
+    #[allow(clippy::cast_precision_loss)] // far below 2^53
+    let term = u64::try_from(term.as_millis()).map_or(longest, |term| term.min(longest)) as f64;
+    term
+}
+
+/// Renews the lease of `holder`; returns false if it has none.
+pub(super) async fn renew(
+    client: &impl GenericClient,
+    thread: &str,
+    holder: &str,
+    term: Duration,
+) -> Result<bool, PostgresError> {
+    let sql = "UPDATE thread_leases SET until = clock_timestamp() + $3 * interval '1 millisecond',
+            term = $3 * interval '1 millisecond'
+        WHERE thread = $1 AND holder = $2";
+    let statement = client.prepare_cached(sql).await?;
+    let term = milliseconds(term);
+    let values = &[&thread as _, &holder as _, &term as _];
+    Ok(client.execute(&statement, values).await? > 0)
 }
 
 /// Returns true if `holder` has the lease. It cannot be taken until the end of the transaction.

@@ -4,7 +4,9 @@ use deadpool_postgres::GenericClient;
 use langgraph_core::checkpoint::{Batch, CheckpointId, Formats, Head};
 use langgraph_core::error::CheckpointError;
 use langgraph_sql::rows::{self, Row, RowKind, Sums};
-use langgraph_sql::{LogName, OwnerRow, last_rows, metadata_text, signed, source_text};
+use langgraph_sql::{
+    LogName, OwnerRow, last_rows, metadata_text, microseconds, signed, source_text,
+};
 use tokio_postgres::types::ToSql;
 use uuid::Uuid;
 
@@ -20,6 +22,7 @@ pub(super) struct Lines {
     next: Option<Head>,
     /// The code of the status.
     status: i16,
+    wake_at: Option<i64>,
     owner: Option<OwnerRow>,
     /// The bases of the new checkpoints, except for the head and for new ones.
     bases: Vec<CheckpointId>,
@@ -80,6 +83,7 @@ impl Lines {
                 last: 0,
             });
         }
+        let wake_at = batch.wake_at.map(microseconds);
         let (head, next, status) = (
             batch.head,
             batch.next_head(),
@@ -101,6 +105,7 @@ impl Lines {
             head,
             next,
             status,
+            wake_at,
             owner,
             bases,
             new,
@@ -314,6 +319,7 @@ async fn store(
         &name.namespace,
         &next,
         &lines.status,
+        &lines.wake_at,
         &lines.count,
     ];
     if let Some((id, version)) = &head {

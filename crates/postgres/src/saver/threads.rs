@@ -7,10 +7,10 @@ use deadpool_postgres::GenericClient;
 use langgraph_core::checkpoint::{Head, StorageUsage, ThreadFilter, ThreadInfo, ThreadKey};
 use langgraph_core::error::CheckpointError;
 use langgraph_sql::rows::RowKind;
-use langgraph_sql::{LogName, OwnerRow, signed, status, statuses, unsigned};
+use langgraph_sql::{LogName, OwnerRow, microseconds, signed, status, statuses, time, unsigned};
 use tokio_postgres::types::ToSql;
 
-use super::place::{self, id};
+use super::place::{self, id, uuid};
 use crate::PostgresError;
 
 /// Returns the logs of a thread.
@@ -44,28 +44,33 @@ pub(super) async fn list(
     filter: &ThreadFilter,
 ) -> Result<Vec<ThreadInfo>, CheckpointError> {
     let found = found(client, filter).await?.into_iter();
-    let infos = found.map(|(name, head, owner, code, updated_at)| {
-        let (status, owner) = (status(code.into())?, owner.as_deref().map(OwnerRow::read));
-        Ok(ThreadInfo::new(
-            name,
-            head,
-            owner.transpose()?,
-            status,
-            updated_at,
-        ))
+    let infos = found.map(|found| {
+        let owner = found.owner.as_deref().map(OwnerRow::read).transpose()?;
+        let status = status(found.status.into())?;
+        let info = ThreadInfo::new(found.thread, found.head, owner, status, found.updated_at);
+        Ok(info.with_wake_at(found.wake_at))
     });
     infos.collect()
 }
 
-/// A thread, with the text of its owner and the code of its status.
-type Found = (String, Head, Option<String>, i16, SystemTime);
+/// A thread as its row has it.
+struct Found {
+    thread: String,
+    head: Head,
+    /// The text of its owner.
+    owner: Option<String>,
+    /// The code of its status.
+    status: i16,
+    updated_at: SystemTime,
+    wake_at: Option<SystemTime>,
+}
 
 async fn found(
     client: &impl GenericClient,
     filter: &ThreadFilter,
 ) -> Result<Vec<Found>, PostgresError> {
     // Only the requested conditions, so that the indexes apply.
-    let mut sql = "SELECT thread, head, version, status, updated_at,
+    let mut sql = "SELECT thread, head, version, status, updated_at, wake_at,
             (SELECT o.owner FROM thread_owners AS o WHERE o.key = thread_logs.owner)
         FROM thread_logs WHERE namespace = '[]'"
         .to_owned();
@@ -82,16 +87,59 @@ async fn found(
         values.push(after);
         let _ = write!(sql, " AND thread > ${}", values.len());
     }
+    if let Some(thread) = &filter.thread {
+        values.push(thread);
+        let _ = write!(sql, " AND thread = ${}", values.len());
+    }
+    if let Some(graph) = &filter.graph {
+        values.push(graph);
+        let _ = write!(
+            sql,
+            " AND (owner IS NULL OR owner IN (SELECT key FROM thread_owners
+                WHERE owner::json ->> 'graph' = ${}))",
+            values.len()
+        );
+    }
+    let due_at = filter.due_at.map(microseconds);
+    if let Some(due_at) = &due_at {
+        values.push(due_at);
+        let _ = write!(
+            sql,
+            " AND wake_at IS NOT NULL AND wake_at <= ${}",
+            values.len()
+        );
+    }
     sql += " ORDER BY thread LIMIT $1";
     let statement = client.prepare_cached(&sql).await?;
     let rows = client.query(&statement, &values).await?;
     let infos = rows.iter().map(|row| {
-        let head = Head::new(id(row.try_get(1)?), unsigned(row.try_get(2)?));
-        let updated_at: SystemTime = row.try_get(4)?;
-        let name: String = row.try_get(0)?;
-        Ok((name, head, row.try_get(5)?, row.try_get(3)?, updated_at))
+        Ok(Found {
+            thread: row.try_get(0)?,
+            head: Head::new(id(row.try_get(1)?), unsigned(row.try_get(2)?)),
+            status: row.try_get(3)?,
+            updated_at: row.try_get(4)?,
+            wake_at: row.try_get::<_, Option<i64>>(5)?.map(time),
+            owner: row.try_get(6)?,
+        })
     });
     infos.collect()
+}
+
+/// Sets when a thread is to be woken, if its head is still that one.
+pub(super) async fn set_wake_at(
+    client: &impl GenericClient,
+    thread: &str,
+    head: Head,
+    wake_at: Option<SystemTime>,
+) -> Result<(), PostgresError> {
+    let sql = "UPDATE thread_logs SET wake_at = $4
+        WHERE thread = $1 AND namespace = '[]' AND head = $2 AND version = $3";
+    let statement = client.prepare_cached(sql).await?;
+    let (id, version) = (uuid(head.id), signed(head.version));
+    let wake_at = wake_at.map(microseconds);
+    let values: [&(dyn ToSql + Sync); 4] = [&thread, &id, &version, &wake_at];
+    client.execute(&statement, &values).await?;
+    Ok(())
 }
 
 /// Copies a thread with all its logs.
@@ -121,8 +169,8 @@ pub(super) async fn copy(
 /// Returns false if another process has created it in the meantime.
 async fn copy_log(client: &impl GenericClient, log: i64, to: &str) -> Result<bool, PostgresError> {
     let sql = "INSERT INTO thread_logs
-            (thread, namespace, head, version, status, updated_at, rows, owner)
-        SELECT $2, namespace, head, version, status, updated_at, rows, owner
+            (thread, namespace, head, version, status, updated_at, rows, owner, wake_at)
+        SELECT $2, namespace, head, version, status, updated_at, rows, owner, wake_at
         FROM thread_logs WHERE id = $1 ON CONFLICT DO NOTHING RETURNING id";
     let made: Vec<i64> = column(client, sql, &[&log, &to]).await?;
     let Some(copy) = made.first() else {

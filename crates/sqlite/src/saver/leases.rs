@@ -4,15 +4,12 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use langgraph_core::checkpoint::HeldBy;
 use langgraph_core::error::CheckpointError;
-use langgraph_sql::{process_is_gone, this_process};
+use langgraph_sql::{process_is_gone, process_is_here, this_process, uptime};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::SqliteError;
 
 /// Takes or renews a lease; returns who holds the thread instead.
-///
-/// A lease is over when its time has come, when it ends further ahead than its term (the clock was
-/// set back), or when its process is gone.
 pub(super) fn take(
     connection: &Connection,
     thread: &str,
@@ -28,34 +25,112 @@ fn take_lease(
     holder: &str,
     term: Duration,
 ) -> rusqlite::Result<Option<HeldBy>> {
-    let now = SystemTime::now();
-    let sql = "SELECT holder, until, term, process FROM thread_leases
-        WHERE thread = ?1 AND holder <> ?2 AND until > ?3 AND until <= ?3 + term";
-    let held: Option<(String, i64, i64, String)> = connection
+    let sql = "SELECT holder, until, term, process, until_uptime FROM thread_leases
+        WHERE thread = ?1 AND holder <> ?2";
+    let other = connection
         .prepare_cached(sql)?
-        .query_row(params![thread, holder, milliseconds(now)], |row| {
-            Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
+        .query_row([thread, holder], |row| {
+            Ok(Lease {
+                holder: row.get(0)?,
+                until: row.get(1)?,
+                term: row.get(2)?,
+                process: row.get(3)?,
+                until_uptime: row.get(4)?,
+            })
         })
         .optional()?;
-    if let Some((other, until, _, process)) = held
-        && !process_is_gone(&process)
+    let now = SystemTime::now();
+    if let Some(other) = other
+        && let Some(left) = other.left(now)
     {
-        let until = Duration::from_millis(u64::try_from(until).unwrap_or_default());
-        let until = UNIX_EPOCH.checked_add(until).unwrap_or(now);
-        return Ok(Some(HeldBy::new(other, until)));
+        let until = now.checked_add(left).unwrap_or(now);
+        return Ok(Some(HeldBy::new(other.holder, until)));
     }
-    let sql = "INSERT OR REPLACE INTO thread_leases (thread, holder, until, term, process)
-        VALUES (?1, ?2, ?3, ?4, ?5)";
-    let until = milliseconds(now.checked_add(term).unwrap_or(now));
-    let term = i64::try_from(term.as_millis()).unwrap_or(i64::MAX / 2);
-    connection.prepare_cached(sql)?.execute(params![
-        thread,
-        holder,
+    let sql = "INSERT OR REPLACE INTO thread_leases
+            (thread, holder, until, term, process, until_uptime)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+    let Ends {
         until,
         term,
-        this_process()
-    ])?;
+        until_uptime,
+    } = Ends::after(term);
+    let values = params![thread, holder, until, term, this_process(), until_uptime];
+    connection.prepare_cached(sql)?.execute(values)?;
     Ok(None)
+}
+
+/// The lease of another holder.
+struct Lease {
+    holder: String,
+    until: i64,
+    term: i64,
+    process: String,
+    until_uptime: i64,
+}
+
+impl Lease {
+    /// Returns how long it lasts; `None` if it is over.
+    ///
+    /// It is over when its process is gone, and when its time has come: by the uptime of the host, if its
+    /// process runs on this one. Among hosts the clocks decide; one that ends further ahead than its term
+    /// is over, too: the clock was set back.
+    fn left(&self, now: SystemTime) -> Option<Duration> {
+        if process_is_gone(&self.process) {
+            return None;
+        }
+        let by_uptime = uptime()
+            .filter(|_| self.until_uptime > 0 && process_is_here(&self.process))
+            .map(|uptime| self.until_uptime.saturating_sub(in_milliseconds(uptime)));
+        let left = by_uptime.unwrap_or_else(|| {
+            let left = self.until.saturating_sub(milliseconds(now));
+            if left > self.term { 0 } else { left }
+        });
+        let left = u64::try_from(left).ok().filter(|left| *left > 0);
+        left.map(Duration::from_millis)
+    }
+}
+
+/// When a lease ends, as its row has it.
+struct Ends {
+    until: i64,
+    term: i64,
+    until_uptime: i64,
+}
+
+impl Ends {
+    fn after(term: Duration) -> Self {
+        // Sums of these stay numbers.
+        let term = in_milliseconds(term).min(i64::MAX / 4);
+        let until = milliseconds(SystemTime::now()).saturating_add(term);
+        let uptime = uptime().map(|uptime| in_milliseconds(uptime).saturating_add(term));
+        Self {
+            until,
+            term,
+            until_uptime: uptime.unwrap_or_default(),
+        }
+    }
+}
+
+/// Renews the lease of `holder`; returns false if it has none.
+pub(super) fn renew(
+    connection: &Connection,
+    thread: &str,
+    holder: &str,
+    term: Duration,
+) -> Result<bool, CheckpointError> {
+    let sql = "UPDATE thread_leases SET until = ?3, term = ?4, until_uptime = ?5
+        WHERE thread = ?1 AND holder = ?2";
+    let Ends {
+        until,
+        term,
+        until_uptime,
+    } = Ends::after(term);
+    let values = params![thread, holder, until, term, until_uptime];
+    let renewed = connection
+        .prepare_cached(sql)
+        .and_then(|mut statement| statement.execute(values))
+        .map_err(SqliteError::from)?;
+    Ok(renewed > 0)
 }
 
 /// Releases a lease, if `holder` has it.
@@ -83,6 +158,9 @@ pub(super) fn has(
 }
 
 fn milliseconds(time: SystemTime) -> i64 {
-    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+    in_milliseconds(time.duration_since(UNIX_EPOCH).unwrap_or_default())
+}
+
+fn in_milliseconds(duration: Duration) -> i64 {
+    i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
 }

@@ -2,7 +2,6 @@
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use langgraph_core::checkpoint::{CheckpointId, Head, Owner};
 use langgraph_core::error::CheckpointError;
@@ -71,16 +70,6 @@ pub(super) fn row_id(log: i64, number: i64) -> i64 {
 /// Returns the ids of all rows of a log.
 pub(super) fn rows_of(log: i64) -> RangeInclusive<i64> {
     row_id(log, 0)..=row_id(log, i64::from(u32::MAX))
-}
-
-pub(super) fn microseconds(time: SystemTime) -> i64 {
-    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
-}
-
-pub(super) fn time(microseconds: i64) -> SystemTime {
-    let since = Duration::from_micros(unsigned(microseconds));
-    UNIX_EPOCH.checked_add(since).unwrap_or(UNIX_EPOCH)
 }
 
 impl ToSql for Id {

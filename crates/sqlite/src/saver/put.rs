@@ -7,10 +7,12 @@ use std::time::SystemTime;
 use langgraph_core::checkpoint::{Base, Batch, CheckpointId, Formats, Head, Source};
 use langgraph_core::error::CheckpointError;
 use langgraph_sql::rows::{self, Row, RowKind, Sums};
-use langgraph_sql::{LogName, OwnerRow, last_rows, metadata_text, signed, source_text, unsigned};
+use langgraph_sql::{
+    LogName, OwnerRow, last_rows, metadata_text, microseconds, signed, source_text, unsigned,
+};
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::place::{self, Id, SUPERSTEP, microseconds, row_id};
+use super::place::{self, Id, SUPERSTEP, row_id};
 use crate::SqliteError;
 
 /// A batch in its stored form.
@@ -24,6 +26,7 @@ pub(super) struct Lines {
     state: StateRow,
     /// The code of the status.
     status: u8,
+    wake_at: Option<i64>,
     owner: Option<OwnerRow>,
     /// The bases of the new checkpoints, except for the head and for new ones.
     bases: Vec<CheckpointId>,
@@ -64,6 +67,7 @@ impl Lines {
     /// If a value cannot be encoded.
     pub(super) fn of(batch: Batch, formats: &Formats) -> Result<Self, CheckpointError> {
         let (head, status) = (batch.head, batch.status.code());
+        let wake_at = batch.wake_at.map(microseconds);
         let newest = batch.head.map(|head| head.id);
         let bases = batch.bases().filter(|base| Some(*base) != newest);
         let bases = bases.collect();
@@ -86,6 +90,7 @@ impl Lines {
             checkpoints: lines,
             head,
             status,
+            wake_at,
             owner,
             bases,
             rows,
@@ -253,19 +258,21 @@ fn advance(
     if let Some(head) = batch.head {
         // Two statements, because SQLite notes what it overwrites for one that returns what it has
         // changed.
-        let sql = "SELECT id, rows, status, head, version FROM thread_logs
+        let sql = "SELECT id, rows, status, wake_at, head, version FROM thread_logs
             WHERE thread = ?1 AND namespace = ?2";
         let mut statement = connection.prepare_cached(sql)?;
         let known = statement
             .query_row([&name.thread, &name.namespace], |row| {
-                let found = Head::new(row.get::<_, Id>(3)?.0, unsigned(row.get(4)?));
-                Ok((found == head).then_some((row.get(0)?, row.get(1)?, row.get(2)?)))
+                let found = Head::new(row.get::<_, Id>(4)?.0, unsigned(row.get(5)?));
+                let log = (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
+                Ok((found == head).then_some(log))
             })
             .optional()?
             .flatten();
-        let Some((log, start, status)): Option<(i64, i64, u8)> = known else {
+        let Some(known): Option<(i64, i64, u8, Option<i64>)> = known else {
             return Ok(None);
         };
+        let (log, start, status, wake_at) = known;
         let sql = "UPDATE thread_logs
             SET head = ?2, version = version + 1, updated_at = ?3, rows = rows + ?4,
                 state_row = CASE ?5 WHEN 0 THEN state_row WHEN 1 THEN rows + ?6 END,
@@ -274,17 +281,17 @@ fn advance(
         let mut statement = connection.prepare_cached(sql)?;
         let newest = Id(newest.unwrap_or(head.id));
         statement.execute(params![log, newest, now, rows, how, at, owner])?;
-        // Only when it changes: setting it writes to the index of running threads.
-        if status != batch.status {
-            let sql = "UPDATE thread_logs SET status = ?2 WHERE id = ?1";
+        // Only when they change: setting them writes to the indexes of running and sleeping threads.
+        if status != batch.status || wake_at != batch.wake_at {
+            let sql = "UPDATE thread_logs SET status = ?2, wake_at = ?3 WHERE id = ?1";
             let mut statement = connection.prepare_cached(sql)?;
-            statement.execute(params![log, batch.status])?;
+            statement.execute(params![log, batch.status, batch.wake_at])?;
         }
         Ok(Some((log, start)))
     } else if let Some(newest) = newest {
         let sql = "INSERT INTO thread_logs
-            (thread, namespace, head, version, status, updated_at, rows, state_row, owner)
-            VALUES (?1, ?2, ?3, 1, ?4, ?5, ?6, CASE ?7 WHEN 1 THEN ?8 END, ?9)
+            (thread, namespace, head, version, status, updated_at, rows, state_row, owner, wake_at)
+            VALUES (?1, ?2, ?3, 1, ?4, ?5, ?6, CASE ?7 WHEN 1 THEN ?8 END, ?9, ?10)
             ON CONFLICT DO NOTHING RETURNING id, 0";
         let values = params![
             name.thread,
@@ -295,7 +302,8 @@ fn advance(
             rows,
             how,
             at,
-            owner
+            owner,
+            batch.wake_at
         ];
         let mut statement = connection.prepare_cached(sql)?;
         let made = statement.query_row(values, |row| Ok((row.get(0)?, row.get(1)?)));

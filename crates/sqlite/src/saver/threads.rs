@@ -5,11 +5,11 @@ use std::time::SystemTime;
 use langgraph_core::checkpoint::{Head, StorageUsage, ThreadFilter, ThreadInfo, ThreadKey};
 use langgraph_core::error::CheckpointError;
 use langgraph_sql::rows::RowKind;
-use langgraph_sql::{LogName, OwnerRow, signed, status, statuses, unsigned};
+use langgraph_sql::{LogName, OwnerRow, microseconds, signed, status, statuses, time, unsigned};
 use rusqlite::types::Value;
 use rusqlite::{Connection, params, params_from_iter};
 
-use super::place::{self, Id, SUPERSTEP, microseconds, row_id, rows_of, time};
+use super::place::{self, Id, SUPERSTEP, row_id, rows_of};
 use crate::SqliteError;
 
 /// Returns the numbers and namespaces of a thread's logs.
@@ -35,27 +35,34 @@ pub(super) fn list(
     filter: &ThreadFilter,
 ) -> Result<Vec<ThreadInfo>, CheckpointError> {
     let found = found(connection, filter).map_err(SqliteError::from)?;
-    let infos = found
-        .into_iter()
-        .map(|(name, head, owner, code, updated_at)| {
-            let (status, owner) = (status(code)?, owner.as_deref().map(OwnerRow::read));
-            Ok(ThreadInfo::new(
-                name,
-                head,
-                owner.transpose()?,
-                status,
-                updated_at,
-            ))
-        });
+    let infos = found.into_iter().map(|found| {
+        let owner = found.owner.as_deref().map(OwnerRow::read).transpose()?;
+        let status = status(found.status)?;
+        let info = ThreadInfo::new(found.thread, found.head, owner, status, found.updated_at);
+        Ok(info.with_wake_at(found.wake_at))
+    });
     infos.collect()
 }
 
-/// A thread, with the text of its owner and the code of its status.
-type Found = (String, Head, Option<String>, i64, SystemTime);
+/// A thread as its row has it.
+struct Found {
+    thread: String,
+    head: Head,
+    /// The text of its owner.
+    owner: Option<String>,
+    /// The code of its status.
+    status: i64,
+    updated_at: SystemTime,
+    wake_at: Option<SystemTime>,
+}
+
+/// The condition of a filter on the owner.
+const OF_GRAPH: &str = " AND (owner IS NULL OR owner IN (SELECT key FROM thread_owners
+        WHERE json_extract(owner, '$.graph') = ?))";
 
 fn found(connection: &Connection, filter: &ThreadFilter) -> rusqlite::Result<Vec<Found>> {
     // Only the requested conditions, so that the indexes apply.
-    let mut sql = "SELECT thread, head, version, status, updated_at,
+    let mut sql = "SELECT thread, head, version, status, updated_at, wake_at,
             (SELECT o.owner FROM thread_owners AS o WHERE o.key = thread_logs.owner)
         FROM thread_logs WHERE namespace = '[]'"
         .to_owned();
@@ -71,16 +78,55 @@ fn found(connection: &Connection, filter: &ThreadFilter) -> rusqlite::Result<Vec
         sql += " AND thread > ?";
         values.push(Value::from(after.clone()));
     }
-    sql += " ORDER BY thread LIMIT ?";
+    if let Some(thread) = &filter.thread {
+        sql += " AND thread = ?";
+        values.push(Value::from(thread.clone()));
+    }
+    if let Some(graph) = &filter.graph {
+        sql += OF_GRAPH;
+        values.push(Value::from(graph.clone()));
+    }
+    if let Some(time) = filter.due_at {
+        sql += " AND wake_at IS NOT NULL AND wake_at <= ?";
+        values.push(Value::from(microseconds(time)));
+    }
+    // Few threads are due: the order of their names must not become the order of the search.
+    sql += match filter.due_at {
+        Some(_) => " ORDER BY +thread LIMIT ?",
+        None => " ORDER BY thread LIMIT ?",
+    };
     let limit = filter.limit.map_or(-1, |limit| signed(limit as u64));
     values.push(Value::from(limit));
     let mut statement = connection.prepare_cached(&sql)?;
     let infos = statement.query_map(params_from_iter(values), |row| {
-        let head = Head::new(row.get::<_, Id>(1)?.0, unsigned(row.get(2)?));
-        let name: String = row.get(0)?;
-        Ok((name, head, row.get(5)?, row.get(3)?, time(row.get(4)?)))
+        Ok(Found {
+            thread: row.get(0)?,
+            head: Head::new(row.get::<_, Id>(1)?.0, unsigned(row.get(2)?)),
+            status: row.get(3)?,
+            updated_at: time(row.get(4)?),
+            wake_at: row.get::<_, Option<i64>>(5)?.map(time),
+            owner: row.get(6)?,
+        })
     })?;
     infos.collect()
+}
+
+/// Sets when a thread is to be woken, if its head is still that one.
+pub(super) fn set_wake_at(
+    connection: &Connection,
+    thread: &str,
+    head: Head,
+    wake_at: Option<SystemTime>,
+) -> Result<(), CheckpointError> {
+    let sql = "UPDATE thread_logs SET wake_at = ?4
+        WHERE thread = ?1 AND namespace = '[]' AND head = ?2 AND version = ?3";
+    let wake_at = wake_at.map(microseconds);
+    let values = params![thread, Id(head.id), signed(head.version), wake_at];
+    connection
+        .prepare_cached(sql)
+        .and_then(|mut statement| statement.execute(values))
+        .map_err(SqliteError::from)?;
+    Ok(())
 }
 
 /// Copies a thread with all its logs.
@@ -100,8 +146,8 @@ pub(super) fn copy(connection: &Connection, from: &str, to: &str) -> Result<(), 
 
 fn copy_log(connection: &Connection, log: i64, to: &str) -> rusqlite::Result<()> {
     let sql = "INSERT INTO thread_logs
-            (thread, namespace, head, version, status, updated_at, rows, state_row, owner)
-        SELECT ?2, namespace, head, version, status, updated_at, rows, state_row, owner
+            (thread, namespace, head, version, status, updated_at, rows, state_row, owner, wake_at)
+        SELECT ?2, namespace, head, version, status, updated_at, rows, state_row, owner, wake_at
         FROM thread_logs WHERE id = ?1 RETURNING id";
     let copy: i64 = connection
         .prepare_cached(sql)?
@@ -114,7 +160,7 @@ fn copy_log(connection: &Connection, log: i64, to: &str) -> rusqlite::Result<()>
     let sql = "INSERT INTO thread_rows (id, checkpoint, kind, text, format, version, payload, sums)
         SELECT id + ?3, checkpoint, kind, text, format, version, payload, sums
         FROM thread_rows WHERE id BETWEEN ?1 AND ?2";
-    let (rows, further) = (rows_of(log), row_id(copy, 0) - row_id(log, 0));
+    let (rows, further) = (rows_of(log), row_id(copy, 0).wrapping_sub(row_id(log, 0)));
     let mut statement = connection.prepare_cached(sql)?;
     statement.execute([*rows.start(), *rows.end(), further])?;
     Ok(())

@@ -31,12 +31,13 @@ fn finished<'a, S: State>(
 impl<S: State> Loaded<S> {
     /// Returns the current snapshot, with the writes of finished tasks of an unfinished superstep.
     pub(in crate::thread) fn live(mut self, plan: &Plan<S>, namespace: &[NodeName]) -> Snapshot<S> {
-        let known = self
-            .tasks
+        let is_part = |task: &&TaskState<S>| !task.joined_in || task.kept_input;
+        let tasks: Vec<_> = self.tasks.iter().filter(is_part).collect();
+        let known = tasks
             .iter()
             .filter(|task| self.has_run(task) || task.ran.is_some());
-        let writes = finished(plan, known);
-        if !writes.is_empty() && !self.tasks.iter().all(|task| self.has_run(task)) {
+        let writes = finished(plan, known.copied());
+        if !writes.is_empty() && !tasks.iter().all(|task| self.has_run(task)) {
             let mut state = Arc::clone(&self.state);
             let mut commit = Commit {
                 plan,

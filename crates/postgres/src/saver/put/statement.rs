@@ -106,7 +106,7 @@ impl Statement {
 }
 
 /// The log, and how it stands behind the batch.
-const LOG: &[&str] = &["thread", "namespace", "next", "status", "count"];
+const LOG: &[&str] = &["thread", "namespace", "next", "status", "wake at", "count"];
 
 /// The head that the batch expects.
 const HEAD: &[&str] = &["head", "head version"];
@@ -175,7 +175,7 @@ const LEASE: &str = "lease AS (
 fn advance(owner: &str) -> String {
     format!(
         "UPDATE thread_logs
-    SET head = {{next}}, version = version + 1, status = {{status}},
+    SET head = {{next}}, version = version + 1, status = {{status}}, wake_at = {{wake at}},
         updated_at = clock_timestamp(), rows = rows + {{count}}{owner}
     WHERE thread = {{thread}} AND namespace = {{namespace}}
         AND head = {{head}} AND version = {{head version}} AND {{HELD}}
@@ -185,8 +185,8 @@ fn advance(owner: &str) -> String {
 
 /// Creates a log, if the batch expects none.
 const MAKE: &str = "INSERT INTO thread_logs
-        (thread, namespace, head, version, status, updated_at, rows, owner)
-    SELECT {thread}::text, {namespace}::text, {next}::uuid, 1, {status}::smallint,
+        (thread, namespace, head, version, status, wake_at, updated_at, rows, owner)
+    SELECT {thread}::text, {namespace}::text, {next}::uuid, 1, {status}::smallint, {wake at}::bigint,
         clock_timestamp(), {count}::bigint, {owner}::bigint
     WHERE {HELD}
     ON CONFLICT DO NOTHING RETURNING id, 0::bigint AS start";
