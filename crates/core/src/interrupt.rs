@@ -57,10 +57,16 @@ impl Interrupt {
 }
 
 fn due_at(payload: &Value) -> Option<SystemTime> {
-    let expires_at = payload.get("expires_at")?.as_u64()?;
     let has = |key| payload.get(key).is_some_and(|value| !value.is_null());
-    let time = SystemTime::UNIX_EPOCH.checked_add(Duration::from_millis(expires_at));
-    time.filter(|_| has("default") || has("$wait"))
+    let expires_at = payload.get("expires_at").and_then(Value::as_u64);
+    match expires_at {
+        Some(milliseconds) if has("default") || has("$wait") => {
+            SystemTime::UNIX_EPOCH.checked_add(Duration::from_millis(milliseconds))
+        }
+        // One that an earlier version stored: only its text says when.
+        None if has("$wait") => Some(SystemTime::UNIX_EPOCH),
+        _ => None,
+    }
 }
 
 /// An interrupt as the task stores it.

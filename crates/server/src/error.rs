@@ -163,7 +163,8 @@ impl From<AgentError> for ApiError {
             AgentError::Checkpoint(
                 CheckpointError::Conflict { .. }
                 | CheckpointError::Held { .. }
-                | CheckpointError::ThreadExists(_),
+                | CheckpointError::ThreadExists(_)
+                | CheckpointError::OtherGraph { .. },
             ) => Self::conflict(error.to_string()),
             AgentError::Checkpoint(CheckpointError::Storage(_) | CheckpointError::Corrupt(_)) => {
                 Self::storage(&error)

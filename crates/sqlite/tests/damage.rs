@@ -275,8 +275,8 @@ async fn leases_and_threads_from_the_future_delay_no_run() {
     ));
     drop(saver);
     let database = Connection::open(&path).unwrap();
-    // The clock was ahead, by a day and by a year, and was set back since.
-    let sql = "UPDATE thread_leases SET until = until + 24 * 3600 * 1000";
+    // The clock of another host was ahead, by a day and by a year, and was set back since.
+    let sql = "UPDATE thread_leases SET until = until + 24 * 3600 * 1000, process = 'other/1/1'";
     assert_eq!(database.execute(sql, []).unwrap(), 1);
     let year = 365_i64 * 24 * 3600 * 1_000_000;
     let sql = "UPDATE thread_logs SET status = 1, updated_at = updated_at + ?1";
@@ -288,4 +288,28 @@ async fn leases_and_threads_from_the_future_delay_no_run() {
     assert!(resumed[0].outcome.is_ok(), "{resumed:?}");
     let deleted = graph.threads().delete_idle(hour).await.unwrap();
     assert_eq!(deleted, 0);
+}
+
+#[tokio::test]
+async fn a_lease_of_a_living_process_holds_however_the_clock_was_set() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("threads.db");
+    branches(&path).await;
+    let saver = SqliteSaver::open(&path).unwrap();
+    let term = std::time::Duration::from_secs(30);
+    assert!(saver.lease("t", "living", term).await.unwrap().is_none());
+    let year = 365_i64 * 24 * 3600 * 1_000;
+    for ahead in [year, -year] {
+        let database = Connection::open(&path).unwrap();
+        let sql = "UPDATE thread_leases SET until = until + ?1";
+        assert_eq!(database.execute(sql, [ahead]).unwrap(), 1);
+        drop(database);
+        let held = saver.lease("t", "rival", term).await.unwrap();
+        assert_eq!(held.map(|held| held.holder).as_deref(), Some("living"));
+    }
+    // A lease that is not renewed expires all the same.
+    let moment = std::time::Duration::from_millis(50);
+    assert!(saver.renew("t", "living", moment).await.unwrap());
+    tokio::time::sleep(2 * moment).await;
+    assert!(saver.lease("t", "rival", term).await.unwrap().is_none());
 }

@@ -43,3 +43,26 @@ async fn what_a_saver_has_to_do_it_does_in_a_secret_binary_format() {
     report.assert_ok();
     assert!(report.skipped.is_empty(), "{report}");
 }
+
+#[tokio::test]
+async fn threads_that_sleep_on_cost_nothing() {
+    use langgraph::checkpoint::{Administration, ThreadFilter};
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("threads.db");
+    let saver = SqliteSaver::open(&path).unwrap();
+    let database = rusqlite::Connection::open(&path).unwrap();
+    let sql = "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 100000)
+        INSERT INTO thread_logs
+            (thread, namespace, head, version, status, updated_at, rows, wake_at)
+        SELECT 'sleeps ' || n, '[]', zeroblob(16), 1, 2, 0, 0, 1000 FROM n";
+    assert_eq!(database.execute(sql, []).unwrap(), 100_000);
+    let second = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_micros(999);
+    let filter = ThreadFilter::new().graph("any").due_at(second).limit(1_000);
+    let mut fastest = std::time::Duration::MAX;
+    for _ in 0..20 {
+        let since = std::time::Instant::now();
+        assert!(saver.threads(filter.clone()).await.unwrap().is_empty());
+        fastest = fastest.min(since.elapsed());
+    }
+    assert!(fastest < std::time::Duration::from_millis(1), "{fastest:?}");
+}

@@ -7,9 +7,9 @@
 //!
 //! | to | use |
 //! |---|---|
-//! | wait in a node | [`WaitExt`]: `cx.sleep_until(time)`, `cx.wait_for("event", deadline)` |
+//! | wait in a node | [`WaitExt`]: `cx.sleep_until(time)`, `cx.wait_for("event", deadline)`, `cx.wait_for_one_of(..)` |
 //! | wake what is due | [`wake_due`], in a loop |
-//! | report an event to a thread | [`WakeExt::signal`] |
+//! | report an event to a thread | [`WakeExt::signal`]; [`WakeExt::signal_or_keep`] if it may come first |
 //! | start the runs yourself | [`due`] or [`Waits`], and [`Wait::answer`] |
 //!
 //! # Examples
@@ -74,12 +74,15 @@
 
 mod context;
 mod due;
+mod graphs;
+mod kept;
 mod wait;
 mod waits;
 mod wake;
 
-pub use context::WaitExt;
+pub use context::{Event, WaitExt};
 pub use due::due;
+pub use graphs::WakesThreads;
 pub use wait::Wait;
 pub use waits::Waits;
 pub use wake::{WakeExt, Woken, wake_due};

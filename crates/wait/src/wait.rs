@@ -12,6 +12,10 @@ use serde_json::{Value, json};
 pub(crate) struct Question {
     #[serde(rename = "$wait")]
     wait: Until,
+    /// When to look at it, in milliseconds since 1970: savers find the thread by it. At once, if it waits
+    /// for events: one may have been kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    expires_at: Option<u64>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,16 +25,52 @@ struct Until {
     until: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     event: Option<String>,
+    /// Several events, of which the first that comes ends the wait.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    one_of: Vec<String>,
+}
+
+/// The last second that RFC 3339 can write.
+const LAST: Duration = Duration::from_secs(253_402_300_799);
+
+/// Returns a time within those that can be written. One before 1970 is due, as 1970 is; one after the year
+/// 9999 is never due, as the end of that year is not.
+fn writable(time: SystemTime) -> Duration {
+    let since = time.duration_since(SystemTime::UNIX_EPOCH);
+    since.unwrap_or_default().min(LAST)
+}
+
+/// Reads a time. Earlier versions wrote years outside of 0000 to 9999 with a sign.
+fn read_time(text: &str) -> Option<SystemTime> {
+    match text.as_bytes().first()? {
+        b'-' => Some(SystemTime::UNIX_EPOCH),
+        b'+' => SystemTime::UNIX_EPOCH.checked_add(LAST),
+        _ => Some(DateTime::parse_from_rfc3339(text).ok()?.into()),
+    }
 }
 
 impl Question {
-    pub(crate) fn new(until: Option<SystemTime>, event: Option<&str>) -> Self {
+    pub(crate) fn new(until: Option<SystemTime>, events: &[&str]) -> Self {
+        let since = until.map(writable);
+        let time = since.and_then(|since| SystemTime::UNIX_EPOCH.checked_add(since));
         let text = |time| DateTime::<Utc>::from(time).to_rfc3339_opts(SecondsFormat::Nanos, true);
-        let wait = Until {
-            until: until.map(text),
-            event: event.map(str::to_owned),
+        let (event, one_of) = match events {
+            [event] => (Some((*event).to_owned()), Vec::new()),
+            events => (
+                None,
+                events.iter().map(|event| (*event).to_owned()).collect(),
+            ),
         };
-        Self { wait }
+        let expires_at = match events {
+            [] => since.and_then(|since| u64::try_from(since.as_millis()).ok()),
+            _ => Some(0),
+        };
+        let wait = Until {
+            until: time.map(text),
+            event,
+            one_of,
+        };
+        Self { wait, expires_at }
     }
 }
 
@@ -42,9 +82,11 @@ pub(crate) enum End<T> {
     Time,
     /// The event has come, with this payload.
     Event(T),
+    /// One of several events has come: its name, and its payload.
+    OneOf(String, T),
 }
 
-/// A thread that waits for a time, for an event, or for whichever comes first.
+/// A thread that waits for a time, for one of some events, or for whichever comes first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Wait {
@@ -58,8 +100,8 @@ pub struct Wait {
     pub path: Vec<String>,
     /// The time after which it waits no longer.
     pub until: Option<SystemTime>,
-    /// The event that it waits for.
-    pub event: Option<String>,
+    /// The events that it waits for; the first that comes ends the wait.
+    pub events: Vec<String>,
     /// What a person's interrupt is answered with when its time has come.
     pub default: Option<Value>,
 }
@@ -85,16 +127,17 @@ impl Wait {
             return Self::expiring(thread, interrupt, payload);
         };
         let until = match &question.wait.until {
-            Some(text) => Some(DateTime::parse_from_rfc3339(text).ok()?.into()),
+            Some(text) => Some(read_time(text)?),
             None => None,
         };
+        let Until { event, one_of, .. } = question.wait;
         Some(Self {
             thread: thread.to_owned(),
             graph: None,
             interrupt: interrupt.to_owned(),
             path: Vec::new(),
             until,
-            event: question.wait.event,
+            events: event.into_iter().chain(one_of).collect(),
             default: None,
         })
     }
@@ -117,7 +160,7 @@ impl Wait {
             interrupt: interrupt.to_owned(),
             path: Vec::new(),
             until: Some(SystemTime::UNIX_EPOCH.checked_add(after)?),
-            event: None,
+            events: Vec::new(),
             default: Some(default),
         })
     }
@@ -137,8 +180,16 @@ impl Wait {
         }
     }
 
-    /// Returns the answer that says that its event has come, with this payload.
-    pub fn answer_with(&self, payload: Value) -> Value {
-        json!(End::Event(payload))
+    /// Returns true if the event ends the wait.
+    pub fn takes(&self, event: &str) -> bool {
+        self.events.iter().any(|known| known == event)
+    }
+
+    /// Returns the answer that says that the event has come, with this payload.
+    pub fn answer_with(&self, event: &str, payload: Value) -> Value {
+        match self.events.len() {
+            0 | 1 => json!(End::Event(payload)),
+            _ => json!(End::OneOf(event.to_owned(), payload)),
+        }
     }
 }

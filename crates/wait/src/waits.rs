@@ -4,19 +4,18 @@ use std::collections::BTreeMap;
 use std::time::SystemTime;
 
 use langgraph::checkpoint::{
-    Checkpointer, Head, RunStatus, ThreadFilter, ThreadKey, open_interrupts,
+    Checkpointer, Head, RunStatus, ThreadFilter, ThreadInfo, ThreadKey, open_interrupts,
 };
 use langgraph::error::CheckpointError;
 
+use crate::due::list;
 use crate::wait::Wait;
-
-/// How many threads one query lists.
-const PAGE: usize = 1_000;
 
 /// The waits of a saver's threads, kept from one look to the next.
 ///
-/// [`read`](Self::read) lists the paused threads, and reads only those that have changed since. So a
-/// program that looks every second pays for what is new, and not for all that waits.
+/// [`read`](Self::read) lists the paused threads, and reads only those that have changed since. For a
+/// program that shows what waits; one that only wakes threads calls [`wake_due`](crate::wake_due), which
+/// does not read what is not due.
 ///
 /// # Examples
 ///
@@ -35,9 +34,10 @@ const PAGE: usize = 1_000;
 /// }
 /// # let _ = look;
 /// ```
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Waits {
     threads: BTreeMap<String, (Head, Vec<Wait>)>,
+    unreadable: BTreeMap<String, CheckpointError>,
 }
 
 impl Waits {
@@ -48,41 +48,41 @@ impl Waits {
 
     /// Reads what has changed in the saver.
     ///
+    /// A thread that cannot be read keeps the waits that were known of it, and is
+    /// [named](Self::unreadable). It is read again the next time.
+    ///
     /// # Errors
     ///
-    /// As [`due`](crate::due). Then the list is as it was before, or partly newer.
+    /// As [`due`](crate::due). Then the list is as it was before.
     pub async fn read<C: Checkpointer + ?Sized>(
         &mut self,
         saver: &C,
     ) -> Result<(), CheckpointError> {
-        const CALL: &str = "a look at what is due";
-        let missing = CheckpointError::NoAdministration(CALL);
-        let administration = saver.administration().ok_or(missing)?;
+        let listed = list(saver, ThreadFilter::new().status(RunStatus::Interrupted)).await?;
         let mut known = std::mem::take(&mut self.threads);
-        let mut filter = ThreadFilter::new()
-            .status(RunStatus::Interrupted)
-            .limit(PAGE);
-        loop {
-            let page = administration.threads(filter.clone()).await?;
-            let is_last = page.len() < PAGE;
-            if let Some(last) = page.last() {
-                filter = filter.after(&last.thread);
-            }
-            for info in page {
-                let known = known.remove(&info.thread);
-                let unchanged = known.filter(|(head, _)| *head == info.head);
-                let entry = if let Some(known) = unchanged {
-                    known
-                } else {
-                    let graph = info.owner.as_ref().map(|owner| owner.graph.clone());
-                    (info.head, waits_of(saver, &info.thread, graph).await?)
-                };
-                self.threads.insert(info.thread, entry);
-            }
-            if is_last {
-                return Ok(());
-            }
+        self.unreadable.clear();
+        for info in listed {
+            let known = known.remove(&info.thread);
+            let entry = match known {
+                Some(known) if known.0 == info.head => known,
+                known => match waits_of(saver, &info).await {
+                    Ok(waits) => (info.head, waits),
+                    Err(error) => {
+                        self.unreadable.insert(info.thread.clone(), error);
+                        let Some(known) = known else { continue };
+                        known
+                    }
+                },
+            };
+            self.threads.insert(info.thread, entry);
         }
+        Ok(())
+    }
+
+    /// Returns the threads that could not be read, by name, and why.
+    pub fn unreadable(&self) -> impl Iterator<Item = (&str, &CheckpointError)> {
+        let unreadable = self.unreadable.iter();
+        unreadable.map(|(thread, error)| (&**thread, error))
     }
 
     /// Returns the waits whose time has come at `now`, earliest first.
@@ -111,19 +111,19 @@ impl Waits {
 }
 
 /// Returns the waits of a thread.
-async fn waits_of<C: Checkpointer + ?Sized>(
+pub(crate) async fn waits_of<C: Checkpointer + ?Sized>(
     saver: &C,
-    thread: &str,
-    graph: Option<String>,
+    info: &ThreadInfo,
 ) -> Result<Vec<Wait>, CheckpointError> {
-    let key = ThreadKey::root(thread);
-    let standing = saver.load_state(&key, None, &mut |_| ()).await?;
-    let stored = standing.and_then(|standing| standing.checkpoint);
+    let key = ThreadKey::root(&*info.thread);
+    let position = saver.load_state(&key, None, &mut |_| ()).await?;
+    let stored = position.and_then(|position| position.checkpoint);
     let open = stored.iter().flat_map(open_interrupts);
-    let waits = open.filter_map(|interrupt| Wait::of(thread, &interrupt));
+    let waits = open.filter_map(|interrupt| Wait::of(&info.thread, &interrupt));
+    let graph = info.owner.as_ref().map(|owner| &owner.graph);
     Ok(waits
         .map(|wait| Wait {
-            graph: graph.clone(),
+            graph: graph.cloned(),
             ..wait
         })
         .collect())

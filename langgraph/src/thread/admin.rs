@@ -1,9 +1,11 @@
 //! Copying, pruning and deleting threads.
 
+use std::future::{Future, IntoFuture};
+use std::pin::Pin;
 use std::time::{Duration, SystemTime};
 
 use super::{Place, Thread, Threads};
-use crate::checkpoint::{StorageUsage, ThreadFilter, ThreadInfo, check_thread_id};
+use crate::checkpoint::{RunStatus, ThreadFilter, ThreadInfo, StorageUsage, check_thread_id};
 use crate::error::{AgentError, CheckpointError};
 use crate::state::State;
 
@@ -24,11 +26,13 @@ impl<S: State> Thread<S> {
     /// # Errors
     ///
     /// [`CheckpointError::UnknownThread`] without such a thread, [`CheckpointError::ThreadExists`]
-    /// when there is a thread `to`. [`SubgraphError::PartOfThread`](super::SubgraphError::PartOfThread)
+    /// when there is a thread `to`. [`CheckpointError::OtherGraph`] if another graph has run on it last; see
+    /// [`Threads::of_all_graphs`]. [`SubgraphError::PartOfThread`](super::SubgraphError::PartOfThread)
     /// for a graph inside a thread.
     pub async fn copy(&self, to: &str) -> Result<(), AgentError> {
         self.require_root("copy")?;
         check_thread_id(to)?;
+        self.require_owner("copied").await?;
         let administration = self.saver()?.administration_for("copying a thread")?;
         Ok(administration.copy_thread(&self.id, to).await?)
     }
@@ -40,14 +44,18 @@ impl<S: State> Thread<S> {
     ///
     /// # Errors
     ///
-    /// [`AgentError::Checkpoint`] if the storage fails.
+    /// [`AgentError::Checkpoint`] if the storage fails; [`CheckpointError::OtherGraph`] if another graph has
+    /// run on it last; see [`Threads::of_all_graphs`].
     /// [`SubgraphError::NotKept`](super::SubgraphError::NotKept) for a subgraph that is stored per
     /// call.
     pub async fn delete(&self) -> Result<(), AgentError> {
         let saver = self.saver()?;
         let administration = saver.administration_for("deleting a thread")?;
         let inside = match &self.place {
-            Place::Root => return Ok(administration.delete_thread(&self.id).await?),
+            Place::Root => {
+                self.require_owner("deleted").await?;
+                return Ok(administration.delete_thread(&self.id).await?);
+            }
             Place::Subgraph(inside) => inside,
         };
         let (log, way) = self.open_kept(inside).await?;
@@ -104,12 +112,15 @@ impl<S: State> Thread<S> {
     /// # Errors
     ///
     /// [`CheckpointError::UnknownThread`] if there is no such thread, or the subgraph was never
-    /// called; another [`AgentError::Checkpoint`] if the storage fails.
-    /// [`SubgraphError::NotKept`](super::SubgraphError::NotKept) for a subgraph that is stored per
+    /// called; [`CheckpointError::OtherGraph`] if another graph has run on it last; another
+    /// [`AgentError::Checkpoint`] if the storage fails. [`SubgraphError::NotKept`](super::SubgraphError::NotKept) for a subgraph that is stored per
     /// call.
     pub async fn prune(&self, keep: Keep) -> Result<usize, AgentError> {
         let inside = match &self.place {
-            Place::Root => return self.open_root()?.prune(keep).await,
+            Place::Root => {
+                self.require_owner("pruned").await?;
+                return self.open_root()?.prune(keep).await;
+            }
             Place::Subgraph(inside) => inside,
         };
         let (log, way) = self.open_kept(inside).await?;
@@ -117,9 +128,40 @@ impl<S: State> Thread<S> {
     }
 }
 
+impl<S: State> Thread<S> {
+    /// Fails for a thread of another graph, unless these are asked for.
+    async fn require_owner(&self, act: &'static str) -> Result<(), AgentError> {
+        if self.every_graph {
+            return Ok(());
+        }
+        let administration = self.saver()?.administration_for("maintaining a thread")?;
+        let filter = ThreadFilter::new().thread(&*self.id);
+        let info = administration.threads(filter).await?.pop();
+        let name = &self.graph.topology().name;
+        match info
+            .filter(|info| !info.is_of(name))
+            .and_then(|info| info.owner)
+        {
+            None => Ok(()),
+            Some(owner) => Err(CheckpointError::OtherGraph {
+                thread: self.id.clone(),
+                graph: name.clone(),
+                owner: owner.graph.clone(),
+                act,
+            }
+            .into()),
+        }
+    }
+}
+
 /// Lists and deletes threads.
 impl<S: State> Threads<S> {
-    /// Returns the threads that match the filter, sorted by name.
+    /// Returns the threads of the graph that match the filter, sorted by name. A long list is read in pages:
+    /// [`limit`](ThreadFilter::limit) says how many, [`after`](ThreadFilter::after) names the last one of
+    /// the page before.
+    ///
+    /// Threads that another graph has run on last are left out, unless the filter
+    /// [names](ThreadFilter::graph) that one, or these are [all graphs'](Self::of_all_graphs) threads.
     ///
     /// # Errors
     ///
@@ -145,34 +187,108 @@ impl<S: State> Threads<S> {
     /// # Ok(())
     /// # }
     /// ```
-    pub async fn list(&self, filter: ThreadFilter) -> Result<Vec<ThreadInfo>, AgentError> {
+    pub async fn list(&self, mut filter: ThreadFilter) -> Result<Vec<ThreadInfo>, AgentError> {
+        if !self.every_graph && filter.graph.is_none() {
+            filter = filter.graph(self.graph_name());
+        }
         let administration = self.saver()?.administration_for("listing threads")?;
         Ok(administration.threads(filter).await?)
     }
 
-    /// Deletes the threads without writes for `idle`, and returns their number. A thread that is
-    /// written to in the meantime stays. If a run writes less often than `idle`, its thread may be
+    /// Deletes the threads of the graph without writes for `idle`, and returns their number. A thread that
+    /// is written to in the meantime stays. If a run writes less often than `idle`, its thread may be
     /// deleted, and the run fails with [`CheckpointError::Conflict`].
+    ///
+    /// A thread that waits for a time, an event, an answer or at a breakpoint is not idle, however long it
+    /// waits; [`including`](DeleteIdle::including) [`RunStatus::Interrupted`] deletes these too.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use std::time::Duration;
+    /// use langgraph::checkpoint::MemorySaver;
+    /// use langgraph::prelude::*;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let mut graph = StateGraph::<i64>::new();
+    /// graph.add_node("increment", |n: &i64| n + 1).add_sequence(&["increment"]);
+    /// let graph = graph.compile()?.checkpointer(Arc::new(MemorySaver::new()));
+    /// graph.thread("t").run(1).await?;
+    ///
+    /// let month = Duration::from_secs(30 * 24 * 3600);
+    /// assert_eq!(graph.threads().delete_idle(month).await?, 0);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///
     /// [`AgentError::Checkpoint`] if the storage fails.
-    pub async fn delete_idle(&self, idle: Duration) -> Result<usize, AgentError> {
-        let saver = self.saver()?;
-        let administration = saver.administration_for("deleting idle threads")?;
-        let now = SystemTime::now();
-        let since = now.checked_sub(idle).unwrap_or(SystemTime::UNIX_EPOCH);
-        let filter = ThreadFilter::new().idle_since(since);
-        let threads = administration.threads(filter).await?;
-        let mut removed = 0;
-        for ThreadInfo { thread, head, .. } in &threads {
-            // Not a thread that was written to since the listing.
-            match administration.delete_thread_at(thread, *head).await {
-                Ok(()) => removed += 1,
-                Err(CheckpointError::Conflict { .. }) => {}
-                Err(error) => return Err(error.into()),
-            }
+    pub fn delete_idle(&self, idle: Duration) -> DeleteIdle<S> {
+        let mut statuses = RunStatus::ALL.to_vec();
+        statuses.retain(|status| *status != RunStatus::Interrupted);
+        DeleteIdle {
+            threads: self.clone(),
+            idle,
+            statuses,
         }
-        Ok(removed)
     }
 }
+
+/// How many threads one query lists.
+const PAGE: usize = 1_000;
+
+/// A deletion of idle threads before it starts: set options, then await it.
+#[must_use = "nothing is deleted until it is awaited"]
+pub struct DeleteIdle<S: State> {
+    threads: Threads<S>,
+    idle: Duration,
+    statuses: Vec<RunStatus>,
+}
+
+impl<S: State> DeleteIdle<S> {
+    /// Also deletes threads whose last run stands so.
+    pub fn including(mut self, status: RunStatus) -> Self {
+        self.statuses.push(status);
+        self
+    }
+
+    async fn delete(self) -> Result<usize, AgentError> {
+        let saver = self.threads.saver()?;
+        let administration = saver.administration_for("deleting idle threads")?;
+        let now = SystemTime::now();
+        let since = now.checked_sub(self.idle).unwrap_or(SystemTime::UNIX_EPOCH);
+        let mut filter = ThreadFilter::new().idle_since(since).limit(PAGE);
+        filter.statuses.clone_from(&self.statuses);
+        let mut removed = 0;
+        loop {
+            let page = self.threads.list(filter.clone()).await?;
+            for ThreadInfo { thread, head, .. } in &page {
+                // Not a thread that was written to since the listing.
+                match administration.delete_thread_at(thread, *head).await {
+                    Ok(()) => removed += 1,
+                    Err(CheckpointError::Conflict { .. }) => {}
+                    Err(error) => return Err(error.into()),
+                }
+            }
+            match page.last() {
+                Some(last) if page.len() == PAGE => filter = filter.after(&last.thread),
+                _ => return Ok(removed),
+            }
+        }
+    }
+}
+
+impl<S: State> IntoFuture for DeleteIdle<S> {
+    type Output = Result<usize, AgentError>;
+    type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.delete())
+    }
+}
+
+impl_debug!([S: State] DeleteIdle<S>, |deletion|
+    idle = deletion.idle, statuses = deletion.statuses);

@@ -24,7 +24,7 @@ use std::fmt;
 use std::sync::Arc;
 
 pub use crate::graph::thread_policy::{OnConflict, OnOpenInterrupt};
-pub use admin::Keep;
+pub use admin::{DeleteIdle, Keep};
 pub use subgraph::SubgraphPath;
 pub use update::{StateUpdate, ThreadUpdate};
 
@@ -84,6 +84,8 @@ pub struct Thread<S: State> {
     graph: CompiledStateGraph<S>,
     place: Place,
     at: Option<CheckpointId>,
+    /// True if it is maintained also if another graph has run on it last.
+    every_graph: bool,
 }
 
 /// The graph of a handle.
@@ -133,13 +135,16 @@ impl<S: State> CompiledStateGraph<S> {
             graph: self.clone(),
             place: Place::Root,
             at: None,
+            every_graph: false,
         }
     }
 
-    /// Returns the threads of the graph's checkpointer.
+    /// Returns the threads of the graph: those on which it has run last, and those that were stored
+    /// without the name of a graph.
     pub fn threads(&self) -> Threads<S> {
         Threads {
             graph: self.clone(),
+            every_graph: false,
         }
     }
 
@@ -180,7 +185,12 @@ impl<S: State> Thread<S> {
         self.at
     }
 
-    fn saver(&self) -> Result<&Arc<dyn Checkpointer>, CheckpointError> {
+    /// Returns the checkpointer of the thread.
+    ///
+    /// # Errors
+    ///
+    /// [`CheckpointError::NoCheckpointer`] if the graph has none; and if the id is not valid.
+    pub fn saver(&self) -> Result<&Arc<dyn Checkpointer>, CheckpointError> {
         self.graph.saver_for(&self.id)
     }
 
@@ -219,9 +229,31 @@ impl<S: State> fmt::Debug for Thread<S> {
 #[derive(Clone)]
 pub struct Threads<S: State> {
     pub(crate) graph: CompiledStateGraph<S>,
+    every_graph: bool,
 }
 
 impl<S: State> Threads<S> {
+    /// Also covers the threads of other graphs on the same checkpointer: [`list`](Self::list) shows them,
+    /// [`delete_idle`](Self::delete_idle) deletes them, and [`thread`](Self::thread) maintains them.
+    #[must_use]
+    pub fn of_all_graphs(mut self) -> Self {
+        self.every_graph = true;
+        self
+    }
+
+    /// Returns the thread of that name.
+    pub fn thread(&self, id: impl Into<String>) -> Thread<S> {
+        Thread {
+            every_graph: self.every_graph,
+            ..self.graph.thread(id)
+        }
+    }
+
+    /// Returns the name of the graph.
+    pub fn graph_name(&self) -> &str {
+        &self.graph.topology().name
+    }
+
     /// Returns the checkpointer of the graph.
     ///
     /// # Errors

@@ -86,6 +86,7 @@ impl<S: State> Thread<S> {
             id: self.id.clone(),
             graph,
             place: Place::Subgraph(SubgraphPlace { root, path }),
+            every_graph: self.every_graph,
             at: None,
         })
     }

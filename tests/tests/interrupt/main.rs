@@ -16,3 +16,4 @@ mod nodes;
 mod not_json;
 mod routers;
 mod waiting;
+mod waking;

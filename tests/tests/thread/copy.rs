@@ -122,7 +122,15 @@ async fn idle_threads_go() {
     tokio::time::sleep(Duration::from_millis(60)).await;
     graph.run(()).thread("young").await.unwrap();
     let idle = Duration::from_millis(50);
-    assert_eq!(graph.threads().delete_idle(idle).await.unwrap(), 1);
+    assert_eq!(
+        graph
+            .threads()
+            .delete_idle(idle)
+            .including(RunStatus::Interrupted)
+            .await
+            .unwrap(),
+        1
+    );
     assert_eq!(names(&graph, ThreadFilter::new()).await, ["young"]);
     assert!(graph.thread("old").state().await.unwrap().is_none());
     assert_eq!(
@@ -168,7 +176,12 @@ async fn j6_a_thread_that_is_written_to_while_idle_ones_go_stays() {
     }
     let saver: Arc<dyn Checkpointer> = Arc::new(saver);
     let graph = over(&graph, &saver);
-    let removed = graph.threads().delete_idle(Duration::ZERO).await.unwrap();
+    let removed = graph
+        .threads()
+        .delete_idle(Duration::ZERO)
+        .including(RunStatus::Interrupted)
+        .await
+        .unwrap();
     assert_eq!(removed, 1);
     assert_eq!(log_of(&graph, "busy").await, ["Ada"]);
     assert!(graph.thread("idle").state().await.unwrap().is_none());

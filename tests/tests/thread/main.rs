@@ -14,6 +14,7 @@ mod copy;
 mod handle;
 mod history;
 mod log;
+mod owners;
 mod prune;
 mod random_history;
 mod runs;

@@ -66,6 +66,20 @@ pub enum CheckpointError {
         /// The type.
         state: &'static str,
     },
+    /// The thread belongs to another graph.
+    #[error(
+        "thread `{thread}` is not {act}: graph `{owner}` has run on it last, and this is graph `{graph}`; use that graph, or `threads().of_all_graphs().thread(..)`"
+    )]
+    OtherGraph {
+        /// The thread.
+        thread: String,
+        /// This graph.
+        graph: String,
+        /// The graph that has run on it last.
+        owner: String,
+        /// What was to be done, as a participle.
+        act: &'static str,
+    },
     /// The new thread's name is taken.
     #[error("thread `{0}` exists already")]
     ThreadExists(String),

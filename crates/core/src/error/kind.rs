@@ -113,9 +113,9 @@ impl CheckpointError {
             | Self::BaseGone { .. }
             | Self::Held { .. }
             | Self::LeaseLost { .. } => ErrorKind::Conflict,
-            Self::ThreadExists(_) | Self::WrongType { graph: Some(_), .. } => {
-                ErrorKind::AlreadyExists
-            }
+            Self::ThreadExists(_)
+            | Self::OtherGraph { .. }
+            | Self::WrongType { graph: Some(_), .. } => ErrorKind::AlreadyExists,
             Self::UnknownThread(_)
             | Self::UnknownCheckpoint { .. }
             | Self::NothingToResume { .. } => ErrorKind::NotFound,

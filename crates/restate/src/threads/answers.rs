@@ -63,10 +63,10 @@ pub(crate) fn assign(
             Ok(found)
         }
         Given::Signal { event, payload } => {
-            let waits = waits().filter(|wait| wait.event.as_ref() == Some(event));
+            let waits = waits().filter(|wait| wait.takes(event));
             let found: Vec<_> = waits
                 .map(|wait| {
-                    let answer = wait.answer_with(payload.clone());
+                    let answer = wait.answer_with(event, payload.clone());
                     (wait.interrupt, answer)
                 })
                 .collect();

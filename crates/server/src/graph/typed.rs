@@ -11,7 +11,7 @@ use langgraph::interrupt::Interrupt;
 use langgraph::node::Command;
 use langgraph::run::{EventStream, Run};
 use langgraph::stream::{EventKind, EventTask, StreamOptions};
-use langgraph::thread::{Keep, OnConflict, OnOpenInterrupt};
+use langgraph::thread::{Keep, OnConflict, OnOpenInterrupt, Threads};
 use langgraph::{CompiledStateGraph, Outcome, State};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -36,6 +36,11 @@ pub(super) struct Typed<S: State> {
 }
 
 impl<S: State> Typed<S> {
+    /// Returns the threads of the server: its rows say which graph they belong to.
+    fn all(&self) -> Threads<S> {
+        self.graph.threads().of_all_graphs()
+    }
+
     pub(super) fn new(
         graph: CompiledStateGraph<S>,
         options: GraphOptions<S>,
@@ -447,11 +452,11 @@ where
     }
 
     async fn copy(&self, thread: &str, to: &str) -> Result<(), AgentError> {
-        self.graph.thread(thread).copy(to).await
+        self.all().thread(thread).copy(to).await
     }
 
     async fn prune(&self, thread: &str) -> Result<(), AgentError> {
-        match self.graph.thread(thread).prune(Keep::Newest(1)).await {
+        match self.all().thread(thread).prune(Keep::Newest(1)).await {
             // Nothing has run there.
             Err(AgentError::Checkpoint(CheckpointError::UnknownThread(_))) => Ok(()),
             pruned => pruned.map(|_| ()),
@@ -459,6 +464,6 @@ where
     }
 
     async fn delete(&self, thread: &str) -> Result<(), AgentError> {
-        self.graph.thread(thread).delete().await
+        self.all().thread(thread).delete().await
     }
 }

@@ -206,6 +206,15 @@ fn checkpoints() -> Vec<(&'static str, CheckpointError)> {
         ),
         ("CheckpointError::ThreadExists", E::ThreadExists(text())),
         (
+            "CheckpointError::OtherGraph",
+            E::OtherGraph {
+                thread: text(),
+                graph: text(),
+                owner: text(),
+                act: "copied",
+            },
+        ),
+        (
             "CheckpointError::Held",
             E::Held {
                 thread: text(),
