@@ -2,17 +2,11 @@
 
 use std::time::SystemTime;
 
-use langgraph::checkpoint::{Checkpointer, RunStatus, ThreadFilter, ThreadInfo};
+use langgraph::checkpoint::{Checkpointer, RunStatus, ThreadFilter};
 use langgraph::error::CheckpointError;
 
+use crate::read::{list, waits_of};
 use crate::wait::Wait;
-use crate::waits::waits_of;
-
-/// How many threads one query lists.
-pub(crate) const PAGE: usize = 1_000;
-
-/// The call that errors name.
-const CALL: &str = "a look at what is due";
 
 /// Returns the waits of all threads of a saver whose time has come at `now`, earliest first.
 ///
@@ -37,26 +31,4 @@ pub async fn due<C: Checkpointer + ?Sized>(
     }
     due.sort_by_key(|wait| wait.until);
     Ok(due)
-}
-
-/// Returns the threads that a filter selects, page by page.
-pub(crate) async fn list<C: Checkpointer + ?Sized>(
-    saver: &C,
-    filter: ThreadFilter,
-) -> Result<Vec<ThreadInfo>, CheckpointError> {
-    let missing = CheckpointError::NoAdministration(CALL);
-    let administration = saver.administration().ok_or(missing)?;
-    let mut filter = filter.limit(PAGE);
-    let mut all = Vec::new();
-    loop {
-        let page = administration.threads(filter.clone()).await?;
-        let is_last = page.len() < PAGE;
-        if let Some(last) = page.last() {
-            filter = filter.after(&last.thread);
-        }
-        all.extend(page);
-        if is_last {
-            return Ok(all);
-        }
-    }
 }

@@ -76,6 +76,7 @@ mod context;
 mod due;
 mod graphs;
 mod kept;
+mod read;
 mod wait;
 mod waits;
 mod wake;

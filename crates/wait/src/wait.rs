@@ -21,8 +21,8 @@ pub(crate) struct Question {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Until {
     /// A time as RFC 3339 writes it, in UTC.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    until: Option<String>,
+    #[serde(rename = "until", default, skip_serializing_if = "Option::is_none")]
+    time: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     event: Option<String>,
     /// Several events, of which the first that comes ends the wait.
@@ -66,7 +66,7 @@ impl Question {
             _ => Some(0),
         };
         let wait = Until {
-            until: time.map(text),
+            time: time.map(text),
             event,
             one_of,
         };
@@ -126,7 +126,7 @@ impl Wait {
         let Ok(question) = Question::deserialize(payload) else {
             return Self::expiring(thread, interrupt, payload);
         };
-        let until = match &question.wait.until {
+        let until = match &question.wait.time {
             Some(text) => Some(read_time(text)?),
             None => None,
         };

@@ -3,12 +3,10 @@
 use std::collections::BTreeMap;
 use std::time::SystemTime;
 
-use langgraph::checkpoint::{
-    Checkpointer, Head, RunStatus, ThreadFilter, ThreadInfo, ThreadKey, open_interrupts,
-};
+use langgraph::checkpoint::{Checkpointer, Head, RunStatus, ThreadFilter};
 use langgraph::error::CheckpointError;
 
-use crate::due::list;
+use crate::read::{list, waits_of};
 use crate::wait::Wait;
 
 /// The waits of a saver's threads, kept from one look to the next.
@@ -108,23 +106,4 @@ impl Waits {
     pub fn iter(&self) -> impl Iterator<Item = &Wait> {
         self.threads.values().flat_map(|(_, waits)| waits)
     }
-}
-
-/// Returns the waits of a thread.
-pub(crate) async fn waits_of<C: Checkpointer + ?Sized>(
-    saver: &C,
-    info: &ThreadInfo,
-) -> Result<Vec<Wait>, CheckpointError> {
-    let key = ThreadKey::root(&*info.thread);
-    let position = saver.load_state(&key, None, &mut |_| ()).await?;
-    let stored = position.and_then(|position| position.checkpoint);
-    let open = stored.iter().flat_map(open_interrupts);
-    let waits = open.filter_map(|interrupt| Wait::of(&info.thread, &interrupt));
-    let graph = info.owner.as_ref().map(|owner| &owner.graph);
-    Ok(waits
-        .map(|wait| Wait {
-            graph: graph.cloned(),
-            ..wait
-        })
-        .collect())
 }

@@ -11,9 +11,9 @@ use langgraph::{Outcome, State};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::due::list;
 use crate::graphs::WakesThreads;
 use crate::kept::KeptEvents;
+use crate::read::list;
 use crate::wait::Wait;
 
 /// How many threads [`wake_due`] runs at a time.

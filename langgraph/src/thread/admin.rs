@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::time::{Duration, SystemTime};
 
 use super::{Place, Thread, Threads};
-use crate::checkpoint::{RunStatus, ThreadFilter, ThreadInfo, StorageUsage, check_thread_id};
+use crate::checkpoint::{RunStatus, StorageUsage, ThreadFilter, ThreadInfo, check_thread_id};
 use crate::error::{AgentError, CheckpointError};
 use crate::state::State;
 
@@ -32,7 +32,7 @@ impl<S: State> Thread<S> {
     pub async fn copy(&self, to: &str) -> Result<(), AgentError> {
         self.require_root("copy")?;
         check_thread_id(to)?;
-        self.require_owner("copied").await?;
+        self.require_owner("copied", "copying a thread").await?;
         let administration = self.saver()?.administration_for("copying a thread")?;
         Ok(administration.copy_thread(&self.id, to).await?)
     }
@@ -53,7 +53,7 @@ impl<S: State> Thread<S> {
         let administration = saver.administration_for("deleting a thread")?;
         let inside = match &self.place {
             Place::Root => {
-                self.require_owner("deleted").await?;
+                self.require_owner("deleted", "deleting a thread").await?;
                 return Ok(administration.delete_thread(&self.id).await?);
             }
             Place::Subgraph(inside) => inside,
@@ -118,7 +118,7 @@ impl<S: State> Thread<S> {
     pub async fn prune(&self, keep: Keep) -> Result<usize, AgentError> {
         let inside = match &self.place {
             Place::Root => {
-                self.require_owner("pruned").await?;
+                self.require_owner("pruned", "pruning a thread").await?;
                 return self.open_root()?.prune(keep).await;
             }
             Place::Subgraph(inside) => inside,
@@ -130,11 +130,11 @@ impl<S: State> Thread<S> {
 
 impl<S: State> Thread<S> {
     /// Fails for a thread of another graph, unless these are asked for.
-    async fn require_owner(&self, act: &'static str) -> Result<(), AgentError> {
+    async fn require_owner(&self, act: &'static str, call: &'static str) -> Result<(), AgentError> {
         if self.every_graph {
             return Ok(());
         }
-        let administration = self.saver()?.administration_for("maintaining a thread")?;
+        let administration = self.saver()?.administration_for(call)?;
         let filter = ThreadFilter::new().thread(&*self.id);
         let info = administration.threads(filter).await?.pop();
         let name = &self.graph.topology().name;
