@@ -97,7 +97,7 @@ pub(crate) fn fields(text: &str) -> (String, String, serde_json::Value) {
         .lines()
         .map(|line| line.split_once(": ").unwrap())
         .collect();
-    let [("id", id), ("event", event), ("data", data)] = lines[..] else {
+    let [("event", event), ("data", data), ("id", id)] = lines[..] else {
         panic!("{text}");
     };
     let data = serde_json::from_str(data).unwrap();
