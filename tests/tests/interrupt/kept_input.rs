@@ -177,9 +177,10 @@ async fn a_kept_input_whose_router_fails_is_read_again() {
         On,
     }
     fn goes(_: &Lines) -> Result<Goes, NodeError> {
-        match FAILS.load(Ordering::SeqCst) {
-            true => Err(NodeError::msg("the router is away")),
-            false => Ok(Goes::On),
+        if FAILS.load(Ordering::SeqCst) {
+            Err(NodeError::msg("the router is away"))
+        } else {
+            Ok(Goes::On)
         }
     }
     let graph = graph! { START => match goes { Goes::On => ask }; ask => END };
