@@ -223,9 +223,10 @@ async fn k11_a_breakpoint_holds_a_thread_that_is_drained_there() {
         flat.add_node("a", step).add_node("b", step);
         flat.add_sequence(&["a", "b"]).interrupt_before(["b"]);
         let flat = flat.compile().unwrap().resource(Arc::clone(&world));
-        let graph = match inside {
-            false => flat.checkpointer(Arc::new(MemorySaver::new())),
-            true => around_subgraph(&world, &["b"]),
+        let graph = if inside {
+            around_subgraph(&world, &["b"])
+        } else {
+            flat.checkpointer(Arc::new(MemorySaver::new()))
         };
         let run = graph.run(()).thread("t").cancel(world.token.clone());
         let outcome = run.await.unwrap();
