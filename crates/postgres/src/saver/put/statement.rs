@@ -308,14 +308,14 @@ mod tests {
     #[test]
     fn every_parameter_has_a_number_and_is_used() {
         let statements: [(&Statement, usize); 8] = [
-            (&ONE_ROW.rows, 14),
-            (&ONE_ROW.step, 26),
-            (&SOME_ROWS.rows, 14),
-            (&SOME_ROWS.step, 26),
-            (&WITH_ONE.make, 24),
-            (&WITH_ONE.advance, 26),
-            (&WITH_SOME.make, 24),
-            (&WITH_SOME.advance, 26),
+            (&ONE_ROW.rows, 15),
+            (&ONE_ROW.step, 27),
+            (&SOME_ROWS.rows, 15),
+            (&SOME_ROWS.step, 27),
+            (&WITH_ONE.make, 25),
+            (&WITH_ONE.advance, 27),
+            (&WITH_SOME.make, 25),
+            (&WITH_SOME.advance, 27),
         ];
         for (statement, count) in statements {
             for (held, holder) in [(false, 0), (true, 1)] {
