@@ -70,7 +70,8 @@ fn offset(random: &mut fastrand::Rng) -> i64 {
     }
 }
 
-/// A lease of another holder that ends then: it counts if it is ahead, by at most its term.
+/// A lease of another holder that ends then: it counts if it is ahead, by at most its term. SQLite does
+/// not look at the time of a holder on the same host, whose lease goes by the host's uptime.
 async fn lease(
     saver: &dyn Checkpointer,
     sql: &Sql,
@@ -83,6 +84,13 @@ async fn lease(
     let take = |holder: &'static str| leases.lease(thread, holder, TERM);
     take("other").await.map_err(|error| error.to_string())?;
     sql.move_lease(thread, seconds).await;
+    if let Sql::Sqlite(connection) = sql {
+        let held = take("me").await.map_err(|error| error.to_string())?;
+        if held.is_none() {
+            return Err("the clock has ended the lease of a process on this host".to_owned());
+        }
+        move_to_another_host(connection, thread);
+    }
     let held = take("me").await.map_err(|error| error.to_string())?;
     let counts = seconds > 0 && seconds <= 30;
     if held.is_some() != counts {
@@ -120,6 +128,13 @@ async fn age(
     }
     let deleted = graph.thread(&name).delete().await;
     deleted.map_err(|error| error.to_string())
+}
+
+/// Takes the uptime of the host from a lease, as it has none from another host.
+fn move_to_another_host(connection: &rusqlite::Connection, thread: &str) {
+    let sql = "UPDATE thread_leases SET until_uptime = 0 WHERE thread = ?1";
+    let changed = connection.execute(sql, [thread]);
+    assert_eq!(changed.expect("the lease is changed"), 1);
 }
 
 /// Changes what a clock has written.
