@@ -67,12 +67,10 @@ async fn write_and_read(order: impl Fn(usize) -> usize) {
     for (index, stored) in read.records.iter().enumerate() {
         assert_eq!(stored.checkpoint.id, ids[index]);
         assert_eq!(&*stored.checkpoint.tasks[0].node, "node");
-        let [task] = &*stored.tasks else {
-            panic!("{stored:?}")
-        };
-        assert!(
-            matches!(&task.outcome, Some(TaskOutcome::Failed(error)) if *error == index.to_string())
-        );
+        assert_eq!(stored.tasks.len(), 1);
+        let outcome = &stored.tasks[0].outcome;
+        let failed = index.to_string();
+        assert!(matches!(outcome, Some(TaskOutcome::Failed(error)) if *error == failed));
     }
 
     // Pruning one log leaves its copy as it was.
