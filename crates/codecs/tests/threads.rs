@@ -303,3 +303,36 @@ async fn plain_text_in_place_of_ciphertext_is_refused() {
         }
     }
 }
+
+/// The same state with a field of another type.
+mod retyped {
+    use super::*;
+
+    #[derive(State, Clone, Debug, Default, PartialEq)]
+    pub(super) struct Survey {
+        #[reducer(append)]
+        pub(super) answers: Vec<u32>,
+        pub(super) best: Option<f64>,
+    }
+}
+
+#[tokio::test]
+async fn a_value_of_another_type_names_its_field_and_no_secret() {
+    for formats in all() {
+        let (store, secret) = (Arc::new(MemorySaver::new()), formats.clone());
+        let (graph, saver) = kept(&store, formats);
+        graph.run(()).thread("t").await.unwrap();
+        let mut other = StateGraph::<retyped::Survey>::new();
+        other.set_name(graph.topology().name.clone());
+        other
+            .add_node("ask", |_: &retyped::Survey| ())
+            .add_sequence(&["ask"]);
+        let other = other.compile().unwrap().checkpointer(saver);
+        let error = other.thread("t").state().await.unwrap_err().to_string();
+        assert!(
+            error.contains("cannot be read: field `answers`: "),
+            "{secret:?}: {error}"
+        );
+        assert_eq!(error.matches("`answers`").count(), 1, "{error}");
+    }
+}

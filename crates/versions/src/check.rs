@@ -3,11 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use langgraph::checkpoint::{
-    Accepts, InnerSnapshot, RunStatus, Saver, Snapshot, ThreadFilter, ThreadKey,
-};
+use langgraph::checkpoint::{Accepts, RunStatus, Saver, Snapshot, ThreadFilter, ThreadKey};
 use langgraph::error::AgentError;
-use langgraph::graph::{NodeKind, START, Topology};
+use langgraph::graph::Topology;
 use langgraph::{CompiledStateGraph, State};
 
 use crate::position::Position;
@@ -39,7 +37,8 @@ pub struct ThreadCheck {
     pub status: RunStatus,
     /// Why the graph cannot go on with it, if it cannot.
     pub error: Option<AgentError>,
-    /// What goes on in another way than in the graph that wrote it: joins that start again.
+    /// What goes on in another way than in the graph that wrote it: fields that have their default or
+    /// are not read, joins that start again.
     pub notes: Vec<String>,
 }
 
@@ -84,9 +83,9 @@ impl fmt::Display for Report {
 /// Says which stored threads of a graph it can go on with, and why not with the others. It runs
 /// nothing and writes nothing.
 ///
-/// A thread is blocked if its state cannot be read, or if it waits for a node that the graph does
-/// not have; also in a subgraph. It does not see what node functions do: a worker that now takes
-/// items of another type fails when it runs. Threads that a graph of another name has run on are
+/// A thread is blocked if its state cannot be read, if it waits for a node that the graph does not
+/// have, or if a pending worker does not take the item that is stored for it; also in a subgraph that is
+/// a node. It does not see what node functions do. Threads that a graph of another name has run on are
 /// left out.
 ///
 /// # Errors
@@ -142,57 +141,12 @@ pub(crate) async fn check<S: State>(
     thread: &str,
 ) -> Result<Vec<String>, AgentError> {
     let thread = graph.thread(thread);
-    thread.check().await?;
-    let Some(snapshot) = thread.state_with_subgraphs().await? else {
-        return Ok(Vec::new());
-    };
-    let topology = graph.topology();
-    for task in &snapshot.tasks {
-        if let Some(inside) = &task.inside {
-            check_inside(
-                topology,
-                &task.node,
-                inside,
-                &mut vec![task.node.to_string()],
-            )
-            .map_err(|problem| {
-                AgentError::InvalidInput(format!("thread `{}` {problem}", thread.id()))
-            })?;
-        }
+    let read = thread.check().await?;
+    let mut notes: Vec<_> = read.iter().map(ToString::to_string).collect();
+    if let Some(snapshot) = thread.state().await? {
+        notes.extend(joins_that_start_again(graph.topology(), &snapshot));
     }
-    Ok(joins_that_start_again(topology, &snapshot))
-}
-
-/// Checks that the nodes exist that a subgraph waits for.
-fn check_inside(
-    outer: &Topology,
-    node: &str,
-    inside: &InnerSnapshot,
-    path: &mut Vec<String>,
-) -> Result<(), String> {
-    let info = outer.nodes.iter().find(|info| *info.name == *node);
-    let Some(NodeKind::Subgraph(topology)) = info.map(|info| &info.kind) else {
-        return Err(format!(
-            "stands in a graph in `{}`, which is no graph now",
-            path.join("/")
-        ));
-    };
-    for next in inside.next() {
-        let known = topology.nodes.iter().any(|info| info.name == *next);
-        if !known && **next != *START {
-            return Err(format!(
-                "waits for node `{next}` in `{}`, which graph `{}` does not have",
-                path.join("/"),
-                topology.name
-            ));
-        }
-        if let Some(deeper) = inside.inside(next) {
-            path.push(next.to_string());
-            check_inside(topology, next, deeper, path)?;
-            path.pop();
-        }
-    }
-    Ok(())
+    Ok(notes)
 }
 
 fn joins_that_start_again<S: State>(topology: &Topology, snapshot: &Snapshot<S>) -> Vec<String> {

@@ -5,6 +5,7 @@
 //! the cost of a checkpoint depends on the changes, not on the size of the state.
 
 mod accepts;
+mod check_note;
 mod durability;
 mod inner;
 mod owner;
@@ -13,6 +14,7 @@ pub(crate) mod task_id;
 mod unfilled_join;
 
 pub use accepts::Accepts;
+pub use check_note::CheckNote;
 pub use durability::Durability;
 pub use inner::InnerSnapshot;
 #[doc(inline)]

@@ -113,6 +113,10 @@ impl<S: State> Step<S> for RemoteStep<S> {
         NodeRun::future(self.shared.run(call))
     }
 
+    fn check_item(&self, item: &dyn ErasedItem, node: &str) -> Result<(), NodeError> {
+        self.local.check_item(item, node)
+    }
+
     fn code(&self) -> &'static str {
         self.local.code()
     }

@@ -8,7 +8,9 @@ use std::sync::Arc;
 use super::into_node::FnStep;
 use super::{ConfiguredNode, NodeExt};
 use crate::error::NodeError;
-use crate::node::{Call, Context, IntoOutput, Item, NodeMeta, NodeRun, OwnedFuture, Step, item};
+use crate::node::{
+    Call, Context, ErasedItem, IntoOutput, Item, NodeMeta, NodeRun, OwnedFuture, Step, item,
+};
 use crate::policy::{CachePolicy, ErrorHandler, Middleware, RetryPolicy};
 use crate::state::State;
 use langgraph_topology::NodeKind;
@@ -197,6 +199,10 @@ macro_rules! shape {
                 };
                 let $function = &self.0;
                 $body
+            }
+
+            fn check_item(&self, sent: &dyn ErasedItem, node: &str) -> Result<(), NodeError> {
+                item::<T>(sent, node).map(drop)
             }
         }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::send::{ErasedItem, item};
 use super::{Call, Context, Item, NodeRun, Step};
+use crate::error::NodeError;
 use crate::state::State;
 
 /// Finds the items of a node in the state.
@@ -18,7 +19,11 @@ type RunItem<S> = dyn for<'a> Fn(&dyn ErasedItem, &'a S, &'a Context) -> NodeRun
 pub struct EachItem<S: State> {
     pub(crate) items: Arc<Items<S>>,
     run: Arc<RunItem<S>>,
+    check: CheckItem,
 }
+
+/// Fails if an item has not the type of the node's.
+type CheckItem = fn(&dyn ErasedItem, &str) -> Result<(), NodeError>;
 
 impl<S: State> EachItem<S> {
     /// Creates it from a function that finds the items, and one that runs the node on an item.
@@ -34,6 +39,7 @@ impl<S: State> EachItem<S> {
         let erase = |item| Arc::new(item) as Arc<dyn ErasedItem>;
         Self {
             items: Arc::new(move |state| items(state).into_iter().map(erase).collect()),
+            check: |sent, node| item::<T>(sent, node).map(drop),
             run: Arc::new(move |sent, state, cx| match item(sent, cx.node()) {
                 Ok(item) => run(item, state, cx),
                 Err(error) => NodeRun::ready(Err::<(), _>(error)),
@@ -56,6 +62,10 @@ impl<S: State> Step<S> for EachStep<S> {
             Some(item) => (self.each.run)(item, call.state, call.cx),
             None => self.whole.call(call),
         }
+    }
+
+    fn check_item(&self, item: &dyn ErasedItem, node: &str) -> Result<(), NodeError> {
+        (self.each.check)(item, node)
     }
 
     fn code(&self) -> &'static str {

@@ -3,6 +3,7 @@
 use super::send::ErasedItem;
 use super::subgraph::GraphNode;
 use super::{Context, NodeRun};
+use crate::error::NodeError;
 use crate::state::State;
 
 /// The arguments of a node.
@@ -31,6 +32,11 @@ pub(crate) trait Step<S: State>: Send + Sync {
     /// Returns the graph, if the node is one.
     fn graph(&self) -> Option<GraphNode<'_>> {
         None
+    }
+
+    /// Fails if the node cannot take the item.
+    fn check_item(&self, _item: &dyn ErasedItem, _node: &str) -> Result<(), NodeError> {
+        Ok(())
     }
 
     /// Returns the type name of the code, for caches that must not outlive it.

@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use super::{Persistence, Resources};
-use crate::checkpoint::{CheckpointId, Checkpointer, Head, InnerSnapshot, ThreadKey};
+use crate::checkpoint::{CheckNote, CheckpointId, Checkpointer, Head, InnerSnapshot, ThreadKey};
 use crate::error::AgentError;
 use langgraph_topology::NodeName;
 
@@ -107,6 +107,13 @@ pub(crate) trait InnerGraph: Any + Send + Sync {
     /// Returns the snapshot of the call that `log` names; `None` if it has not started.
     fn look<'a>(&'a self, log: InnerLog<'a>, look: SnapshotQuery)
     -> InnerFuture<'a, InnerSnapshot>;
+
+    /// Fails if a run cannot go on with the call that `log` names. `path` leads to the graph.
+    fn check<'a>(
+        &'a self,
+        log: InnerLog<'a>,
+        path: Vec<NodeName>,
+    ) -> InnerFuture<'a, Vec<CheckNote>>;
 
     /// Finds a task of a node.
     fn find<'a>(&'a self, log: InnerLog<'a>, wanted: TaskQuery<'a>) -> InnerFuture<'a, FoundTask>;

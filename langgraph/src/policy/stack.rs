@@ -13,7 +13,7 @@ use super::limits::{alarm, pause};
 use super::middleware::{Middleware, NodeCall};
 use super::policies::Policies;
 use crate::error::{NoRuntime, NodeError};
-use crate::node::{Call, Context, GraphNode, NodeRun, Output, Step, catch};
+use crate::node::{Call, Context, ErasedItem, GraphNode, NodeRun, Output, Step, catch};
 use crate::state::State;
 
 /// From the outside in: the cache, the error handler, the retries, the middleware, the time limits,
@@ -168,5 +168,9 @@ impl<S: State> Step<S> for Stack<S> {
 
     fn graph(&self) -> Option<GraphNode<'_>> {
         self.node.step.graph()
+    }
+
+    fn check_item(&self, item: &dyn ErasedItem, node: &str) -> Result<(), NodeError> {
+        self.node.step.check_item(item, node)
     }
 }

@@ -113,16 +113,22 @@ impl<S: State> StateCodec<S> {
         let version = S::version();
         let migrate = migration(version, encoded, std::any::type_name::<S>())?;
         let mut updates = Updates::new();
+        let mut unread = None;
         let wire = OutputWire::decode(encoded, formats, &mut |from| {
             let update = match migrate {
-                None => (self.read)(from)?,
+                None => (self.read)(from),
                 Some(migrate) => {
                     let value = migrated(from, encoded.version, migrate)?;
-                    (self.read)(&mut <dyn Deserializer<'_>>::erase(value))?
+                    (self.read)(&mut <dyn Deserializer<'_>>::erase(value))
                 }
             };
-            updates.push(update);
+            updates.push(update.inspect_err(|error| unread = field_of(&error.to_string()))?);
             Ok(())
+        });
+        let wire = wire.map_err(|error| match unread {
+            // A format that keeps values secret hides the message.
+            Some(field) if field_of(&error.to_string()).is_none() => error.at(field),
+            _ => error,
         })?;
         Ok(Decoded { wire, updates })
     }
@@ -208,6 +214,12 @@ impl<S: State> Clone for StateCodec<S> {
 impl<S: State> Copy for StateCodec<S> {}
 
 impl_debug!([S: State] StateCodec<S>, |_codec| "StateCodec<{}>", std::any::type_name::<S>());
+
+/// Returns the field that an error of [`read_fields`](langgraph_core::state::derive::read_fields) names.
+fn field_of(error: &str) -> Option<String> {
+    let (field, _) = error.strip_prefix("field `")?.split_once('`')?;
+    Some(field.to_owned())
+}
 
 /// Returns the part of a path that is inside an update.
 fn in_update(path: &str) -> Option<&str> {

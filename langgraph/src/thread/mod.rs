@@ -5,6 +5,7 @@
 //! have the same handle: [`Thread::subgraph`].
 
 mod admin;
+mod check;
 mod interrupts;
 pub(crate) mod lease;
 pub(crate) mod load;

@@ -1,13 +1,9 @@
 //! Reads the state and the history of a thread.
 
-use std::sync::Arc;
-
 use super::Thread;
 use crate::checkpoint::{ListOptions, Snapshot};
 use crate::error::AgentError;
-use crate::node::Resources;
 use crate::state::State;
-use crate::superstep::Engine;
 
 mod snapshot;
 pub(super) mod subgraphs;
@@ -72,27 +68,6 @@ impl<S: State> Thread<S> {
             Some(log) => log.snapshot_with_subgraphs(self.at).await,
             None => Ok(None),
         }
-    }
-
-    /// Checks whether a run of this graph can go on from here, without starting one: that the state
-    /// can be read, and that the graph has the nodes that are pending. A thread that does not exist
-    /// can start.
-    ///
-    /// # Errors
-    ///
-    /// As [`state`](Self::state);
-    /// [`CheckpointError::UnknownNode`](crate::error::CheckpointError::UnknownNode).
-    pub async fn check(&self) -> Result<(), AgentError> {
-        let Some(log) = self.open().await? else {
-            return Ok(());
-        };
-        let Some(loaded) = log.read(self.at).await? else {
-            return Ok(());
-        };
-        let initial = Arc::clone(&log.initial);
-        let (resources, path) = (Resources::default(), &log.namespace);
-        let mut engine = Engine::offline(&log.graph, &self.id, path, resources, initial);
-        loaded.restore(&mut engine, &self.id, None)
     }
 
     /// Returns the checkpoints of all branches of the thread, newest first.

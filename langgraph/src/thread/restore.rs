@@ -23,11 +23,12 @@ impl<S: State> Loaded<S> {
         recorder: Option<Recorder<S>>,
     ) -> Result<(), AgentError> {
         let plan = Arc::clone(&engine.position.plan);
+        let namespace = Arc::clone(&engine.position.scope.namespace);
         let find = |node: &NodeName| {
             plan.stored_node(node)
                 .ok_or_else(|| CheckpointError::UnknownNode {
                     thread: thread.to_owned(),
-                    node: node.to_string(),
+                    node: [&*namespace, &[Arc::clone(node)]].concat().join("/"),
                     graph: plan.topology.name.clone(),
                     stored: self.stored.checkpoint.graph,
                     now: plan.fingerprint,

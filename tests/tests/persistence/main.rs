@@ -9,6 +9,7 @@
     reason = "helpers of tests are tests; the shapes of nodes and routers are the runtime's"
 )]
 
+mod check;
 mod conformance;
 mod durability;
 mod evolution;

@@ -204,7 +204,7 @@ async fn m6_the_check_says_which_threads_are_blocked_and_why() {
     assert_eq!(blocked, ["inside"], "{report}");
     let text = report.to_string();
     assert!(
-        text.contains("waits for node `deep` in `ask`, which graph `inner` does not have"),
+        text.contains("waits for node `ask/deep`, which graph `inner` does not have"),
         "{text}"
     );
     assert!(

@@ -5,7 +5,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use serde::Deserializer;
-use serde::de::{IgnoredAny, MapAccess, Visitor};
+use serde::de::{Error, IgnoredAny, MapAccess, Visitor};
 
 use super::{Reducer, ReducerFn};
 use crate::error::ReducerError;
@@ -159,7 +159,8 @@ impl<'de, U: ReadField<'de>> Visitor<'de> for FieldsVisitor<U> {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<U, A::Error> {
         let mut update = U::default();
         while let Some(name) = map.next_key::<String>()? {
-            if !update.read(&name, &mut map)? {
+            let read = update.read(&name, &mut map);
+            if !read.map_err(|error| A::Error::custom(format!("field `{name}`: {error}")))? {
                 map.next_value::<IgnoredAny>()?;
             }
         }

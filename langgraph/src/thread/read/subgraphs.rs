@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::checkpoint::{CheckpointId, Checkpointer, InnerSnapshot, Snapshot, ThreadKey};
+use crate::checkpoint::{Checkpointer, InnerSnapshot, Snapshot, ThreadKey};
 use crate::error::AgentError;
 use crate::graph::plan::Plan;
 use crate::graph::{CompiledStateGraph, NodeName};
 use crate::node::Persistence;
-use crate::node::{AnyState, Argument, InnerLog, SnapshotQuery};
+use crate::node::{AnyState, Argument, GraphNode, InnerLog, SnapshotQuery};
 use crate::state::State;
 use crate::thread::load::{Read, load};
 use crate::thread::loaded::Loaded;
@@ -33,12 +33,11 @@ impl<S: State> CompiledStateGraph<S> {
     }
 }
 
-/// Returns the snapshot of a subgraph's log; `None` if the graph has not started.
-pub(in crate::thread) async fn snapshot_inside<S: State>(
+/// Returns the key and the newest checkpoint of a subgraph's log; `None` if the graph has not started.
+pub(in crate::thread) async fn load_inside<S: State>(
     graph: &CompiledStateGraph<S>,
     log: InnerLog<'_>,
-    look: SnapshotQuery,
-) -> Result<Option<InnerSnapshot>, AgentError> {
+) -> Result<Option<(ThreadKey, Loaded<S>)>, AgentError> {
     let (key, call) = match &graph.persistence {
         Persistence::None => return Ok(None),
         Persistence::PerCall => (log.key, None),
@@ -59,11 +58,21 @@ pub(in crate::thread) async fn snapshot_inside<S: State>(
     .await?;
     // State of another call does not belong to this task.
     let loaded = loaded.filter(|loaded| loaded.stored.checkpoint.call == call);
-    let Some(loaded) = loaded else {
+    Ok(loaded.map(|loaded| (key, loaded)))
+}
+
+/// Returns the snapshot of a subgraph's log; `None` if the graph has not started.
+pub(in crate::thread) async fn snapshot_inside<S: State>(
+    graph: &CompiledStateGraph<S>,
+    log: InnerLog<'_>,
+    look: SnapshotQuery,
+) -> Result<Option<InnerSnapshot>, AgentError> {
+    let saver = log.saver;
+    let Some((key, loaded)) = load_inside(graph, log).await? else {
         return Ok(None);
     };
     let shown = ShownLog {
-        saver: log.saver,
+        saver,
         key: &key,
         namespace: &look.namespace,
         saved: look.saved,
@@ -72,48 +81,55 @@ pub(in crate::thread) async fn snapshot_inside<S: State>(
     Ok(Some(InnerSnapshot::new(snapshot)))
 }
 
+impl<S: State> Loaded<S> {
+    /// Returns the graph of a task's node, if it is one, with the log of its call.
+    pub(in crate::thread) fn subgraph<'a>(
+        &self,
+        plan: &'a Plan<S>,
+        task: usize,
+        saver: &'a dyn Checkpointer,
+        key: &ThreadKey,
+    ) -> Option<(GraphNode<'a>, InnerLog<'a>)> {
+        let state = self.tasks.get(task)?;
+        let node = plan.node(plan.stored_node(&state.node)?)?.step.graph()?;
+        let around: AnyState = match &state.argument {
+            Some(Argument::State(state)) => Arc::<S>::clone(state),
+            _ => Arc::<S>::clone(&self.state),
+        };
+        let checkpoint = &self.stored.checkpoint;
+        // The log is named after the node's name at that time.
+        let stored = checkpoint.tasks.get(task);
+        let stored = stored.map_or(&state.node, |spec| &spec.node);
+        let log = InnerLog {
+            saver,
+            // A node that is a graph makes one call.
+            key: key.below(checkpoint.id, task, stored, 0),
+            around: node.shares_state.then_some(around),
+        };
+        Some((node, log))
+    }
+}
+
 /// Returns a thread with its subgraphs, as saved or as it is now.
 pub(in crate::thread) async fn show<S: State>(
     plan: &Plan<S>,
     mut loaded: Loaded<S>,
     shown: ShownLog<'_>,
 ) -> Result<Snapshot<S>, AgentError> {
-    let checkpoint: CheckpointId = loaded.stored.checkpoint.id;
     for index in 0..loaded.tasks.len() {
-        let Some(task) = loaded.tasks.get(index) else {
-            break;
-        };
-        let node = plan.stored_node(&task.node);
-        let Some(node) = node.and_then(|node| plan.node(node)) else {
+        let Some((node, log)) = loaded.subgraph(plan, index, shown.saver, shown.key) else {
             continue;
         };
-        let Some(node) = node.step.graph() else {
+        let Some(task) = loaded.tasks.get_mut(index) else {
             continue;
         };
-        let state = match &task.argument {
-            Some(Argument::State(state)) => state,
-            _ => &loaded.state,
-        };
-        let around: AnyState = Arc::<S>::clone(state);
-        // The log is named after the node's name at that time.
-        let stored = loaded.stored.checkpoint.tasks.get(index);
-        let stored = stored.map_or(&task.node, |spec| &spec.node);
         let mut namespace = shown.namespace.to_vec();
         namespace.push(Arc::clone(&task.node));
-        let log = InnerLog {
-            saver: shown.saver,
-            // A node that is a graph makes one call.
-            key: shown.key.below(checkpoint, index, stored, 0),
-            around: node.shares_state.then_some(around),
-        };
         let look = SnapshotQuery {
             namespace,
             saved: shown.saved,
         };
-        let inside = node.graph.look(log, look).await?;
-        if let Some(task) = loaded.tasks.get_mut(index) {
-            task.inside = inside;
-        }
+        task.inside = node.graph.look(log, look).await?;
     }
     Ok(if shown.saved {
         loaded.saved(shown.namespace)

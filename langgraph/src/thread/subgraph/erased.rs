@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::checkpoint::{CheckpointId, Checkpointer, InnerSnapshot, Source, Stored};
+use crate::checkpoint::{CheckNote, CheckpointId, Checkpointer, InnerSnapshot, Source, Stored};
 use crate::error::{AgentError, CheckpointError, SubgraphError};
 use crate::graph::plan::Plan;
 use crate::graph::{CompiledStateGraph, NodeName};
@@ -15,6 +15,7 @@ use crate::node::{
 use crate::record::{Log, Origin};
 use crate::state::State;
 use crate::superstep::Engine;
+use crate::thread::check::check_inside;
 use crate::thread::load::{Read, load};
 use crate::thread::read::subgraphs::snapshot_inside;
 use crate::thread::write::copy;
@@ -53,6 +54,14 @@ impl<S: State> InnerGraph for CompiledStateGraph<S> {
         look: SnapshotQuery,
     ) -> InnerFuture<'a, InnerSnapshot> {
         Box::pin(snapshot_inside(self, log, look))
+    }
+
+    fn check<'a>(
+        &'a self,
+        log: InnerLog<'a>,
+        path: Vec<NodeName>,
+    ) -> InnerFuture<'a, Vec<CheckNote>> {
+        Box::pin(check_inside(self, log, path))
     }
 
     fn find<'a>(&'a self, log: InnerLog<'a>, wanted: TaskQuery<'a>) -> InnerFuture<'a, FoundTask> {
