@@ -24,8 +24,8 @@ impl<S: State> Thread<S> {
     /// # Errors
     ///
     /// As [`state`](Self::state);
-    /// [`CheckpointError::UnknownNode`](crate::error::CheckpointError::UnknownNode);
-    /// [`CheckpointError::Unreadable`](crate::error::CheckpointError::Unreadable) for an item.
+    /// [`CheckpointError::UnknownNode`];
+    /// [`CheckpointError::Unreadable`] for an item.
     pub async fn check(&self) -> Result<Vec<CheckNote>, AgentError> {
         let Some(log) = self.open().await? else {
             return Ok(Vec::new());
