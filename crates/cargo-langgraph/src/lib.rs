@@ -1,0 +1,3 @@
+//! The parts of the `cargo langgraph` command.
+
+pub mod fmt;
