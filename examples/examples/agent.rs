@@ -59,7 +59,7 @@ async fn run(arguments: Vec<String>) -> Result<(), Box<dyn Error>> {
 
         START => think => match next_step {
             Step::CallTools => act => think,
-            Step::Answer    => END,
+            Step::Answer => END,
         };
     }
     .compile()?;

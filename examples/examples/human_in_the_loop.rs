@@ -44,7 +44,11 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let answer = std::env::args().nth(1).unwrap_or_else(|| "yes".to_owned());
     let graph = graph! {
         type State = Post;
-        START => write => ask => if |post: &Post| post.approved { publish => END } else { discard => END };
+        START => write => ask => if |post: &Post| post.approved {
+            publish => END
+        } else {
+            discard => END
+        };
     }
     .compile()?
     .checkpointer(Arc::new(MemorySaver::new()));

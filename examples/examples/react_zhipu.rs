@@ -23,7 +23,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
         START => think => act => observe => match what_next {
             WhatNext::Think => think,
-            WhatNext::Stop  => END,
+            WhatNext::Stop => END,
         };
     }
     .compile()?;

@@ -146,7 +146,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
         START => think => match next_step {
             Step::CallTools => act => think,
-            Step::Answer    => END,
+            Step::Answer => END,
         };
     }
     .compile()?

@@ -1,4 +1,4 @@
-//! Calls that wait for the active run of their thread, with their inputs.
+//! Inputs that later calls give to the active run of their thread.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,7 +9,6 @@ use tokio::sync::oneshot;
 use crate::checkpoint::UnfilledJoin;
 use crate::error::ErrorKind;
 use crate::interrupt::Interrupt;
-use crate::log::Lease;
 use crate::node::Output;
 use crate::state::State;
 use langgraph_topology::NodeName;
@@ -17,52 +16,42 @@ use langgraph_topology::NodeName;
 /// The active runs of this process on threads of a graph, which take inputs.
 pub(crate) struct Inboxes<S: State>(Mutex<HashMap<String, Arc<Inbox<S>>>>);
 
-/// The calls that wait for the active run of a thread.
+/// The inputs for one run.
 pub(crate) struct Inbox<S: State> {
-    /// True if an input waits that the run may merge.
-    merges: AtomicBool,
+    /// True if an input waits that need not wait for the next turn.
+    joins: AtomicBool,
     inputs: Mutex<Inputs<S>>,
 }
 
 struct Inputs<S: State> {
     closed: bool,
     waiting: VecDeque<Waiting<S>>,
-    /// The calls whose inputs the run has merged.
-    merged: Vec<oneshot::Sender<Delivery<S>>>,
+    /// The calls whose input this turn has taken.
+    taken: Vec<oneshot::Sender<TurnEnd<S>>>,
 }
 
 struct Waiting<S: State> {
-    /// The input, if the active run may merge it.
-    input: Option<Output<S>>,
-    merged: Arc<AtomicBool>,
-    call: oneshot::Sender<Delivery<S>>,
+    input: Output<S>,
+    joins: bool,
+    taken: Arc<AtomicBool>,
+    call: oneshot::Sender<TurnEnd<S>>,
 }
 
-/// How the run ended that merged an input.
-pub(crate) enum RunEnd<S> {
+/// How the turn ended that took an input.
+#[derive(Clone)]
+pub(crate) enum TurnEnd<S> {
     Done(S, Vec<UnfilledJoin>),
-    Interrupted(S, Vec<Interrupt>, Vec<NodeName>),
-    Drained(S, Vec<NodeName>),
+    Paused(S, Vec<Interrupt>, Vec<NodeName>),
     Failed(ErrorKind, String),
 }
 
-/// What becomes of a call that waits for the active run.
-pub(crate) enum Delivery<S: State> {
-    /// The run before it has ended: the thread is handed over to this call.
-    HandedOver(Handover<S>),
-    /// The run merged the input, and has ended.
-    Ended(RunEnd<S>),
-    /// The run that merged the input was dropped.
+/// What becomes of an input that was given to the active run.
+pub(crate) enum Delivery<S> {
+    Ended(TurnEnd<S>),
+    /// The run that took the input was dropped.
     Dropped,
-    /// The run failed or was dropped, and has not merged the input.
+    /// The run ended without taking the input.
     Returned,
-}
-
-/// A thread, from one run to the next.
-pub(crate) struct Handover<S: State> {
-    pub(crate) lease: Option<Lease>,
-    /// With the calls that wait behind the next run.
-    pub(crate) inbox: OpenInbox<S>,
 }
 
 impl<S: State> Default for Inboxes<S> {
@@ -75,11 +64,11 @@ impl<S: State> Inboxes<S> {
     /// Opens the inbox of a run that holds its thread.
     pub(crate) fn open(self: &Arc<Self>, thread: &str) -> OpenInbox<S> {
         let inbox = Arc::new(Inbox {
-            merges: AtomicBool::new(false),
+            joins: AtomicBool::new(false),
             inputs: Mutex::new(Inputs {
                 closed: false,
                 waiting: VecDeque::new(),
-                merged: Vec::new(),
+                taken: Vec::new(),
             }),
         });
         self.lock().insert(thread.to_owned(), Arc::clone(&inbox));
@@ -90,29 +79,31 @@ impl<S: State> Inboxes<S> {
         }
     }
 
-    /// Waits behind the active run of the thread, which may merge `input`. The result is `None` if no
-    /// run of this process is active. `begun` is called once the call waits.
+    /// Gives an input to the active run of the thread, and waits for the end of its turn. The
+    /// result is `None` if no run of this process is active. `begun` is called once the input waits.
     pub(crate) async fn deliver(
         &self,
         thread: &str,
-        input: Option<Output<S>>,
+        input: &Output<S>,
+        joins: bool,
         begun: impl FnOnce(),
     ) -> Option<Delivery<S>> {
         let inbox = self.lock().get(thread).cloned()?;
-        let (call, delivery) = oneshot::channel();
-        let merged = Arc::new(AtomicBool::new(false));
+        let (call, end) = oneshot::channel();
+        let taken = Arc::new(AtomicBool::new(false));
         let waiting = Waiting {
-            input,
-            merged: Arc::clone(&merged),
+            input: input.clone(),
+            joins,
+            taken: Arc::clone(&taken),
             call,
         };
         if !inbox.put(waiting) {
             return None;
         }
         begun();
-        Some(match delivery.await {
-            Ok(delivery) => delivery,
-            Err(_) if merged.load(Ordering::Acquire) => Delivery::Dropped,
+        Some(match end.await {
+            Ok(end) => Delivery::Ended(end),
+            Err(_) if taken.load(Ordering::Acquire) => Delivery::Dropped,
             Err(_) => Delivery::Returned,
         })
     }
@@ -123,61 +114,60 @@ impl<S: State> Inboxes<S> {
 }
 
 impl<S: State> Inbox<S> {
-    /// Returns true if an input waits that the run may merge.
-    pub(crate) fn has_mergeable(&self) -> bool {
-        self.merges.load(Ordering::Acquire)
+    /// Returns true if an input waits that need not wait for the next turn.
+    pub(crate) fn has_joining(&self) -> bool {
+        self.joins.load(Ordering::Acquire)
     }
 
-    /// Takes the inputs that the run may merge. `merge` returns the reason if it refuses one.
-    pub(crate) fn take_mergeable(
+    /// Takes the inputs that need not wait for the next turn. `merge` returns the reason if it
+    /// refuses one.
+    pub(crate) fn take_joining(
         &self,
         mut merge: impl FnMut(Output<S>) -> Result<(), (ErrorKind, String)>,
     ) {
         let mut inputs = self.lock();
-        self.merges.store(false, Ordering::Release);
-        for mut waiting in std::mem::take(&mut inputs.waiting) {
-            let Some(input) = waiting.input.take() else {
+        self.joins.store(false, Ordering::Release);
+        let waiting = std::mem::take(&mut inputs.waiting);
+        for waiting in waiting {
+            if !waiting.joins {
                 inputs.waiting.push_back(waiting);
-                continue;
-            };
-            if waiting.call.is_closed() {
-                continue;
-            }
-            waiting.merged.store(true, Ordering::Release);
-            match merge(input) {
-                Ok(()) => inputs.merged.push(waiting.call),
-                Err((kind, reason)) => {
-                    let refused = RunEnd::Failed(kind, reason);
-                    let _ = waiting.call.send(Delivery::Ended(refused));
-                }
+            } else if let Some(input) = inputs.take(waiting)
+                && let Err((kind, reason)) = merge(input)
+                && let Some(call) = inputs.taken.pop()
+            {
+                let _ = call.send(TurnEnd::Failed(kind, reason));
             }
         }
     }
 
-    /// Sends the end of the run to the calls whose inputs it has merged.
-    pub(crate) fn report_end(&self, end: impl Fn() -> RunEnd<S>) {
-        let merged = std::mem::take(&mut self.lock().merged);
-        for call in merged {
-            let _ = call.send(Delivery::Ended(end()));
-        }
-    }
-
-    /// Takes the call that has waited longest. Without one, the inbox closes.
-    fn next_call(&self) -> Option<oneshot::Sender<Delivery<S>>> {
+    /// Takes the input of the next turn. Without one, the inbox closes.
+    pub(crate) fn next_turn(&self) -> Option<Output<S>> {
         let mut inputs = self.lock();
-        let next = inputs.waiting.pop_front();
-        inputs.closed = next.is_none();
-        next.map(|waiting| waiting.call)
+        while let Some(waiting) = inputs.waiting.pop_front() {
+            if let Some(input) = inputs.take(waiting) {
+                return Some(input);
+            }
+        }
+        inputs.closed = true;
+        None
     }
 
-    /// Adds a call; false if the run has ended.
+    /// Sends the end of the turn to the calls whose inputs it has taken.
+    pub(crate) fn end_turn(&self, end: impl Fn() -> TurnEnd<S>) {
+        let taken = std::mem::take(&mut self.lock().taken);
+        for call in taken {
+            let _ = call.send(end());
+        }
+    }
+
+    /// Adds an input; false if the run takes no more.
     fn put(&self, waiting: Waiting<S>) -> bool {
         let mut inputs = self.lock();
         if inputs.closed {
             return false;
         }
-        if waiting.input.is_some() {
-            self.merges.store(true, Ordering::Release);
+        if waiting.joins {
+            self.joins.store(true, Ordering::Release);
         }
         inputs.waiting.push_back(waiting);
         true
@@ -188,26 +178,23 @@ impl<S: State> Inbox<S> {
     }
 }
 
-/// An inbox that takes calls until it is dropped. Dropping it returns those that wait.
+impl<S: State> Inputs<S> {
+    /// Returns the input, unless its call was dropped.
+    fn take(&mut self, waiting: Waiting<S>) -> Option<Output<S>> {
+        if waiting.call.is_closed() {
+            return None;
+        }
+        waiting.taken.store(true, Ordering::Release);
+        self.taken.push(waiting.call);
+        Some(waiting.input)
+    }
+}
+
+/// An inbox that takes inputs until it is dropped. Dropping it returns what it has not taken.
 pub(crate) struct OpenInbox<S: State> {
     inboxes: Arc<Inboxes<S>>,
     thread: String,
     pub(crate) inbox: Arc<Inbox<S>>,
-}
-
-impl<S: State> OpenInbox<S> {
-    /// Hands the thread over to the call that has waited longest. Without one, the inbox closes, and
-    /// the lease is returned.
-    pub(crate) fn hand_over(self, lease: Option<Lease>) -> Option<Lease> {
-        let mut handover = Handover { lease, inbox: self };
-        while let Some(call) = handover.inbox.inbox.next_call() {
-            match call.send(Delivery::HandedOver(handover)) {
-                Err(Delivery::HandedOver(refused)) => handover = refused,
-                _ => return None,
-            }
-        }
-        handover.lease
-    }
 }
 
 impl<S: State> Drop for OpenInbox<S> {
@@ -225,7 +212,7 @@ impl<S: State> Drop for OpenInbox<S> {
         inputs.closed = true;
         let returned = (
             std::mem::take(&mut inputs.waiting),
-            std::mem::take(&mut inputs.merged),
+            std::mem::take(&mut inputs.taken),
         );
         drop(inputs);
         drop(returned);

@@ -54,8 +54,7 @@ impl<S: State> Recorder<S> {
         self.parent = origin.parent;
         self.source = origin.source;
         self.policy.begin(snapshot.is_some());
-        let now = SystemTime::now();
-        let id = self.next_checkpoint(now);
+        let id = self.next_checkpoint();
         let (ended, entries) = self.take_held(id, entry);
         Ok(Batch {
             checkpoints: vec![CheckpointRecord {
@@ -64,7 +63,7 @@ impl<S: State> Recorder<S> {
                 base: origin.base,
                 step: *step,
                 source: origin.source,
-                created_at: now,
+                created_at: SystemTime::now(),
                 tasks,
                 joins: join_records(&plan.topology_joins, pending.joins),
                 deferred: plan.names_of(pending.deferred),

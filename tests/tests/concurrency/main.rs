@@ -15,7 +15,6 @@ mod drain;
 mod drop;
 mod fail_fast;
 mod leases;
-mod merged_messages;
 mod queued_inputs;
 mod several_runs;
 mod stop;

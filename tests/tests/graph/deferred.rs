@@ -249,11 +249,11 @@ async fn j10_maps_inside_maps_are_reduced_once() {
     let by_macro = graph! {
         type State = Book;
         START => find
-              => for book in found { books(book) }
-              => for page in first_found { pages(page) }
-              => for line in found { lines(line) }
-              => summarise
-              => END;
+            => for book in found { books(book) }
+            => for page in first_found { pages(page) }
+            => for line in found { lines(line) }
+            => summarise
+            => END;
     };
     for graph in [graph, by_macro] {
         let state = graph.compile().unwrap().invoke(()).await.unwrap();

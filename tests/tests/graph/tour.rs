@@ -57,12 +57,12 @@ async fn d6_a_map_a_loop_and_a_decision() -> Result<(), Box<dyn std::error::Erro
         let judge = judge.retry(3);
 
         START => plan
-              => for topic in topics { write_joke(topic) }
-              => judge
-              => match verdict {
-                  Verdict::Again => plan,
-                  Verdict::Enough => END,
-              };
+            => for topic in topics { write_joke(topic) }
+            => judge
+            => match verdict {
+                Verdict::Again => plan,
+                Verdict::Enough => END,
+            };
     }
     .compile()?;
     let state = graph

@@ -174,7 +174,7 @@ pub(crate) async fn react(
 
         START => think => act => observe => match what_next {
             WhatNext::Think => think,
-            WhatNext::Stop  => END,
+            WhatNext::Stop => END,
         };
     }
     .compile()?;

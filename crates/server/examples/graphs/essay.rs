@@ -176,7 +176,7 @@ pub(crate) fn graph() -> Result<ServedGraph, Box<dyn Error>> {
 
         START => plan => [research, figures] => write => review => match judged {
             Judged::Publish => publish => END,
-            Judged::Again   => write,
+            Judged::Again => write,
         };
     }
     .compile()?;

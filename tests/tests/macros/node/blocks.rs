@@ -118,8 +118,13 @@ async fn functions_of_a_block_are_nodes_of_their_own() {
     let lines = |state: &Notes| vec![state.count.to_string(), "end".to_owned()];
     let graph = graph! {
         let desk = Desk;
-        START => Desk::count => Desk::write => desk => Desk::check
-            => for line in lines { Desk::each(line) } => Generic::<u8>::add => END;
+        START => Desk::count
+            => Desk::write
+            => desk
+            => Desk::check
+            => for line in lines { Desk::each(line) }
+            => Generic::<u8>::add
+            => END;
     };
     let nodes = &graph.topology().nodes;
     let names: Vec<&str> = nodes.iter().map(|node| &*node.name).collect();
