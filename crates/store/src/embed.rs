@@ -48,8 +48,28 @@ pub trait Embedder: Send + Sync + 'static {
     }
 }
 
-/// An embedder for tests and examples: texts are similar if they share words. It ignores meaning,
-/// needs no model, and always returns the same vectors.
+/// An embedder for tests and examples: texts are similar if they share words. It needs no model, and always
+/// returns the same vectors.
+///
+/// It knows words, not their meaning: "puppy" is as far from "dog" as from "invoice", and so is "dogs". So it
+/// is for tests, for programs that have to run without a network, and for searches by keyword. An application
+/// that searches by meaning needs an embedding model: that of a provider (`Model::embedder` in
+/// `langgraph-genai`), or a small one in the program, behind [`Embedder`].
+///
+/// # Examples
+///
+/// ```
+/// use langgraph_store::{Embedder, HashingEmbedder, similarity};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+/// let texts = ["dog", "a dog", "puppy"].map(str::to_owned);
+/// let vectors = HashingEmbedder::new(256).embed(&texts).await?;
+/// assert!(similarity(&vectors[0], &vectors[1]) > 0.5); // a word in common
+/// assert_eq!(similarity(&vectors[0], &vectors[2]), 0.0); // a meaning in common
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct HashingEmbedder {
     dimensions: usize,

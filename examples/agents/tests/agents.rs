@@ -68,3 +68,27 @@ fn agents_of_agents_work_hand_over_and_cite() {
         "{revised}"
     );
 }
+
+#[test]
+fn urgent_mail_waits_for_a_person_until_the_deadline_of_each_level() {
+    let printed = printed("mail_triage", &[]);
+    let lines: Vec<&str> = printed.lines().collect();
+    assert_eq!(
+        lines[..3],
+        ["lottery: done", "hours: done", "tills: waits for a person"]
+    );
+    assert_eq!(lines[4], "tills: Ben looks after it now.");
+    assert_eq!(
+        lines[5..8],
+        [
+            "freezer: the next level",
+            "freezer: the next level",
+            "freezer: done"
+        ]
+    );
+    assert_eq!(
+        lines[11],
+        "freezer: Urgent: the cold chain; the desk did not answer; the shift lead did not answer; \
+         the head of support did not answer; sent: We are sorry: the phone is faster, 555-0100."
+    );
+}
