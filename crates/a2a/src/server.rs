@@ -10,7 +10,6 @@ use axum::extract::{Request, State};
 use axum::http::{StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
-use axum::serve::ListenerExt as _;
 use langgraph_remote::{AgentHandler, AgentId};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
@@ -63,6 +62,7 @@ pub struct A2aServer {
     tokens: Option<Tokens>,
     limits: TaskLimits,
     longest: Duration,
+    client_timeout: Duration,
     own_network: bool,
 }
 
@@ -81,6 +81,7 @@ impl A2aServer {
                 bytes: 64 << 20,
             },
             longest: Duration::from_secs(3_600),
+            client_timeout: Duration::from_secs(60),
             own_network: false,
         }
     }
@@ -152,6 +153,13 @@ impl A2aServer {
         self
     }
 
+    /// Sets how long a client may take for the head of a request, for each part of its body, and to take
+    /// each part of a response, before its connection is closed; the default is a minute.
+    pub fn client_timeout(mut self, timeout: Duration) -> Self {
+        self.client_timeout = timeout;
+        self
+    }
+
     /// Allows webhooks in the server's own network. Without this, a webhook whose address is private or of
     /// this machine is refused, when it is registered and each time it is called.
     pub fn webhooks_of_own_network(mut self) -> Self {
@@ -163,7 +171,7 @@ impl A2aServer {
     ///
     /// # Errors
     ///
-    /// If the listener fails.
+    /// If the listener has no address.
     pub async fn serve(self, listener: TcpListener) -> io::Result<()> {
         let url = match &self.url {
             Some(url) => url.clone(),
@@ -200,11 +208,9 @@ impl A2aServer {
         let router = a2a_server::agent_card::agent_card_router(card)
             .merge(methods)
             .layer(middleware::from_fn_with_state(Arc::new(hosts), local));
-        // An event of a stream does not wait until the one before it is acknowledged.
-        let listener = listener.tap_io(|connection| {
-            let _ = connection.set_nodelay(true);
-        });
-        axum::serve(listener, router).await
+        let until = std::future::pending();
+        langgraph_http::serve(listener, router, self.client_timeout, until).await;
+        Ok(())
     }
 }
 

@@ -2,7 +2,11 @@
 
 #![allow(clippy::unwrap_used)] // in what the tests share
 
+#[path = "../../http/tests/http/slow_clients.rs"]
+mod slow_clients;
+
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use langgraph::graph::StateGraph;
 use langgraph_a2a::A2aServer;
@@ -107,4 +111,10 @@ async fn webhooks_of_private_addresses_are_refused() {
             assert!(text.contains("its address is private"), "{text}");
         }
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn slow_and_silent_clients_are_closed_and_others_served() {
+    let server = start(|server| server.client_timeout(Duration::from_secs(1))).await;
+    slow_clients::are_closed(server, "/.well-known/agent-card.json").await;
 }

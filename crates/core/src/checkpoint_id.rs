@@ -15,7 +15,12 @@ pub struct CheckpointId(Uuid);
 impl CheckpointId {
     /// Creates an id after `previous`, even if the clock has gone back since.
     pub fn after(previous: Option<Self>) -> Self {
-        let id = crate::id::new_id();
+        Self::after_at(previous, SystemTime::now())
+    }
+
+    /// As [`after`](Self::after), for a caller that has read the clock.
+    pub fn after_at(previous: Option<Self>, now: SystemTime) -> Self {
+        let id = crate::id::new_id_at(now);
         match previous {
             Some(Self(previous)) if id <= previous => {
                 Self(Uuid::from_u128(previous.as_u128().wrapping_add(1)))
@@ -23,9 +28,7 @@ impl CheckpointId {
             _ => Self(id),
         }
     }
-}
 
-impl CheckpointId {
     /// Returns the time of creation, to the millisecond.
     pub fn created_at(self) -> SystemTime {
         let (seconds, nanoseconds) = self

@@ -2,7 +2,8 @@
 //!
 //! [`new_id`] returns a UUID of version 7, as RFC 9562 describes it: 60 bits of time, to a quarter of a
 //! microsecond, and 62 bits that no other id has. A thread asks the operating system for random keys
-//! once. Each id then hashes a counter under these keys with `SipHash`, which takes some 20 ns.
+//! once. Each id then hashes a counter under these keys with `SipHash`, which takes some 20 ns. Ids of
+//! checkpoints, which grant nothing to a reader who guesses them, mix a counter with `SplitMix64` instead.
 //!
 //! ```
 //! let (first, second) = (langgraph_core::new_id(), langgraph_core::new_id());
@@ -17,18 +18,33 @@ use std::cell::RefCell;
 use std::hash::{BuildHasher, RandomState};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use uuid::{Builder, Uuid};
+use uuid::Uuid;
 
 /// Creates an id that no other thread, process or fork creates.
 ///
 /// Ids sort by time. Those of one thread increase, also when the clock was set back.
 pub fn new_id() -> Uuid {
+    generate(|generator| {
+        let own = generator.hashed();
+        generator.id(SystemTime::now(), own)
+    })
+}
+
+/// As [`new_id`], at a time that the caller has read, for an id that may be guessed.
+pub(crate) fn new_id_at(now: SystemTime) -> Uuid {
+    generate(|generator| {
+        let own = generator.mixed();
+        generator.id(now, own)
+    })
+}
+
+fn generate(next: impl Fn(&mut Generator) -> Uuid) -> Uuid {
     thread_local! {
         static GENERATOR: RefCell<Generator> = RefCell::new(Generator::new());
     }
     // A thread that ends has no generator any more.
-    let id = GENERATOR.try_with(|generator| generator.borrow_mut().next());
-    id.unwrap_or_else(|_| Generator::new().next())
+    let id = GENERATOR.try_with(|generator| next(&mut generator.borrow_mut()));
+    id.unwrap_or_else(|_| next(&mut Generator::new()))
 }
 
 struct Generator {
@@ -37,38 +53,64 @@ struct Generator {
     /// Differs in a process and its fork.
     salt: u64,
     counter: u64,
+    /// The state of `SplitMix64`.
+    mixed: u64,
     /// The time of the last id, in 4096ths of a millisecond.
     time: u64,
 }
 
 impl Generator {
     fn new() -> Self {
-        let keys = RandomState::new();
-        Self {
-            salt: keys.hash_one(std::process::id()),
-            keys,
+        let mut generator = Self {
+            keys: RandomState::new(),
             fork: forkguard::new(),
+            salt: 0,
             counter: 0,
+            mixed: 0,
             time: 0,
+        };
+        generator.seed();
+        generator
+    }
+
+    fn seed(&mut self) {
+        self.salt = self.keys.hash_one(std::process::id());
+        self.mixed = self.keys.hash_one((self.salt, self.counter));
+    }
+
+    fn notice_fork(&mut self) {
+        if self.fork.detected_fork() {
+            self.seed();
         }
     }
 
-    fn next(&mut self) -> Uuid {
-        if self.fork.detected_fork() {
-            self.salt = self.keys.hash_one(std::process::id());
-        }
+    fn hashed(&mut self) -> u64 {
+        self.notice_fork();
         self.counter = self.counter.wrapping_add(1);
-        let own = self.keys.hash_one(self.counter ^ self.salt);
-        let now = SystemTime::now().duration_since(UNIX_EPOCH);
-        let now = now.unwrap_or_default();
-        let millis = u64::try_from(now.as_millis()).unwrap_or_default();
+        self.keys.hash_one(self.counter ^ self.salt)
+    }
+
+    /// See "Fast splittable pseudorandom number generators", Steele, Lea and Flood, 2014.
+    fn mixed(&mut self) -> u64 {
+        self.notice_fork();
+        self.mixed = self.mixed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.mixed;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// Puts the time, the version, the variant and 62 bits together.
+    fn id(&mut self, now: SystemTime, own: u64) -> Uuid {
+        let now = now.duration_since(UNIX_EPOCH).unwrap_or_default();
+        let nanos = u64::from(now.subsec_nanos());
+        let millis = now.as_secs().wrapping_mul(1000) + nanos / 1_000_000;
         // In 4096ths of a millisecond.
-        let part = u64::from(now.subsec_nanos() % 1_000_000) * 4096 / 1_000_000;
+        let part = nanos % 1_000_000 * 4096 / 1_000_000;
         self.time = (millis << 12 | part).max(self.time + 1);
         let (millis, part) = (self.time >> 12, self.time & 0xfff);
-        let mut rest = [0; 10];
-        rest[..2].copy_from_slice(&part.to_be_bytes()[6..]);
-        rest[2..].copy_from_slice(&own.to_be_bytes());
-        Builder::from_unix_timestamp_millis(millis, &rest).into_uuid()
+        let high = millis << 16 | 7 << 12 | part;
+        let low = 0b10 << 62 | own >> 2;
+        Uuid::from_u64_pair(high, low)
     }
 }

@@ -3,15 +3,20 @@
 use std::collections::HashSet;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use langgraph_core::checkpoint::CheckpointId;
 use langgraph_core::new_id;
 use uuid::Uuid;
 
+/// Creates ids of both kinds.
+fn some_ids(count: usize) -> Vec<Uuid> {
+    let checkpoint = || Uuid::from_bytes(CheckpointId::after(None).to_bytes());
+    let pairs = (0..count / 2).flat_map(|_| [new_id(), checkpoint()]);
+    pairs.collect()
+}
+
 #[test]
 fn ids_of_many_threads_differ() {
-    let threads = (0..8).map(|_| {
-        let ids = || (0..20_000).map(|_| new_id()).collect::<Vec<_>>();
-        std::thread::spawn(ids)
-    });
+    let threads = (0..8).map(|_| std::thread::spawn(|| some_ids(20_000)));
     let threads: Vec<_> = threads.collect();
     let ids: HashSet<Uuid> = threads
         .into_iter()
@@ -22,7 +27,7 @@ fn ids_of_many_threads_differ() {
 
 #[test]
 fn ids_of_a_thread_increase() {
-    let ids: Vec<_> = (0..100_000).map(|_| new_id()).collect();
+    let ids = some_ids(100_000);
     assert!(ids.is_sorted_by(|a, b| a < b));
 }
 
@@ -52,16 +57,15 @@ fn a_fork_makes_other_ids() {
     // The generator of this thread exists before the fork, which then has the same keys.
     new_id();
     let (mut reader, mut writer) = std::io::pipe().unwrap();
-    let some = || (0..2_000).map(|_| new_id()).collect::<Vec<_>>();
     match fork().unwrap() {
         Fork::Child => {
-            let ids = some().into_iter().flat_map(Uuid::into_bytes);
+            let ids = some_ids(2_000).into_iter().flat_map(Uuid::into_bytes);
             let sent = writer.write_all(&ids.collect::<Vec<_>>());
             std::process::exit(i32::from(sent.is_err()));
         }
         Fork::Parent(child) => {
             drop(writer);
-            let own: HashSet<_> = some().iter().map(random_part).collect();
+            let own: HashSet<_> = some_ids(2_000).iter().map(random_part).collect();
             let mut bytes = Vec::new();
             reader.read_to_end(&mut bytes).unwrap();
             waitpid(child).unwrap();

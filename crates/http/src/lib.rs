@@ -8,7 +8,8 @@
 //! - [`Problem`] is an error of a run as a response: a status, and a JSON body.
 //!
 //! Nothing here depends on a web framework: an [`Sse`] is a stream of texts, which is a body
-//! everywhere. With the feature `axum` the types are responses of axum 0.8.
+//! everywhere. With the feature `axum` the types are responses of axum 0.8. With the feature `serve`
+//! there is a listener for any service, which closes the connections of slow and silent clients.
 //!
 //! # A handler
 //!
@@ -48,6 +49,8 @@ mod frame_id;
 mod frames;
 mod problem;
 mod replay;
+#[cfg(feature = "serve")]
+mod serve;
 mod sse;
 
 pub use backlog::{Backlog, BacklogReader, Read};
@@ -56,4 +59,6 @@ pub use frame_id::{FrameId, InvalidFrameId};
 pub use frames::Frames;
 pub use problem::Problem;
 pub use replay::{NotResumable, Replay, ReplayOptions};
+#[cfg(feature = "serve")]
+pub use serve::{RequestBody, serve};
 pub use sse::{BrokenOff, Sse, sse};

@@ -81,7 +81,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
             let port = second.as_deref().unwrap_or("0").parse()?;
             let listener = tokio::net::TcpListener::bind(("127.0.0.1", port)).await?;
             println!("http://{}/mcp", listener.local_addr()?);
-            Ok(server()?.listen(listener).await?)
+            server()?.listen(listener).await;
+            Ok(())
         }
         question => {
             let question = question.unwrap_or("Refund order 7");

@@ -13,6 +13,7 @@ mod watcher;
 use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
+use std::time::Duration;
 
 use langgraph_agent::ToolDefinition;
 use rmcp::model::{
@@ -68,6 +69,7 @@ pub struct McpServer {
     tools: Vec<GraphTool>,
     secret: Secret,
     max_sessions: usize,
+    client_timeout: Duration,
 }
 
 impl McpServer {
@@ -80,6 +82,7 @@ impl McpServer {
             tools: Vec::new(),
             secret: Secret::random(),
             max_sessions: 1_024,
+            client_timeout: Duration::from_secs(60),
         }
     }
 
@@ -112,6 +115,14 @@ impl McpServer {
     #[must_use]
     pub fn max_sessions(mut self, sessions: usize) -> Self {
         self.max_sessions = sessions.max(1);
+        self
+    }
+
+    /// Sets how long a client at an address may take for the head of a request, for each part of its body,
+    /// and to take each part of a response, before its connection is closed; the default is a minute.
+    #[must_use]
+    pub fn client_timeout(mut self, timeout: Duration) -> Self {
+        self.client_timeout = timeout;
         self
     }
 

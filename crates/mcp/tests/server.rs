@@ -1,6 +1,9 @@
 //! Graphs as tools of a server, called by our own client over HTTP.
 #![allow(clippy::unwrap_used)] // in what several tests share
 
+#[path = "../../http/tests/http/slow_clients.rs"]
+mod slow_clients;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -429,4 +432,13 @@ async fn sessions_are_bounded_and_the_one_idle_for_longest_makes_room() {
         post(Some(&sessions[2]), ping).await.status(),
     ];
     assert_eq!(statuses.map(|status| status.as_u16()), [200, 404, 200]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn slow_and_silent_clients_are_closed_and_others_served() {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let server = McpServer::new("test", "1").client_timeout(Duration::from_secs(1));
+    tokio::spawn(server.listen(listener));
+    slow_clients::are_closed(address, "/mcp").await;
 }

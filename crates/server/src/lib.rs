@@ -31,7 +31,6 @@ mod guard;
 #[cfg(feature = "webhooks")]
 mod http_webhooks;
 mod ids;
-mod listen;
 mod metrics;
 mod protocol;
 mod queue;

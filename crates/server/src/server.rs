@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use langgraph_http::serve;
 #[cfg(feature = "postgres")]
 use langgraph_postgres::{PostgresSaver, PostgresStore};
 use langgraph_sqlite::{Database, SqliteError, SqliteSaver, SqliteStore};
@@ -18,7 +19,6 @@ use tokio::sync::Semaphore;
 use crate::app::App;
 use crate::graph::ServedGraph;
 use crate::guard::{Authenticate, Authorize, Limits, PerOwner, Sources};
-use crate::listen::serve;
 use crate::metrics::Metrics;
 use crate::routes;
 use crate::rows::{Rows, RowsError, create_file};
@@ -344,13 +344,13 @@ impl Server {
         let drain_time = self.drain_time.unwrap_or(DRAIN);
         let serving = self.start().await?;
         let router = serving.router();
-        let patience = serving.app.limits.client_timeout;
+        let timeout = serving.app.limits.client_timeout;
         let until_stopped = async move {
             stop_requested().await;
             tracing::info!("the server drains");
             serving.drain(drain_time).await;
         };
-        serve(listener, router, patience, until_stopped).await;
+        serve(listener, router, timeout, until_stopped).await;
         Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! Inputs that later calls give to the active run of their thread.
+//! Calls that wait for the active run of their thread, with their inputs.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,6 +9,7 @@ use tokio::sync::oneshot;
 use crate::checkpoint::UnfilledJoin;
 use crate::error::ErrorKind;
 use crate::interrupt::Interrupt;
+use crate::log::Lease;
 use crate::node::Output;
 use crate::state::State;
 use langgraph_topology::NodeName;
@@ -16,42 +17,52 @@ use langgraph_topology::NodeName;
 /// The active runs of this process on threads of a graph, which take inputs.
 pub(crate) struct Inboxes<S: State>(Mutex<HashMap<String, Arc<Inbox<S>>>>);
 
-/// The inputs for one run.
+/// The calls that wait for the active run of a thread.
 pub(crate) struct Inbox<S: State> {
-    /// True if an input waits that need not wait for the next turn.
-    joins: AtomicBool,
+    /// True if an input waits that the run may merge.
+    merges: AtomicBool,
     inputs: Mutex<Inputs<S>>,
 }
 
 struct Inputs<S: State> {
     closed: bool,
     waiting: VecDeque<Waiting<S>>,
-    /// The calls whose input this turn has taken.
-    taken: Vec<oneshot::Sender<TurnEnd<S>>>,
+    /// The calls whose inputs the run has merged.
+    merged: Vec<oneshot::Sender<Delivery<S>>>,
 }
 
 struct Waiting<S: State> {
-    input: Output<S>,
-    joins: bool,
-    taken: Arc<AtomicBool>,
-    call: oneshot::Sender<TurnEnd<S>>,
+    /// The input, if the active run may merge it.
+    input: Option<Output<S>>,
+    merged: Arc<AtomicBool>,
+    call: oneshot::Sender<Delivery<S>>,
 }
 
-/// How the turn ended that took an input.
-#[derive(Clone)]
-pub(crate) enum TurnEnd<S> {
+/// How the run ended that merged an input.
+pub(crate) enum RunEnd<S> {
     Done(S, Vec<UnfilledJoin>),
-    Paused(S, Vec<Interrupt>, Vec<NodeName>),
+    Interrupted(S, Vec<Interrupt>, Vec<NodeName>),
+    Drained(S, Vec<NodeName>),
     Failed(ErrorKind, String),
 }
 
-/// What becomes of an input that was given to the active run.
-pub(crate) enum Delivery<S> {
-    Ended(TurnEnd<S>),
-    /// The run that took the input was dropped.
+/// What becomes of a call that waits for the active run.
+pub(crate) enum Delivery<S: State> {
+    /// The run before it has ended: the thread is handed over to this call.
+    HandedOver(Handover<S>),
+    /// The run merged the input, and has ended.
+    Ended(RunEnd<S>),
+    /// The run that merged the input was dropped.
     Dropped,
-    /// The run ended without taking the input.
+    /// The run failed or was dropped, and has not merged the input.
     Returned,
+}
+
+/// A thread, from one run to the next.
+pub(crate) struct Handover<S: State> {
+    pub(crate) lease: Option<Lease>,
+    /// With the calls that wait behind the next run.
+    pub(crate) inbox: OpenInbox<S>,
 }
 
 impl<S: State> Default for Inboxes<S> {
@@ -64,11 +75,11 @@ impl<S: State> Inboxes<S> {
     /// Opens the inbox of a run that holds its thread.
     pub(crate) fn open(self: &Arc<Self>, thread: &str) -> OpenInbox<S> {
         let inbox = Arc::new(Inbox {
-            joins: AtomicBool::new(false),
+            merges: AtomicBool::new(false),
             inputs: Mutex::new(Inputs {
                 closed: false,
                 waiting: VecDeque::new(),
-                taken: Vec::new(),
+                merged: Vec::new(),
             }),
         });
         self.lock().insert(thread.to_owned(), Arc::clone(&inbox));
@@ -79,31 +90,29 @@ impl<S: State> Inboxes<S> {
         }
     }
 
-    /// Gives an input to the active run of the thread, and waits for the end of its turn. The
-    /// result is `None` if no run of this process is active. `begun` is called once the input waits.
+    /// Waits behind the active run of the thread, which may merge `input`. The result is `None` if no
+    /// run of this process is active. `begun` is called once the call waits.
     pub(crate) async fn deliver(
         &self,
         thread: &str,
-        input: &Output<S>,
-        joins: bool,
+        input: Option<Output<S>>,
         begun: impl FnOnce(),
     ) -> Option<Delivery<S>> {
         let inbox = self.lock().get(thread).cloned()?;
-        let (call, end) = oneshot::channel();
-        let taken = Arc::new(AtomicBool::new(false));
+        let (call, delivery) = oneshot::channel();
+        let merged = Arc::new(AtomicBool::new(false));
         let waiting = Waiting {
-            input: input.clone(),
-            joins,
-            taken: Arc::clone(&taken),
+            input,
+            merged: Arc::clone(&merged),
             call,
         };
         if !inbox.put(waiting) {
             return None;
         }
         begun();
-        Some(match end.await {
-            Ok(end) => Delivery::Ended(end),
-            Err(_) if taken.load(Ordering::Acquire) => Delivery::Dropped,
+        Some(match delivery.await {
+            Ok(delivery) => delivery,
+            Err(_) if merged.load(Ordering::Acquire) => Delivery::Dropped,
             Err(_) => Delivery::Returned,
         })
     }
@@ -114,60 +123,61 @@ impl<S: State> Inboxes<S> {
 }
 
 impl<S: State> Inbox<S> {
-    /// Returns true if an input waits that need not wait for the next turn.
-    pub(crate) fn has_joining(&self) -> bool {
-        self.joins.load(Ordering::Acquire)
+    /// Returns true if an input waits that the run may merge.
+    pub(crate) fn has_mergeable(&self) -> bool {
+        self.merges.load(Ordering::Acquire)
     }
 
-    /// Takes the inputs that need not wait for the next turn. `merge` returns the reason if it
-    /// refuses one.
-    pub(crate) fn take_joining(
+    /// Takes the inputs that the run may merge. `merge` returns the reason if it refuses one.
+    pub(crate) fn take_mergeable(
         &self,
         mut merge: impl FnMut(Output<S>) -> Result<(), (ErrorKind, String)>,
     ) {
         let mut inputs = self.lock();
-        self.joins.store(false, Ordering::Release);
-        let waiting = std::mem::take(&mut inputs.waiting);
-        for waiting in waiting {
-            if !waiting.joins {
+        self.merges.store(false, Ordering::Release);
+        for mut waiting in std::mem::take(&mut inputs.waiting) {
+            let Some(input) = waiting.input.take() else {
                 inputs.waiting.push_back(waiting);
-            } else if let Some(input) = inputs.take(waiting)
-                && let Err((kind, reason)) = merge(input)
-                && let Some(call) = inputs.taken.pop()
-            {
-                let _ = call.send(TurnEnd::Failed(kind, reason));
+                continue;
+            };
+            if waiting.call.is_closed() {
+                continue;
+            }
+            waiting.merged.store(true, Ordering::Release);
+            match merge(input) {
+                Ok(()) => inputs.merged.push(waiting.call),
+                Err((kind, reason)) => {
+                    let refused = RunEnd::Failed(kind, reason);
+                    let _ = waiting.call.send(Delivery::Ended(refused));
+                }
             }
         }
     }
 
-    /// Takes the input of the next turn. Without one, the inbox closes.
-    pub(crate) fn next_turn(&self) -> Option<Output<S>> {
+    /// Sends the end of the run to the calls whose inputs it has merged.
+    pub(crate) fn report_end(&self, end: impl Fn() -> RunEnd<S>) {
+        let merged = std::mem::take(&mut self.lock().merged);
+        for call in merged {
+            let _ = call.send(Delivery::Ended(end()));
+        }
+    }
+
+    /// Takes the call that has waited longest. Without one, the inbox closes.
+    fn next_call(&self) -> Option<oneshot::Sender<Delivery<S>>> {
         let mut inputs = self.lock();
-        while let Some(waiting) = inputs.waiting.pop_front() {
-            if let Some(input) = inputs.take(waiting) {
-                return Some(input);
-            }
-        }
-        inputs.closed = true;
-        None
+        let next = inputs.waiting.pop_front();
+        inputs.closed = next.is_none();
+        next.map(|waiting| waiting.call)
     }
 
-    /// Sends the end of the turn to the calls whose inputs it has taken.
-    pub(crate) fn end_turn(&self, end: impl Fn() -> TurnEnd<S>) {
-        let taken = std::mem::take(&mut self.lock().taken);
-        for call in taken {
-            let _ = call.send(end());
-        }
-    }
-
-    /// Adds an input; false if the run takes no more.
+    /// Adds a call; false if the run has ended.
     fn put(&self, waiting: Waiting<S>) -> bool {
         let mut inputs = self.lock();
         if inputs.closed {
             return false;
         }
-        if waiting.joins {
-            self.joins.store(true, Ordering::Release);
+        if waiting.input.is_some() {
+            self.merges.store(true, Ordering::Release);
         }
         inputs.waiting.push_back(waiting);
         true
@@ -178,23 +188,26 @@ impl<S: State> Inbox<S> {
     }
 }
 
-impl<S: State> Inputs<S> {
-    /// Returns the input, unless its call was dropped.
-    fn take(&mut self, waiting: Waiting<S>) -> Option<Output<S>> {
-        if waiting.call.is_closed() {
-            return None;
-        }
-        waiting.taken.store(true, Ordering::Release);
-        self.taken.push(waiting.call);
-        Some(waiting.input)
-    }
-}
-
-/// An inbox that takes inputs until it is dropped. Dropping it returns what it has not taken.
+/// An inbox that takes calls until it is dropped. Dropping it returns those that wait.
 pub(crate) struct OpenInbox<S: State> {
     inboxes: Arc<Inboxes<S>>,
     thread: String,
     pub(crate) inbox: Arc<Inbox<S>>,
+}
+
+impl<S: State> OpenInbox<S> {
+    /// Hands the thread over to the call that has waited longest. Without one, the inbox closes, and
+    /// the lease is returned.
+    pub(crate) fn hand_over(self, lease: Option<Lease>) -> Option<Lease> {
+        let mut handover = Handover { lease, inbox: self };
+        while let Some(call) = handover.inbox.inbox.next_call() {
+            match call.send(Delivery::HandedOver(handover)) {
+                Err(Delivery::HandedOver(refused)) => handover = refused,
+                _ => return None,
+            }
+        }
+        handover.lease
+    }
 }
 
 impl<S: State> Drop for OpenInbox<S> {
@@ -212,7 +225,7 @@ impl<S: State> Drop for OpenInbox<S> {
         inputs.closed = true;
         let returned = (
             std::mem::take(&mut inputs.waiting),
-            std::mem::take(&mut inputs.taken),
+            std::mem::take(&mut inputs.merged),
         );
         drop(inputs);
         drop(returned);

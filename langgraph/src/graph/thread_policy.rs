@@ -24,18 +24,21 @@ pub enum OnConflict {
     Wait(Duration),
     /// Takes the thread over: the other run fails when it next stores a record or renews its lease.
     Cancel,
-    /// Queues its input for the active run, which takes it as a turn of its own after its present
-    /// one. The later call returns the outcome of that turn; its events are in the stream of the
-    /// active run.
+    /// Waits behind the active run, then runs its input, with its own options and its own stream. Calls
+    /// run in the order in which they came, and each returns its own outcome when its run has ended. A
+    /// call that is dropped while it waits does not run. One whose stream is not read holds up those
+    /// behind it.
     ///
-    /// An input that has not been taken when that run fails, pauses or is dropped runs on its own.
-    /// So does one whose thread is held by another process, or by an update, once the thread is
-    /// free. Updates and added inputs wait until then too.
+    /// The order is that of calls of this process on the same compiled graph. Behind a run of another
+    /// process, an update, or a run that was dropped, each call waits until the thread is free.
+    /// Updates and added inputs wait until then too.
     Enqueue,
     /// As [`Enqueue`](Self::Enqueue), but the active run merges the input into its state between two
-    /// supersteps, and goes on. It waits while the messages hold a tool call without a result
+    /// supersteps, and goes on. The call then returns the outcome of that run, whose stream has the
+    /// events. The input waits while the messages hold a tool call without a result
     /// ([`State::dismiss`](crate::State::dismiss)), so that the history stays valid for every
-    /// provider. An input with a `goto` is a turn of its own.
+    /// provider. An input with a `goto`, or one that comes too late to be merged, runs behind the
+    /// active run.
     Join,
 }
 

@@ -170,6 +170,11 @@ impl Lease {
         ended
     }
 
+    /// Returns true if the thread is still held: the lease may be handed on.
+    pub(crate) async fn is_held(&self) -> bool {
+        self.hold.renew().await.is_ok()
+    }
+
     /// Records the end of a run that could not do so itself, if the thread says that it is under way.
     pub(crate) async fn record_end(&self, guard: &RunGuard, status: RunStatus) {
         guard.set(status);

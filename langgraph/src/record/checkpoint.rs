@@ -54,7 +54,8 @@ impl<S: State> Recorder<S> {
         self.parent = origin.parent;
         self.source = origin.source;
         self.policy.begin(snapshot.is_some());
-        let id = self.next_checkpoint();
+        let now = SystemTime::now();
+        let id = self.next_checkpoint(now);
         let (ended, entries) = self.take_held(id, entry);
         Ok(Batch {
             checkpoints: vec![CheckpointRecord {
@@ -63,7 +64,7 @@ impl<S: State> Recorder<S> {
                 base: origin.base,
                 step: *step,
                 source: origin.source,
-                created_at: SystemTime::now(),
+                created_at: now,
                 tasks,
                 joins: join_records(&plan.topology_joins, pending.joins),
                 deferred: plan.names_of(pending.deferred),

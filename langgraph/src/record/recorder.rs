@@ -106,9 +106,9 @@ impl<S: State> Recorder<S> {
     }
 
     /// Returns the id of the next checkpoint.
-    pub(super) fn next_checkpoint(&mut self) -> CheckpointId {
+    pub(super) fn next_checkpoint(&mut self, now: SystemTime) -> CheckpointId {
         let next = self.next.take();
-        let id = next.unwrap_or_else(|| CheckpointId::after(self.newest));
+        let id = next.unwrap_or_else(|| CheckpointId::after_at(self.newest, now));
         self.newest = Some(id);
         id
     }

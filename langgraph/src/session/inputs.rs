@@ -1,30 +1,30 @@
-//! The inputs of a session: its own, and those that later calls have queued.
+//! How a session gets its thread: at once, or behind the active run.
 
 use std::time::Duration;
 
 use super::{Outcome, RunInput, Session, prepare};
 use crate::error::{AgentError, CheckpointError, NoRuntime};
-use crate::graph::inbox::{Delivery, TurnEnd};
+use crate::graph::inbox::{Delivery, Handover, OpenInbox, RunEnd};
 use crate::graph::thread_policy::{OnConflict, ThreadPolicy};
 use crate::log::Lease;
 use crate::node::{Command, Jump, Output};
 use crate::state::State;
 use crate::superstep::Engine;
-use crate::thread::lease::{claim, hold};
+use crate::thread::lease::claim;
 
 /// How long a call waits for the thread before it looks again for an active run.
 const PATIENCE: Duration = Duration::from_millis(250);
 
 /// What a call on a thread gets.
-enum Claim<S> {
-    /// The active run took its input.
-    Delivered(Outcome<S>),
-    /// The lease of the thread, if the policy needs one.
-    Thread(Option<Lease>),
+enum Claim<S: State> {
+    /// The active run merged its input.
+    Merged(Outcome<S>),
+    /// The thread.
+    Thread(Handover<S>),
 }
 
 impl<S: State> Session<S> {
-    /// Holds the thread, and runs the input; or gives the input to the active run.
+    /// Runs the input when the session has its thread; or gives it to the active run, which merges it.
     pub(super) async fn run(
         self,
         engine: Engine<S>,
@@ -32,20 +32,52 @@ impl<S: State> Session<S> {
         mut command: Option<Box<Command<S>>>,
     ) -> Result<Outcome<S>, AgentError> {
         if self.options.held {
-            return self.run_all(engine, input, command).await;
+            // The caller has the lease, and releases it.
+            let inbox = self.open_inbox();
+            return self.run_input(engine, input, command, &inbox.inbox).await;
         }
         let claimed = self.claim(&engine, &mut input, &mut command);
-        let lease = match Box::pin(claimed).await? {
-            Claim::Delivered(outcome) => return Ok(outcome),
-            Claim::Thread(lease) => lease,
+        match Box::pin(claimed).await? {
+            Claim::Merged(outcome) => Ok(outcome),
+            Claim::Thread(thread) => self.run_on(thread, engine, input, command).await,
+        }
+    }
+
+    /// Runs the input, and hands the thread over to the call that waits behind it.
+    async fn run_on(
+        self,
+        thread: Handover<S>,
+        engine: Engine<S>,
+        input: RunInput<S>,
+        command: Option<Box<Command<S>>>,
+    ) -> Result<Outcome<S>, AgentError> {
+        let Handover { lease, inbox } = thread;
+        let mut lease = lease.map(|lease| lease.with_guard(self.options.ending.clone()));
+        let run = Box::pin(self.run_input(engine, input, command, &inbox.inbox));
+        let ended = match &mut lease {
+            Some(lease) => lease.during(run).await,
+            None => run.await,
         };
-        let ending = self.options.ending.clone();
-        hold(
-            lease,
-            ending,
-            Box::pin(self.run_all(engine, input, command)),
-        )
-        .await
+        inbox.inbox.report_end(|| run_end(&ended));
+        let keeps_thread = match &lease {
+            Some(lease) if ended.is_err() => lease.is_held().await,
+            _ => true,
+        };
+        if keeps_thread {
+            lease = inbox.hand_over(lease);
+        } else {
+            // The calls that wait try to take a lease of their own.
+            drop(inbox);
+        }
+        if let Some(lease) = lease {
+            lease.release().await;
+        }
+        ended
+    }
+
+    fn open_inbox(&self) -> OpenInbox<S> {
+        let inboxes = self.graph.inboxes.clone().unwrap_or_default();
+        inboxes.open(&self.log.key.thread)
     }
 
     async fn claim(
@@ -57,7 +89,7 @@ impl<S: State> Session<S> {
         let policy = self.options.thread_policy();
         if !policy.on_conflict.hands_over() || self.options.at.is_some() {
             let lease = claim(policy, &self.log.saver, &self.log.key.thread).await?;
-            return Ok(Claim::Thread(lease));
+            return Ok(self.claimed(lease));
         }
         let prepared = match input {
             RunInput::Resume(_) => None,
@@ -71,7 +103,12 @@ impl<S: State> Session<S> {
         self.deliver_or_claim(policy, prepared).await
     }
 
-    /// Gives the input to the active run, or takes the lease of the thread.
+    fn claimed(&self, lease: Option<Lease>) -> Claim<S> {
+        let inbox = self.open_inbox();
+        Claim::Thread(Handover { lease, inbox })
+    }
+
+    /// Waits behind the active run, or takes the lease of the thread.
     async fn deliver_or_claim(
         &self,
         policy: ThreadPolicy,
@@ -82,95 +119,69 @@ impl<S: State> Session<S> {
         let call = policy.on_conflict.name();
         NoRuntime::handle(|| format!("waiting for other runs on thread `{thread}` ({call})"))?;
         loop {
+            let input = input.as_ref();
             let accept = || {
-                if let Some(emitter) = &self.emitter {
+                // An answer counts as accepted when its node has taken it.
+                if let (Some(emitter), Some(_)) = (&self.emitter, input) {
                     emitter.start.accept();
                 }
             };
-            if let Some(input) = &input {
-                let merges =
-                    policy.on_conflict == OnConflict::Join && matches!(input.jump, Jump::Edges);
-                match inboxes.deliver(&thread, input, merges, accept).await {
-                    Some(Delivery::Ended(end)) => {
-                        return delivered(end, thread).map(Claim::Delivered);
-                    }
-                    Some(Delivery::Dropped) => {
-                        return Err(AgentError::JoinedRun {
-                            thread,
-                            kind: AgentError::Cancelled.kind(),
-                            reason: AgentError::Cancelled.to_string(),
-                        });
-                    }
-                    Some(Delivery::Returned) | None => {}
+            let mergeable = input.filter(|input| {
+                policy.on_conflict == OnConflict::Join && matches!(input.jump, Jump::Edges)
+            });
+            match inboxes.deliver(&thread, mergeable.cloned(), accept).await {
+                Some(Delivery::HandedOver(thread)) => return Ok(Claim::Thread(thread)),
+                Some(Delivery::Ended(end)) => return merged(end, thread).map(Claim::Merged),
+                Some(Delivery::Dropped) => {
+                    return Err(AgentError::JoinedRun {
+                        thread,
+                        kind: AgentError::Cancelled.kind(),
+                        reason: AgentError::Cancelled.to_string(),
+                    });
                 }
+                Some(Delivery::Returned) | None => {}
             }
             let lease = Lease::take(&self.log.saver, &thread, PATIENCE, policy.lease_term, call);
             match lease.await {
-                Ok(lease) => return Ok(Claim::Thread(Some(lease))),
+                Ok(lease) => return Ok(self.claimed(Some(lease))),
                 Err(CheckpointError::Held { .. }) => {}
                 Err(error) => return Err(error.into()),
             }
         }
     }
-
-    /// Runs its own input, then the queued ones, each as a turn.
-    async fn run_all(
-        mut self,
-        engine: Engine<S>,
-        input: RunInput<S>,
-        command: Option<Box<Command<S>>>,
-    ) -> Result<Outcome<S>, AgentError> {
-        let inboxes = self.graph.inboxes.clone().unwrap_or_default();
-        let open = inboxes.open(&self.log.key.thread);
-        let mut ended = self.run_input(engine, input, command, &open.inbox).await;
-        loop {
-            open.inbox.end_turn(|| turn_end(&ended));
-            if !matches!(ended, Ok(Outcome::Done { .. })) {
-                return ended;
-            }
-            let Some(input) = open.inbox.next_turn() else {
-                return ended;
-            };
-            self.options.at = None;
-            let engine = prepare::engine(&self.graph, &self.options, self.emitter.clone())?;
-            let input = RunInput::New(Ok(input));
-            ended = self.run_input(engine, input, None, &open.inbox).await;
-        }
-    }
 }
 
-/// Returns the end of a turn, for the calls whose inputs it has taken.
-fn turn_end<S: State>(ended: &Result<Outcome<S>, AgentError>) -> TurnEnd<S> {
+/// Returns the end of a run, for the calls whose inputs it has merged.
+fn run_end<S: State>(ended: &Result<Outcome<S>, AgentError>) -> RunEnd<S> {
     match ended {
         Ok(Outcome::Done {
             state,
             unfilled_joins,
-        }) => TurnEnd::Done(state.clone(), unfilled_joins.clone()),
+        }) => RunEnd::Done(state.clone(), unfilled_joins.clone()),
         Ok(Outcome::Interrupted {
             state,
             interrupts,
             next,
-        }) => TurnEnd::Paused(state.clone(), interrupts.clone(), next.clone()),
-        Ok(Outcome::Drained { state, next }) => {
-            TurnEnd::Paused(state.clone(), Vec::new(), next.clone())
-        }
-        Err(error) => TurnEnd::Failed(error.kind(), error.to_string()),
+        }) => RunEnd::Interrupted(state.clone(), interrupts.clone(), next.clone()),
+        Ok(Outcome::Drained { state, next }) => RunEnd::Drained(state.clone(), next.clone()),
+        Err(error) => RunEnd::Failed(error.kind(), error.to_string()),
     }
 }
 
-/// Returns the outcome of a call whose input a turn has taken.
-fn delivered<S>(end: TurnEnd<S>, thread: String) -> Result<Outcome<S>, AgentError> {
+/// Returns the outcome of a call whose input a run has merged.
+fn merged<S>(end: RunEnd<S>, thread: String) -> Result<Outcome<S>, AgentError> {
     match end {
-        TurnEnd::Done(state, unfilled_joins) => Ok(Outcome::Done {
+        RunEnd::Done(state, unfilled_joins) => Ok(Outcome::Done {
             state,
             unfilled_joins,
         }),
-        TurnEnd::Paused(state, interrupts, next) => Ok(Outcome::Interrupted {
+        RunEnd::Interrupted(state, interrupts, next) => Ok(Outcome::Interrupted {
             state,
             interrupts,
             next,
         }),
-        TurnEnd::Failed(kind, reason) => Err(AgentError::JoinedRun {
+        RunEnd::Drained(state, next) => Ok(Outcome::Drained { state, next }),
+        RunEnd::Failed(kind, reason) => Err(AgentError::JoinedRun {
             thread,
             kind,
             reason,

@@ -1,7 +1,7 @@
 //! Sessions: runs on threads.
 //!
-//! A session holds its thread, runs its input on it, and then the inputs that later calls have
-//! queued. Each goes one way: open the log, start or resume, drive the engine, close.
+//! A session holds its thread, runs its input on it, and hands the thread over to the call that waits
+//! behind it. It goes one way: open the log, start or resume, drive the engine, close.
 
 mod exit;
 mod inputs;

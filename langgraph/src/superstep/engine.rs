@@ -93,7 +93,11 @@ impl<S: State> Engine<S> {
     /// The loop, compiled twice.
     async fn supersteps<O: Observing>(&mut self) -> Result<(), Stop> {
         while !self.frontier.tasks.is_empty() {
-            if self.inbox.as_ref().is_some_and(|inbox| inbox.has_joining()) {
+            if self
+                .inbox
+                .as_ref()
+                .is_some_and(|inbox| inbox.has_mergeable())
+            {
                 Box::pin(self.merge_later_inputs()).await?;
             }
             if O::OBSERVES && Span::is_watched() {

@@ -22,7 +22,7 @@ impl<S: State> Engine<S> {
             return Ok(());
         }
         let mut taken = Vec::new();
-        inbox.take_joining(|input| {
+        inbox.take_mergeable(|input| {
             let writes = input.writes.into_vec();
             let before = Arc::clone(&self.position.state);
             if let Err(error) = self.apply_external(writes.clone()) {

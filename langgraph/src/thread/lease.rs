@@ -4,7 +4,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::log::{Lease, RunGuard, fence};
+use crate::log::{Lease, fence};
 use tokio::runtime::Handle;
 
 use crate::checkpoint::Checkpointer;
@@ -18,8 +18,12 @@ pub(crate) async fn under_policy<T>(
     thread: &str,
     run: impl Future<Output = Result<T, AgentError>>,
 ) -> Result<T, AgentError> {
-    let lease = claim(policy, saver, thread).await?;
-    hold(lease, None, run).await
+    let Some(mut lease) = claim(policy, saver, thread).await? else {
+        return run.await;
+    };
+    let ended = lease.during(run).await;
+    lease.release().await;
+    ended
 }
 
 /// Takes the lease of a thread, under `policy`. The result is `None` if the saver or the runtime has
@@ -53,19 +57,4 @@ pub(crate) async fn claim(
         NoRuntime::handle(|| format!("waiting for other runs on thread `{thread}` ({call})"))?;
     }
     Ok(Some(Lease::take(saver, thread, at_most, term, call).await?))
-}
-
-/// Runs `run` while the lease is held. If it is dropped, the thread records `ending`.
-pub(crate) async fn hold<T>(
-    lease: Option<Lease>,
-    ending: Option<Arc<RunGuard>>,
-    run: impl Future<Output = Result<T, AgentError>>,
-) -> Result<T, AgentError> {
-    let Some(lease) = lease else {
-        return run.await;
-    };
-    let mut lease = lease.with_guard(ending);
-    let ended = lease.during(run).await;
-    lease.release().await;
-    ended
 }

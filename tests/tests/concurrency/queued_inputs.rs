@@ -1,4 +1,4 @@
-//! Inputs that later calls hand to the run at work on their thread.
+//! Calls that wait behind the active run of their thread.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,9 +17,9 @@ use langgraph_tests::fixtures::diary::{
 
 /// Lets a test hold the node `held`.
 #[derive(Default)]
-struct Gate {
-    reached: Notify,
-    open: Notify,
+pub(crate) struct Gate {
+    pub(crate) reached: Notify,
+    pub(crate) open: Notify,
 }
 
 async fn held(_: &Diary, cx: &Context) -> Result<DiaryUpdate, NodeError> {
@@ -89,27 +89,123 @@ async fn log(run: JoinHandle<Result<Outcome<Diary>, AgentError>>) -> Vec<String>
 }
 
 #[tokio::test]
-async fn an_enqueued_input_is_the_next_turn_of_the_active_run() {
+async fn each_enqueued_call_returns_its_own_outcome_when_its_run_has_ended() {
     for durability in [Durability::Sync, Durability::Async, Durability::Exit] {
         let setup = Setup::new(OnConflict::Enqueue);
         let first = tokio::spawn(setup.run("first").durability(durability).into_future());
         setup.gate.reached.notified().await;
         let second = setup.later("second").await;
         let third = setup.later("third").await;
-        let turns = [
+        let lines = [
             "first", "held", "after@2", "second", "held", "after@5", "third", "held", "after@8",
         ];
-        // Each call learns the outcome of its own turn; the run goes on to the last one.
-        for _ in 0..2 {
+        for (place, run) in [first, second].into_iter().enumerate() {
             setup.open();
+            // The next one has begun, and has not ended.
             setup.gate.reached.notified().await;
+            assert_eq!(log(run).await, lines[..3 * (place + 1)], "{durability:?}");
         }
+        assert!(!third.is_finished());
         setup.open();
-        assert_eq!(log(second).await, turns[..6], "{durability:?}");
-        assert_eq!(log(third).await, turns);
-        assert_eq!(log(first).await, turns);
-        assert_eq!(log_of(&setup.graph, "t").await, turns);
+        assert_eq!(log(third).await, lines);
+        assert_eq!(log_of(&setup.graph, "t").await, lines);
     }
+}
+
+#[tokio::test]
+async fn each_enqueued_call_has_its_own_events_and_options() {
+    let setup = Setup::new(OnConflict::Enqueue);
+    let first = setup.first().await;
+    let mut events = setup
+        .run("second")
+        .interrupt_before(["after"])
+        .stream(StreamMode::Values)
+        .accepted()
+        .await
+        .unwrap();
+    let second = tokio::spawn(async move {
+        let mut seen = Vec::new();
+        while let Some(event) = events.next().await {
+            seen.extend(event.unwrap().values().map(|diary| diary.log.len()));
+        }
+        (seen, events.finish().await.unwrap())
+    });
+    setup.open();
+    assert_eq!(log(first).await, ["first", "held", "after@2"]);
+    setup.open();
+    let (seen, outcome) = second.await.unwrap();
+    assert_eq!(seen, [4, 5]);
+    assert!(!outcome.is_done(), "its breakpoint");
+}
+
+#[tokio::test]
+async fn enqueued_calls_keep_their_order_behind_failures_and_dropped_calls() {
+    let setup = Setup::new(OnConflict::Enqueue);
+    let first = setup.first().await;
+    let mut later = Vec::new();
+    for input in ["a", "b", "c", "d", "e", "f"] {
+        later.push(setup.later(input).await);
+    }
+    // One that waits is dropped; the first one fails, and so does the one behind it.
+    later.remove(2).abort();
+    setup.world.set_broken(true);
+    for _ in 0..2 {
+        setup.open();
+        setup.gate.reached.notified().await;
+    }
+    setup.world.set_broken(false);
+    assert!(first.await.unwrap().is_err());
+    let failed = later.remove(0).await.unwrap().unwrap_err();
+    assert_eq!(
+        failed.to_string(),
+        "node `held` failed: the world is broken"
+    );
+    let mut ended = Vec::new();
+    for run in later {
+        setup.open();
+        ended = log(run).await;
+    }
+    let inputs = ended.iter().filter(|line| line.len() == 1);
+    assert_eq!(inputs.collect::<Vec<_>>(), ["a", "b", "d", "e", "f"]);
+}
+
+#[tokio::test]
+async fn an_enqueued_answer_waits_for_its_place() {
+    let (world, gate) = (World::new(), Arc::new(Gate::default()));
+    let mut graph = graph_in(&world);
+    graph.resource(Arc::clone(&gate));
+    graph.add_node("held", held).add_node("ask", ask);
+    graph.add_sequence(&["held", "ask"]);
+    let graph = over(&graph, &memory()).on_conflict(OnConflict::Enqueue);
+    let setup = Setup { graph, gate, world };
+    let first = setup.first().await;
+    let answer = setup.graph.thread("t").answer("yes");
+    let answer = tokio::spawn(answer.into_future());
+    tokio::task::yield_now().await;
+    setup.open();
+    assert!(!first.await.unwrap().unwrap().is_done());
+    assert!(answer.await.unwrap().unwrap().is_done());
+}
+
+#[tokio::test]
+async fn a_call_that_is_dropped_with_the_thread_gives_it_back() {
+    let setup = Setup::new(OnConflict::Enqueue);
+    let first = setup.first().await;
+    // Its future gets the thread, and is not polled any more.
+    let second = setup
+        .run("second")
+        .stream(StreamMode::Values)
+        .accepted()
+        .await
+        .unwrap();
+    let third = setup.later("third").await;
+    setup.open();
+    assert_eq!(log(first).await, ["first", "held", "after@2"]);
+    assert!(second.outcome().is_none());
+    drop(second);
+    setup.open();
+    let lines = ["first", "held", "after@2", "third", "held", "after@5"];
+    assert_eq!(log(third).await, lines);
 }
 
 #[tokio::test]
@@ -139,7 +235,7 @@ async fn a_joining_input_is_merged_between_two_supersteps() {
 }
 
 #[tokio::test]
-async fn an_input_with_a_goto_is_a_turn_of_its_own() {
+async fn an_input_with_a_goto_runs_on_its_own() {
     let setup = Setup::new(OnConflict::Join);
     let first = setup.first().await;
     let goto = Command::update(wrote("second")).and_goto("after");
@@ -147,10 +243,10 @@ async fn an_input_with_a_goto_is_a_turn_of_its_own() {
     let second = tokio::spawn(second.into_future());
     tokio::time::sleep(Duration::from_millis(20)).await;
     setup.open();
-    // An input with a `goto` cannot be merged in the middle of a turn.
+    // An input with a `goto` cannot be merged in the middle of a run.
     let lines = ["first", "held", "after@2", "second", "after@4"];
     assert_eq!(log(second).await, lines);
-    assert_eq!(log(first).await, lines);
+    assert_eq!(log(first).await, lines[..3]);
 }
 
 #[tokio::test]
@@ -208,8 +304,14 @@ async fn the_input_of_a_dropped_call_is_not_taken() {
 }
 
 #[tokio::test]
-async fn a_call_learns_that_the_run_that_took_its_input_failed() {
-    let setup = Setup::new(OnConflict::Enqueue);
+async fn a_call_learns_that_the_run_that_merged_its_input_failed() {
+    let (world, gate) = (World::new(), Arc::new(Gate::default()));
+    let mut graph = graph_in(&world);
+    graph.resource(Arc::clone(&gate));
+    graph.add_node("open", held).add_node("held", held);
+    graph.add_sequence(&["open", "held"]);
+    let graph = over(&graph, &memory()).on_conflict(OnConflict::Join);
+    let setup = Setup { graph, gate, world };
     let first = setup.first().await;
     let second = setup.later("second").await;
     setup.open();
@@ -220,15 +322,14 @@ async fn a_call_learns_that_the_run_that_took_its_input_failed() {
     assert_eq!(error.kind(), ErrorKind::Node);
     assert_eq!(
         error.to_string(),
-        "the run that took this input on thread `t` failed: node `held` failed: the world is broken"
+        "the run that merged this input on thread `t` failed: node `held` failed: the world is broken"
     );
     assert!(first.await.unwrap().is_err());
     // Nothing is lost: the thread goes on with the input.
     setup.world.set_broken(false);
     let again = tokio::spawn(setup.graph.thread("t").proceed().into_future());
     setup.open();
-    let lines = ["first", "held", "after@2", "second", "held", "after@5"];
-    assert_eq!(log(again).await, lines);
+    assert_eq!(log(again).await, ["first", "held", "second", "held"]);
 }
 
 #[tokio::test]
@@ -250,54 +351,4 @@ async fn a_call_waits_for_a_run_of_another_process() {
     leases.release("t", "elsewhere").await.unwrap();
     setup.open();
     assert_eq!(log(run).await, ["first", "held", "after@2"]);
-}
-
-/// A conversation whose tool waits for the test.
-#[derive(State, Clone, Debug, Default)]
-struct Chat {
-    #[reducer(add_messages)]
-    messages: Vec<Message>,
-}
-
-#[tokio::test]
-async fn a_message_joins_when_every_tool_call_has_its_result() {
-    let gate = Arc::new(Gate::default());
-    let mut graph = StateGraph::<Chat>::new();
-    graph.resource(Arc::clone(&gate));
-    graph.add_node("call", |_: &Chat| {
-        let call = langgraph::message::ToolCall::new("1", "search", serde_json::json!({}));
-        ChatUpdate::default().messages(vec![Message::assistant_with_tool_calls("", [call])])
-    });
-    graph.add_node("tool", async |_: &Chat, cx: &Context| {
-        let gate = cx.resource::<Gate>()?;
-        gate.reached.notify_one();
-        gate.open.notified().await;
-        Ok::<_, NodeError>(ChatUpdate::default().messages(vec![Message::tool("1", "found")]))
-    });
-    graph.add_node("slow", async |_: &Chat, cx: &Context| {
-        let gate = cx.resource::<Gate>()?;
-        gate.reached.notify_one();
-        gate.open.notified().await;
-        Ok::<_, NodeError>(())
-    });
-    graph.add_node("reply", |_: &Chat| {
-        ChatUpdate::default().messages(vec![Message::assistant("done")])
-    });
-    graph.add_sequence(&["call", "slow", "tool", "reply"]);
-    let graph = graph.compile().unwrap().checkpointer(memory());
-    let graph = graph.on_conflict(OnConflict::Join);
-    let say = |text: &str| ChatUpdate::default().messages(vec![Message::user(text)]);
-    let first = tokio::spawn(graph.run(say("question")).thread("t").into_future());
-    gate.reached.notified().await;
-    let second = tokio::spawn(graph.run(say("and this")).thread("t").into_future());
-    tokio::time::sleep(Duration::from_millis(20)).await;
-    for _ in 0..2 {
-        gate.open.notify_one();
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
-    for run in [first, second] {
-        let chat = run.await.unwrap().unwrap().into_state();
-        let texts: Vec<_> = chat.messages.iter().map(Message::text).collect();
-        assert_eq!(texts, ["question", "", "found", "and this", "done"]);
-    }
 }

@@ -124,9 +124,9 @@ pub enum AgentError {
     /// The run needs a tokio runtime, and there is none.
     #[error(transparent)]
     NoRuntime(NoRuntime),
-    /// The run that took the input of this call failed; see
+    /// The run that merged the input of this call failed; see
     /// `thread::OnConflict::Join`.
-    #[error("the run that took this input on thread `{thread}` failed: {reason}")]
+    #[error("the run that merged this input on thread `{thread}` failed: {reason}")]
     JoinedRun {
         /// The thread.
         thread: String,

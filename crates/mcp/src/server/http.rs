@@ -9,51 +9,24 @@ use std::task::{Context, Poll};
 
 use http_body::Body;
 use http_body_util::combinators::BoxBody;
-use hyper_util::rt::{TokioExecutor, TokioIo};
-use hyper_util::server::conn::auto;
-use hyper_util::service::TowerToHyperService;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpListener;
-use tokio::task::JoinSet;
 use tower_service::Service;
 
 use super::sessions::BoundedSessions;
 use super::{McpServer, ServerService};
-use crate::McpError;
 
 impl McpServer {
     /// Serves clients at an address, at every path, until the future is dropped. Requests must name a
     /// host of this machine; for others, put [`service`](Self::service) into a web server.
     ///
-    /// # Errors
-    ///
-    /// If the listener fails.
-    ///
     /// # Cancel safety
     ///
     /// Dropping the future closes all connections and stops their runs.
-    pub async fn listen(self, listener: TcpListener) -> Result<(), McpError> {
-        let server = self.name.clone();
+    pub async fn listen(self, listener: TcpListener) {
+        let timeout = self.client_timeout;
         let service = self.service(Vec::<String>::new());
-        let mut connections = JoinSet::new();
-        loop {
-            let accepted = tokio::select! {
-                accepted = listener.accept() => accepted,
-                Some(_) = connections.join_next() => continue,
-            };
-            let (stream, _) = accepted.map_err(|error| McpError::Serve {
-                server: server.clone(),
-                source: Box::new(error),
-            })?;
-            let service = TowerToHyperService::new(service.clone());
-            connections.spawn(async move {
-                let connection = auto::Builder::new(TokioExecutor::new());
-                // A client may leave at any time.
-                let _ = connection
-                    .serve_connection(TokioIo::new(stream), service)
-                    .await;
-            });
-        }
+        langgraph_http::serve(listener, service, timeout, std::future::pending()).await;
     }
 
     /// Returns the server as a `tower` service, such as for `axum`'s `nest_service`. Requests must name

@@ -109,6 +109,7 @@ pub(crate) fn table() -> Vec<(Method, &'static str)> {
 
 pub(crate) fn router(app: Arc<App>) -> Router {
     let body = DefaultBodyLimit::max(app.limits.body);
+    // Also for programs that serve the routes with a listener of their own.
     let body_timeout = RequestBodyTimeoutLayer::new(app.limits.client_timeout);
     let source = middleware::from_fn_with_state(Arc::clone(&app), check_source);
     let cors = cors(app.sources.clone());

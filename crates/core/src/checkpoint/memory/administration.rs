@@ -1,0 +1,140 @@
+//! The administration of threads in memory.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::SystemTime;
+
+use async_trait::async_trait;
+
+use super::saver::MemorySaver;
+use super::thread::Thread;
+use crate::checkpoint::{Administration, Prune, StorageUsage, ThreadFilter, ThreadInfo, ThreadKey};
+use crate::error::CheckpointError;
+use crate::head::Head;
+
+#[async_trait]
+impl Administration for MemorySaver {
+    async fn logs(&self, thread: &str) -> Result<Vec<ThreadKey>, CheckpointError> {
+        let threads = self.threads();
+        let namespaces = threads.get(thread).map(|thread| thread.logs.keys());
+        let keys = namespaces.into_iter().flatten().map(|namespace| ThreadKey {
+            thread: thread.to_owned(),
+            namespace: namespace.clone(),
+        });
+        Ok(keys.collect())
+    }
+
+    async fn threads(&self, filter: ThreadFilter) -> Result<Vec<ThreadInfo>, CheckpointError> {
+        let threads = self.threads();
+        let info = |name: &String, thread: &Thread| {
+            let root = thread.root()?;
+            let (head, owner) = (root.head()?, root.owner.clone());
+            let info = ThreadInfo::new(name, head, owner, root.status, root.updated_at)
+                .with_wake_at(root.wake_at);
+            filter.wants(&info).then_some(info)
+        };
+        let limit = filter.limit.unwrap_or(usize::MAX);
+        // Only the named threads, where the filter names some.
+        let named = match (&filter.thread, filter.due_at) {
+            (Some(thread), _) => BTreeSet::from([thread.clone()]),
+            (None, Some(time)) => self.due(time),
+            (None, None) => {
+                let all = threads
+                    .iter()
+                    .filter_map(|(name, thread)| info(name, thread));
+                return Ok(all.take(limit).collect());
+            }
+        };
+        let found = named
+            .iter()
+            .filter_map(|name| info(name, threads.get(name)?));
+        Ok(found.take(limit).collect())
+    }
+
+    async fn set_wake_at(
+        &self,
+        thread: &str,
+        head: Head,
+        wake_at: Option<SystemTime>,
+    ) -> Result<(), CheckpointError> {
+        let mut threads = self.threads();
+        let root = threads.get_mut(thread).and_then(Thread::root_mut);
+        if let Some(root) = root.filter(|root| root.head() == Some(head)) {
+            self.wakes(thread, root.wake_at, wake_at);
+            root.wake_at = wake_at;
+        }
+        Ok(())
+    }
+
+    async fn copy_thread(&self, from: &str, to: &str) -> Result<(), CheckpointError> {
+        let mut threads = self.threads();
+        let has_logs = |thread: &&Thread| !thread.logs.is_empty();
+        let result = match (
+            threads.get(from).filter(has_logs),
+            threads.get(to).filter(has_logs),
+        ) {
+            (None, _) => Err(CheckpointError::UnknownThread(from.to_owned())),
+            (Some(_), Some(_)) => Err(CheckpointError::ThreadExists(to.to_owned())),
+            (Some(from), None) => Ok(from.logs.clone()),
+        };
+        let logs = result?;
+        let copy = threads.entry(to.to_owned()).or_default();
+        copy.logs = logs;
+        self.wakes(to, None, copy.root().and_then(|root| root.wake_at));
+        Ok(())
+    }
+
+    async fn prune(&self, key: &ThreadKey, prune: Prune) -> Result<(), CheckpointError> {
+        let pruned = self.at(key, |log| log.prune(&key.thread, prune));
+        pruned.unwrap_or(Ok(()))
+    }
+
+    async fn delete_log(&self, key: &ThreadKey) -> Result<(), CheckpointError> {
+        if let Some(thread) = self.threads().get_mut(&key.thread) {
+            let removed = thread.logs.remove(&key.namespace);
+            self.wakes(&key.thread, removed.and_then(|log| log.wake_at), None);
+        }
+        Ok(())
+    }
+
+    async fn delete_thread(&self, thread: &str) -> Result<(), CheckpointError> {
+        self.delete(&mut self.threads(), thread);
+        Ok(())
+    }
+
+    async fn delete_thread_at(&self, thread: &str, head: Head) -> Result<(), CheckpointError> {
+        let mut threads = self.threads();
+        let found = threads.get(thread).and_then(|thread| thread.root()?.head());
+        if found != Some(head) {
+            return Err(CheckpointError::Conflict {
+                thread: thread.to_owned(),
+                known: Some(head),
+                head: found,
+            });
+        }
+        self.delete(&mut threads, thread);
+        Ok(())
+    }
+
+    async fn usage(&self, thread: &str) -> Result<StorageUsage, CheckpointError> {
+        let mut usage = StorageUsage::default();
+        if let Some(thread) = self.threads().get(thread) {
+            for log in thread.logs.values() {
+                log.count(&mut usage);
+            }
+        }
+        Ok(usage)
+    }
+}
+
+impl MemorySaver {
+    fn delete(&self, threads: &mut BTreeMap<String, Thread>, thread: &str) {
+        if let Some(kept) = threads.get_mut(thread) {
+            self.wakes(thread, kept.root().and_then(|root| root.wake_at), None);
+            // The leases stay.
+            kept.logs.clear();
+            if kept.lease.is_none() {
+                threads.remove(thread);
+            }
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! The log of one graph on a thread.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use super::record::Record;
+use super::records::Records;
+use crate::checkpoint::{
+    Batch, Chain, ListOptions, Owner, Prune, RunStatus, StatePart, StorageUsage, TaskRecord,
+    ThreadKey, ThreadPosition,
+};
+use crate::checkpoint_id::CheckpointId;
+use crate::error::CheckpointError;
+use crate::head::Head;
+
+#[derive(Clone)]
+pub(super) struct Log {
+    /// Oldest first.
+    pub(super) order: Vec<CheckpointId>,
+    records: Records,
+    version: u64,
+    pub(super) status: RunStatus,
+    pub(super) owner: Option<Arc<Owner>>,
+    pub(super) updated_at: SystemTime,
+    pub(super) wake_at: Option<SystemTime>,
+}
+
+impl Log {
+    pub(super) fn new() -> Self {
+        Self {
+            order: Vec::new(),
+            records: Records::default(),
+            version: 0,
+            status: RunStatus::Done,
+            owner: None,
+            updated_at: SystemTime::now(),
+            wake_at: None,
+        }
+    }
+
+    pub(super) fn head(&self) -> Option<Head> {
+        let id = *self.order.last()?;
+        Some(Head::new(id, self.version))
+    }
+
+    pub(super) fn put(&mut self, key: &ThreadKey, batch: Batch) -> Result<(), CheckpointError> {
+        if self.head() != batch.head {
+            return Err(CheckpointError::Conflict {
+                thread: key.thread.clone(),
+                known: batch.head,
+                head: self.head(),
+            });
+        }
+        if let Some(base) = batch.bases().find(|id| self.records.get(*id).is_none()) {
+            let thread = key.thread.clone();
+            return Err(CheckpointError::BaseGone { thread, base });
+        }
+        self.version += 1;
+        self.status = batch.status;
+        self.owner = batch.owner.or_else(|| self.owner.take());
+        self.updated_at = SystemTime::now();
+        self.wake_at = batch.wake_at;
+        for checkpoint in batch.checkpoints {
+            self.order.push(checkpoint.id);
+            self.records.insert(checkpoint);
+        }
+        self.put_tasks(batch.tasks);
+        for entry in batch.entries {
+            if let Some(record) = self.records.get_mut(entry.checkpoint) {
+                record.entries.push(entry);
+            }
+        }
+        Ok(())
+    }
+
+    fn put_tasks(&mut self, tasks: Vec<TaskRecord>) {
+        let Some(first) = tasks.first().map(|task| task.checkpoint) else {
+            return;
+        };
+        // As a rule they are the first records of one checkpoint, which takes the list as it is.
+        if tasks.iter().all(|task| task.checkpoint == first)
+            && let Some(record) = self.records.get_mut(first)
+            && record.tasks.as_slice().is_empty()
+        {
+            record.tasks = tasks.into();
+            return;
+        }
+        for task in tasks {
+            if let Some(record) = self.records.get_mut(task.checkpoint) {
+                record.tasks.push(task);
+            }
+        }
+    }
+
+    pub(super) fn load(&self, id: Option<CheckpointId>) -> Option<Chain> {
+        let mut chain = Vec::new();
+        let head = self.head()?;
+        let mut wanted = Some(id.unwrap_or(head.id));
+        while let Some(record) = wanted.and_then(|id| self.records.get(id)) {
+            chain.push(record.to_stored());
+            wanted = record.needed_base();
+        }
+        chain.reverse();
+        Some(Chain::new(head, self.owner.clone(), chain))
+    }
+
+    /// Returns the parts of a checkpoint's state, and clones little else.
+    pub(super) fn load_state(
+        &self,
+        id: Option<CheckpointId>,
+    ) -> Option<(Vec<StatePart>, ThreadPosition)> {
+        let head = self.head()?;
+        let mut bases = Vec::new();
+        let newest = self.records.get(id.unwrap_or(head.id));
+        let mut next = newest;
+        while let Some(record) = next
+            && let (None, Some(base)) = (&record.checkpoint.snapshot, record.checkpoint.base)
+        {
+            next = self.records.get(base.id);
+            bases.extend(next.map(|record| (record, base.with_tasks)));
+        }
+        let mut parts = Vec::with_capacity(bases.len());
+        for (record, with_tasks) in bases.into_iter().rev() {
+            record.visit_parts(with_tasks, &mut |part| parts.push(part));
+        }
+        let stored = newest.map(Record::to_stored);
+        let position = ThreadPosition::new(head, self.owner.clone(), stored);
+        Some((parts, position))
+    }
+
+    pub(super) fn list(&self, options: &ListOptions) -> Vec<CheckpointId> {
+        let wanted = |id: &CheckpointId| {
+            self.records
+                .get(*id)
+                .is_some_and(|Record { checkpoint, .. }| {
+                    options.wants(
+                        *id,
+                        checkpoint.step,
+                        checkpoint.source,
+                        &checkpoint.metadata,
+                    )
+                })
+        };
+        let newest_first = self.order.iter().rev().copied().filter(wanted);
+        newest_first
+            .take(options.limit.unwrap_or(usize::MAX))
+            .collect()
+    }
+
+    pub(super) fn prune(&mut self, thread: &str, prune: Prune) -> Result<(), CheckpointError> {
+        let rest = self.records.iter();
+        let rest = rest.filter_map(|record| Some((record.id(), record.needed_base()?)));
+        if let Some(base) = prune.needed(rest) {
+            let thread = thread.to_owned();
+            return Err(CheckpointError::BaseGone { thread, base });
+        }
+        for fold in prune.fold {
+            if let Some(record) = self.records.get_mut(fold.id) {
+                record.checkpoint.snapshot = Some(fold.snapshot);
+                record.checkpoint.ran = fold.ran;
+                record.checkpoint.joined = fold.joined;
+                record.checkpoint.since_snapshot = 0;
+            }
+        }
+        let delete: HashSet<_> = prune.delete.into_iter().collect();
+        self.order.retain(|id| !delete.contains(id));
+        self.records.retain(|record| !delete.contains(&record.id()));
+        Ok(())
+    }
+
+    /// Adds what the log holds.
+    pub(super) fn count(&self, usage: &mut StorageUsage) {
+        usage.logs += 1;
+        usage.checkpoints += self.order.len() as u64;
+        let records = self.records.iter().map(Record::len);
+        usage.records += records.sum::<usize>() as u64;
+    }
+}

@@ -1,0 +1,107 @@
+//! The records of a log, in chunks.
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use super::record::Record;
+use crate::checkpoint::CheckpointRecord;
+use crate::checkpoint_id::CheckpointId;
+
+/// How many records a chunk holds; one into which a record was inserted may hold more.
+const CHUNK: usize = 32;
+
+/// Records in the order of their ids, which is nearly always that of their creation. A long log
+/// never moves as a whole, and a copy of it shares the chunks that neither log changes.
+#[derive(Clone, Default)]
+pub(super) struct Records {
+    /// None is empty.
+    chunks: Vec<Arc<Vec<Record>>>,
+}
+
+/// The index of a chunk, and that of a record in it.
+type Place = (usize, usize);
+
+impl Records {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Record> {
+        self.chunks.iter().flat_map(|chunk| chunk.iter())
+    }
+
+    pub(super) fn get(&self, id: CheckpointId) -> Option<&Record> {
+        let (chunk, index) = self.find(id).ok()?;
+        self.chunks.get(chunk)?.get(index)
+    }
+
+    pub(super) fn get_mut(&mut self, id: CheckpointId) -> Option<&mut Record> {
+        let (chunk, index) = self.find(id).ok()?;
+        Arc::make_mut(self.chunks.get_mut(chunk)?).get_mut(index)
+    }
+
+    /// Adds a checkpoint without records, or replaces the one with its id.
+    pub(super) fn insert(&mut self, checkpoint: CheckpointRecord) {
+        let place = self.find(checkpoint.id);
+        let (chunk, index) = place.unwrap_or_else(|free| free);
+        let is_last = chunk + 1 >= self.chunks.len();
+        match self.chunks.get_mut(chunk).map(Arc::make_mut) {
+            Some(records) if place.is_ok() => {
+                records.splice(index..=index, [Record::new(checkpoint)]);
+            }
+            Some(records) if is_last && index == records.len() && index < CHUNK => {
+                records.push(Record::new(checkpoint));
+            }
+            Some(records) if !is_last || index < records.len() => {
+                records.insert(index, Record::new(checkpoint));
+            }
+            first => {
+                // A short log has only what it needs.
+                let mut records = Vec::with_capacity(first.map_or(1, |_| CHUNK));
+                records.push(Record::new(checkpoint));
+                self.chunks.push(Arc::new(records));
+            }
+        }
+    }
+
+    /// Removes the records that are not wanted.
+    pub(super) fn retain(&mut self, wanted: impl Fn(&Record) -> bool) {
+        for chunk in &mut self.chunks {
+            if !chunk.iter().all(&wanted) {
+                Arc::make_mut(chunk).retain(&wanted);
+            }
+        }
+        self.chunks.retain(|chunk| !chunk.is_empty());
+    }
+
+    /// Returns where a record is, or where it belongs.
+    fn find(&self, id: CheckpointId) -> Result<Place, Place> {
+        let begins_by = |chunk: &Arc<Vec<Record>>| chunk.first().is_some_and(|r| r.id() <= id);
+        // A run writes to the last chunk.
+        let chunk = if self.chunks.last().is_none_or(begins_by) {
+            self.chunks.len()
+        } else {
+            self.chunks.partition_point(begins_by)
+        };
+        let chunk = chunk.saturating_sub(1);
+        let records = self.chunks.get(chunk).map_or(&[][..], |chunk| chunk);
+        let found = find_in(records, id);
+        found
+            .map(|index| (chunk, index))
+            .map_err(|index| (chunk, index))
+    }
+}
+
+/// Finds a record in a chunk. A run writes to the last two: the checkpoint whose tasks have run, and
+/// the next.
+fn find_in(records: &[Record], id: CheckpointId) -> Result<usize, usize> {
+    let (newest, before) = match records {
+        [.., before, newest] => (newest, Some(before)),
+        [newest] => (newest, None),
+        [] => return Err(0),
+    };
+    match newest.id().cmp(&id) {
+        Ordering::Equal => Ok(records.len() - 1),
+        Ordering::Less => Err(records.len()),
+        Ordering::Greater if before.is_some_and(|before| before.id() == id) => {
+            Ok(records.len() - 2)
+        }
+        Ordering::Greater => records.binary_search_by_key(&id, Record::id),
+    }
+}

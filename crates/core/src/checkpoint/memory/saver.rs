@@ -1,0 +1,165 @@
+//! The saver in memory.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
+
+use async_trait::async_trait;
+
+use super::log::Log;
+use super::thread::Thread;
+use crate::checkpoint::{
+    Administration, Batch, Chain, Checkpointer, Formats, Leases, ListOptions, ThreadKey,
+    ThreadPosition, VisitStatePart,
+};
+use crate::checkpoint_id::CheckpointId;
+use crate::error::CheckpointError;
+use crate::head::Head;
+
+/// Keeps threads in memory, as plain values: nothing is serialized.
+///
+/// # Examples
+///
+/// ```
+/// use std::sync::Arc;
+/// use langgraph::prelude::*;
+/// use langgraph::checkpoint::MemorySaver;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let mut graph = StateGraph::<i64>::new();
+/// graph.add_node("increment", |n: &i64| n + 1).add_sequence(&["increment"]);
+/// let graph = graph.compile()?.checkpointer(Arc::new(MemorySaver::new()));
+///
+/// graph.run(1).thread("t").await?;
+/// graph.run(()).thread("t").await?; // continues from 2
+/// assert_eq!(graph.thread("t").state().await?.map(|snapshot| snapshot.values), Some(3));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Default)]
+pub struct MemorySaver {
+    threads: Mutex<BTreeMap<String, Thread>>,
+    /// The threads that are to be woken, by time.
+    sleeping: Mutex<BTreeSet<(SystemTime, String)>>,
+}
+
+impl MemorySaver {
+    /// Creates a saver without threads.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    pub(super) fn threads(&self) -> MutexGuard<'_, BTreeMap<String, Thread>> {
+        self.threads.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes that a thread is to be woken at another time. Called while the threads are locked.
+    pub(super) fn wakes(&self, thread: &str, before: Option<SystemTime>, now: Option<SystemTime>) {
+        if before == now {
+            return;
+        }
+        let mut sleeping = self.sleeping.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(before) = before {
+            sleeping.remove(&(before, thread.to_owned()));
+        }
+        if let Some(now) = now {
+            sleeping.insert((now, thread.to_owned()));
+        }
+    }
+
+    /// Returns the names of the threads that are to be woken at `time` or before.
+    pub(super) fn due(&self, time: SystemTime) -> BTreeSet<String> {
+        let sleeping = self.sleeping.lock().unwrap_or_else(PoisonError::into_inner);
+        let due = sleeping.iter().take_while(|(at, _)| *at <= time);
+        due.map(|(_, thread)| thread.clone()).collect()
+    }
+
+    /// Calls `look` with a log, if it exists.
+    pub(super) fn at<T>(&self, key: &ThreadKey, look: impl FnOnce(&mut Log) -> T) -> Option<T> {
+        let mut threads = self.threads();
+        let log = threads.get_mut(&key.thread)?.logs.get_mut(&key.namespace)?;
+        Some(look(log))
+    }
+}
+
+#[async_trait]
+impl Checkpointer for MemorySaver {
+    fn formats(&self) -> Option<&Formats> {
+        None
+    }
+
+    async fn put(&self, key: &ThreadKey, batch: Batch) -> Result<(), CheckpointError> {
+        let mut threads = self.threads();
+        let log = threads
+            .get_mut(&key.thread)
+            .and_then(|thread| thread.logs.get_mut(&key.namespace));
+        if let Some(log) = log {
+            let before = log.wake_at;
+            let result = log.put(key, batch);
+            self.wakes(&key.thread, before, log.wake_at);
+            result
+        } else {
+            let mut log = Log::new();
+            let result = log.put(key, batch);
+            // A log without a checkpoint does not exist.
+            if result.is_ok() && !log.order.is_empty() {
+                self.wakes(&key.thread, None, log.wake_at);
+                let thread = threads.entry(key.thread.clone()).or_default();
+                thread.logs.insert(key.namespace.clone(), log);
+            }
+            result
+        }
+    }
+
+    async fn load(
+        &self,
+        key: &ThreadKey,
+        id: Option<CheckpointId>,
+    ) -> Result<Option<Chain>, CheckpointError> {
+        Ok(self.at(key, |log| log.load(id)).flatten())
+    }
+
+    async fn load_state(
+        &self,
+        key: &ThreadKey,
+        id: Option<CheckpointId>,
+        visit: &mut VisitStatePart<'_>,
+    ) -> Result<Option<ThreadPosition>, CheckpointError> {
+        let loaded = self.at(key, |log| log.load_state(id)).flatten();
+        let position = loaded.map(|(parts, position)| {
+            parts.into_iter().for_each(visit);
+            position
+        });
+        Ok(position)
+    }
+
+    async fn head(&self, key: &ThreadKey) -> Result<Option<Head>, CheckpointError> {
+        Ok(self.at(key, |log| log.head()).flatten())
+    }
+
+    async fn list(
+        &self,
+        key: &ThreadKey,
+        options: ListOptions,
+    ) -> Result<Vec<CheckpointId>, CheckpointError> {
+        Ok(self.at(key, |log| log.list(&options)).unwrap_or_default())
+    }
+
+    fn leases(&self) -> Option<&dyn Leases> {
+        Some(self)
+    }
+
+    fn administration(&self) -> Option<&dyn Administration> {
+        Some(self)
+    }
+}
+
+impl fmt::Debug for MemorySaver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MemorySaver")
+            .field("threads", &self.threads().len())
+            .finish()
+    }
+}
