@@ -1,5 +1,7 @@
 //! Clients that every listener has to close: silent, endless, stalled, and taking nothing.
 
+#![allow(clippy::unwrap_used, clippy::expect_used)] // as in all tests
+
 use std::net::SocketAddr;
 use std::time::Duration;
 
