@@ -228,6 +228,18 @@ impl Topology {
         self.nodes.iter().find(|node| &*node.name == name)
     }
 
+    /// Returns the node at a path through subgraphs, such as `research:search`. Names of nodes have no
+    /// colons.
+    pub fn node_at(&self, path: &str) -> Option<&NodeInfo> {
+        let Some((name, rest)) = path.split_once(':') else {
+            return self.node(path);
+        };
+        match &self.node(name)?.kind {
+            NodeKind::Subgraph(inner) => inner.node_at(rest),
+            _ => None,
+        }
+    }
+
     /// Returns the path of the first node, also of a subgraph, that declares that it may interrupt.
     pub fn interrupting_node(&self) -> Option<String> {
         self.nodes.iter().find_map(|node| match &node.kind {

@@ -1,6 +1,7 @@
 //! Graphs: their topology, their builder, their problems, and their compiled form.
 
 mod alias;
+pub(crate) mod breakpoint_paths;
 mod builder;
 mod compiled;
 mod configured_node;

@@ -158,12 +158,15 @@ macro_rules! run_option_setters {
         }
 
         /// Pauses before these nodes. Overrides the breakpoints of the graph's builder.
+        ///
+        /// A node of a subgraph is named by its path, `research:search`; then the subgraph pauses.
         pub fn interrupt_before(mut $self, nodes: impl Into<$crate::graph::Breakpoints>) -> Self {
             $options.interrupt_before = Some(nodes.into());
             $self
         }
 
-        /// Pauses after these nodes. Overrides the breakpoints of the graph's builder.
+        /// Pauses after these nodes, which are named as in [`interrupt_before`](Self::interrupt_before).
+        /// Overrides the breakpoints of the graph's builder.
         pub fn interrupt_after(mut $self, nodes: impl Into<$crate::graph::Breakpoints>) -> Self {
             $options.interrupt_after = Some(nodes.into());
             $self

@@ -48,6 +48,10 @@ pub(crate) struct Shared {
     pub(crate) unfilled_joins: Mutex<Vec<UnfilledJoin>>,
     /// True once the run, or a subgraph of it, has paused at a breakpoint.
     pub(crate) at_breakpoint: AtomicBool,
+    /// Where the run pauses in subgraphs: paths of nodes, as [`below`](crate::graph::breakpoint_paths::below)
+    /// reads them.
+    pub(crate) paths_before: Vec<NodeName>,
+    pub(crate) paths_after: Vec<NodeName>,
     /// How the run ends if it is dropped; it knows the lease of the thread.
     pub(crate) guard: Option<Arc<RunGuard>>,
 }

@@ -9,8 +9,9 @@ use serde_json::Value;
 use super::{CallOptions, Outcome};
 use crate::checkpoint::{Json, RunStatus, check_thread_id};
 use crate::error::{AgentError, CheckpointError, NodeError};
-use crate::graph::CompiledStateGraph;
+use crate::graph::breakpoint_paths::split;
 use crate::graph::plan::Plan;
+use crate::graph::{Breakpoints, CompiledStateGraph, NodeName};
 use crate::node::{Command, NodeId, Output, Scope, Shared};
 use crate::record::Log;
 use crate::state::State;
@@ -30,23 +31,19 @@ pub(crate) fn engine<S: State>(
             "the step limit is 0; a run needs at least one superstep".to_owned(),
         ));
     }
-    let unknown =
-        |name| AgentError::InvalidOption(format!("breakpoint at `{name}`: there is no such node"));
-    let before = options
-        .run
-        .interrupt_before
-        .as_ref()
-        .map(|stops| plan.stops(stops))
-        .transpose()
-        .map_err(unknown)?;
-    let after = options
-        .run
-        .interrupt_after
-        .as_ref()
-        .map(|stops| plan.stops(stops))
-        .transpose()
-        .map_err(unknown)?;
-    let scope = scope(plan, options, emitter);
+    let unknown = |name: NodeName| {
+        AgentError::InvalidOption(format!("breakpoint at `{name}`: there is no such node"))
+    };
+    let stops = |given: Option<&Breakpoints>| {
+        let Some(given) = given else {
+            return Ok((None, Vec::new()));
+        };
+        let (own, paths) = split(&plan.topology, given).map_err(unknown)?;
+        Ok::<_, AgentError>((Some(plan.stops(&own).map_err(unknown)?), paths))
+    };
+    let (before, paths_before) = stops(options.run.interrupt_before.as_ref())?;
+    let (after, paths_after) = stops(options.run.interrupt_after.as_ref())?;
+    let scope = scope(plan, options, emitter, [paths_before, paths_after]);
     let mut engine = Engine::new(graph, scope, Arc::new(plan.initial.clone()));
     if let Some(stops) = before {
         engine.breakpoints.before = stops;
@@ -58,7 +55,12 @@ pub(crate) fn engine<S: State>(
 }
 
 /// Creates what the tasks of a run of the root graph share.
-fn scope<S: State>(plan: &Plan<S>, options: &CallOptions, emitter: Option<Emitter>) -> Scope {
+fn scope<S: State>(
+    plan: &Plan<S>,
+    options: &CallOptions,
+    emitter: Option<Emitter>,
+    [paths_before, paths_after]: [Vec<NodeName>; 2],
+) -> Scope {
     let start = emitter.as_ref().map(|emitter| Arc::clone(&emitter.start));
     let run_id = OnceLock::new();
     if let Some(start) = &start {
@@ -88,6 +90,8 @@ fn scope<S: State>(plan: &Plan<S>, options: &CallOptions, emitter: Option<Emitte
             kept_graphs: Mutex::default(),
             unfilled_joins: Mutex::default(),
             at_breakpoint: AtomicBool::default(),
+            paths_before,
+            paths_after,
             guard: options.ending.clone(),
         }),
     }

@@ -184,6 +184,26 @@ await check("the question's form comes from its schema, and its answer decides t
   await idle();
 });
 
+await check("a run pauses in a subgraph, and goes on by hand", async () => {
+  await page.getByRole("button", { name: "New thread" }).click();
+  await page.locator('[data-node="research:check"]').hover();
+  await page.getByRole("button", { name: "Pause before check" }).click();
+  await page.getByLabel("Topic").fill("fern");
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  await idle();
+  await until(async () => (await light("research:check")) === "next", "check is next");
+  assert.equal(await light("research"), "next");
+  assert.equal(await light("figures"), "done");
+  assert.equal(await page.locator('[data-step="research"]').getAttribute("data-status"), "stopped");
+  assert.equal(await light("research:search"), "done");
+  assert.equal(await light("write"), "idle");
+  await shot("paused");
+  await page.getByRole("button", { name: "Pause before check" }).click();
+  await page.getByRole("button", { name: "Run on" }).click();
+  await page.getByRole("region", { name: "Question" }).waitFor();
+  assert.equal(await light("research:check"), "done");
+});
+
 await check("the state is edited at an older checkpoint, and the run goes on from there", async () => {
   const before = await stops();
   await page.getByRole("tab", { name: "State" }).click();

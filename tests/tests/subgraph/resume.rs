@@ -1,7 +1,7 @@
 //! Graphs inside graphs on a thread.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use langgraph::checkpoint::MemorySaver;
 use langgraph::error::CheckpointError;
@@ -127,4 +127,59 @@ async fn a_failure_inside_a_subgraph_goes_on_inside_it() {
         Outcome::done(11)
     );
     assert_eq!(first.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test]
+async fn a_run_pauses_at_nodes_of_subgraphs() {
+    let ran = Arc::new(Mutex::new(Vec::new()));
+    let note = |name: &'static str| {
+        let ran = Arc::clone(&ran);
+        move |state: &Vec2| {
+            ran.lock().unwrap().push(name);
+            note(name)(state)
+        }
+    };
+    let mut innermost = StateGraph::<Vec2>::new();
+    innermost
+        .add_node("a", note("a"))
+        .add_node("b", note("b"))
+        .add_sequence(&["a", "b"]);
+    let mut inner = StateGraph::<Vec2>::new();
+    inner
+        .add_node("first", note("first"))
+        .add_node("deep", innermost.compile().unwrap())
+        .add_sequence(&["first", "deep"]);
+    let mut graph = StateGraph::<Vec2>::new();
+    graph
+        .add_node("inner", inner.compile().unwrap())
+        .add_node("a", note("outer a"))
+        .add_sequence(&["inner", "a"]);
+    let saver = Arc::new(MemorySaver::new());
+    let graph = graph.compile().unwrap().checkpointer(saver);
+    let thread = graph.thread("t");
+    let mut run = thread.run(());
+    let mut seen = Vec::new();
+    let state = loop {
+        assert!(seen.len() < 4, "{seen:?}");
+        let paused = run
+            .interrupt_before(["inner:deep:b"])
+            .interrupt_after(["inner:first"]);
+        match paused.await.unwrap() {
+            Outcome::Done { state, .. } => break state,
+            _ => seen.push(ran.lock().unwrap().join(" ")),
+        }
+        run = thread.proceed();
+    };
+    assert_eq!(state.log, ["first", "a", "b", "outer a"]);
+    assert_eq!(seen, ["first", "first a"]);
+    assert_eq!(ran.lock().unwrap().join(" "), "first a b outer a");
+
+    for path in ["inner:deep:c", "inner:first:a", "other:a", "inner:"] {
+        let error = graph.thread("u").run(()).interrupt_before([path]);
+        let error = error.await.unwrap_err().to_string();
+        assert!(
+            error.contains(&format!("breakpoint at `{path}`")),
+            "{error}"
+        );
+    }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use langgraph::checkpoint::{CheckpointId, Checkpointer, ListOptions, Snapshot};
 use langgraph::error::{AgentError, CheckpointError};
-use langgraph::graph::{Breakpoints, NodeName, Topology};
+use langgraph::graph::{Breakpoints, Topology};
 use langgraph::interrupt::Interrupt;
 use langgraph::node::Command;
 use langgraph::run::{EventStream, Run};
@@ -210,8 +210,7 @@ fn breakpoints(topology: &Topology, breaks: Breaks) -> Breakpoints {
     match breaks {
         Breaks::All => Breakpoints::All,
         Breaks::Nodes(mut nodes) => {
-            let is_known = |name: &NodeName| topology.nodes.iter().any(|node| *node.name == **name);
-            nodes.retain(is_known);
+            nodes.retain(|name| topology.node_at(name).is_some());
             Breakpoints::Nodes(nodes)
         }
     }

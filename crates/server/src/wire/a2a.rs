@@ -152,8 +152,10 @@ impl Given {
         let mut given = Self::default();
         for part in parts.as_array().into_iter().flatten() {
             if let Some(data) = part.get("data") {
+                let mut data = data.clone();
+                integers(&mut data);
                 match data {
-                    Value::Object(fields) => given.data.extend(fields.clone()),
+                    Value::Object(fields) => given.data.extend(fields),
                     other => {
                         let text = other.to_string();
                         given.content.push(json!({"type": "text", "text": text}));
@@ -187,6 +189,26 @@ impl Given {
         } else {
             Value::Object(self.data)
         }
+    }
+}
+
+/// Makes numbers without a fraction integers again: the clients of version 1.0 write `2` as `2.0`.
+fn integers(value: &mut Value) {
+    /// Above it, not every integer has a float of its own.
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    match value {
+        Value::Number(number) => {
+            let float = number.as_f64().filter(|_| number.is_f64());
+            if let Some(float) = float.filter(|float| float.fract() == 0.0 && float.abs() <= EXACT)
+            {
+                #[allow(clippy::cast_possible_truncation, reason = "it is small enough")]
+                let integer = float as i64;
+                *value = Value::from(integer);
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(integers),
+        Value::Object(fields) => fields.values_mut().for_each(integers),
+        _ => {}
     }
 }
 
@@ -252,6 +274,10 @@ mod tests {
             let picture = json!({"type": "image", "base64": "AA", "mime_type": "image/png"});
             assert_eq!(*content, json!([{"type": "text", "text": "hi"}, picture]));
         }
+        let numbers = json!([{"data": {"to": 600.0, "list": [1.5, -2.0], "large": 1e300}}]);
+        let numbers = Given::read(&numbers).input();
+        let whole = json!({"to": 600, "list": [1.5, -2], "large": 1e300});
+        assert_eq!(numbers, whole);
         let text = Given::read(&json!([{"kind": "text", "text": "yes"}]));
         assert_eq!(text.answer(), "yes");
         let text = Given::read(&json!([{"text": "hi"}])).input();

@@ -318,6 +318,14 @@ async function past(): Promise<void> {
   const { threadId } = cell.get();
   if (!threadId) return;
   const history = (await client.threads.getHistory(threadId, { limit: 100 })) as unknown as Snapshot[];
+  const [head] = history;
+  const { drawn } = cell.get();
+  const groups = drawn ? groupsOf(drawn) : new Set<string>();
+  // Where its subgraphs have paused.
+  if (head?.next.some((name) => groups.has(name))) {
+    const state = await client.threads.getState(threadId, idOf(head), { subgraphs: true });
+    history[0] = { ...head, tasks: (state as unknown as Snapshot).tasks };
+  }
   if (cell.get().threadId === threadId) cell.set({ history, older: history.length === 100 });
 }
 

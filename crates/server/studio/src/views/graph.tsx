@@ -58,9 +58,7 @@ export function lights(state: State): Map<string, Lit> {
     }
     if (!isBusy(live)) {
       if (live.status === "done") out.set("__end__", { light: "done", count: 1 });
-      for (const name of history[0]?.next ?? []) {
-        if (!out.has(name)) out.set(name, { light: "next", count: 0 });
-      }
+      if (history[0]) upcoming(out, history[0]);
     }
     if (live.steps.length) out.set("__start__", { light: "done", count: 1 });
     return out;
@@ -69,7 +67,7 @@ export function lights(state: State): Map<string, Lit> {
   if (!snapshot) return out;
   const path = lineage(history, idOf(snapshot));
   ran(out, path);
-  for (const name of snapshot.next) out.set(name, { light: "next", count: out.get(name)?.count ?? 0 });
+  upcoming(out, snapshot);
   for (const task of snapshot.tasks) {
     const count = out.get(task.name)?.count ?? 0;
     if (task.error) out.set(task.name, { light: "failed", count });
@@ -77,6 +75,18 @@ export function lights(state: State): Map<string, Lit> {
   }
   if (snapshot.next.length === 0 && path.length > 1) out.set("__end__", { light: "done", count: 1 });
   return out;
+}
+
+/** Marks the nodes that come next, also those of subgraphs that have paused. */
+function upcoming(out: Map<string, Lit>, snapshot: Snapshot, around = ""): void {
+  const open = snapshot.tasks.filter((task) => task.result === undefined || task.result === null);
+  for (const name of snapshot.next) {
+    // Its result is stored, and it waits for other tasks of the superstep.
+    if (open.length && !open.some((task) => task.name === name)) continue;
+    const known = out.get(around + name);
+    if (!known || known.light === "done") out.set(around + name, { light: "next", count: known?.count ?? 0 });
+  }
+  for (const task of snapshot.tasks) if (task.state) upcoming(out, task.state, `${around}${task.name}:`);
 }
 
 interface NodeData extends Record<string, unknown> {
@@ -315,8 +325,7 @@ function Picture() {
           direction,
           before: breaks.before.includes(node.id),
           after: breaks.after.includes(node.id),
-          // A run is told to pause at nodes of the outermost graph.
-          pausable: !ends && node.parent === null,
+          pausable: !ends,
           inner: node.parent !== null,
         },
       };

@@ -14,10 +14,20 @@ function steps(state: State): Step[] {
   const { live, history, selected } = state;
   if (live && selected === null) {
     const before = lineage(history, live.from);
-    return [...stepsOf(before.slice(0, -1), -1), ...nested(live.steps)];
+    return [...stepsOf(before.slice(0, -1), -1), ...nested(live.steps.map((step) => paused(step, state)))];
   }
   const shown = looked(state);
   return shown ? stepsOf(lineage(history, idOf(shown))) : [];
+}
+
+function wrote(step: Step): boolean {
+  return step.result !== undefined && step.result !== null && !(isFields(step.result) && Object.keys(step.result).length === 0);
+}
+
+/** The task of a subgraph that has paused ends without a result: it is the next one. */
+function paused(step: Step, state: State): Step {
+  const open = state.history[0]?.tasks.some((task) => task.state && task.name === step.path);
+  return step.status === "done" && !wrote(step) && open && !isBusy(state.live) ? { ...step, status: "stopped" } : step;
 }
 
 /** The steps of a subgraph follow the step that they belong to. */
@@ -46,7 +56,6 @@ function brief(value: Json): string {
 }
 
 function Entry({ step, texts }: { step: Step; texts: string[] }) {
-  const wrote = step.result !== undefined && step.result !== null && !(isFields(step.result) && Object.keys(step.result).length === 0);
   const time = step.startedAt !== null && step.endedAt !== null ? took(step.endedAt - step.startedAt) : "";
   const tokens = tokensOf(step.result);
   return (
@@ -68,7 +77,7 @@ function Entry({ step, texts }: { step: Step; texts: string[] }) {
         <p key={index} className={step.status === "running" ? "typed streaming" : "typed"} data-typed="">{text}</p>
       ))}
       {step.error ? <p className="wrong" role="alert">{step.error}</p> : null}
-      {wrote ? (
+      {wrote(step) ? (
         <details open={!texts.length && step.status !== "running" && JSON.stringify(step.result).length < 400}>
           <summary>wrote {isFields(step.result) ? Object.keys(step.result).join(", ") : "a value"}</summary>
           <Tree value={step.result} label={`What ${step.name} wrote`} />

@@ -1,0 +1,31 @@
+//! Breakpoints of a run at nodes of its subgraphs, which are named by paths: `research:search`.
+
+use super::{Breakpoints, NodeName, Topology};
+
+/// Splits the breakpoints of a run into those at nodes of its graph, and the paths of others. Returns the
+/// name of a node that does not exist.
+pub(crate) fn split(
+    topology: &Topology,
+    breakpoints: &Breakpoints,
+) -> Result<(Breakpoints, Vec<NodeName>), NodeName> {
+    let Breakpoints::Nodes(names) = breakpoints else {
+        return Ok((breakpoints.clone(), Vec::new()));
+    };
+    let (paths, own): (Vec<_>, Vec<_>) = names.iter().cloned().partition(|name| name.contains(':'));
+    match paths.iter().find(|path| topology.node_at(path).is_none()) {
+        Some(unknown) => Err(unknown.clone()),
+        None => Ok((Breakpoints::Nodes(own), paths)),
+    }
+}
+
+/// Returns the breakpoints at nodes of the subgraph in that namespace; `None` if there are none.
+pub(crate) fn below(paths: &[NodeName], namespace: &[NodeName]) -> Option<Breakpoints> {
+    let inner = paths.iter().filter_map(|path| {
+        let below = namespace.iter().try_fold(&**path, |rest, node| {
+            rest.strip_prefix(&**node)?.strip_prefix(':')
+        })?;
+        (!below.contains(':')).then(|| NodeName::from(below))
+    });
+    let inner: Vec<NodeName> = inner.collect();
+    (!inner.is_empty()).then_some(Breakpoints::Nodes(inner))
+}
