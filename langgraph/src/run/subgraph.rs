@@ -4,9 +4,7 @@ use std::sync::Arc;
 
 use crate::checkpoint::check_path;
 use crate::error::{AgentError, NodeError};
-use crate::graph::breakpoint_paths::below;
 use crate::graph::copies::copy_of;
-use crate::graph::plan::Plan;
 use crate::graph::thread_policy::OnOpenInterrupt;
 use crate::graph::{CompiledStateGraph, NodeKind, NodeName};
 use crate::graph::{ConfiguredNode, IntoNode};
@@ -64,7 +62,9 @@ impl<S: State> SubgraphRun<S> {
             shared: Arc::clone(&outer.shared),
         };
         let mut engine = Engine::new(graph, scope, Arc::new(state));
-        pause_at(&mut engine, plan).map_err(NodeError::from_agent)?;
+        let scope = &engine.position.scope;
+        let placed = engine.breakpoints.place_below(plan, scope);
+        placed.map_err(NodeError::from_agent)?;
         engine.changes = collects.then(Changes::default);
         let log = log_below(&mut engine, &graph.persistence, cx, collects);
         let mut logged = None;
@@ -105,27 +105,6 @@ impl<S: State> SubgraphRun<S> {
             }
         }
     }
-}
-
-/// Sets the breakpoints of the run at nodes of this subgraph.
-fn pause_at<S: State>(engine: &mut Engine<S>, plan: &Plan<S>) -> Result<(), AgentError> {
-    let scope = &engine.position.scope;
-    let unknown = |name: NodeName| {
-        AgentError::InvalidOption(format!("breakpoint at `{name}`: there is no such node"))
-    };
-    let stops = |paths: &[NodeName]| {
-        let inner = below(paths, &scope.namespace);
-        inner.map(|inner| plan.stops(&inner)).transpose()
-    };
-    let before = stops(&scope.shared.paths_before).map_err(unknown)?;
-    let after = stops(&scope.shared.paths_after).map_err(unknown)?;
-    if let Some(stops) = before {
-        engine.breakpoints.before = stops;
-    }
-    if let Some(stops) = after {
-        engine.breakpoints.after = stops;
-    }
-    Ok(())
 }
 
 /// Returns the log of a graph in a task, which is below the task's; `None` if it has none.

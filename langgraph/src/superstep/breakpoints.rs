@@ -1,6 +1,11 @@
 //! Breakpoints between supersteps.
 
+use crate::error::AgentError;
+use crate::graph::NodeName;
+use crate::graph::breakpoint_paths::below;
+use crate::graph::plan::Plan;
 use crate::graph::stops::Stops;
+use crate::node::Scope;
 use crate::state::State;
 use crate::task::Task;
 
@@ -19,6 +24,28 @@ impl RunBreakpoints {
             after,
             passed: false,
         }
+    }
+
+    /// Adds the breakpoints of the run at nodes of this subgraph. They replace those of its builder.
+    pub(crate) fn place_below<S: State>(
+        &mut self,
+        plan: &Plan<S>,
+        scope: &Scope,
+    ) -> Result<(), AgentError> {
+        let unknown = |name: NodeName| {
+            AgentError::InvalidOption(format!("breakpoint at `{name}`: there is no such node"))
+        };
+        let stops = |paths: &[NodeName]| {
+            let inner = below(paths, &scope.namespace);
+            inner.map(|inner| plan.stops(&inner)).transpose()
+        };
+        if let Some(before) = stops(&scope.shared.paths_before).map_err(unknown)? {
+            self.before = before;
+        }
+        if let Some(after) = stops(&scope.shared.paths_after).map_err(unknown)? {
+            self.after = after;
+        }
+        Ok(())
     }
 
     pub(crate) fn is_empty(&self) -> bool {
