@@ -104,15 +104,18 @@ if ! make_cluster --locale=C.UTF-8 --locale-provider=icu --icu-locale=en; then
     make_cluster --locale=C || { cat "$folder/initdb.log" >&2; fail 'initdb failed'; }
 fi
 
+# What is in it is thrown away, so it need not survive a loss of power: unless that is measured.
+fast='-c fsync=off -c synchronous_commit=off -c full_page_writes=off'
+if [[ -n ${POSTGRES_DURABLE:-} ]]; then fast=''; fi
+
 for _ in {1..20}; do
     port=$((20000 + (RANDOM * 32768 + RANDOM) % 40000))
     if (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; then
         continue # somebody listens
     fi
-    # What is in it is thrown away, so it need not survive a loss of power.
     if postgres "$bin/pg_ctl" -D "$folder/data" -l "$folder/data/log" -w -t 60 -o \
         "-p $port -c listen_addresses=127.0.0.1 -c unix_socket_directories='' \
-         -c fsync=off -c synchronous_commit=off -c full_page_writes=off -c max_connections=200" \
+         $fast -c max_connections=200" \
         start >/dev/null; then
         started=yes
         break

@@ -5,6 +5,10 @@
 //! Each server is a process of its own, this program again, on loopback; this process is all of the clients.
 //! It measures runs without a thread whose node sends ten events: requests per second, the time to the first
 //! event, and the memory of a stream that stays open. The machine has to allow 5,000 open files (`ulimit -n`).
+//!
+//!     POSTGRES_DURABLE=1 tests/servers.sh cargo bench -p langgraph-server --features postgres --bench load -- processes
+//!
+//! measures one process on a SQLite file, and one, two and four on one PostgreSQL, which waits for the disk.
 
 #![allow(
     clippy::unwrap_used,
@@ -16,6 +20,7 @@ use std::convert::Infallible;
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use axum::Router;
@@ -30,13 +35,16 @@ use langgraph_server::Server;
 use serde_json::json;
 use tokio::net::TcpListener;
 
-/// What a process of this program is: `ours`, `file` or `bare`; the one that measures, without it.
+/// What a process of this program is: `ours`, `file`, `postgres` or `bare`; the one that measures, without it.
 const ROLE: &str = "LOAD_ROLE";
-/// The folder of the threads, or the bytes that the bare server streams.
+/// The folder of the threads, the address of the database, or the bytes that the bare server streams.
 const MATERIAL: &str = "LOAD_MATERIAL";
 
 /// How many streams are open at a time.
 const STREAMS: [u32; 3] = [1, 100, 2_000];
+/// How many clients start runs, one after another, where processes are compared.
+#[cfg(feature = "postgres")]
+const CLIENTS: [u32; 3] = [1, 32, 256];
 /// How many events a run sends.
 const EVENTS: u64 = 10;
 /// How long each rate is measured.
@@ -143,17 +151,27 @@ impl Drop for Process {
 #[derive(Clone)]
 struct Client {
     http: reqwest::Client,
-    url: String,
+    urls: Arc<[String]>,
+    next: Arc<AtomicUsize>,
 }
 
 impl Client {
     fn new(server: &Process) -> Self {
+        Self::of(std::slice::from_ref(server))
+    }
+
+    /// A client that asks the processes in turn.
+    fn of(servers: &[Process]) -> Self {
+        let urls = servers.iter();
         Self {
             http: reqwest::Client::builder()
                 .tcp_nodelay(true)
                 .build()
                 .unwrap(),
-            url: format!("{}/runs/stream", server.address),
+            urls: urls
+                .map(|server| format!("{}/runs/stream", server.address))
+                .collect(),
+            next: Arc::default(),
         }
     }
 
@@ -164,7 +182,9 @@ impl Client {
             "input": {"events": EVENTS, "stays": stays},
             "stream_mode": "custom",
         });
-        let answer = self.http.post(&self.url).json(&body).send().await.unwrap();
+        let turn = self.next.fetch_add(1, Ordering::Relaxed);
+        let url = &self.urls[turn % self.urls.len()];
+        let answer = self.http.post(url).json(&body).send().await.unwrap();
         let mut rest = answer
             .error_for_status()
             .unwrap()
@@ -271,6 +291,45 @@ async fn table() {
     measure("in a SQLite file", "file", folder.path().to_str().unwrap()).await;
 }
 
+/// Measures that many processes that share their threads.
+#[cfg(feature = "postgres")]
+async fn share(name: &str, role: &str, material: &str, processes: usize) {
+    for clients in CLIENTS {
+        let start = |_| Process::start(role, material);
+        let servers: Vec<Process> = (0..processes).map(start).collect();
+        let client = Client::of(&servers);
+        // Each process has its connections.
+        for _ in 0..processes {
+            client.whole().await;
+        }
+        let (rate, times) = client.rate(clients).await;
+        let at = |percent: usize| ms(times[(times.len() - 1) * percent / 100]);
+        println!(
+            "| {name} | {processes} | {clients} | {rate:.0} | {} | {} |",
+            at(50),
+            at(99)
+        );
+    }
+}
+
+#[cfg(feature = "postgres")]
+async fn processes() {
+    let database = std::env::var("DATABASE_URL").expect("`DATABASE_URL` names a PostgreSQL");
+    println!("| storage | processes | clients | runs per second | first event, median | 99 % |");
+    println!("|---|--:|--:|--:|--:|--:|");
+    let folder = tempfile::tempdir().unwrap();
+    share("a SQLite file", "file", folder.path().to_str().unwrap(), 1).await;
+    for processes in [1, 2, 4] {
+        share("PostgreSQL", "postgres", &database, processes).await;
+    }
+}
+
+#[cfg(not(feature = "postgres"))]
+async fn processes() {
+    eprintln!("it needs the feature `postgres`");
+    std::process::exit(1);
+}
+
 #[tokio::main]
 async fn main() {
     let material = std::env::var(MATERIAL).unwrap_or_default();
@@ -285,6 +344,13 @@ async fn main() {
             let frames = material.split_inclusive("\n\n");
             bare(frames.map(|frame| frame.to_owned().into()).collect()).await;
         }
+        #[cfg(feature = "postgres")]
+        Ok("postgres") => {
+            let options = langgraph_postgres::Options::default().max_connections(16);
+            let database = langgraph_postgres::Database::connect_with(&material, options);
+            ours(Server::new().postgres(database.await.unwrap())).await;
+        }
+        _ if std::env::args().any(|argument| argument == "processes") => processes().await,
         _ => table().await,
     }
 }
