@@ -115,6 +115,15 @@ async fn the_storage_of_a_thread_grows() {
     let storage = api.get(&path).await;
     assert!(storage["total_bytes"].as_u64().unwrap() > 0, "{storage}");
     assert!(storage["checkpoints"]["count"].as_u64().unwrap() > 1);
+    let messages = &storage["channel_values"]["by_channel"]["messages"];
+    assert_eq!(
+        messages["versions"], 2,
+        "the question and the answer: {storage}"
+    );
+    assert!(messages["bytes"].as_u64().unwrap() > 20, "{storage}");
+    let sections = ["checkpoints", "channel_values", "pending_writes"];
+    let bytes = sections.map(|section| storage[section]["bytes"].as_u64().unwrap());
+    assert_eq!(storage["total_bytes"], bytes.iter().sum::<u64>());
     let missing = "/threads/00000000-0000-4000-8000-000000000000/storage";
     let (status, _) = api.call(Method::GET, missing, json!({})).await;
     assert_eq!(status, 404);
