@@ -91,8 +91,7 @@ impl StoredValues {
             self.add(&state);
         }
         for task in &stored.tasks {
-            let (Some(TaskOutcome::Finished(output)) | Some(TaskOutcome::Ran(output))) =
-                &task.outcome
+            let Some(TaskOutcome::Finished(output) | TaskOutcome::Ran(output)) = &task.outcome
             else {
                 continue;
             };
@@ -105,7 +104,9 @@ impl StoredValues {
             }
         }
         for entry in &stored.entries {
-            updates(&entry.writes).iter().for_each(|one| self.add(one));
+            for update in updates(&entry.writes) {
+                self.add(&update);
+            }
         }
     }
 
