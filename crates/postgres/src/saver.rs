@@ -15,6 +15,7 @@ use langgraph_sql::LogName;
 
 use crate::{Database, PostgresError};
 
+mod group;
 mod leases;
 mod place;
 mod prune;
@@ -24,7 +25,8 @@ mod threads;
 
 /// Stores threads in a PostgreSQL database.
 ///
-/// A record is one row of the thread's log, written once; a batch is one statement. Any number of
+/// A record is one row of the thread's log, written once; a batch is one statement. Batches of several
+/// threads that come at the same time share a round trip and a commit. Any number of
 /// processes may share a database: concurrent writers of a thread get a conflict. The server's
 /// clock measures leases.
 ///
@@ -55,6 +57,8 @@ pub struct PostgresSaver {
     formats: Formats,
     /// Who has to have the lease of a thread for its records to be stored.
     holder: Option<Arc<str>>,
+    /// Clones share it, as they share the connections.
+    groups: group::Groups,
 }
 
 impl PostgresSaver {
@@ -64,6 +68,7 @@ impl PostgresSaver {
             database,
             formats: Formats::default(),
             holder: None,
+            groups: group::Groups::default(),
         }
     }
 
@@ -167,6 +172,14 @@ impl Checkpointer for PostgresSaver {
                 })
             });
             job.await?
+        } else if lines.is_plain() {
+            let holder = self.holder.clone();
+            let task = group::Task {
+                name,
+                lines,
+                holder,
+            };
+            self.groups.put(&self.database, task).await?
         } else {
             let client = self.database.client().await?;
             put::put(&client, &name, &lines, self.holder.as_deref()).await?
@@ -352,6 +365,6 @@ impl fmt::Debug for PostgresSaver {
             .field("database", &self.database)
             .field("formats", &self.formats)
             .field("holder", &self.holder)
-            .finish()
+            .finish_non_exhaustive()
     }
 }

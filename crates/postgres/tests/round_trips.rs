@@ -7,7 +7,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use langgraph::checkpoint::Leases;
+use futures_util::future::join_all;
+use langgraph::checkpoint::{
+    Batch, Checkpointer, Head, Leases, TaskOutcome, TaskRecord, ThreadKey,
+};
 use langgraph::prelude::*;
 use langgraph_postgres::{Database, PostgresSaver};
 use support::{Schema, url};
@@ -127,4 +130,44 @@ async fn a_superstep_waits_for_the_server_once() {
             "supersteps were not stored one by one: {more}"
         );
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn batches_of_many_threads_share_round_trips() {
+    const THREADS: usize = 40;
+    let schema = Schema::new();
+    let trips = RoundTrips::default();
+    let database = Database::connect_with(&trips.listen().await, schema.options()).await;
+    let saver = Arc::new(PostgresSaver::new(database.unwrap()));
+    let graph = graph(1).checkpointer(Arc::clone(&saver));
+    let mut heads = Vec::new();
+    for thread in 0..THREADS {
+        let key = ThreadKey::root(thread.to_string());
+        graph.run(()).thread(thread.to_string()).await.unwrap();
+        let head = saver.head(&key).await.unwrap().unwrap();
+        heads.push((key, head));
+    }
+    let mut fewest = usize::MAX;
+    // The first time, the connections prepare their statement.
+    for round in 0..5 {
+        let before = trips.count();
+        let puts = heads.iter().map(|(key, head)| {
+            let failed = TaskOutcome::Failed("no".to_owned());
+            let batch = Batch {
+                head: Some(Head::new(head.id, head.version + round)),
+                tasks: vec![TaskRecord::ended(head.id, 0, failed)],
+                ..Batch::default()
+            };
+            saver.put(key, batch)
+        });
+        for put in join_all(puts).await {
+            put.unwrap();
+        }
+        fewest = fewest.min(trips.count() - before);
+    }
+    println!("{fewest} round trips for {THREADS} batches");
+    assert!(
+        fewest <= THREADS / 4,
+        "{fewest} round trips for {THREADS} batches"
+    );
 }

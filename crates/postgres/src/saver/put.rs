@@ -7,6 +7,7 @@ use langgraph_sql::rows::{self, Row, RowKind, Sums};
 use langgraph_sql::{
     LogName, OwnerRow, last_rows, metadata_text, microseconds, signed, source_text,
 };
+use tokio_postgres::Statement;
 use tokio_postgres::types::ToSql;
 use uuid::Uuid;
 
@@ -143,6 +144,36 @@ impl Lines {
                 (row.checkpoint == new.id).then_some((known, rows, Some((new, row))))
             }
             _ => None,
+        }
+    }
+}
+
+impl Lines {
+    /// Returns true if the batch is what a superstep usually stores.
+    pub(super) fn is_plain(&self) -> bool {
+        self.plain().is_some()
+    }
+
+    /// Returns the statement that stores the batch.
+    fn statement(&self) -> &'static statement::Statement {
+        if let Some((_, rows, new)) = self.plain() {
+            let statements = match rows {
+                [_] => &*statement::ONE_ROW,
+                _ => &*statement::SOME_ROWS,
+            };
+            return match new {
+                Some(_) => &statements.step,
+                None => &statements.rows,
+            };
+        }
+        let statements = if self.known.len() > 1 {
+            &*statement::WITH_SOME
+        } else {
+            &*statement::WITH_ONE
+        };
+        match self.head {
+            None => &statements.make,
+            Some(_) => &statements.advance,
         }
     }
 }
@@ -285,11 +316,19 @@ pub(super) async fn put(
     lines: &Lines,
     holder: Option<&str>,
 ) -> Result<Put, PostgresError> {
-    if let Some(next) = lines.next
-        && store(client, name, lines, next, holder).await?
-    {
+    if store(client, name, lines, holder).await? {
         return Ok(Put::Stored);
     }
+    refused(client, name, lines, holder).await
+}
+
+/// Returns why a batch is not stored.
+pub(super) async fn refused(
+    client: &impl GenericClient,
+    name: &LogName,
+    lines: &Lines,
+    holder: Option<&str>,
+) -> Result<Put, PostgresError> {
     if let Some(holder) = holder
         && !leases::has(client, &name.thread, holder).await?
     {
@@ -303,14 +342,26 @@ pub(super) async fn put(
     Ok(Put::HeadIs(head))
 }
 
-/// Returns false if the head has moved, or the holder has lost the lease.
-async fn store(
+/// Prepares the statement that stores a batch, unless the connection has it.
+pub(super) async fn prepare(
+    client: &impl GenericClient,
+    lines: &Lines,
+    held: bool,
+) -> Result<Statement, PostgresError> {
+    let text = lines.statement().text(held);
+    Ok(client.prepare_cached(text).await?)
+}
+
+/// Returns false if the head has moved, the holder has lost the lease, or there is nothing to store.
+pub(super) async fn store(
     client: &impl GenericClient,
     name: &LogName,
     lines: &Lines,
-    next: Head,
     holder: Option<&str>,
 ) -> Result<bool, PostgresError> {
+    let Some(next) = lines.next else {
+        return Ok(false);
+    };
     let next = uuid(next.id);
     let head = lines.head.map(|head| (uuid(head.id), signed(head.version)));
     let columns: Vec<Column<'_>>;
@@ -326,40 +377,25 @@ async fn store(
         values.push(id);
         values.push(version);
     }
-    let statement = if let Some((known, rows, new)) = lines.plain() {
+    if let Some((known, rows, new)) = lines.plain() {
         values.push(&known.id);
-        let statements = if let [row] = rows {
+        if let [row] = rows {
             values.extend(row.parameters());
-            &*statement::ONE_ROW
         } else {
             columns = Line::columns(rows).into();
             values.extend(columns.iter().map(|column| &**column as Parameter<'_>));
-            &*statement::SOME_ROWS
-        };
+        }
         if let Some((new, row)) = new {
             values.extend(new.parameters());
             values.extend(row.parameters());
-            &statements.step
-        } else {
-            &statements.rows
         }
     } else {
         columns = lines.columns();
         values.extend(columns.iter().map(|column| &**column as Parameter<'_>));
-        let statements = if lines.known.len() > 1 {
-            &*statement::WITH_SOME
-        } else {
-            &*statement::WITH_ONE
-        };
-        match head {
-            None => &statements.make,
-            Some(_) => &statements.advance,
-        }
-    };
+    }
     if let Some(holder) = &holder {
         values.push(holder);
     }
-    let text = statement.text(holder.is_some());
-    let statement = client.prepare_cached(text).await?;
+    let statement = prepare(client, lines, holder.is_some()).await?;
     Ok(client.query_opt(&statement, &values).await?.is_some())
 }
