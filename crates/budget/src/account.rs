@@ -1,5 +1,6 @@
 //! What an account has spent.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -121,7 +122,7 @@ impl Amounts {
 }
 
 /// The account of a run, a thread or a customer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct Account {
@@ -129,4 +130,7 @@ pub struct Account {
     pub spent: Amounts,
     /// What it may spend beyond the limits.
     pub more: Amounts,
+    /// The requests for more whose answers are counted in `more`.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub answered: BTreeSet<String>,
 }

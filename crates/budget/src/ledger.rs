@@ -77,7 +77,7 @@ impl Ledger for MemoryLedger {
         Ok(accounts
             .kept
             .get(key)
-            .map(|(account, _)| *account)
+            .map(|(account, _)| account.clone())
             .unwrap_or_default())
     }
 
@@ -91,7 +91,7 @@ impl Ledger for MemoryLedger {
         }
         accounts
             .kept
-            .insert(key.to_owned(), (*account, Instant::now()));
+            .insert(key.to_owned(), (account.clone(), Instant::now()));
         Ok(())
     }
 }

@@ -40,6 +40,7 @@ impl Budget {
                 "a budget that asks a person at its limit needs a checkpointer and a thread: attach one to the graph, or choose `AtLimit::Fail`",
             ));
         }
+        let mut asked = Amounts::default();
         loop {
             let gate = self.gate.lock().await;
             let mut account = self.ledger.read(key).await?;
@@ -62,13 +63,17 @@ impl Budget {
                 spent: exceeded.spent,
                 needs: exceeded.needs,
             };
-            // Each request for more has a key of its own, so an answer counts once.
-            let question = format!("budget/{item}/{}", account.more.of(item));
+            // Parallel tasks ask at the same time, and each answer counts once for its task.
+            let question = format!("budget/{item}/{}", asked.of(item));
+            asked.add_to(item, 1);
             match cx.interrupt(&question, &request)? {
                 BudgetAnswer::Stop => return Err(exceeded.into()),
                 BudgetAnswer::More { amount } => {
-                    account.more.add_to(item, amount.max(1));
-                    self.ledger.write(key, &account).await?;
+                    // A task that runs again finds its earlier answers.
+                    if account.answered.insert(cx.idempotency_key(&question)) {
+                        account.more.add_to(item, amount.max(1));
+                        self.ledger.write(key, &account).await?;
+                    }
                 }
             }
             drop(gate);

@@ -49,7 +49,8 @@ impl<S: State> StateGraph<S> {
     /// Lets the first failing node stop the nodes in parallel.
     ///
     /// Without it, they finish, and the run reports the first failure in the graph's order. With
-    /// it, the run reports the first failure in time.
+    /// it, the run reports the first failure in time. On a thread, what had finished before is stored; the
+    /// nodes that were stopped run again, with all that they have cost, when the thread goes on.
     /// [`Run::fail_fast`](crate::run::Run::fail_fast) sets it for one run.
     pub fn fail_fast(&mut self) -> &mut Self {
         self.fail_fast = true;

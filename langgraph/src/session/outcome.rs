@@ -15,8 +15,8 @@ pub enum Outcome<S> {
     Done {
         /// The final state.
         state: S,
-        /// Joins that still wait for some sources, in the graph and its subgraphs: their targets
-        /// never ran. Usually empty.
+        /// Joins that still wait for some sources, in the graph, and in subgraphs that have ended since
+        /// the run began or was resumed: their targets never ran. Usually empty.
         unfilled_joins: Vec<UnfilledJoin>,
     },
     /// The run has stopped at the end of a superstep, on request; see

@@ -149,12 +149,12 @@ pub(crate) fn outcome_of<S: State>(engine: Engine<S>, end: End) -> Result<Outcom
         }
         End::Paused(_, Some(refused)) => Err(*refused),
         End::Paused(interrupts, None) if engine.pause_status(&interrupts) == RunStatus::Drained => {
-            let next = engine.frontier.pending().names(&engine.position.plan);
+            let next = engine.frontier.pending().open_names(&engine.position.plan);
             let state = engine.into_state();
             Ok(Outcome::Drained { state, next })
         }
         End::Paused(interrupts, None) => {
-            let next = engine.frontier.pending().names(&engine.position.plan);
+            let next = engine.frontier.pending().open_names(&engine.position.plan);
             Ok(Outcome::Interrupted {
                 interrupts,
                 next,

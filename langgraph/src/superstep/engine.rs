@@ -2,7 +2,6 @@
 //! emit.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use super::breakpoints::RunBreakpoints;
 use super::budget::{Budget, check_cancelled};
@@ -12,11 +11,10 @@ use super::frontier::Frontier;
 use super::observer::{Observer, Unrecorded};
 use super::observing::{Observed, Observing, Unobserved};
 use super::run_task::run_task;
-use crate::checkpoint::{Payload, RunStatus, UnfilledJoin};
+use crate::checkpoint::{Payload, UnfilledJoin};
 use crate::error::{AgentError, Panicked};
 use crate::graph::CompiledStateGraph;
 use crate::graph::inbox::Inbox;
-use crate::interrupt::Interrupt;
 use crate::node::{CancelToken, Context, NodeId, Output, Scope, Write, Writes};
 use crate::record::{Coder, Origin};
 use crate::span::Span;
@@ -271,9 +269,10 @@ impl<S: State> Engine<S> {
                 (author(task.node), writes)
             }));
         }
-        let wrote = self.merge_all(writes)?;
         // A command to the parent ends this graph, so the interrupts of the others do not count.
         let waits = waits && !self.results.iter().any(TaskResult::leaves_graph);
+        // The tasks that wait see the ephemeral values until one has finished.
+        let wrote = !(waits && writes.is_empty()) && self.merge_all(writes)?;
         Ok(Merged { wrote, waits })
     }
 
@@ -319,45 +318,6 @@ impl<S: State> Engine<S> {
     /// Goes on to the next tasks.
     pub(super) fn advance(&mut self) -> Result<(), Stop> {
         self.frontier.advance(&self.position, &mut self.results)
-    }
-
-    /// Ends the run at the interrupts of its tasks. Finished tasks are shown, and wait for the others.
-    pub(super) async fn pause(&mut self, merged: Merged) -> Stop {
-        let mut interrupts = Vec::new();
-        let mut refused = None;
-        let results = self.results.drain(..);
-        for (index, (task, result)) in self.frontier.tasks.iter().zip(results).enumerate() {
-            if let TaskResult::Interrupted(open) = result {
-                let shown = self
-                    .observer
-                    .interrupts(&self.position, task, index, open.interrupts);
-                interrupts.extend(shown);
-                let error = open.refused;
-                let error = error.map(|error| self.position.failure(task.node, error));
-                refused = refused.or(error);
-            }
-        }
-        if merged.wrote {
-            self.position.emit_values().await;
-        }
-        End::Paused(interrupts, refused.map(Box::new)).into()
-    }
-
-    async fn pause_at_breakpoint(&self) -> Stop {
-        let shared = &self.position.scope.shared;
-        shared.at_breakpoint.store(true, Ordering::Relaxed);
-        self.pause_between_supersteps().await
-    }
-
-    async fn pause_between_supersteps(&self) -> Stop {
-        self.position.emit_breakpoint().await;
-        End::Paused(Vec::new(), None).into()
-    }
-
-    /// Returns the status of the thread when the run pauses with these interrupts.
-    pub(crate) fn pause_status(&self, interrupts: &[Interrupt]) -> RunStatus {
-        let shared = &self.position.scope.shared;
-        shared.pause_status(!interrupts.is_empty())
     }
 
     /// Returns true if the run has to stop at the end of a superstep, and its thread can go on.

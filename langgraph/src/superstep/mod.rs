@@ -11,6 +11,7 @@ mod inputs;
 mod observer;
 mod observing;
 mod parallel;
+mod pause;
 mod route;
 mod run_task;
 mod running;

@@ -162,6 +162,33 @@ impl<S: State> Observer<S> {
         }
     }
 
+    /// Stores and emits the success of tasks that had ended when a failure stopped their siblings: they
+    /// do not run again.
+    pub(super) async fn tasks_ended(
+        &mut self,
+        position: &Position<S>,
+        ended: Vec<(usize, &Task<S>, Finished<S>)>,
+    ) -> Result<(), AgentError> {
+        let ended = ended
+            .into_iter()
+            .filter(|(_, task, _)| !task.node.is_start());
+        for (index, task, done) in ended {
+            let messages = position.new_messages(Some(&done));
+            let mut result = TaskResult::Finished(done);
+            if let Some(recorder) = &mut self.recorder {
+                recorder.keep(index, task.node, &result)?;
+            }
+            if position.scope.emitter.is_some() {
+                self.emit_end(position, task, index, &mut result, messages)
+                    .await;
+            }
+        }
+        match &mut self.recorder {
+            Some(recorder) => recorder.flush(RunStatus::Running).await,
+            None => Ok(()),
+        }
+    }
+
     async fn store_end(
         &mut self,
         position: &Position<S>,

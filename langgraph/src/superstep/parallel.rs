@@ -9,6 +9,14 @@ use crate::error::{AgentError, NoRuntime};
 use crate::state::State;
 use crate::task::{Position, TaskResult};
 
+/// The tasks of a superstep that have no result yet, by their indices.
+struct OpenTasks<'a> {
+    /// Those that were not started.
+    waiting: std::slice::Iter<'a, usize>,
+    /// Those whose end is stored, if a failure may stop the others.
+    recorded: Vec<usize>,
+}
+
 /// How the tasks of a superstep run.
 struct Rules {
     /// How many run at a time.
@@ -62,26 +70,33 @@ impl<S: State> Engine<S> {
         let mut set = TaskSetHandle::new(position, std::mem::take(tasks), each);
         let ran = if each {
             let observer = &mut self.observer;
-            run_each(
-                &mut set,
-                runtime,
-                &indices,
-                &rules,
-                observer,
-                &self.position,
-            )
-            .await
+            let mut open = OpenTasks {
+                waiting: indices.iter(),
+                recorded: Vec::new(),
+            };
+            let position = &self.position;
+            let ran = run_each(&mut set, runtime, &mut open, &rules, observer, position).await;
+            ran.map_err(|error| (error, open.recorded))
         } else {
             for index in indices {
                 set.start(runtime, index);
             }
             Ok(())
         };
-        *tasks = match &ran {
-            Ok(()) => set.finish().await,
-            Err(_) => set.stop().await,
-        };
-        ran
+        match ran {
+            Ok(()) => *tasks = set.finish().await,
+            Err((error, mut recorded)) => {
+                *tasks = set.stop().await;
+                if rules.fail_fast {
+                    recorded.sort_unstable();
+                    let ended = tasks.finished_but(&recorded);
+                    // The failure is more important than an error of the saver.
+                    let _ = self.observer.tasks_ended(&self.position, ended).await;
+                }
+                return Err(error);
+            }
+        }
+        Ok(())
     }
 
     fn runtime(&self, tasks: &mut Parallel<S>) -> Result<Handle, NoRuntime> {
@@ -103,16 +118,15 @@ impl<S: State> Engine<S> {
 async fn run_each<S: State>(
     set: &mut TaskSetHandle<S>,
     runtime: &Handle,
-    indices: &[usize],
+    open: &mut OpenTasks<'_>,
     rules: &Rules,
     observer: &mut Observer<S>,
     position: &Position<S>,
 ) -> Result<(), AgentError> {
-    let mut open = indices.iter();
     let mut running = 0;
     loop {
         while running < rules.at_once
-            && let Some(index) = open.next()
+            && let Some(index) = open.waiting.next()
         {
             set.start(runtime, *index);
             running += 1;
@@ -128,6 +142,9 @@ async fn run_each<S: State>(
         let Some((task, mut result)) = set.ended(index) else {
             continue;
         };
+        if rules.fail_fast {
+            open.recorded.push(index);
+        }
         let messages = position.new_messages(result.finished());
         let ended = observer.task_ended(position, task, index, &mut result, messages, false);
         ended.await?;

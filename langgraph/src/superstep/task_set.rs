@@ -17,7 +17,7 @@ use crate::error::Panicked;
 use crate::node::Context;
 use crate::span::Span;
 use crate::state::State;
-use crate::task::{Position, Task, TaskResult};
+use crate::task::{Finished, Position, Task, TaskResult};
 
 /// The tasks of a superstep with their contexts and results, each list in their order.
 pub(super) struct Parallel<S: State> {
@@ -47,6 +47,20 @@ impl<S: State> Parallel<S> {
             let result = result.get_mut().unwrap_or_else(PoisonError::into_inner);
             result.is_none().then_some(index)
         })
+    }
+
+    /// Returns the tasks that have finished, but for some of them, which are sorted.
+    pub(super) fn finished_but(&mut self, known: &[usize]) -> Vec<(usize, &Task<S>, Finished<S>)> {
+        let tasks = self.tasks.iter().zip(&mut self.results).enumerate();
+        let unknown = tasks.filter(|(index, _)| known.binary_search(index).is_err());
+        let finished = unknown.filter_map(|(index, (task, result))| {
+            let result = result.get_mut().unwrap_or_else(PoisonError::into_inner);
+            match result.take() {
+                Some(TaskResult::Finished(done)) => Some((index, task, done)),
+                _ => None,
+            }
+        });
+        finished.collect()
     }
 
     /// Returns the results. A task without one was dropped by the async runtime.

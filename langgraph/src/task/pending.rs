@@ -26,12 +26,26 @@ impl<S: State> Clone for Pending<'_, S> {
 impl<S: State> Copy for Pending<'_, S> {}
 
 impl<S: State> Pending<'_, S> {
-    /// Returns the names of the next nodes.
+    /// Returns the names of the nodes of the superstep.
     pub(crate) fn names(&self, plan: &Plan<S>) -> Vec<NodeName> {
-        let mut names = Vec::with_capacity(self.tasks.len());
-        for task in self.tasks {
-            names.push(plan.name(task.node));
-        }
-        names
+        let tasks = self.tasks.iter();
+        tasks.map(|task| plan.name(task.node)).collect()
+    }
+
+    /// Returns the names of the nodes that run next: those of finished tasks are not among them, unless
+    /// all have finished and the superstep runs again.
+    pub(crate) fn open_names(&self, plan: &Plan<S>) -> Vec<NodeName> {
+        let tasks = self.tasks.iter().enumerate();
+        // The input that a run begins with is stored before it is used.
+        let is_open = |(index, task): &(usize, &Task<S>)| {
+            let is_input = *index == 0 && task.node.is_start();
+            is_input
+                || !task
+                    .result()
+                    .is_some_and(|result| result.finished().is_some())
+        };
+        let whole = !tasks.clone().any(|task| is_open(&task));
+        let open = tasks.filter(|task| whole || is_open(task));
+        open.map(|(_, task)| plan.name(task.node)).collect()
     }
 }

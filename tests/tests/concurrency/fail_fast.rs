@@ -155,3 +155,39 @@ async fn with_fail_fast_what_had_finished_is_kept_for_the_resume() {
     let counts = runs.map(|count| count.load(Ordering::SeqCst));
     assert_eq!(counts, [1, 2]);
 }
+
+#[tokio::test]
+async fn with_fail_fast_nothing_that_ended_beside_the_failure_runs_again() {
+    const ITEMS: usize = 100;
+    for streamed in [false, true] {
+        let runs: Arc<[AtomicUsize]> = (0..ITEMS).map(|_| AtomicUsize::new(0)).collect();
+        let counted = Arc::clone(&runs);
+        let mut graph = StateGraph::<i64>::new();
+        let worker = graph.add_worker("work", move |item: usize, _: &i64| {
+            let earlier = counted[item].fetch_add(1, Ordering::SeqCst);
+            async move {
+                match (item, earlier) {
+                    (0, 0) => Err(Boom("the first item")),
+                    _ => Ok(()),
+                }
+            }
+        });
+        graph.add_map(START, |_: &i64| (0..ITEMS).collect::<Vec<_>>(), &worker);
+        let graph = graph.fail_fast().compile().unwrap();
+        let graph = graph.checkpointer(Arc::new(MemorySaver::new()));
+        let run = graph.run(4).thread("t");
+        // All items end before the failure of the first is seen.
+        let error = if streamed {
+            run.stream(StreamMode::Tasks).finish().await.unwrap_err()
+        } else {
+            run.await.unwrap_err()
+        };
+        assert_eq!(error.to_string(), "node `work` failed: the first item");
+        graph.thread("t").proceed().await.unwrap();
+        let again = runs[1..]
+            .iter()
+            .filter(|runs| runs.load(Ordering::SeqCst) > 1);
+        assert_eq!(again.count(), 0, "streamed: {streamed}");
+        assert_eq!(runs[0].load(Ordering::SeqCst), 2);
+    }
+}

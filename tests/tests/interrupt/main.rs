@@ -15,5 +15,6 @@ mod new_input;
 mod nodes;
 mod not_json;
 mod routers;
+mod same_view;
 mod waiting;
 mod waking;

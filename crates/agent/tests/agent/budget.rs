@@ -189,6 +189,47 @@ async fn k4_at_the_limit_a_person_is_asked_for_more() {
     outcome.await.unwrap();
 }
 
+async fn call(_: &MessagesState, cx: &Context) -> Result<(), NodeError> {
+    let model = cx.resource::<ScriptedModel>()?;
+    let _: u64 = model.invoke_structured(&[Message::user("hi")], cx).await?;
+    Ok(())
+}
+
+/// Four tasks that call a model at once.
+fn four_calls(budget: &Arc<Budget>) -> (CompiledStateGraph<MessagesState>, ScriptedModel) {
+    let model = ScriptedModel::new((0..9).map(|call| Turn::text(call.to_string())));
+    let mut graph = StateGraph::<MessagesState>::new();
+    for node in ["a", "b", "c", "d"] {
+        graph.add_node(node, call).add_edge(START, node);
+    }
+    let graph = graph.compile().unwrap().resource(Arc::clone(budget));
+    let graph = graph.resource(Arc::new(model.clone()));
+    (graph.checkpointer(Arc::new(MemorySaver::new())), model)
+}
+
+#[tokio::test]
+async fn each_answer_of_parallel_requests_lets_its_own_call_through() {
+    let budget = Budget::per_thread().model_calls(0).at_limit(AtLimit::Ask);
+    let budget = Arc::new(budget);
+    let (graph, model) = four_calls(&budget);
+    let thread = graph.thread("t");
+    let asked = thread.run(hi()).await.unwrap();
+    assert_eq!(asked.interrupts().len(), 4);
+    let ids = asked.interrupts().iter().map(|asked| asked.id.clone());
+    let answers = ids.map(|id| (id, BudgetAnswer::more(1)));
+    let done = thread.resume_all(answers).await.unwrap();
+    assert!(done.is_done(), "{done:?}");
+    assert_eq!(model.requests().len(), 4);
+    let account = budget.account("t").await.unwrap();
+    assert_eq!(
+        (account.spent.model_calls, account.more.model_calls),
+        (4, 4)
+    );
+    // An answer counts once: the next call asks again.
+    let asked = thread.run(hi()).await.unwrap();
+    assert_eq!(asked.interrupts().len(), 4);
+}
+
 #[tokio::test]
 async fn k4_money_follows_the_price_table_and_a_cheaper_model_takes_the_rest() {
     let prices = || {

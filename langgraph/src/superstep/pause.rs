@@ -1,0 +1,87 @@
+//! Pauses: what a paused run shows.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use super::commit::Merged;
+use super::end::{End, Stop};
+use super::engine::Engine;
+use crate::checkpoint::RunStatus;
+use crate::interrupt::Interrupt;
+use crate::state::State;
+use crate::task::{TaskResult, Writer};
+
+impl<S: State> Engine<S> {
+    /// Ends the run at the interrupts of its tasks. Finished tasks are shown, and wait for the others.
+    pub(super) async fn pause(&mut self, merged: Merged) -> Stop {
+        let mut interrupts = Vec::new();
+        let mut refused = None;
+        let mut shows_writes = false;
+        let tasks = std::mem::take(&mut self.frontier.tasks).into_iter();
+        for (index, (task, result)) in tasks.zip(self.results.drain(..)).enumerate() {
+            let TaskResult::Interrupted(open) = result else {
+                shows_writes = true;
+                continue;
+            };
+            shows_writes |= open.ran.is_some();
+            let shown = self
+                .observer
+                .interrupts(&self.position, &task, index, open.interrupts);
+            interrupts.extend(shown);
+            let error = open.refused;
+            let error = error.map(|error| self.position.failure(task.node, error));
+            refused = refused.or(error);
+            self.frontier.tasks.push(task);
+        }
+        let ephemeral = &self.position.plan.fields.ephemeral;
+        if shows_writes && !ephemeral.is_empty() {
+            // Those that were written become visible after the superstep.
+            Arc::make_mut(&mut self.position.state).reset(ephemeral);
+        }
+        if merged.wrote {
+            self.position.emit_values().await;
+        }
+        End::Paused(interrupts, refused.map(Box::new)).into()
+    }
+
+    pub(super) async fn pause_at_breakpoint(&mut self) -> Stop {
+        let shared = &self.position.scope.shared;
+        shared.at_breakpoint.store(true, Ordering::Relaxed);
+        self.pause_between_supersteps().await
+    }
+
+    pub(super) async fn pause_between_supersteps(&mut self) -> Stop {
+        self.show_finished();
+        self.position.emit_breakpoint().await;
+        End::Paused(Vec::new(), None).into()
+    }
+
+    /// Shows what tasks of the superstep have finished in an earlier run.
+    fn show_finished(&mut self) {
+        let tasks = self.frontier.tasks.iter().enumerate();
+        let known = tasks.filter(|(index, task)| *index > 0 || !task.node.is_start());
+        let writes: Vec<_> = known
+            .filter_map(|(_, task)| {
+                let finished = task.result().and_then(TaskResult::finished);
+                let writes = finished.or(task.ran())?.output.writes.clone();
+                Some((Writer::from(task.node), writes))
+            })
+            .collect();
+        if writes.is_empty() {
+            return;
+        }
+        let before = Arc::clone(&self.position.state);
+        // Conflicting writes are not shown; they are not committed yet.
+        if self.commit_to_state().superstep(writes).is_err() {
+            self.position.state = before;
+        } else if !self.position.plan.fields.ephemeral.is_empty() {
+            Arc::make_mut(&mut self.position.state).reset(&self.position.plan.fields.ephemeral);
+        }
+    }
+
+    /// Returns the status of the thread when the run pauses with these interrupts.
+    pub(crate) fn pause_status(&self, interrupts: &[Interrupt]) -> RunStatus {
+        let shared = &self.position.scope.shared;
+        shared.pause_status(!interrupts.is_empty())
+    }
+}
