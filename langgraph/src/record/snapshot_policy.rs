@@ -7,7 +7,8 @@ use crate::log::LogHead;
 /// A log of bytes shorter than this needs no snapshot.
 const SHORT_LOG: u64 = 4096;
 
-/// The minimum number of records between snapshots of values. To merge that many updates takes some 20 µs.
+/// The minimum number of records between snapshots of values. A load merges at most so many updates
+/// of a short log.
 const SNAPSHOT_EVERY: usize = 256;
 
 /// The approximate size of a record beside its payload.
