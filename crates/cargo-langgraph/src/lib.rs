@@ -1,3 +1,4 @@
 //! The parts of the `cargo langgraph` command.
 
 pub mod fmt;
+pub mod new;

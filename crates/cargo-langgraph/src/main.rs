@@ -4,7 +4,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use cargo_langgraph::fmt;
-use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use cargo_langgraph::new::{self, Library};
+use clap::builder::PossibleValuesParser;
+use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Command, value_parser};
 
 fn main() -> ExitCode {
     let matches = command().get_matches();
@@ -13,6 +15,7 @@ fn main() -> ExitCode {
     };
     let result = match matches.subcommand() {
         Some(("fmt", matches)) => format(matches),
+        Some(("new", matches)) => create(matches),
         _ => return ExitCode::FAILURE,
     };
     result.unwrap_or_else(|message| {
@@ -32,7 +35,8 @@ fn command() -> Command {
                 .version(env!("CARGO_PKG_VERSION"))
                 .subcommand_required(true)
                 .arg_required_else_help(true)
-                .subcommand(fmt_command()),
+                .subcommand(fmt_command())
+                .subcommand(new_command()),
         )
 }
 
@@ -51,6 +55,62 @@ fn fmt_command() -> Command {
                 .value_parser(value_parser!(PathBuf))
                 .help("Files and folders [default: the current folder]"),
         )
+}
+
+fn new_command() -> Command {
+    Command::new("new")
+        .about("Makes a package that builds, tests and runs without a key and without a network")
+        .arg(
+            Arg::new("folder")
+                .required(true)
+                .value_parser(value_parser!(PathBuf))
+                .help("The new folder, whose name is that of the package"),
+        )
+        .arg(
+            Arg::new("template")
+                .long("template")
+                .default_value("agent")
+                .value_parser(PossibleValuesParser::new(new::templates()))
+                .help("What to begin with"),
+        )
+        .arg(
+            Arg::new("path")
+                .long("path")
+                .value_parser(value_parser!(PathBuf))
+                .help("Depend on langgraph in this folder, which holds its repository"),
+        )
+        .arg(
+            Arg::new("git")
+                .long("git")
+                .value_name("url")
+                .help("Depend on langgraph in this git repository"),
+        )
+        .group(
+            ArgGroup::new("library")
+                .args(["path", "git"])
+                .required(true),
+        )
+}
+
+fn create(matches: &ArgMatches) -> Result<ExitCode, String> {
+    let path = matches
+        .get_one::<PathBuf>("path")
+        .cloned()
+        .map(Library::Path);
+    let git = || matches.get_one::<String>("git").cloned().map(Library::Git);
+    let (Some(folder), Some(template), Some(library)) = (
+        matches.get_one::<PathBuf>("folder"),
+        matches.get_one::<String>("template"),
+        path.or_else(git),
+    ) else {
+        return Ok(ExitCode::FAILURE);
+    };
+    new::create(folder, template, &library).map_err(|error| error.to_string())?;
+    println!(
+        "created {}: cargo test and cargo run work in it",
+        folder.display()
+    );
+    Ok(ExitCode::SUCCESS)
 }
 
 fn format(matches: &ArgMatches) -> Result<ExitCode, String> {

@@ -1,0 +1,78 @@
+//! `cargo langgraph new`. `tests/templates.sh` builds, tests and runs what it makes.
+
+use std::fs;
+use std::path::Path;
+
+use cargo_langgraph::fmt::{Style, format_source};
+use cargo_langgraph::new::{Library, NewError, create, templates};
+
+#[test]
+fn a_package_has_its_name_its_library_and_formatted_graphs() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../..")
+        .canonicalize()
+        .unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    for template in templates() {
+        let package = folder.path().join(format!("my-{template}"));
+        create(&package, template, &Library::Path(root.clone())).unwrap();
+        let manifest = fs::read_to_string(package.join("Cargo.toml")).unwrap();
+        let manifest: toml::Table = manifest.parse().unwrap();
+        assert_eq!(
+            manifest["package"]["name"].as_str(),
+            Some(&*format!("my-{template}"))
+        );
+        let path = manifest["dependencies"]["langgraph"]["path"]
+            .as_str()
+            .unwrap();
+        assert_eq!(Path::new(path), root.join("langgraph"));
+        let main = fs::read_to_string(package.join("src/main.rs")).unwrap();
+        assert!(main.contains(&format!("use my_{template}::")));
+        let graph = fs::read_to_string(package.join("src/lib.rs")).unwrap();
+        let formatted = format_source(&graph, &Style::default()).unwrap();
+        assert_eq!((formatted.text, formatted.graphs.len()), (graph, 1));
+        assert!(package.join("Cargo.lock").is_file());
+    }
+    let package = folder.path().join("by_git");
+    create(
+        &package,
+        "agent",
+        &Library::Git("https://example.com/\"x".to_owned()),
+    )
+    .unwrap();
+    let manifest = fs::read_to_string(package.join("Cargo.toml")).unwrap();
+    let manifest: toml::Table = manifest.parse().unwrap();
+    let git = &manifest["dependencies"]["langgraph-agent"]["git"];
+    assert_eq!(git.as_str(), Some("https://example.com/\"x"));
+    assert!(!package.join("Cargo.lock").exists());
+}
+
+#[test]
+fn what_cannot_be_a_package_is_refused_and_nothing_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let git = Library::Git("https://example.com".to_owned());
+    for name in [
+        "langgraph",
+        "langgraph-agent",
+        "tokio",
+        "match",
+        "a b",
+        "7up",
+        "test",
+        "..",
+    ] {
+        let error = create(&folder.path().join(name), "agent", &git);
+        assert!(matches!(error, Err(NewError::Name(_))), "{name}: {error:?}");
+    }
+    let package = folder.path().join("mine");
+    fs::create_dir(&package).unwrap();
+    let exists = create(&package, "agent", &git);
+    assert!(matches!(exists, Err(NewError::Exists(_))));
+    fs::remove_dir(&package).unwrap();
+    let unknown = create(&package, "poem", &git);
+    assert!(matches!(unknown, Err(NewError::Template(_))));
+    let library = create(&package, "agent", &Library::Path(folder.path().to_owned()));
+    let message = library.unwrap_err().to_string();
+    assert!(message.contains("is not the repository of langgraph: it has no langgraph/Cargo.toml"));
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
