@@ -92,3 +92,22 @@ fn urgent_mail_waits_for_a_person_until_the_deadline_of_each_level() {
          the head of support did not answer; sent: We are sorry: the phone is faster, 555-0100."
     );
 }
+
+#[test]
+fn reviewers_vote_until_the_budget_is_spent_and_a_person_decides_a_tie() {
+    let printed = printed("code_review", &[]);
+    let lines: Vec<&str> = printed.lines().skip(1).collect();
+    assert_eq!(
+        lines,
+        [
+            "round 1, security: Reject, the password is logged",
+            "round 1, performance: Approve, no allocation in the loop",
+            "round 1, style: Reject, a name of one letter",
+            "round 2, security: Approve, the password is hidden",
+            "round 2, performance: Reject, now it allocates",
+            "round 2, style: Abstain, the budget is spent",
+            "merged: log in with a token, with the comments of round 1",
+            "5 opinions, 30000 micros spent",
+        ]
+    );
+}

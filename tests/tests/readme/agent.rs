@@ -66,7 +66,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let model: Arc<dyn ChatModel> = Arc::new(script.bind_tools((multiply,)));
 
     let question = ChatUpdate::default().messages(vec![Message::user("What is 37 * 21?")]);
-    let chat = agent()?.run(question).resource(model).await?.into_state();
+    let chat = agent()?.run(question).resource(model).await?.finished()?;
 
     let texts: Vec<_> = chat.messages.iter().map(Message::text).collect();
     assert_eq!(texts, ["What is 37 * 21?", "", "777", "37 * 21 is 777."]);
