@@ -21,5 +21,5 @@ pub(crate) use error::QueueError;
 pub(crate) use event_log::{EventLog, LoggedEvent};
 pub(crate) use job::{Job, Pushed, RequestKey};
 pub(crate) use outbox::{Notice, Outbox, Outgoing};
-pub(crate) use run_queue::{After, Cancelled, Reaped, RunQueue};
+pub(crate) use run_queue::{After, Cancelled, Reaped, RunEnd, RunQueue};
 pub(crate) use signal::{Signal, Signals};

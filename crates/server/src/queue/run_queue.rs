@@ -39,12 +39,12 @@ pub(crate) trait RunQueue: Send + Sync {
         claims: &[&Claim],
     ) -> Result<Vec<Held>, QueueError>;
 
-    /// Ends a claimed run with a status, and has its end reported. Returns false if the claim is no
-    /// longer valid.
+    /// Ends a claimed run, and has its end reported, in one transaction. Returns false if the claim
+    /// is no longer valid.
     async fn finish(
         &self,
         claim: &Claim,
-        status: &str,
+        end: RunEnd<'_>,
         notice: Option<Notice>,
     ) -> Result<bool, QueueError>;
 
@@ -65,7 +65,8 @@ pub(crate) trait RunQueue: Send + Sync {
         lease: Duration,
     ) -> Result<Reaped, QueueError>;
 
-    /// Asks to cancel a run. One that waits ends at once, as `interrupted`, and its end is reported.
+    /// Asks to cancel a run. One that waits ends at once, as `interrupted` with an empty result or
+    /// by its removal, and its end is reported.
     async fn cancel(
         &self,
         run: &str,
@@ -85,6 +86,15 @@ pub(crate) trait RunQueue: Send + Sync {
 
     /// Returns what changes from now on, in this process and in others.
     fn signals(&self) -> Signals;
+}
+
+/// How a run ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RunEnd<'a> {
+    /// With this status.
+    Status(&'a str),
+    /// It is removed, with its events.
+    Removed,
 }
 
 /// Which owner has its turn.

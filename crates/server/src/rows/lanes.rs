@@ -82,28 +82,6 @@ impl Rows {
         Ok(answers.swap_remove(at))
     }
 
-    /// As [`change_lane`](Self::change_lane), for the end of a run that is noticed. Returns false if
-    /// the run does not end.
-    pub(super) async fn end_lane(
-        &self,
-        thread: &str,
-        run: &str,
-        noticed: Statement,
-        change: Statement,
-        more: Vec<Statement>,
-    ) -> RowsResult<bool> {
-        let mut statements: Vec<Statement> = locked(thread, None).into();
-        // A claim at the same time waits, or comes first.
-        statements.push(sql!("SELECT 1 FROM served_runs WHERE id = $1 {LOCK}", run));
-        statements.push(noticed);
-        let at = statements.len();
-        statements.push(change);
-        statements.extend(placed(thread, run));
-        statements.extend(more);
-        let answers = self.db.together(statements).await?;
-        Ok(answers.get(at).is_some_and(|lines| !lines.is_empty()))
-    }
-
     /// Returns the thread of a run.
     pub(super) async fn thread_of(&self, run: &str) -> RowsResult<Option<String>> {
         let statement = sql!("SELECT thread FROM served_runs WHERE id = $1", run);

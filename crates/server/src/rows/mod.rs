@@ -6,6 +6,7 @@ mod claims;
 mod crons;
 mod db;
 mod depth;
+mod ending;
 mod error;
 mod event_log;
 mod lanes;

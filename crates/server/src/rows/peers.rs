@@ -217,7 +217,7 @@ pub(super) async fn listen(mut watch: Watch, signals: broadcast::Sender<Signal>)
 
 #[cfg(test)]
 mod tests {
-    use crate::queue::{After, Job, RunQueue, Signals};
+    use crate::queue::{After, Job, RunEnd, RunQueue, Signals};
 
     use super::super::Rows;
     use super::*;
@@ -254,7 +254,12 @@ mod tests {
             .await;
         let claim = claim.unwrap().unwrap();
         let begun = Instant::now();
-        assert!(other.finish(&claim, "success", None).await.unwrap());
+        assert!(
+            other
+                .finish(&claim, RunEnd::Status("success"), None)
+                .await
+                .unwrap()
+        );
         let ended = Signal::Ended {
             run: "run 1".to_owned(),
             thread: "a".to_owned(),

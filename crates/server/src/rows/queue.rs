@@ -7,15 +7,15 @@ use async_trait::async_trait;
 use serde_json::json;
 
 use super::claims::read_claim;
+use super::ending::{Ending, REMOVED};
 use super::lanes::{locked, placed};
-use super::outbox::noticed;
 use super::signal_words::word;
 use super::statement::Statement;
 use super::times::{length, milliseconds};
 use super::{Rows, RowsResult, sql};
 use crate::queue::{
-    After, Cancel, Cancelled, Claim, Held, Job, Notice, Pushed, QueueError, Reaped, RunQueue,
-    Signal, Signals,
+    After, Cancel, Cancelled, Claim, Held, Job, Notice, Pushed, QueueError, Reaped, RunEnd,
+    RunQueue, Signal, Signals,
 };
 use crate::wire::time::now;
 
@@ -248,10 +248,14 @@ impl RunQueue for Rows {
     async fn finish(
         &self,
         claim: &Claim,
-        status: &str,
+        end: RunEnd<'_>,
         notice: Option<Notice>,
     ) -> QueueResult<bool> {
-        let statement = sql!(
+        let status = match end {
+            RunEnd::Status(status) => status,
+            RunEnd::Removed => REMOVED,
+        };
+        let change = sql!(
             "UPDATE served_runs SET status = $3, worker = NULL, updated = $4 \
              WHERE id = $1 AND fence = $2 AND status = 'running' RETURNING id",
             &claim.run,
@@ -259,23 +263,14 @@ impl RunQueue for Rows {
             status,
             now(),
         );
-        let signal = Signal::Ended {
-            run: claim.run.clone(),
-            thread: claim.thread.clone(),
+        let ending = Ending {
+            run: &claim.run,
+            thread: &claim.thread,
+            fence: Some(claim.fence),
+            notice: notice.as_ref(),
+            is_removed: end == RunEnd::Removed,
         };
-        let (run, thread) = (&claim.run, &claim.thread);
-        let Some(notice) = notice else {
-            return Ok(self.change_and_tell(run, thread, statement, signal).await?);
-        };
-        let noticed = noticed(run, Some(claim.fence), &notice);
-        let with_signal = self.with_signal(Vec::new(), &signal);
-        let ended = self
-            .end_lane(thread, run, noticed, statement, with_signal)
-            .await?;
-        if ended {
-            self.notify(signal);
-        }
-        Ok(ended)
+        Ok(self.end_run(&ending, change).await?)
     }
 
     async fn give_back(&self, claim: &Claim) -> QueueResult<bool> {
@@ -326,29 +321,24 @@ impl RunQueue for Rows {
             return Ok(Cancelled::Ended);
         };
         let withdraw = sql!(
-            "UPDATE served_runs SET status = 'interrupted', updated = $2 \
+            "UPDATE served_runs SET status = $3, result = '{}', updated = $2 \
              WHERE id = $1 AND status = 'pending' RETURNING id",
             run,
             now(),
+            if action == Cancel::Rollback {
+                REMOVED
+            } else {
+                "interrupted"
+            },
         );
-        let signal = Signal::Ended {
-            run: run.to_owned(),
-            thread: thread.clone(),
+        let ending = Ending {
+            run,
+            thread: &thread,
+            fence: None,
+            notice: notice.as_ref(),
+            is_removed: action == Cancel::Rollback,
         };
-        let with_signal = self.with_signal(Vec::new(), &signal);
-        let withdrawn = match notice {
-            Some(notice) => {
-                let noticed = noticed(run, None, &notice);
-                self.end_lane(&thread, run, noticed, withdraw, with_signal)
-                    .await?
-            }
-            None => !self
-                .change_lane(&thread, run, withdraw, with_signal)
-                .await?
-                .is_empty(),
-        };
-        if withdrawn {
-            self.notify(signal);
+        if self.end_run(&ending, withdraw).await? {
             return Ok(Cancelled::Withdrawn);
         }
         let ask = sql!(

@@ -12,7 +12,7 @@ use super::temporary::leave_thread;
 use crate::app::App;
 use crate::error::{ApiError, ApiResult};
 use crate::graph::Finished;
-use crate::queue::{Claim, EventLog, RunQueue};
+use crate::queue::{Claim, EventLog, RunEnd, RunQueue};
 use crate::rows::{Run, Thread, Writer};
 use crate::stream::{EndStatus, RunError, StreamEvent};
 
@@ -79,7 +79,10 @@ impl Failure {
             .await?;
         app.rows.set_result(&row.run_id, &self.result).await?;
         let notice = app.webhooks.notice(row, "error", &self.result);
-        Ok(app.rows.finish(claim, "error", notice).await?)
+        Ok(app
+            .rows
+            .finish(claim, RunEnd::Status("error"), notice)
+            .await?)
     }
 }
 

@@ -12,7 +12,7 @@ use super::thread_row::{ThreadStatusUpdate, write_thread};
 use crate::app::App;
 use crate::error::{ApiResult, problem};
 use crate::graph::{ErasedGraph, Finished};
-use crate::queue::{Cancel, RunQueue};
+use crate::queue::{Cancel, RunEnd, RunQueue};
 use crate::rows::{Run, Writer};
 use crate::stream::{EndStatus, OpenInterrupt, Out, RunError, Stored, StreamEvent};
 use crate::wire::usage::Usages;
@@ -198,11 +198,15 @@ async fn write_end(
         write_thread(app, writer, graph, thread, update).await?;
         let result = json!({});
         let notice = app.webhooks.notice(row, "interrupted", &result);
-        if !app.rows.finish(&live.claim, "interrupted", notice).await? {
-            return Ok(Outcome::Requeued);
-        }
-        app.rows.delete_run(run).await?;
-        return Ok(Outcome::Ended { result });
+        let ended = app
+            .rows
+            .finish(&live.claim, RunEnd::Removed, notice)
+            .await?;
+        return Ok(if ended {
+            Outcome::Ended { result }
+        } else {
+            Outcome::Requeued
+        });
     }
     let FinalStatus {
         run: status,
@@ -223,7 +227,8 @@ async fn write_end(
         app.rows.end_numbers(run, live.feed.next_number()).await?;
     }
     let notice = app.webhooks.notice(row, status, &result);
-    if app.rows.finish(&live.claim, status, notice).await? {
+    let end = RunEnd::Status(status);
+    if app.rows.finish(&live.claim, end, notice).await? {
         Ok(Outcome::Ended { result })
     } else {
         Ok(Outcome::Requeued)

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use langgraph::checkpoint::Checkpointer;
 use langgraph::error::AgentError;
 use langgraph::run::CancelToken;
 use serde_json::{Value, json};
@@ -17,7 +18,7 @@ use super::temporary::leave_thread;
 use crate::app::App;
 use crate::error::ApiResult;
 use crate::graph::{ErasedGraph, Finished, Start};
-use crate::queue::{Claim, RunQueue};
+use crate::queue::{Claim, RunEnd, RunQueue};
 use crate::rows::{Run, Thread, Writer, merge};
 use crate::stream::{
     OrderedSaver, Out, Publisher, Publishing, Stored, Storing, StreamEvent, StreamEventKind,
@@ -39,7 +40,7 @@ pub(super) async fn execute(app: &Arc<App>, mut claim: Claim) {
         Ok(row) => Arc::new(row),
         Err(error) => {
             tracing::error!(%error, run = claim.run, "failed to read a run");
-            let _ = app.rows.finish(&claim, "error", None).await;
+            let _ = app.rows.finish(&claim, RunEnd::Status("error"), None).await;
             return;
         }
     };
@@ -167,8 +168,8 @@ impl Session {
             attempt: live.claim.attempt,
         };
         out.push(StreamEvent::new(started)).await;
-        let (saver, barriers) = OrderedSaver::new(saver);
-        let ordered = graph.with_saver(saver);
+        let (ordered, barriers) = OrderedSaver::new(saver);
+        let saver: Arc<dyn Checkpointer> = Arc::clone(&ordered) as _;
         let mut publishing = Publishing {
             publisher: Publisher::new(
                 row.kwargs.stream_mode.clone(),
@@ -178,7 +179,10 @@ impl Session {
             out: &mut out,
             barriers,
         };
-        let (result, base) = self.attempt(&*ordered, &mut publishing).await?;
+        let held = graph.with_saver(saver);
+        let attempted = self.attempt(&*held, &mut publishing).await;
+        ordered.close().await;
+        let (result, base) = attempted?;
         let attempt = Attempt {
             usages: publishing.publisher.usages,
             result,

@@ -63,11 +63,7 @@ pub(crate) async fn cancel(app: &Arc<App>, run: &str, action: Cancel) -> ApiResu
     let notice = app.webhooks.notice(&row, "interrupted", &result);
     let done = app.rows.cancel(run, action, notice).await?;
     if done == Cancelled::Withdrawn {
-        app.rows.set_result(run, &result).await?;
         app.runs.deliveries.notify_one();
-        if action == Cancel::Rollback {
-            app.rows.delete_run(run).await?;
-        }
         if let Some(feed) = app.runs.feeds.get(run) {
             catch_up(app, &feed).await?;
         }

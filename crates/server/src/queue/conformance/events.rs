@@ -2,8 +2,11 @@
 
 use std::time::{Duration, SystemTime};
 
+use super::queue::{claim, push};
 use super::{same, succeeds};
-use crate::queue::{After, Claim, EventLog, Job, LoggedEvent, RunQueue, Signal};
+use crate::queue::{
+    After, Cancel, Cancelled, Claim, EventLog, Job, LoggedEvent, RunEnd, RunQueue, Signal,
+};
 
 fn event(number: i64) -> LoggedEvent {
     LoggedEvent {
@@ -66,7 +69,10 @@ pub(super) async fn events_are_forgotten(queue: &(impl RunQueue + EventLog)) {
     succeeds(queue.forget(SystemTime::now()).await, "forget");
     let kept = succeeds(queue.read("1", -1, 10).await, "read");
     same(&kept.len(), &1, "those of a run that is under way stay");
-    succeeds(queue.finish(&claim, "success", None).await, "finish");
+    succeeds(
+        queue.finish(&claim, RunEnd::Status("success"), None).await,
+        "finish",
+    );
     succeeds(queue.forget(SystemTime::UNIX_EPOCH).await, "forget");
     let kept = succeeds(queue.read("1", -1, 10).await, "read");
     same(&kept.len(), &1, "those that are younger stay");
@@ -75,11 +81,55 @@ pub(super) async fn events_are_forgotten(queue: &(impl RunQueue + EventLog)) {
     same(&kept.len(), &0, "the others go");
 }
 
+pub(super) async fn a_run_that_is_removed_leaves_nothing<Q>(queue: &Q)
+where
+    Q: RunQueue + EventLog,
+{
+    for run in ["1", "2", "3"] {
+        push(queue, Job::new(run, "a", "").concurrency_key("k")).await;
+    }
+    let mut signals = queue.signals();
+    if let Some(first) = claim(queue, "w").await {
+        succeeds(queue.append(&first, &[event(0)]).await, "append");
+        let ended = queue.finish(&first, RunEnd::Removed, None).await;
+        same(&succeeds(ended, "finish"), &true, "it ends");
+    }
+    while let Some(signal) = signals.next().await {
+        if matches!(signal, Signal::Ended { .. }) {
+            break;
+        }
+    }
+    let last = succeeds(queue.last("1").await, "last");
+    same(&last, &None, "its events are gone at its end");
+    // One that waits, and not one that has ended.
+    let done = succeeds(queue.cancel("2", Cancel::Rollback, None).await, "cancel");
+    same(&done, &Cancelled::Withdrawn, "it waited");
+    let Some(third) = claim(queue, "w").await else {
+        return same(&true, &false, "the key is free");
+    };
+    same(&&*third.run, &"3", "the key is free");
+    succeeds(queue.append(&third, &[event(0)]).await, "append");
+    let ended = queue
+        .finish(&third, RunEnd::Status("interrupted"), None)
+        .await;
+    same(&succeeds(ended, "finish"), &true, "it ends");
+    let done = succeeds(queue.cancel("3", Cancel::Rollback, None).await, "cancel");
+    same(&done, &Cancelled::Ended, "it had ended");
+    let last = succeeds(queue.last("3").await, "last");
+    same(&last.is_some(), &true, "it stays");
+    // The ids of those that were removed are free.
+    push(queue, Job::new("1", "a", "")).await;
+    push(queue, Job::new("2", "a", "")).await;
+}
+
 pub(super) async fn signals_arrive(queue: &(impl RunQueue + EventLog)) {
     let mut signals = queue.signals();
     let claim = started(queue).await;
     succeeds(queue.append(&claim, &[event(0)]).await, "append");
-    succeeds(queue.finish(&claim, "success", None).await, "finish");
+    succeeds(
+        queue.finish(&claim, RunEnd::Status("success"), None).await,
+        "finish",
+    );
     let (run, thread) = ("1".to_owned(), "a".to_owned());
     let events = Signal::Events {
         run: run.clone(),

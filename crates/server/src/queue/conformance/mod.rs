@@ -48,6 +48,7 @@ where
         events::a_lost_worker_adds_no_events,
         events::events_are_forgotten,
         events::signals_arrive,
+        events::a_run_that_is_removed_leaves_nothing,
     );
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::{Duration, SystemTime};
 
 use super::{same, succeeds};
-use crate::queue::{After, Cancel, Cancelled, Claim, Job, Pushed, RunQueue};
+use crate::queue::{After, Cancel, Cancelled, Claim, Job, Pushed, RunEnd, RunQueue};
 
 pub(super) const LEASE: Duration = Duration::from_secs(60);
 
@@ -26,7 +26,10 @@ async fn released(queue: &impl RunQueue) -> bool {
 }
 
 pub(super) async fn finish(queue: &impl RunQueue, claim: &Claim) -> bool {
-    succeeds(queue.finish(claim, "success", None).await, "finish")
+    succeeds(
+        queue.finish(claim, RunEnd::Status("success"), None).await,
+        "finish",
+    )
 }
 
 pub(super) async fn runs_of_a_thread_run_one_after_another(queue: &impl RunQueue) {
@@ -259,7 +262,10 @@ pub(super) async fn a_run_is_not_attempted_for_ever(queue: &impl RunQueue) {
             "the second is the last",
         );
         for failed in &reaped.failed {
-            let ended = succeeds(queue.finish(failed, "error", None).await, "finish");
+            let ended = succeeds(
+                queue.finish(failed, RunEnd::Status("error"), None).await,
+                "finish",
+            );
             same(&ended, &true, "the worker that found it ends it");
         }
     }
