@@ -154,7 +154,7 @@ impl<'a> Effect<'a> {
                 "the arguments of `{name}` cannot be stored: {error}"
             ))
         })?;
-        let key = OnceKey::from((name.as_str(), arguments));
+        let key = OnceKey::new(name.as_str()).with(arguments);
         self.cx
             .once(key, async {
                 let attempt = match self.begin::<T>(&name, arguments).await? {
@@ -203,7 +203,7 @@ impl<'a> Effect<'a> {
             let intent = format!("{name}/intent/{attempt}");
             let began_at: u64 = self
                 .cx
-                .once((intent, arguments), async {
+                .once(OnceKey::new(intent).with(arguments), async {
                     is_new = true;
                     Ok::<_, Infallible>(now_ms())
                 })

@@ -74,6 +74,7 @@ mod think_act_observe;
 mod tool;
 mod tool_agent;
 mod tool_node;
+mod with_model;
 
 pub use approval::{
     Approval, ApprovalAnswer, ApprovalRequest, ApprovalTurn, DecisionKind, ToolDecision,
@@ -110,12 +111,13 @@ pub use think_act_observe::{
     ReactState, ReactStateUpdate, Think, WhatNext, act, observe, think, what_next,
 };
 pub use tool::{
-    FnTool, IntoTool, IntoToolOutput, IntoTools, Json, MissingState, Tool, ToolContext,
-    ToolDefinition, ToolError, ToolFunction, ToolFuture, ToolMeta, ToolOutput, ToolRun, Tools,
-    schema_of,
+    FnTool, IntoTool, IntoToolOutput, IntoTools, Json, MissingState, ParseCall, SchemaTool, Tool,
+    ToolContext, ToolDefinition, ToolError, ToolFunction, ToolFuture, ToolMeta, ToolOutput,
+    ToolRun, Tools, schema_of, schema_tool,
 };
 pub use tool_agent::{ToolAgent, ToolAgentState, ToolAgentStateUpdate};
 pub use tool_node::{ToolNode, ToolNodeOn};
+pub use with_model::{ContextModel, WithModel};
 
 /// What most programs with agents import beside `langgraph::prelude::*`.
 ///
@@ -128,8 +130,9 @@ pub mod prelude {
     pub use crate::approval::Approval;
     pub use crate::model::{ChatModel, ChatModelExt, ChatRequest, ChatResponse, ModelError};
     pub use crate::model_node::ModelNode;
-    pub use crate::tool::{Tool, ToolContext, ToolError, Tools};
+    pub use crate::tool::{ParseCall, Tool, ToolContext, ToolError, Tools, schema_tool};
     pub use crate::tool_node::ToolNode;
+    pub use crate::with_model::{ContextModel, WithModel};
     #[doc(no_inline)]
     pub use async_trait::async_trait;
     pub use langgraph_macros::tool;

@@ -7,6 +7,7 @@ mod meta;
 mod output;
 mod registry;
 mod schema;
+mod schema_tool;
 
 use std::future::Future;
 use std::pin::Pin;
@@ -23,6 +24,7 @@ pub use meta::{IntoTool, ToolFuture, ToolMeta};
 pub use output::{IntoToolOutput, Json, ToolOutput};
 pub use registry::{IntoTools, Tools};
 pub use schema::schema_of;
+pub use schema_tool::{ParseCall, SchemaTool, schema_tool};
 
 pub(super) use output::CommandFor;
 use schema::{arguments, check_as};

@@ -12,6 +12,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use langgraph::checkpoint::MemorySaver;
 use langgraph::message::MessageChunk;
+use langgraph::node::OnceKey;
 use langgraph::policy::RetryPolicy;
 use langgraph::prelude::*;
 use langgraph::run::CancelToken;
@@ -205,7 +206,7 @@ async fn interrupts_and_once_work_over_a_killed_worker() {
     #[node]
     async fn pay(item: u64, _: &Sum, cx: &Context) -> Result<SumUpdate, NodeError> {
         let charged: u32 = cx
-            .once(("charge", &item), async {
+            .once(OnceKey::new("charge").with(&item), async {
                 Ok::<_, Infallible>(CHARGED.fetch_add(1, Ordering::SeqCst) + 1)
             })
             .await?;

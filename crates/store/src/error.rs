@@ -6,7 +6,7 @@ use crate::embed::EmbedError;
 use crate::{FieldPath, Namespace};
 
 /// Why a read or write of a store failed.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
     /// A node asked for the store, and neither the graph nor the run has one.
@@ -104,3 +104,5 @@ impl StoreError {
         Self::Storage(error.into())
     }
 }
+
+langgraph_core::debug_is_message!(StoreError);

@@ -3,7 +3,6 @@
 mod mismatch;
 
 use langgraph::error::AgentError;
-use langgraph::graph::NodeName;
 use langgraph::message::{Message, ToolCall};
 use langgraph::run::{Outcome, Run};
 use langgraph::state::{HasMessages, State};
@@ -70,7 +69,7 @@ impl<S: State> Trace<S> {
     }
 
     /// Returns the nodes that ran, in the order of their ends. A node of a subgraph is
-    /// `outer/inner`.
+    /// `outer/inner`; one that paused at an interrupt instead of ending has a `?` behind its name.
     pub fn path(&self) -> &[String] {
         &self.path
     }
@@ -196,6 +195,15 @@ impl<S: State> Trace<S> {
     pub fn outcome(&self) -> Result<&Outcome<S>, &AgentError> {
         self.outcome.as_ref()
     }
+
+    /// As [`outcome`](Self::outcome), by value: for `?` in a test that returns an error.
+    ///
+    /// # Errors
+    ///
+    /// The run's error.
+    pub fn into_outcome(self) -> Result<Outcome<S>, AgentError> {
+        self.outcome
+    }
 }
 
 impl<S: HasMessages> Trace<S> {
@@ -215,11 +223,14 @@ fn names<N: Into<String>>(nodes: impl IntoIterator<Item = N>) -> Vec<String> {
 
 /// Returns the node of a task that has ended.
 fn step<S: State>(event: &Event<S>) -> Option<String> {
-    let node: &NodeName = match &event.kind {
-        EventKind::TaskFinished(task) => &task.node,
-        _ => return None,
+    let EventKind::TaskFinished(task) = &event.kind else {
+        return None;
     };
     let outer = event.namespace.iter();
-    let names: Vec<&str> = outer.chain([node]).map(|name| &**name).collect();
-    Some(names.join("/"))
+    let names: Vec<&str> = outer.chain([&task.node]).map(|name| &**name).collect();
+    let mut path = names.join("/");
+    if !task.interrupts.is_empty() {
+        path.push('?');
+    }
+    Some(path)
 }

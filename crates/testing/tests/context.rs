@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use langgraph::message::MessageChunk;
+use langgraph::node::OnceKey;
 use langgraph::prelude::*;
 use langgraph::run::CancelToken;
 use langgraph_testing::TestContext;
@@ -60,7 +61,7 @@ async fn what_a_node_has_done_once_is_kept_when_it_is_called_again() {
 
     #[node]
     async fn pay(total: &i64, cx: &Context) -> Result<i64, NodeError> {
-        let charged = cx.once_with(("charge", total), || {
+        let charged = cx.once_with(OnceKey::new("charge").with(total), || {
             Ok::<_, NodeError>(CHARGED.fetch_add(1, Ordering::Relaxed) + 1)
         });
         let charged: u32 = charged.await?;

@@ -256,7 +256,7 @@ fn suggested(name: Option<&NodeName>) -> String {
 /// All reasons why a graph does not compile, in a fixed order.
 ///
 /// The list is never empty. It prints as a numbered list, or as its only error.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct CompilationErrors(Vec<CompilationError>);
 
 impl CompilationErrors {
@@ -285,6 +285,17 @@ impl fmt::Display for CompilationErrors {
             write!(f, "\n  {}. {error}", place + 1)?;
         }
         Ok(())
+    }
+}
+
+/// Prints the message, so that `fn main() -> Result<(), Box<dyn Error>>` shows it; `{:#?}` prints the list.
+impl fmt::Debug for CompilationErrors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if f.alternate() {
+            f.debug_tuple("CompilationErrors").field(&self.0).finish()
+        } else {
+            fmt::Display::fmt(self, f)
+        }
     }
 }
 

@@ -12,6 +12,8 @@ pub(crate) struct Graph {
     pub(crate) root: Option<Path>,
     /// The `let`s, in order.
     pub(crate) lets: Vec<Let>,
+    /// The decisions with a name, in order.
+    pub(crate) decisions: Vec<Decision>,
     /// The chains, in order.
     pub(crate) chains: Vec<Chain>,
     /// The first token, for errors about missing parts.
@@ -35,6 +37,16 @@ pub(crate) struct Let {
     pub(crate) value: TokenStream,
     /// Those of its names that nothing in the graph uses.
     pub(crate) unused: Vec<Ident>,
+    /// The value as a decision, if it can be read as one.
+    pub(crate) decision: Option<Box<SwitchSyntax>>,
+}
+
+/// `let name = match router { … };`
+pub(crate) struct Decision {
+    pub(crate) name: Ident,
+    /// The places that lead to it.
+    pub(crate) mentions: Vec<Ident>,
+    pub(crate) switch: Box<SwitchSyntax>,
 }
 
 /// Stages with arrows between them.
@@ -51,14 +63,26 @@ pub(crate) enum Stage {
     End(ExprPath),
     /// A node.
     Node(ExprPath),
+    /// `a | b`
+    AnyOf(AnyOf),
     /// `[chain, …]`
     Group(Group),
     /// `match router { … }` or `if router { … } else if router { … } else { … }`
     Switch(Box<SwitchSyntax>),
+    /// The name of a decision.
+    Named(Ident),
     /// `goto [..]`
     Goto(GotoSyntax),
     /// `for pat in items { worker(item) }`
     For(Box<For>),
+}
+
+/// `a | b`: what follows comes after each of them.
+pub(crate) struct AnyOf {
+    /// Each is a node, START or END.
+    pub(crate) members: Vec<Stage>,
+    /// The first `|`.
+    pub(crate) bar: Span,
 }
 
 /// `[chain, …]`
@@ -135,7 +159,9 @@ impl Stage {
             Self::Start(_) => "START",
             Self::End(_) => "END",
             Self::Node(_) => "a node",
+            Self::AnyOf(_) => "a list",
             Self::Group(_) => "a group",
+            Self::Named(_) => "a decision",
             Self::Switch(switch) => switch.form.keyword(),
             Self::Goto(_) => "`goto`",
             Self::For(_) => "`for`",
@@ -144,18 +170,30 @@ impl Stage {
 
     /// Returns true for a decision, which nothing can follow.
     pub(crate) fn decides(&self) -> bool {
-        matches!(self, Self::Switch(_) | Self::Goto(_))
+        matches!(self, Self::Switch(_) | Self::Named(_) | Self::Goto(_))
     }
 
     /// Returns the first span of the stage.
     pub(crate) fn span(&self) -> Span {
         match self {
             Self::Start(path) | Self::End(path) | Self::Node(path) => name_span(path),
+            Self::AnyOf(list) => list.members.first().map_or(list.bar, Self::span),
             Self::Group(group) => group.bracket.span.join(),
+            Self::Named(name) => name.span(),
             Self::Switch(switch) => switch.keyword,
             Self::Goto(goto) => goto.keyword,
             Self::For(each) => each.keyword,
         }
+    }
+}
+
+impl SwitchSyntax {
+    /// Returns true if an arm cannot be an expression of Rust: then the whole is a decision, however its name
+    /// is used.
+    pub(crate) fn is_certain(&self) -> bool {
+        self.arms
+            .iter()
+            .any(|arm| !matches!(arm.chain.stages.as_slice(), [Stage::Node(_)] | []))
     }
 }
 

@@ -42,6 +42,8 @@ pub(crate) fn check(
     decision_first(model, errors);
     goto_after_start(model, errors);
     map_in_group(model, errors);
+    list_after_arrow(model, errors);
+    twice_in_list(model, errors);
     worker_without_item(model, &graph, errors);
     // A part that did not parse may hold the missing edge.
     if !broken {
@@ -201,7 +203,7 @@ fn decision_after_group(model: &Model, errors: &mut Errors) {
                 *at,
                 format_args!(
                     "{kind} decides after one node, and the group before it has several: join \
-                     them in a node first, as in `[a, b] => c => …`"
+                     them in a node first, as in `[a, b] => c => …`; to decide after each, write `a | b => …`"
                 ),
             );
         }
@@ -255,6 +257,37 @@ fn map_in_group(model: &Model, errors: &mut Errors) {
             errors.at(
                 *at,
                 "a `for` in an arm stands alone: start the other nodes after it",
+            );
+        }
+    }
+}
+
+/// `|` stands after an arrow.
+fn list_after_arrow(model: &Model, errors: &mut Errors) {
+    for slip in &model.slips {
+        if let Slip::ListAfterArrow { at } = slip {
+            errors.at(
+                *at,
+                "`a | b` begins a chain, and says what comes after each of them: to start several \
+                 nodes, write `[a, b]`",
+            );
+        }
+    }
+}
+
+/// A node leads to one decision, or to one list's successor, twice.
+fn twice_in_list(model: &Model, errors: &mut Errors) {
+    for slip in &model.slips {
+        if let Slip::TwiceInList { at, first, name } = slip {
+            errors.with_note(
+                (
+                    Range::at(*at),
+                    format_args!("`{name}` leads there twice: remove one"),
+                ),
+                (
+                    Range::at(*first),
+                    format_args!("`{name}` is first written here"),
+                ),
             );
         }
     }

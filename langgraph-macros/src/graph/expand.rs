@@ -26,6 +26,8 @@ pub(crate) struct Frame<'a> {
     pub(crate) state: Option<&'a Type>,
     /// The `let`s, in order.
     pub(crate) lets: &'a [Let],
+    /// The names of the decisions, for editors.
+    pub(crate) decisions: &'a TokenStream,
     /// The parsed pieces of broken parts.
     pub(crate) fragments: &'a [TokenStream],
     /// True if a part did not parse.
@@ -63,6 +65,7 @@ pub(crate) fn expand(
     let writes = printer.writes();
     let answers = printer.answers();
     let private = private_at(Span::mixed_site());
+    let decisions = frame.decisions;
     let names = if in_an_editor() {
         printer.names_first(frame.fragments)
     } else {
@@ -75,6 +78,7 @@ pub(crate) fn expand(
         use #root::__private as #private;
         #answers
         #(#statements)*
+        #decisions
         #names
         let mut #graph = #private::closed #of();
         #ends

@@ -10,7 +10,7 @@ use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::{Attribute, Expr, ExprPath, Pat, Type};
 
-use super::ast::{Chain, Graph, Let, Stage};
+use super::ast::{Chain, Graph, Let, Stage, SwitchSyntax};
 
 /// Returns the names that a pattern binds and that must be used: not those with a leading `_`, and
 /// none if an attribute allows it.
@@ -90,6 +90,10 @@ pub(super) fn find_unused(graph: &mut Graph) {
     for chain in &graph.chains {
         of_chain(chain, &mut used);
     }
+    // The arms of a decision come after all `let`s, as chains do.
+    for decision in &graph.decisions {
+        of_switch(&decision.switch, &mut used);
+    }
     // From the last to the first: a new binding hides the earlier one of the same name.
     for statement in graph.lets.iter_mut().rev() {
         let Let {
@@ -117,20 +121,13 @@ fn of_stages(stages: &[Stage], used: &mut BTreeSet<String>) {
         match stage {
             Stage::Start(_) | Stage::End(_) => {}
             Stage::Node(path) => of_path(path, used),
+            Stage::Named(name) => {
+                used.insert(name.unraw().to_string());
+            }
+            Stage::AnyOf(list) => of_stages(&list.members, used),
             Stage::Group(group) => group.chains.iter().for_each(|chain| of_chain(chain, used)),
             Stage::Goto(goto) => of_stages(&goto.targets, used),
-            Stage::Switch(switch) => {
-                of_tokens(switch.router.to_token_stream(), used);
-                for arm in &switch.arms {
-                    if let Some((_, guard)) = &arm.guard {
-                        of_tokens(guard.to_token_stream(), used);
-                    }
-                    if let Some(asks) = &arm.asks {
-                        of_tokens(asks.router.to_token_stream(), used);
-                    }
-                    of_chain(&arm.chain, used);
-                }
-            }
+            Stage::Switch(switch) => of_switch(switch, used),
             Stage::For(each) => {
                 of_tokens(each.items.to_token_stream(), used);
                 if let Some(worker) = &each.worker {
@@ -140,6 +137,19 @@ fn of_stages(stages: &[Stage], used: &mut BTreeSet<String>) {
                 of_stages(&each.rest, used);
             }
         }
+    }
+}
+
+fn of_switch(switch: &SwitchSyntax, used: &mut BTreeSet<String>) {
+    of_tokens(switch.router.to_token_stream(), used);
+    for arm in &switch.arms {
+        if let Some((_, guard)) = &arm.guard {
+            of_tokens(guard.to_token_stream(), used);
+        }
+        if let Some(asks) = &arm.asks {
+            of_tokens(asks.router.to_token_stream(), used);
+        }
+        of_chain(&arm.chain, used);
     }
 }
 

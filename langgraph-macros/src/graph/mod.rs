@@ -6,6 +6,7 @@ mod expand;
 mod label;
 mod lets;
 mod model;
+mod named;
 mod parse;
 
 use proc_macro2::TokenStream;
@@ -17,16 +18,19 @@ use crate::paths;
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
     let mut errors = Errors::new();
     let mut graph = parse::parse(input, &mut errors);
+    named::resolve(&mut graph, &mut errors);
     lets::find_unused(&mut graph);
     // Errors about missing parts are reported on the first chain.
     let chain = graph.chains.first().and_then(|chain| chain.stages.first());
     let first = chain.map(ast::Stage::span).or(graph.first);
-    let model = model::Model::new(graph.chains);
+    let decisions = named::mentions(&graph.decisions);
+    let model = model::Model::new(graph.chains, graph.decisions);
     check::check(&model, &graph.lets, first, graph.broken, &mut errors);
     let root = graph.root.map_or_else(paths::root, paths::Root::given);
     let graph = expand::Frame {
         state: graph.state.as_ref(),
         lets: &graph.lets,
+        decisions: &decisions,
         fragments: &graph.fragments,
         broken: graph.broken,
     };

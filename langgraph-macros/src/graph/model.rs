@@ -32,6 +32,8 @@ pub(crate) struct Model {
     /// The mentions of START and END.
     pub(crate) ends: Vec<(usize, ExprPath)>,
     numbers: BTreeMap<String, usize>,
+    /// The decisions by name.
+    named: BTreeMap<String, build::Named>,
     /// The number of places so far.
     places: usize,
 }
@@ -72,7 +74,8 @@ pub(crate) struct Join {
 
 /// A decision of a router.
 pub(crate) struct Switch {
-    pub(crate) source: Place,
+    /// The places before it; several after `a | b`, or if the decision has a name.
+    pub(crate) sources: Vec<Place>,
     pub(crate) keyword: Span,
     /// `None` for a plain `for`: one arm, whose items the router returns.
     pub(crate) form: Option<Form>,
@@ -130,6 +133,10 @@ pub(crate) enum Slip {
     },
     /// `goto` after START.
     GotoAfterStart { at: Span },
+    /// A list of sources after an arrow.
+    ListAfterArrow { at: Span },
+    /// A name that is twice in a list of sources.
+    TwiceInList { at: Span, first: Span, name: String },
     /// A `for` beside other targets of one arm.
     MapInGroup { at: Span },
 }
@@ -187,8 +194,8 @@ impl Model {
             sources: list(&join.sources),
             target: name(&join.target),
         });
-        let branches = self.switches.iter().map(|switch| data::Branch {
-            source: name(&switch.source),
+        let branches = self.branches().map(|(switch, source)| data::Branch {
+            source: name(source),
             arms: Some(switch.arms.iter().map(arm).collect()),
         });
         let destinations = self.gotos.iter().map(|goto| data::Destinations {
@@ -202,6 +209,18 @@ impl Model {
         topology
     }
 
+    /// Returns the branches of the graph: one per source of a decision.
+    pub(crate) fn branches(&self) -> impl Iterator<Item = (&Switch, &Place)> {
+        let switches = self.switches.iter();
+        switches.flat_map(|switch| switch.sources.iter().map(move |source| (switch, source)))
+    }
+
+    /// Returns a branch by its number in the topology.
+    pub(crate) fn branch(&self, number: usize) -> Option<(&Switch, Place)> {
+        let (switch, source) = self.branches().nth(number)?;
+        Some((switch, *source))
+    }
+
     /// Returns the source of a finding's edge.
     pub(crate) fn source(&self, at: At) -> Option<Place> {
         match at {
@@ -209,7 +228,7 @@ impl Model {
             At::Join(join, JoinPart::Source(source)) => {
                 self.joins.get(join)?.sources.get(source).copied()
             }
-            At::Branch(switch) => Some(self.switches.get(switch)?.source),
+            At::Branch(branch) => Some(self.branch(branch)?.1),
             At::Destinations(goto) => Some(self.gotos.get(goto)?.source),
             _ => None,
         }
@@ -225,7 +244,7 @@ impl Model {
                 arm,
                 target,
             } => {
-                let arm = self.switches.get(branch)?.arms.get(arm)?;
+                let arm = self.branch(branch)?.0.arms.get(arm)?;
                 arm.targets.get(target).copied()
             }
             At::Destination { list, target } => self.gotos.get(list)?.targets.get(target).copied(),

@@ -6,17 +6,18 @@
 use proc_macro2::{Delimiter, Group as TokenGroup, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::parse::{ParseStream, Parser};
-use syn::{Attribute, Expr, ExprPath, Pat, Path, Token, Type, token};
+use syn::{Path, Token, Type, token};
 
 use self::tokens::{
-    arrow_before_semicolon, begins_stage, bound_names, bracketed, ends_chain, ends_in_braces,
-    found, input_span, not_a_node, skip_one, skip_past_semicolon, word,
+    arrow_before_semicolon, begins_stage, ends_chain, found, input_span, skip_one,
+    skip_past_semicolon, word,
 };
-use super::ast::{Chain, Graph, Group, Let, Stage};
-use super::lets;
+use super::ast::{Chain, Graph, Stage};
 use crate::diag::{Errors, last_span};
 
 mod decisions;
+mod lets;
+mod stages;
 mod tokens;
 
 /// What may follow an arrow, for a message.
@@ -33,12 +34,7 @@ pub(crate) fn parse(input: TokenStream, errors: &mut Errors) -> Graph {
     let end = last_span(&input).unwrap_or_else(Span::call_site);
     let mut group = TokenGroup::new(Delimiter::Brace, input);
     group.set_span(end);
-    let mut reader = Reader {
-        errors,
-        fragments: Vec::new(),
-        broken: false,
-        resumed: false,
-    };
+    let mut reader = Reader::new(errors);
     let read = |input: ParseStream<'_>| -> syn::Result<()> {
         let content;
         syn::braced!(content in input);
@@ -67,6 +63,17 @@ struct Reader<'e> {
 struct Reported;
 
 type Read<T> = Result<T, Reported>;
+
+impl<'e> Reader<'e> {
+    fn new(errors: &'e mut Errors) -> Self {
+        Self {
+            errors,
+            fragments: Vec::new(),
+            broken: false,
+            resumed: false,
+        }
+    }
+}
 
 impl Reader<'_> {
     fn fail(&mut self, error: syn::Error) -> Reported {
@@ -155,81 +162,6 @@ impl Reader<'_> {
         Ok(path)
     }
 
-    /// `let pattern = value;`
-    fn let_statement(&mut self, input: ParseStream<'_>) -> Let {
-        let mut lost = Vec::new();
-        if let Ok(read) = self.read_let(input, &mut lost) {
-            return read;
-        }
-        skip_past_semicolon(input);
-        Let {
-            lost,
-            ..Let::default()
-        }
-    }
-
-    fn read_let(&mut self, input: ParseStream<'_>, lost: &mut Vec<Ident>) -> Read<Let> {
-        let attributes = self.ok(input.call(Attribute::parse_outer))?;
-        if !input.peek(Token![let]) {
-            let written = last_span(&quote!(#(#attributes)*));
-            let span = input_span(input, written.unwrap_or_else(|| input.span()));
-            return Err(self.fail_at(span, "attributes can only stand before a `let`"));
-        }
-        let keyword: Token![let] = self.ok(input.parse())?;
-        if input.is_empty() || input.peek(Token![;]) || input.peek(Token![=]) {
-            return Err(self.fail_at(keyword.span, "expected a name after `let`"));
-        }
-        let pattern = self.ok(input.call(Pat::parse_single))?;
-        bound_names(&pattern.to_token_stream(), lost);
-        let names = lets::names(&pattern, &attributes);
-        let mut statement = quote!(#(#attributes)* #keyword #pattern);
-        if input.peek(Token![:]) {
-            let colon: Token![:] = self.ok(input.parse())?;
-            let of: Type = self.ok(input.parse())?;
-            statement.extend(quote!(#colon #of));
-        }
-        if !input.peek(Token![=]) || input.peek(Token![=>]) {
-            let span = input_span(input, last_span(&statement).unwrap_or(keyword.span));
-            return Err(self.fail_at(
-                span,
-                "expected `=` and a value, as in `let a = b.retry(3);`",
-            ));
-        }
-        let equals: Token![=] = self.ok(input.parse())?;
-        if input.is_empty() || input.peek(Token![;]) {
-            return Err(self.fail_at(equals.span, "expected a value after `=`"));
-        }
-        let value: Expr = self.ok(input.parse())?;
-        if let Some((argument, of)) = lets::lent(&value) {
-            let of = of.to_token_stream();
-            let message = format!(
-                "the future borrows `{argument}`, which this closure cannot lend: write `async |{argument}: &{of}| ..`; \
-                 or, if the closure captures something, `move |{argument}: {of}| async move {{ .. }}`"
-            );
-            self.errors.on(argument, message);
-        }
-        statement.extend(quote!(#equals #value));
-        let mut uses = value.to_token_stream();
-        if input.peek(Token![else]) {
-            if ends_in_braces(&value) {
-                let message = "the value before this `else` ends in braces: put it in parentheses";
-                return Err(self.fail_at(input.span(), message));
-            }
-            let otherwise: Token![else] = self.ok(input.parse())?;
-            let block: syn::Block = self.ok(input.parse())?;
-            statement.extend(quote!(#otherwise #block));
-            uses.extend(block.into_token_stream());
-        }
-        self.semicolon(input, &statement, "a `let`");
-        statement.extend(quote!(;));
-        Ok(Let {
-            statement,
-            names,
-            value: uses,
-            ..Let::default()
-        })
-    }
-
     /// Parses the `;` after a statement; without it, the parser continues as if it existed.
     fn semicolon(&mut self, input: ParseStream<'_>, before: &impl ToTokens, what: &str) {
         if input.peek(Token![;]) {
@@ -313,6 +245,7 @@ impl Reader<'_> {
     fn chain(&mut self, input: ParseStream<'_>, chain: &mut Chain) -> Read<()> {
         loop {
             let stage = self.stage(input)?;
+            let stage = self.any_of(input, stage)?;
             let decides = stage.decides().then(|| stage.kind());
             chain.stages.push(stage);
             let slipped = self.errors.len();
@@ -381,100 +314,6 @@ impl Reader<'_> {
             return self.goto(input);
         }
         self.mention(input)
-    }
-
-    /// Parses a node, START or END.
-    fn mention(&mut self, input: ParseStream<'_>) -> Read<Stage> {
-        if let Some(hint) = not_a_node(input) {
-            return Err(self.fail_at(input.span(), hint));
-        }
-        let path: ExprPath = self.ok(input.parse())?;
-        let name = path
-            .path
-            .segments
-            .last()
-            .map(|segment| segment.ident.clone());
-        let Some(name) = name else {
-            return Err(self.fail_at(input.span(), format_args!("expected {STAGES}")));
-        };
-        if name == "goto" && (input.peek(syn::Ident) || input.peek(token::Paren)) {
-            return Err(self.fail_at(
-                name.span(),
-                "`goto` takes a list of the nodes that may follow, as in `goto [search, END]`",
-            ));
-        }
-        if input.peek(token::Paren) {
-            self.fail_at(
-                input.span(),
-                format_args!(
-                    "a node is named here, not called: write `{name}`; a value with options gets \
-                     its own name, as in `let {name} = {name}.retry(3);`"
-                ),
-            );
-            skip_one(input);
-        }
-        if input.peek(Token![.])
-            || input.peek(Token![?])
-            || input.peek(Token![!])
-            || input.peek(token::Brace)
-        {
-            return Err(self.fail_at(
-                input.span(),
-                format_args!(
-                    "only a name can stand here; give the value one with \
-                     `let {name} = …;` before the chains"
-                ),
-            ));
-        }
-        if path.path.get_ident().is_some() {
-            let meant = match &*name.to_string() {
-                "Start" => Some("START"),
-                "End" => Some("END"),
-                _ => None,
-            };
-            if let Some(meant) = meant {
-                self.fail_at(
-                    name.span(),
-                    format_args!("`{name}` is written `{meant}` here"),
-                );
-                return Ok(if meant == "START" {
-                    Stage::Start(path)
-                } else {
-                    Stage::End(path)
-                });
-            }
-        }
-        Ok(match &*name.to_string() {
-            "START" => Stage::Start(path),
-            "END" => Stage::End(path),
-            _ => Stage::Node(path),
-        })
-    }
-
-    /// `[chain, …]`
-    fn group(&mut self, input: ParseStream<'_>) -> Read<Stage> {
-        let content;
-        let bracket = match bracketed(input) {
-            Ok((bracket, inside)) => {
-                content = inside;
-                bracket
-            }
-            Err(error) => return Err(self.fail(error)),
-        };
-        let mut chains = Vec::new();
-        if content.is_empty() {
-            self.fail_at(
-                bracket.span.join(),
-                "this group is empty: name at least one node in it",
-            );
-        }
-        while !content.is_empty() {
-            let mut chain = Chain::default();
-            let read = self.chain(&content, &mut chain);
-            chains.push(chain);
-            self.comma(&content, read.is_ok(), "in a group");
-        }
-        Ok(Stage::Group(Group { chains, bracket }))
     }
 
     /// Parses the separator of chains in a group, or of arms; after a mistake, the parser continues

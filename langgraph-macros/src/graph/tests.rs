@@ -7,7 +7,7 @@ mod prefixes;
 
 use proc_macro2::TokenStream;
 
-use super::{ast::Graph, check, expand, lets, model::Model, parse};
+use super::{ast::Graph, check, expand, lets, model::Model, named, parse};
 use crate::diag::Errors;
 
 /// A graph that has been read, modelled and checked.
@@ -29,10 +29,12 @@ fn read(text: &str) -> Read {
 fn read_tokens(tokens: TokenStream) -> Read {
     let mut errors = Errors::new();
     let mut graph = parse::parse(tokens, &mut errors);
+    named::resolve(&mut graph, &mut errors);
     lets::find_unused(&mut graph);
     let Graph {
         state,
         lets,
+        decisions,
         chains,
         first,
         fragments,
@@ -45,12 +47,14 @@ fn read_tokens(tokens: TokenStream) -> Read {
         unread > 0,
         "a graph is broken exactly when something could not be read"
     );
-    let model = Model::new(chains);
+    let mentions = named::mentions(&decisions);
+    let model = Model::new(chains, decisions);
     check::check(&model, &lets, first, broken, &mut errors);
     let root = root.map_or_else(crate::paths::root, crate::paths::Root::given);
     let frame = expand::Frame {
         state: state.as_ref(),
         lets: &lets,
+        decisions: &mentions,
         fragments: &fragments,
         broken,
     };

@@ -17,6 +17,8 @@ pub(super) struct Method<'a> {
     run: &'a ImplItemFn,
     arguments: Vec<Argument<'a>>,
     state: Type,
+    /// The type of the item, for a worker.
+    item: Option<&'a Type>,
 }
 
 /// Checks the block and reports every mistake. A block with node `functions` needs no `run`.
@@ -86,30 +88,33 @@ pub(super) fn read<'a>(
         })
         .collect();
     let arguments = roles(&typed, &method.sig, errors);
-    let state = arguments
-        .iter()
-        .find_map(|argument| match argument.role {
-            Role::Owned => Some(argument.ty),
-            Role::State => reference(argument.ty).map(|reference| &*reference.elem),
-            _ => None,
-        })
-        .cloned();
-    if let Some(argument) = arguments.get(1)
-        && let Some(reference) = reference(argument.ty)
-        && argument.role != Role::Context
-        && !is_context(&reference.elem)
-    {
-        errors.on(
-            argument.ty,
-            "a method takes the state and the context; a worker with an item is a function",
-        );
-    }
-    let state = options.state.clone().or(state)?;
+    let borrowed = arguments.iter().find_map(|argument| {
+        let target = &*reference(argument.ty)?.elem;
+        (argument.role != Role::Context && !is_context(target)).then_some(target)
+    });
+    let owned = arguments
+        .first()
+        .filter(|argument| argument.role == Role::Owned)
+        .map(|argument| argument.ty);
+    // What is owned is the item of a worker if the state is known otherwise.
+    let state = options.state.as_ref().or(borrowed);
+    let item = owned.filter(|owned| state.is_some_and(|state| !same(state, owned)));
+    let state = state.or(owned)?.clone();
     (errors.len() == before).then_some(Method {
         run: method,
         arguments,
         state,
+        item,
     })
+}
+
+fn same(left: &Type, right: &Type) -> bool {
+    let text = |ty: &Type| quote!(#ty).to_string();
+    text(left) == text(right)
+}
+
+fn borrows_context(argument: &Argument<'_>) -> bool {
+    reference(argument.ty).is_some_and(|reference| is_context(&reference.elem))
 }
 
 fn is_shared(receiver: &syn::Receiver) -> bool {
@@ -138,6 +143,7 @@ pub(super) fn expand(block: &ItemImpl, method: &Method<'_>, options: &NodeOption
         run: method,
         arguments,
         state,
+        item,
     } = method;
     let this = &block.self_ty;
     let shared = shared_lifetime();
@@ -147,7 +153,9 @@ pub(super) fn expand(block: &ItemImpl, method: &Method<'_>, options: &NodeOption
     });
     let (params, _, bounds) = generics.split_for_impl();
     let passed = arguments.iter().map(|argument| match argument.role {
+        Role::Owned if item.is_some() => quote!(item),
         Role::Owned => quote!(::core::clone::Clone::clone(state)),
+        Role::StateOrContext if !borrows_context(argument) => quote!(state),
         Role::State => quote!(state),
         Role::Context | Role::StateOrContext => quote_spanned!(argument.ty.span()=> cx),
     });
@@ -209,12 +217,17 @@ pub(super) fn expand(block: &ItemImpl, method: &Method<'_>, options: &NodeOption
             }
         }
     });
+    let (of, item) = match item {
+        Some(item) => (quote!(WorkerNode<#state, #item>), quote!(item: #item,)),
+        None => (quote!(Node<#state>), TokenStream::new()),
+    };
     quote! {
         #[automatically_derived]
-        impl #params #root::node::Node<#state> for #this #bounds {
+        impl #params #root::node::#of for #this #bounds {
             #[allow(unused_variables)]
             fn run<#shared>(
                 &#shared self,
+                #item
                 state: &#shared #state,
                 cx: &#shared #root::node::Context,
             ) -> #root::node::NodeRun<#shared, #state> {

@@ -3,7 +3,7 @@
 use proc_macro2::TokenStream;
 use quote::quote_spanned;
 use syn::spanned::Spanned;
-use syn::{Attribute, Expr, ExprClosure, Ident, Lit, LitStr, Meta, Path, Token};
+use syn::{Attribute, Expr, ExprClosure, Ident, Lit, LitStr, Meta, Path, Token, Type};
 
 use crate::diag::{Errors, suggestion};
 use crate::paths::Root;
@@ -87,6 +87,8 @@ impl Rule {
 #[derive(Default)]
 pub(super) struct FieldOptions {
     pub(super) rule: Rule,
+    /// The type of updates, if it is not the field's.
+    pub(super) update: Option<Type>,
     pub(super) ephemeral: bool,
     pub(super) untracked: bool,
     /// The field's names in older versions.
@@ -119,8 +121,9 @@ pub(super) fn field(attrs: &[Attribute], errors: &mut Errors) -> FieldOptions {
                 continue;
             }
             reducer = Some(attr);
-            if let Some(rule) = errors.ok(rule(attr)) {
+            if let Some((rule, update)) = errors.ok(rule(attr)) {
                 options.rule = rule;
+                options.update = update;
             }
         } else if attr.path().is_ident("state") {
             let result = keys(attr, "ephemeral", |meta| {
@@ -261,8 +264,8 @@ fn unknown_key(path: &Path, known: &[&str], of: &str) -> syn::Error {
     syn::Error::new_spanned(path, format!("unknown option of {of}{hint}"))
 }
 
-/// Parses the content of a `#[reducer(…)]`.
-fn rule(attr: &Attribute) -> syn::Result<Rule> {
+/// Parses the content of a `#[reducer(…)]`: the reducer, and the type of its updates.
+fn rule(attr: &Attribute) -> syn::Result<(Rule, Option<Type>)> {
     let list = match &attr.meta {
         Meta::List(list) if !list.tokens.is_empty() => list,
         Meta::NameValue(meta) => {
@@ -281,6 +284,7 @@ fn rule(attr: &Attribute) -> syn::Result<Rule> {
     };
     let expression = attr.parse_args_with(|input: syn::parse::ParseStream<'_>| {
         let expression: Expr = input.parse()?;
+        let update = update_type(input)?;
         if !input.is_empty() {
             let rest: TokenStream = input.parse()?;
             return Err(syn::Error::new_spanned(
@@ -288,9 +292,41 @@ fn rule(attr: &Attribute) -> syn::Result<Rule> {
                 "a field has one reducer; found more after it",
             ));
         }
-        Ok(expression)
+        Ok((expression, update))
     });
-    match expression.map_err(|error| crate::diag::anchored(error, &list.tokens))? {
+    let (expression, update) =
+        expression.map_err(|error| crate::diag::anchored(error, &list.tokens))?;
+    let rule = of_expression(expression)?;
+    if let (Some(update), Rule::Replace | Rule::BuiltIn { .. }) = (&update, &rule) {
+        return Err(syn::Error::new_spanned(
+            update,
+            "a built-in reducer takes updates of the field's type: `update = …` is for a function or a value \
+             of your own",
+        ));
+    }
+    Ok((rule, update))
+}
+
+/// Parses `, update = Type`.
+fn update_type(input: syn::parse::ParseStream<'_>) -> syn::Result<Option<Type>> {
+    let fork = input.fork();
+    let found = fork.parse::<Token![,]>().is_ok()
+        && fork.parse::<Ident>().is_ok_and(|key| key == "update")
+        && fork.peek(Token![=]);
+    if !found {
+        return Ok(None);
+    }
+    input.parse::<Token![,]>()?;
+    input.parse::<Ident>()?;
+    input.parse::<Token![=]>()?;
+    let update = input.parse()?;
+    input.parse::<Option<Token![,]>>()?;
+    Ok(Some(update))
+}
+
+/// Returns the rule that the reducer's expression means.
+fn of_expression(expression: Expr) -> syn::Result<Rule> {
+    match expression {
         Expr::Closure(closure) => match closure.inputs.len() {
             2 => Ok(Rule::Closure(closure)),
             found => Err(syn::Error::new(

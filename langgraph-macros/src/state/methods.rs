@@ -6,6 +6,7 @@ use syn::parse_quote;
 
 use super::names::Names;
 use super::reducers::reducer_name;
+use super::update::{overwrites_name, parts};
 use super::{Field, StateModel};
 
 /// The parts of the state's methods, field by field.
@@ -41,20 +42,39 @@ impl Bodies {
                     self.#ident = value;
                 }
             };
-            let type_text = type_text(ty);
+            let type_text = match &options.update {
+                Some(update) => format!("{} <- {}", type_text(ty), type_text(update)),
+                None => type_text(ty),
+            };
+            let whole = field.whole();
             let mut kind = quote!(#root::state::Field::plain(#name).typed(#type_text));
             if !options.aliases.is_empty() {
                 let aliases = &options.aliases;
                 kind.extend(quote!(.aliases(&[#(#aliases),*])));
             }
+            let set = match &whole {
+                Some(whole) => quote! {
+                    if let ::core::option::Option::Some(value) = update.#whole {
+                        self.#ident = value;
+                    }
+                },
+                None => set,
+            };
+            let whole_too = whole
+                .as_ref()
+                .map(|whole| quote!(|| update.#whole.is_some()));
+            let discard_whole = whole
+                .as_ref()
+                .map(|whole| quote!(update.#whole = ::core::option::Option::None;));
             bodies.written.extend(quote! {
-                if update.#ident.is_some() {
+                if update.#ident.is_some() #whole_too {
                     written.insert(#index);
                 }
             });
             bodies.discard.extend(quote! {
                 if fields.contains(#index) {
                     update.#ident = ::core::option::Option::None;
+                    #discard_whole
                 }
             });
             if field.is_reduced() {
@@ -65,6 +85,18 @@ impl Bodies {
                 bodies.try_merge.extend(quote! {
                     #at_type(&#reducer #turbofish(), &mut self.#ident, update.#ident, #name)?;
                 });
+                if whole.is_some() {
+                    bodies.try_merge.extend(set.clone());
+                    // Without a value of its own type, the field begins anew and takes the update.
+                    bodies.overwrite.extend(quote! {
+                        if update.#ident.is_some() {
+                            self.#ident = ::core::default::Default::default();
+                            let _ = #root::__private::merge_field(
+                                &#reducer #turbofish(), &mut self.#ident, update.#ident, #name,
+                            );
+                        }
+                    });
+                }
                 bodies.prepare.extend(quote! {
                     if let ::core::option::Option::Some(value) = &mut update.#ident {
                         #root::state::Reducer::prepare(&#reducer #turbofish(), value);
@@ -98,7 +130,40 @@ impl Bodies {
             }
             bodies.fields.extend(quote!(#kind,));
         }
+        if model.may_overwrite() {
+            bodies.add_overwrites();
+        }
         bodies
+    }
+}
+
+impl Bodies {
+    /// Adds what an update sets without reducers. The runtime takes it out of an update first; this is for an
+    /// update that is merged by hand.
+    fn add_overwrites(&mut self) {
+        let overwrites = overwrites_name();
+        self.written.extend(quote! {
+            if let ::core::option::Option::Some(set) = &update.#overwrites {
+                written.union_with(&self.written(set));
+            }
+        });
+        self.discard.extend(quote! {
+            if let ::core::option::Option::Some(set) = &mut update.#overwrites {
+                self.discard(set, fields);
+            }
+        });
+        self.prepare.extend(quote! {
+            if let ::core::option::Option::Some(set) = &mut update.#overwrites {
+                self.prepare(set);
+            }
+        });
+        let set = quote! {
+            if let ::core::option::Option::Some(set) = update.#overwrites {
+                self.overwrite(*set);
+            }
+        };
+        self.try_merge.extend(set.clone());
+        self.overwrite.extend(set);
     }
 }
 
@@ -133,6 +198,7 @@ pub(super) fn state_impl(model: &StateModel<'_>, names: &Names<'_>) -> TokenStre
     this.set_span(Span::call_site());
     let prepare_whole =
         (!prepare_whole.is_empty()).then(|| quote!(fn prepare_whole(&mut self) { #prepare_whole }));
+    let split = model.may_overwrite().then(|| split(model));
     let codec = codec(model);
     let dismiss = dismiss(model);
     let name = name(model);
@@ -165,6 +231,8 @@ pub(super) fn state_impl(model: &StateModel<'_>, names: &Names<'_>) -> TokenStre
             fn overwrite(&mut self, update: Self::Update) {
                 #overwrite
             }
+
+            #split
 
             fn discard(&self, update: &mut Self::Update, fields: &#root::state::FieldSet) {
                 #discard
@@ -205,6 +273,36 @@ pub(super) fn state_impl(model: &StateModel<'_>, names: &Names<'_>) -> TokenStre
             ) -> ::core::result::Result<#root::node::Output<#state #ty_generics>, #root::error::NodeError>
             {
                 ::core::result::Result::Ok(#root::node::Output::update(self))
+            }
+        }
+    }
+}
+
+/// Prints the division of an update into what is merged and what is set.
+fn split(model: &StateModel<'_>) -> TokenStream {
+    let (parts, overwrites) = (parts(model), overwrites_name());
+    quote! {
+        fn split(
+            mut update: Self::Update,
+        ) -> (
+            ::core::option::Option<Self::Update>,
+            ::core::option::Option<Self::Update>,
+        ) {
+            match update.#overwrites.take() {
+                ::core::option::Option::None => {
+                    (::core::option::Option::Some(update), ::core::option::Option::None)
+                }
+                ::core::option::Option::Some(set) => {
+                    let empty = true #(&& update.#parts.is_none())*;
+                    (
+                        if empty {
+                            ::core::option::Option::None
+                        } else {
+                            ::core::option::Option::Some(update)
+                        },
+                        ::core::option::Option::Some(*set),
+                    )
+                }
             }
         }
     }

@@ -178,10 +178,29 @@ fn read<'a>(field: &'a syn::Field, errors: &mut Errors) -> Option<Field<'a>> {
     })
 }
 
+impl StateModel<'_> {
+    /// Returns true if an update can set a field without its reducer.
+    fn may_overwrite(&self) -> bool {
+        self.fields.iter().any(Field::is_reduced)
+    }
+}
+
 impl Field<'_> {
     /// Returns true if a reducer merges the writes.
     fn is_reduced(&self) -> bool {
         !matches!(self.options.rule, attr::Rule::Replace)
+    }
+
+    /// Returns the type of what nodes write.
+    fn update(&self) -> &Type {
+        self.options.update.as_ref().unwrap_or(self.ty)
+    }
+
+    /// Returns the name of the part of an update that holds the whole value of a field whose updates
+    /// have a type of their own.
+    fn whole(&self) -> Option<syn::Ident> {
+        let whole = || quote::format_ident!("__whole_{}", self.name, span = Span::mixed_site());
+        self.options.update.is_some().then(whole)
     }
 
     /// Returns the span for errors about the field's type.

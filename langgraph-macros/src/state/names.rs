@@ -53,8 +53,10 @@ impl<'a> Names<'a> {
     pub(super) fn each(&self, fields: &[&Field<'_>], bound: &TokenStream) -> WhereClause {
         let mut bounds = self.bounds.cloned().unwrap_or_else(no_bounds);
         let mut seen = BTreeSet::new();
-        for field in fields {
-            let ty = field.ty;
+        let types = fields
+            .iter()
+            .flat_map(|field| [Some(field.ty), field.options.update.as_ref()]);
+        for ty in types.flatten() {
             if seen.insert(ty.to_token_stream().to_string()) {
                 // An error shows the bound: at the field, not at the derive.
                 let place = ty.span();

@@ -22,15 +22,15 @@ pub(super) fn reducers(model: &StateModel<'_>, names: &Names<'_>) -> TokenStream
         .filter(|field| field.is_reduced())
         .map(|field| {
             let function = reducer_name(field);
-            let ty = field.ty;
+            let (ty, update) = (field.ty, field.update());
             let value = match &field.options.rule {
                 Rule::Replace => return TokenStream::new(),
                 Rule::BuiltIn { name, index } => {
                     let path = Rule::built_in(root, name, *index);
-                    quote_spanned!(name.span()=> #root::__private::reducer::<#ty, _, _>(#path))
+                    quote_spanned!(name.span()=> #root::__private::reducer::<#ty, #update, _, _>(#path))
                 }
                 Rule::Closure(closure) => {
-                    quote!(#root::__private::closure_reducer::<#ty, _>(#closure))
+                    quote!(#root::__private::closure_reducer::<#ty, #update, _>(#closure))
                 }
                 Rule::Value(value) => {
                     // So that rustc knows the names that a misspelt one may mean.
@@ -41,13 +41,13 @@ pub(super) fn reducers(model: &StateModel<'_>, names: &Names<'_>) -> TokenStream
                         }
                     });
                     let made =
-                        quote_spanned!(value.span()=> #root::__private::reducer::<#ty, _, _>(#value));
+                        quote_spanned!(value.span()=> #root::__private::reducer::<#ty, #update, _, _>(#value));
                     quote!(#names #made)
                 }
             };
             quote! {
                 #[allow(non_snake_case, clippy::multiple_bound_locations)]
-                fn #function #impl_generics() -> impl #root::state::Reducer<#ty> #state_bounds {
+                fn #function #impl_generics() -> impl #root::state::Reducer<#ty, #update> #state_bounds {
                     #value
                 }
             }

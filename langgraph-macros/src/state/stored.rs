@@ -1,6 +1,6 @@
 //! Serialization of updates.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use syn::parse_quote;
 
@@ -22,12 +22,17 @@ pub(super) fn serde_impls(model: &StateModel<'_>, names: &Names<'_>) -> TokenStr
         .filter(|field| !field.options.untracked)
         .collect();
     let serde = quote!(#root::__private::serde);
-    let counted = tracked.iter().map(|field| {
-        let ident = field.ident;
+    let mut parts: Vec<(Ident, String)> = Vec::new();
+    for field in &tracked {
+        parts.push((field.ident.clone(), field.name.clone()));
+        if let Some(whole) = field.whole() {
+            parts.push((whole, format!("={}", field.name)));
+        }
+    }
+    let counted = parts.iter().map(|(ident, _)| {
         quote!(+ <::core::primitive::usize as ::core::convert::From<_>>::from(self.#ident.is_some()))
     });
-    let entries = tracked.iter().map(|field| {
-        let Field { ident, name, .. } = field;
+    let entries = parts.iter().map(|(ident, name)| {
         quote! {
             if let ::core::option::Option::Some(value) = &self.#ident {
                 #serde::ser::SerializeMap::serialize_entry(&mut map, #name, value)?;
@@ -42,7 +47,19 @@ pub(super) fn serde_impls(model: &StateModel<'_>, names: &Names<'_>) -> TokenStr
             ..
         } = field;
         let aliases = &options.aliases;
+        let whole = field.whole().map(|whole| {
+            let names = aliases.iter().map(|alias| format!("={}", alias.value()));
+            let name = format!("={name}");
+            quote! {
+                #name #(| #names)* => {
+                    self.#whole = ::core::option::Option::Some(
+                        #serde::de::MapAccess::next_value(map)?,
+                    );
+                }
+            }
+        });
         quote! {
+            #whole
             #name #(| #aliases)* => {
                 self.#ident = ::core::option::Option::Some(
                     #serde::de::MapAccess::next_value(map)?,

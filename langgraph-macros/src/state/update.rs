@@ -22,14 +22,15 @@ pub(super) fn update_type(model: &StateModel<'_>, names: &Names<'_>) -> TokenStr
         " An update of [`{state}`]: what a node returns.\n\n A field that is `None` stays as it is."
     );
     let declarations = model.fields.iter().map(|field| {
-        let Field { ident, ty, .. } = field;
+        let (ident, update) = (field.ident, field.update());
         let docs = docs(field);
-        quote_spanned!(ident.span()=> #docs pub #ident: ::core::option::Option<#ty>)
+        quote_spanned!(ident.span()=> #docs pub #ident: ::core::option::Option<#update>)
     });
+    let hidden = hidden(model, names);
+    let overwrites = overwrites(model);
     let setters = model.fields.iter().map(|field| {
-        let Field {
-            ident, ty, name, ..
-        } = field;
+        let Field { ident, name, .. } = field;
+        let ty = field.update();
         let docs = setter_docs(field, name);
         let allow = quote!(#[allow(clippy::all, clippy::pedantic)]);
         let value = Ident::new("value", Span::mixed_site());
@@ -50,12 +51,14 @@ pub(super) fn update_type(model: &StateModel<'_>, names: &Names<'_>) -> TokenStr
         #[allow(unreachable_pub, private_interfaces, clippy::all, clippy::pedantic)]
         #vis struct #update #generics #bounds {
             #(#declarations,)*
+            #hidden
         }
 
         #[automatically_derived]
         #[allow(dead_code, unreachable_pub, private_interfaces)]
         impl #impl_generics #update #ty_generics #bounds {
             #(#setters)*
+            #overwrites
         }
 
         #impls
@@ -73,31 +76,37 @@ fn impls(model: &StateModel<'_>, names: &Names<'_>) -> TokenStream {
         ..
     } = names;
     let all: Vec<_> = model.fields.iter().collect();
-    let nothing = model.fields.iter().map(|field| {
-        let ident = field.ident;
-        quote!(#ident: ::core::option::Option::None)
+    let parts = parts(model);
+    let nothing = parts
+        .iter()
+        .map(|part| quote!(#part: ::core::option::Option::None));
+    let everything = parts.iter().map(|part| {
+        let mut fields = model.fields.iter();
+        let from = fields.find(|field| match field.whole() {
+            Some(whole) => whole == *part,
+            None => field.ident == part,
+        });
+        match from {
+            Some(Field { ident, .. }) => quote!(#part: ::core::option::Option::Some(state.#ident)),
+            None => quote!(#part: ::core::option::Option::None),
+        }
     });
-    let everything = model.fields.iter().map(|field| {
-        let ident = field.ident;
-        quote!(#ident: ::core::option::Option::Some(state.#ident))
-    });
-    let shown = model.fields.iter().map(|field| {
-        let Field { ident, name, .. } = field;
+    let shown = parts.iter().map(|part| {
+        let name = syn::ext::IdentExt::unraw(part).to_string();
+        let name = name.trim_start_matches("__");
         quote! {
-            if let ::core::option::Option::Some(value) = &self.#ident {
+            if let ::core::option::Option::Some(value) = &self.#part {
                 shown.field(#name, value);
             }
         }
     });
-    let same = model.fields.iter().map(|field| {
-        let ident = field.ident;
-        quote!(&& self.#ident == other.#ident)
-    });
+    let same = parts
+        .iter()
+        .map(|part| quote!(&& self.#part == other.#part));
     let root = &model.root;
-    let cloned = model.fields.iter().map(|field| {
-        let ident = field.ident;
-        quote!(#ident: #root::__private::CloneField(&self.#ident).cloned())
-    });
+    let cloned = parts
+        .iter()
+        .map(|part| quote!(#part: #root::__private::CloneField(&self.#part).cloned()));
     let clone_bounds = names.parameters(&quote!(::core::clone::Clone));
     let debug_bounds = names.each(&all, &quote!(::core::fmt::Debug));
     let eq_bounds = names.each(&all, &quote!(::core::cmp::PartialEq));
@@ -148,6 +157,75 @@ fn impls(model: &StateModel<'_>, names: &Names<'_>) -> TokenStream {
             }
         }
     }
+}
+
+/// Returns the names of all parts of an update.
+pub(super) fn parts(model: &StateModel<'_>) -> Vec<Ident> {
+    let fields = model.fields.iter();
+    let mut parts: Vec<Ident> = fields.clone().map(|field| field.ident.clone()).collect();
+    parts.extend(fields.filter_map(Field::whole));
+    if model.may_overwrite() {
+        parts.push(overwrites_name());
+    }
+    parts
+}
+
+/// The part of an update that is set without reducers.
+pub(super) fn overwrites_name() -> Ident {
+    Ident::new("__overwrites", Span::mixed_site())
+}
+
+/// Prints the parts of an update that have no setter of their own.
+fn hidden(model: &StateModel<'_>, names: &Names<'_>) -> TokenStream {
+    let Names {
+        update,
+        ty_generics,
+        ..
+    } = names;
+    let wholes = model.fields.iter().filter_map(|field| {
+        let (whole, ty) = (field.whole()?, field.ty);
+        Some(quote!(#[doc(hidden)] pub #whole: ::core::option::Option<#ty>,))
+    });
+    let wholes: TokenStream = wholes.collect();
+    if !model.may_overwrite() {
+        return wholes;
+    }
+    let (root, overwrites) = (&model.root, overwrites_name());
+    quote! {
+        #wholes
+        #[doc(hidden)]
+        pub #overwrites: ::core::option::Option<#root::__private::Box<#update #ty_generics>>,
+    }
+}
+
+/// Prints one method per reduced field that sets it without its reducer.
+fn overwrites(model: &StateModel<'_>) -> TokenStream {
+    let overwrites = overwrites_name();
+    let fields = model.fields.iter().filter(|field| field.is_reduced());
+    fields
+        .map(|field| {
+            let (ident, ty, name) = (field.ident, field.ty, &field.name);
+            let method = quote::format_ident!("overwrite_{name}", span = ident.span());
+            if model.fields.iter().any(|other| *other.ident == method) {
+                return TokenStream::new();
+            }
+            let part = field.whole().unwrap_or_else(|| ident.clone());
+            let docs = format!(
+                " Sets `{name}` to this value, without its reducer: `overwrite_{name}(vec![])` empties a list."
+            );
+            let value = Ident::new("value", Span::mixed_site());
+            quote! {
+                #[doc = #docs]
+                #[must_use]
+                #[allow(clippy::all, clippy::pedantic)]
+                pub fn #method(mut self, #value: #ty) -> Self {
+                    self.#overwrites.get_or_insert_default().#part =
+                        ::core::option::Option::Some(#value);
+                    self
+                }
+            }
+        })
+        .collect()
 }
 
 /// Returns the field's own documentation.

@@ -6,11 +6,11 @@ use crate::graph::{Arm, NodeName, Pick, StateGraph, Test};
 use crate::node::{Context, RouterRun, Send};
 use crate::state::State;
 
-/// Adds a router after `source` that picks one of `arms`: label, targets, and whether the arm is a
+/// Adds a router after each of `sources` that picks one of `arms`: label, targets, and whether the arm is a
 /// map.
 pub fn add_switch<'g, S: State>(
     graph: &'g mut StateGraph<S>,
-    source: &'g str,
+    sources: &'g [&'g str],
     arms: &[(&str, &[&str], bool)],
 ) -> AddSwitch<'g, S> {
     let arms = arms.iter().map(|(label, targets, map)| Arm {
@@ -18,13 +18,13 @@ pub fn add_switch<'g, S: State>(
         targets: targets.iter().map(|name| NodeName::from(*name)).collect(),
         map: *map,
     });
-    AddSwitch::new(graph, source, arms.collect())
+    AddSwitch::new(graph, sources, arms.collect())
 }
 
-/// Adds a router after `source` that picks one of `arms`: label and target.
+/// Adds a router after each of `sources` that picks one of `arms`: label and target.
 pub fn add_choice<'g, S: State>(
     graph: &'g mut StateGraph<S>,
-    source: &'g str,
+    sources: &'g [&'g str],
     arms: &[(&str, &str)],
 ) -> AddSwitch<'g, S> {
     let arms = arms.iter().map(|(label, target)| Arm {
@@ -32,22 +32,22 @@ pub fn add_choice<'g, S: State>(
         targets: vec![NodeName::from(*target)],
         map: false,
     });
-    AddSwitch::new(graph, source, arms.collect())
+    AddSwitch::new(graph, sources, arms.collect())
 }
 
 /// A switch without its router.
 pub struct AddSwitch<'g, S: State> {
     graph: &'g mut StateGraph<S>,
-    source: &'g str,
+    sources: &'g [&'g str],
     arms: Vec<Arm>,
     tests: Vec<Test<S>>,
 }
 
 impl<'g, S: State> AddSwitch<'g, S> {
-    fn new(graph: &'g mut StateGraph<S>, source: &'g str, arms: Vec<Arm>) -> Self {
+    fn new(graph: &'g mut StateGraph<S>, sources: &'g [&'g str], arms: Vec<Arm>) -> Self {
         Self {
             graph,
-            source,
+            sources,
             arms,
             tests: Vec::new(),
         }
@@ -71,30 +71,30 @@ pub fn ask_first<S: State>(
 pub fn ask_last<S: State>(
     AddSwitch {
         graph,
-        source,
+        sources,
         arms,
         tests,
     }: AddSwitch<'_, S>,
     router: impl for<'a> Fn(&'a S, &'a Context) -> RouterRun<'a, Pick<S>> + MaySend + Sync + 'static,
 ) {
     if tests.is_empty() {
-        graph.add_switch(source, arms, router);
+        graph.add_switch(sources, &arms, router);
     } else {
-        graph.add_switch_in_turn(source, arms, tests, Box::new(router));
+        graph.add_switch_in_turn(sources, &arms, tests, Box::new(router));
     }
 }
 
-impl_debug!([S: State] AddSwitch<'_, S>, |switch| source = switch.source, arms = switch.arms);
+impl_debug!([S: State] AddSwitch<'_, S>, |switch| sources = switch.sources, arms = switch.arms);
 
-/// Adds a function after `source` that returns the items for tasks of `worker`.
+/// Adds a function after each of `sources` that returns the items for tasks of `worker`.
 pub fn add_map<'g, S: State>(
     graph: &'g mut StateGraph<S>,
-    source: &'g str,
+    sources: &'g [&'g str],
     worker: &'g str,
 ) -> AddMap<'g, S> {
     AddMap {
         graph,
-        source,
+        sources,
         worker,
     }
 }
@@ -103,7 +103,7 @@ pub fn add_map<'g, S: State>(
 #[derive(Debug)]
 pub struct AddMap<'g, S: State> {
     graph: &'g mut StateGraph<S>,
-    source: &'g str,
+    sources: &'g [&'g str],
     worker: &'g str,
 }
 
@@ -111,10 +111,10 @@ pub struct AddMap<'g, S: State> {
 pub fn ask_map<S: State>(
     AddMap {
         graph,
-        source,
+        sources,
         worker,
     }: AddMap<'_, S>,
     sends: impl for<'a> Fn(&'a S, &'a Context) -> RouterRun<'a, Vec<Send<S>>> + MaySend + Sync + 'static,
 ) {
-    graph.add_each(source, worker, sends);
+    graph.add_each(sources, worker, sends);
 }

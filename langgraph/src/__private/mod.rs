@@ -31,6 +31,7 @@ pub use langgraph_core::state::derive::{
     read_fields, reducer, reducers, see_messages, the_messages, written_messages,
 };
 pub use serde;
+pub use std::boxed::Box;
 pub use std::string::String;
 pub use std::vec::Vec;
 

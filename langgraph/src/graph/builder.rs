@@ -258,7 +258,7 @@ impl<S: State> StateGraph<S> {
         I: IntoIterator<Item = T>,
     {
         let target = worker.clone();
-        self.add_each(source, worker.name(), move |state, _| {
+        self.add_each(&[source.as_ref()], worker.name(), move |state, _| {
             RouterRun::ready(Ok(items(state)
                 .into_iter()
                 .map(|item| Send::to(&target, item))
@@ -270,7 +270,7 @@ impl<S: State> StateGraph<S> {
     /// `worker`.
     pub(crate) fn add_each(
         &mut self,
-        source: impl AsRef<str>,
+        sources: &[&str],
         worker: &str,
         sends: impl for<'a> Fn(&'a S, &'a Context) -> RouterRun<'a, Vec<Send<S>>>
         + std::marker::Send
@@ -282,39 +282,44 @@ impl<S: State> StateGraph<S> {
             targets: vec![worker.into()],
             map: true,
         };
-        self.push_branch(
-            source.as_ref().into(),
-            Some(vec![arm]),
-            Arc::new(Each(sends)),
-        )
+        self.push_branches(sources, &[arm], &(Arc::new(Each(sends)) as _))
     }
 
-    /// Adds a router after `source` whose answer picks one of `arms`.
+    /// Adds a router after each of `sources` whose answer picks one of `arms`.
     pub(crate) fn add_switch(
         &mut self,
-        source: impl AsRef<str>,
-        arms: Vec<Arm>,
+        sources: &[&str],
+        arms: &[Arm],
         router: impl for<'a> Fn(&'a S, &'a Context) -> RouterRun<'a, Pick<S>>
         + std::marker::Send
         + Sync
         + 'static,
     ) -> &mut Self {
-        self.push_branch(source.as_ref().into(), Some(arms), Arc::new(Switch(router)))
+        self.push_branches(sources, arms, &(Arc::new(Switch(router)) as _))
     }
 
     /// As [`add_switch`](Self::add_switch), with other routers before the last one.
     pub(crate) fn add_switch_in_turn(
         &mut self,
-        source: impl AsRef<str>,
-        arms: Vec<Arm>,
+        sources: &[&str],
+        arms: &[Arm],
         tests: Vec<Test<S>>,
         last: Last<S>,
     ) -> &mut Self {
-        self.push_branch(
-            source.as_ref().into(),
-            Some(arms),
-            Arc::new(InTurn { tests, last }),
-        )
+        self.push_branches(sources, arms, &(Arc::new(InTurn { tests, last }) as _))
+    }
+
+    /// Adds a branch after each of `sources`; they share the router.
+    fn push_branches(
+        &mut self,
+        sources: &[&str],
+        arms: &[Arm],
+        router: &Arc<dyn ErasedRouter<S>>,
+    ) -> &mut Self {
+        for source in sources {
+            self.push_branch((*source).into(), Some(arms.to_vec()), Arc::clone(router));
+        }
+        self
     }
 
     fn push_branch(

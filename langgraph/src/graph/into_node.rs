@@ -21,7 +21,7 @@ use langgraph_topology::NodeKind;
     message = "this is not a node of a graph over `{S}`",
     label = "not a node over `{S}`",
     note = "a node is a `#[node]` function that takes `&{S}`, another function or closure over it, or a value of a type that implements `Node<{S}>`",
-    note = "an `async` closure that captures is not one: write `move |state: {S}| async move {{ .. }}`, which takes the state by value",
+    note = "an `async` closure that captures is not one: write `move |state: {S}| async move {{ .. }}` or `move |state: {S}, cx: Context| async move {{ .. }}`, which take what they need by value",
     note = "an async function that holds a `MutexGuard` or an `Rc` over an `.await` is not one: its future has to be `Send`; `#[node]` on the function shows the place, and shows an answer of the wrong type too",
     note = "a function whose first argument is an item is a worker: `worker(f)` makes it a value with options, and `for item in items {{ f(item) }}` runs it"
 )]
@@ -123,7 +123,7 @@ macro_rules! shapes {
     )*};
 }
 
-shapes!(NodeRef NodeRefCx NodeVal NodeValCx AsyncRef AsyncRefCx AsyncVal AsyncValCx SyncRef SyncRefCx SyncVal SyncValCx);
+shapes!(NodeRef NodeRefCx NodeVal NodeValCx AsyncRef AsyncRefCx AsyncVal AsyncValCx AsyncOwnedCx SyncRef SyncRefCx SyncVal SyncValCx);
 
 /// Marks an async function whose future borrows its argument: the future's type depends on the
 /// lifetime.
@@ -259,6 +259,13 @@ shape!(AsyncValCx, [], where { F: for<'x> BorrowingFn<'x, S, (S, &'x Context)> }
     may_goto: <<F as BorrowingFn<'static, S, (S, &'static Context)>>::Output as IntoOutput<S>>::MAY_GOTO,
     meta: |node| node,
     |run, call| NodeRun::future(run.start((call.state.clone(), call.cx))));
+
+shape!(AsyncOwnedCx, [Fut], where {
+        F: Fn(S, Context) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output: IntoOutput<S>> + Send + 'static,
+    },
+    may_goto: <Fut::Output as IntoOutput<S>>::MAY_GOTO, meta: |node| node,
+    |run, call| NodeRun::future(run(call.state.clone(), call.cx.clone())));
 
 shape!(SyncRef, [O], where {
         F: Fn(&S) -> O + Send + Sync + 'static,

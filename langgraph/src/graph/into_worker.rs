@@ -9,18 +9,20 @@ use super::into_node::FnStep;
 use super::{ConfiguredNode, NodeExt};
 use crate::error::NodeError;
 use crate::node::{
-    Call, Context, ErasedItem, IntoOutput, Item, NodeMeta, NodeRun, OwnedFuture, Step, item,
+    Call, Context, ErasedItem, IntoOutput, Item, NodeMeta, NodeRun, OwnedFuture, Step, WorkerNode, item,
 };
 use crate::policy::{CachePolicy, ErrorHandler, Middleware, RetryPolicy};
 use crate::state::State;
 use langgraph_topology::NodeKind;
 
 /// What [`add_worker`](crate::StateGraph::add_worker) takes: a function whose first argument is
-/// the item, by value, followed by an optional `&S` and an optional `&Context`.
+/// the item, by value, followed by an optional `&S` and an optional `&Context`; a closure that captures and takes
+/// them by value; or a value of a type that implements [`WorkerNode`].
 #[diagnostic::on_unimplemented(
     message = "this is not a worker that takes `{T}` in a graph over `{S}`",
     label = "not a worker that takes `{T}`",
     note = "a worker is a `#[node]` function `(item: {T})`, `(item: {T}, state: &{S})` or `(item: {T}, state: &{S}, cx: &Context)`",
+    note = "a closure that captures takes all by value: `move |item: {T}, state: {S}, cx: Context| async move {{ .. }}`; a worker that holds something is `#[node] impl W {{ async fn run(&self, item: {T}, state: &{S}, cx: &Context) }}`",
     note = "it returns the state's update, `(update, Next)`, `Command<{S}>`, `{S}` itself or `()`, each also in a `Result`",
     note = "an async function that holds a `MutexGuard` or an `Rc` over an `.await` is not one: its future has to be `Send`; `#[node]` on the function shows the place"
 )]
@@ -128,6 +130,35 @@ impl<S: State, T> IntoWorker<S, T, ConfiguredWorker<S, T>> for ConfiguredWorker<
     }
 }
 
+#[doc(hidden)]
+#[derive(Debug)]
+pub enum ByWorker {}
+
+struct WorkerStep<W, T>(W, PhantomData<fn(T)>);
+
+impl<S: State, T: Item, W: WorkerNode<S, T>> Step<S> for WorkerStep<W, T> {
+    fn call<'a>(&'a self, call: Call<'a, S>) -> NodeRun<'a, S> {
+        match sent::<T, S>(&call) {
+            Ok(item) => self.0.run(item, call.state, call.cx),
+            Err(error) => NodeRun::ready(Err::<(), _>(error)),
+        }
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<S: State, T: Item, W: WorkerNode<S, T>> IntoWorker<S, T, ByWorker> for W {
+    fn into_worker(self) -> ConfiguredWorker<S, T> {
+        let (may_goto, docs) = (self.may_goto(), self.docs().map(str::to_owned));
+        let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        let writes = self.writes().map(owned);
+        let step = WorkerStep::<W, T>(self, PhantomData);
+        let mut node = ConfiguredNode::new(Arc::new(step), may_goto);
+        node.info.docs = docs;
+        node.info.writes = writes;
+        ConfiguredWorker::new(node)
+    }
+}
+
 macro_rules! shapes {
     ($($name:ident)*) => {$(
         #[doc(hidden)]
@@ -136,7 +167,7 @@ macro_rules! shapes {
     )*};
 }
 
-shapes!(Annotated AnnotatedState AnnotatedCx AnnotatedAll Async AsyncState AsyncAll);
+shapes!(Annotated AnnotatedState AnnotatedCx AnnotatedAll Async AsyncState AsyncAll AsyncOwnedState AsyncOwnedCx AsyncOwnedAll);
 
 /// Marks an async worker whose future borrows the state or the context.
 #[doc(hidden)]
@@ -264,3 +295,24 @@ shape!(AsyncState, [], where { F: for<'x> BorrowingWorker<'x, S, T, &'x S> },
 shape!(AsyncAll, [], where { F: for<'x> BorrowingWorker<'x, S, T, (&'x S, &'x Context)> },
     output: <F as BorrowingWorker<'static, S, T, (&'static S, &'static Context)>>::Output, meta: |node| node,
     |run, item, call| NodeRun::future(run.start(item, (call.state, call.cx))));
+
+shape!(AsyncOwnedState, [Fut], where {
+        F: Fn(T, S) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output: IntoOutput<S>> + Send + 'static,
+    },
+    output: Fut::Output, meta: |node| node,
+    |run, item, call| NodeRun::future(run(item, call.state.clone())));
+
+shape!(AsyncOwnedCx, [Fut], where {
+        F: Fn(T, Context) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output: IntoOutput<S>> + Send + 'static,
+    },
+    output: Fut::Output, meta: |node| node,
+    |run, item, call| NodeRun::future(run(item, call.cx.clone())));
+
+shape!(AsyncOwnedAll, [Fut], where {
+        F: Fn(T, S, Context) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output: IntoOutput<S>> + Send + 'static,
+    },
+    output: Fut::Output, meta: |node| node,
+    |run, item, call| NodeRun::future(run(item, call.state.clone(), call.cx.clone())));

@@ -214,7 +214,7 @@ impl<S: State> Command<S> {
     /// Also merges `update`.
     #[must_use]
     pub fn and_update(mut self, update: S::Update) -> Self {
-        self.writes.push(Write::Update(update));
+        self.writes.extend(Writes::of(update));
         self
     }
 

@@ -23,7 +23,8 @@ use crate::stream::{EventTask, Payload, StreamMode};
 
 /// The context of a node: information about its run, and access to what is outside.
 ///
-/// A node takes it as `cx: &Context` after the state.
+/// A node takes it as `cx: &Context` after the state. A clone is cheap and belongs to the same task: a closure that
+/// captures takes it by value, as `move |state: S, cx: Context| async move { .. }`.
 pub struct Context {
     scope: Arc<Scope>,
     /// The superstep, counted over the life of the thread.
@@ -36,14 +37,34 @@ pub struct Context {
     /// True while the task's routers run. Their interrupts and calls are counted separately,
     /// because routers may run again without their node.
     routing: AtomicBool,
-    /// The number of graphs that this attempt, or its routers, have called.
+    /// The number of graphs that this attempt, or its routers, have called; clones count together, in the
+    /// memory.
     calls: AtomicU32,
+    is_clone: bool,
     /// The task's place in its thread's log, if it has a thread.
     place: Option<Box<TaskPosition>>,
     /// The task, if the events of the run are read.
     task: Option<Arc<EventTask>>,
     /// Created at first use: most nodes never interrupt nor wait.
-    memory: OnceLock<Box<Memory>>,
+    memory: OnceLock<Arc<Memory>>,
+}
+
+impl Clone for Context {
+    fn clone(&self) -> Self {
+        let memory = self.memory.get_or_init(Arc::default);
+        Self {
+            scope: Arc::clone(&self.scope),
+            step: self.step,
+            taken: self.taken,
+            node: self.node,
+            attempt: AtomicU32::new(self.attempt.load(Ordering::Relaxed)),
+            routing: AtomicBool::new(self.routing.load(Ordering::Relaxed)),
+            calls: AtomicU32::new(0),
+            is_clone: true,
+            place: self.place.clone(),
+            memory: OnceLock::from(Arc::clone(memory)),
+        }
+    }
 }
 
 impl Context {
@@ -56,6 +77,7 @@ impl Context {
             attempt: AtomicU32::new(1),
             routing: AtomicBool::new(false),
             calls: AtomicU32::new(0),
+            is_clone: false,
             place: None,
             task: None,
             memory: OnceLock::new(),
@@ -118,7 +140,7 @@ impl Context {
     }
 
     pub(super) fn once_memory(&self) -> &OnceMemory {
-        &self.memory.get_or_init(Box::default).once
+        &self.memory.get_or_init(Arc::default).once
     }
 
     /// Returns the memory of `once` if there is any.
@@ -163,6 +185,7 @@ impl Context {
         self.attempt.store(attempt, Ordering::Relaxed);
         self.calls.store(0, Ordering::Relaxed);
         if let Some(memory) = self.memory.get() {
+            memory.clone_calls.store(0, Ordering::Relaxed);
             *memory.interrupts() = InterruptState::default();
         }
     }
@@ -190,7 +213,7 @@ impl Context {
 
     /// Returns this task's heartbeat, which is created at first use.
     pub(crate) fn heartbeats(&self) -> &Arc<Heartbeat> {
-        let memory = self.memory.get_or_init(Box::default);
+        let memory = self.memory.get_or_init(Arc::default);
         memory
             .heartbeat
             .get_or_init(|| Arc::new(Heartbeat::new(self.scope.heartbeat.clone())))

@@ -25,6 +25,7 @@ mod step;
 mod stored;
 mod subgraph;
 mod worker;
+mod worker_node;
 
 pub use crate::state::write::Write;
 pub use agent::{Agent, AgentGraph};
@@ -42,6 +43,7 @@ pub use resources::{MissingResource, Resources};
 pub use router::{IntoRouter, RouterRun};
 pub use send::{Item, Send, WorkerRef};
 pub use worker::Worker;
+pub use worker_node::WorkerNode;
 
 pub(crate) use crate::state::write::Writes;
 pub(crate) use annotated::Annotated;

@@ -12,53 +12,114 @@ use super::{Context, TaskReport};
 use crate::checkpoint::{Format as _, Json, OnceRecord};
 use crate::error::{AgentError, CheckpointError, FormatError, NoRuntime, NodeError};
 
-/// The name of a piece of work, and its arguments.
+/// The key of a piece of work within its task.
 ///
-/// It converts from a name, or from a name and a reference to the arguments.
+/// It converts from a name, and from a name with a value, `("undo", index)`: each value is a piece of work of its
+/// own, as a loop needs it. [`with`](Self::with) does something else: it states the arguments of one piece of work,
+/// which may not change.
+///
+/// # Examples
+///
+/// ```
+/// use langgraph::prelude::*;
+///
+/// async fn undo(booking: &str) -> Result<String, NodeError> {
+///     Ok(format!("{booking} is cancelled"))
+/// }
+///
+/// #[node]
+/// async fn compensate(bookings: &Vec<String>, cx: &Context) -> Result<Vec<String>, NodeError> {
+///     let mut done = Vec::new();
+///     for (index, booking) in bookings.iter().enumerate() {
+///         done.push(cx.once(("undo", index), undo(booking)).await?);
+///     }
+///     Ok(done)
+/// }
+/// # let _ = compensate;
+/// ```
 #[derive(Debug)]
 pub struct OnceKey {
     name: String,
-    arguments: Result<u64, FormatError>,
+    /// The hash of the value or of the arguments; 0 without any.
+    hash: Result<u64, FormatError>,
+    /// True if the same name with another hash is a mistake.
+    checked: bool,
 }
 
 impl OnceKey {
+    /// Creates a key from a name.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            hash: Ok(0),
+            checked: true,
+        }
+    }
+
+    /// States the arguments of the work. A later call under this name with other arguments is an error: a node that
+    /// runs again must not charge another amount.
+    #[must_use]
+    pub fn with(mut self, arguments: &(impl Serialize + ?Sized)) -> Self {
+        self.hash = hash(arguments);
+        self.checked = true;
+        self
+    }
+
     /// Puts the name into a scope: `scope/name`.
     #[must_use]
     pub fn scoped(mut self, scope: &str) -> Self {
         self.name = format!("{scope}/{}", self.name);
         self
     }
+
+    fn resolve(self) -> Result<Key, NodeError> {
+        let hash = self.hash;
+        let hash = hash.map_err(|error| unwritable("the arguments of", &self.name, &error))?;
+        Ok(Key {
+            name: self.name,
+            hash,
+            checked: self.checked,
+        })
+    }
+}
+
+fn hash(value: &(impl Serialize + ?Sized)) -> Result<u64, FormatError> {
+    let bytes = Json.encode(&value)?;
+    let mut fnv = Fnv::new();
+    for byte in bytes {
+        fnv.byte(byte);
+    }
+    Ok(fnv.finish())
 }
 
 impl From<String> for OnceKey {
     fn from(name: String) -> Self {
-        Self {
-            name,
-            arguments: Ok(0),
-        }
+        Self::new(name)
     }
 }
 
 impl From<&str> for OnceKey {
     fn from(name: &str) -> Self {
-        Self::from(name.to_owned())
+        Self::new(name)
     }
 }
 
-impl<N: Into<String>, A: Serialize + ?Sized> From<(N, &A)> for OnceKey {
-    fn from((name, arguments): (N, &A)) -> Self {
-        let hash = |bytes: Vec<u8>| {
-            let mut fnv = Fnv::new();
-            for byte in bytes {
-                fnv.byte(byte);
-            }
-            fnv.finish()
-        };
+impl<N: Into<String>, V: Serialize> From<(N, V)> for OnceKey {
+    fn from((name, value): (N, V)) -> Self {
         Self {
             name: name.into(),
-            arguments: Json.encode(&arguments).map(hash),
+            hash: hash(&value),
+            checked: false,
         }
     }
+}
+
+/// A key whose value has been hashed.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Key {
+    name: String,
+    hash: u64,
+    checked: bool,
 }
 
 /// The work that a task has done once.
@@ -68,7 +129,7 @@ pub(super) struct OnceMemory(Mutex<Known>);
 #[derive(Default)]
 struct Known {
     done: Vec<OnceRecord>,
-    under_way: HashSet<String>,
+    under_way: HashSet<Key>,
 }
 
 impl OnceMemory {
@@ -84,30 +145,43 @@ impl OnceMemory {
     }
 
     /// Returns the result of the work, or the right to do it.
-    fn begin(&self, key: &str, arguments: u64) -> Result<Begun<'_>, NodeError> {
+    fn begin(&self, key: &Key) -> Result<Begun<'_>, NodeError> {
         let mut known = self.known();
-        if let Some(done) = known.result(key, arguments)? {
+        if let Some(done) = known.result(key)? {
             return Ok(Begun::Done(done));
         }
-        if !known.under_way.insert(key.to_owned()) {
+        if !known.under_way.insert(key.clone()) {
+            let name = &key.name;
             return Err(NodeError::msg(format!(
-                "`{key}` is under way already; each piece of work in a task needs a key of its own"
+                "`{name}` is under way already; each piece of work in a task needs a key of its own: in a loop, \
+                 put the index into it, as in `(\"{name}\", index)`"
             )));
         }
         Ok(Begun::UnderWay(UnderWay {
             memory: self,
-            key: key.to_owned(),
+            key: key.clone(),
         }))
     }
 }
 
 impl Known {
-    fn result(&self, key: &str, arguments: u64) -> Result<Option<String>, NodeError> {
-        match self.done.iter().find(|record| record.key == key) {
+    fn result(&self, key: &Key) -> Result<Option<String>, NodeError> {
+        let Key {
+            name,
+            hash,
+            checked,
+        } = key;
+        let mut records = self.done.iter().filter(|record| record.key == *name);
+        if !checked {
+            let record = records.find(|record| record.arguments == *hash);
+            return Ok(record.map(|record| record.value.clone()));
+        }
+        match records.next() {
             None => Ok(None),
-            Some(record) if record.arguments == arguments => Ok(Some(record.value.clone())),
+            Some(record) if record.arguments == *hash => Ok(Some(record.value.clone())),
             Some(_) => Err(NodeError::msg(format!(
-                "`{key}` was done before with other arguments; work with other arguments needs a key of its own"
+                "`{name}` was done before with other arguments; work with other arguments needs a key of its own: \
+                 in a loop, put the index into it, as in `(\"{name}\", index)`"
             ))),
         }
     }
@@ -121,7 +195,7 @@ enum Begun<'a> {
 /// Work in progress: until this is dropped, no other task starts it.
 struct UnderWay<'a> {
     memory: &'a OnceMemory,
-    key: String,
+    key: Key,
 }
 
 impl Drop for UnderWay<'_> {
@@ -145,8 +219,9 @@ impl Context {
     /// A retry, a resume, or a new process after a crash gets the stored result and does not repeat
     /// the work.
     ///
-    /// The key names the work within its task. `("charge", &order)` names the work with those
-    /// arguments; the same key with other arguments is an error. A failure is not stored: the work
+    /// The key names the work within its task. In a loop, `("undo", index)` is a key of its own for each index.
+    /// `OnceKey::new("charge").with(&order)` states the arguments of the work: the same name with other arguments is
+    /// then an error. A failure is not stored: the work
     /// is repeated with the task. A crash between the end of the work and the acknowledgement of
     /// its record repeats the work, and so does a process that is paused in the middle of it for longer
     /// than its [lease](crate::thread::OnConflict) while another one takes the thread; one that was paused
@@ -160,13 +235,13 @@ impl Context {
     /// use std::convert::Infallible;
     /// use std::sync::atomic::{AtomicU32, Ordering};
     /// use langgraph::prelude::*;
-    /// use langgraph::error::NodeError;
+    /// use langgraph::node::OnceKey;
     ///
     /// static CHARGED: AtomicU32 = AtomicU32::new(0);
     ///
     /// async fn pay(total: &i64, cx: &Context) -> Result<i64, NodeError> {
     ///     let receipt: u32 = cx
-    ///         .once(("charge", total), async {
+    ///         .once(OnceKey::new("charge").with(total), async {
     ///             Ok::<_, Infallible>(CHARGED.fetch_add(1, Ordering::Relaxed) + 1)
     ///         })
     ///         .await?;
@@ -191,8 +266,8 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// The error of the work. Also if the result cannot be stored, or if the key was used with
-    /// other arguments or is in use.
+    /// The error of the work. Also if the result cannot be stored, if the key was used with other
+    /// [arguments](OnceKey::with), or if it is in use.
     ///
     /// # Cancel safety
     ///
@@ -206,12 +281,12 @@ impl Context {
         T: Serialize + DeserializeOwned,
         E: Into<NodeError>,
     {
-        let OnceKey { name, arguments } = key.into();
-        let arguments = arguments.map_err(|error| unwritable("the arguments of", &name, &error))?;
-        let under_way = match self.once_memory().begin(&name, arguments)? {
-            Begun::Done(text) => return typed(&name, &text),
+        let key = key.into().resolve()?;
+        let under_way = match self.once_memory().begin(&key)? {
+            Begun::Done(text) => return typed(&key.name, &text),
             Begun::UnderWay(under_way) => under_way,
         };
+        let (name, arguments) = (key.name, key.hash);
         // Check this first: the result of the work could not be stored.
         if let Some(place) = self.place() {
             NoRuntime::handle(|| format!("keeping that `{name}` has been done once"))?;
@@ -260,7 +335,12 @@ impl Context {
     /// Stores work that the task has done elsewhere.
     pub(crate) async fn keep_once(&self, record: OnceRecord) -> Result<(), NodeError> {
         let memory = self.once_memory();
-        let done = memory.known().result(&record.key, record.arguments)?;
+        let key = Key {
+            name: record.key.clone(),
+            hash: record.arguments,
+            checked: false,
+        };
+        let done = memory.known().result(&key)?;
         match done {
             Some(value) if value == record.value => Ok(()),
             Some(_) => Err(NodeError::msg(format!(
@@ -290,10 +370,9 @@ impl Context {
         &self,
         key: impl Into<OnceKey>,
     ) -> Result<Option<T>, NodeError> {
-        let OnceKey { name, arguments } = key.into();
-        let arguments = arguments.map_err(|error| unwritable("the arguments of", &name, &error))?;
-        let done = self.once_memory().known().result(&name, arguments)?;
-        done.map(|text| typed(&name, &text)).transpose()
+        let key = key.into().resolve()?;
+        let done = self.once_memory().known().result(&key)?;
+        done.map(|text| typed(&key.name, &text)).transpose()
     }
 
     /// Returns a key by which an outside service recognises a repetition of this task's work.

@@ -26,9 +26,9 @@ impl<S: State> Output<S> {
     }
 
     /// Creates an output that merges fields.
-    pub const fn update(update: S::Update) -> Self {
+    pub fn update(update: S::Update) -> Self {
         Self {
-            writes: Writes::One(Write::Update(update)),
+            writes: Writes::of(update),
             jump: Jump::Edges,
         }
     }

@@ -111,14 +111,26 @@ impl fmt::Debug for Resources {
 }
 
 /// The error if a node asks for a resource that neither the graph nor the run has.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "no resource of type `{wanted}`; give it to the graph or to the run with `.resource(Arc<{wanted}>)` (given: {})",
-    list(given)
+    "no resource of type `{wanted}`; give it to the graph or to the run with `.resource(Arc<{wanted}>)` (given: {}){}",
+    list(given),
+    hint(wanted, given)
 )]
 pub struct MissingResource {
     wanted: &'static str,
     given: Vec<&'static str>,
+}
+
+/// Explains why a value is not found as a trait object.
+fn hint(wanted: &str, given: &[&str]) -> String {
+    if !wanted.starts_with("dyn ") || given.is_empty() {
+        return String::new();
+    }
+    format!(
+        "; a value is found by the type that it is given as, so the turbofish matters: \
+         `.resource::<{wanted}>(Arc::new(value))`, or `.model(value)` for a model"
+    )
 }
 
 fn list(names: &[&str]) -> String {
@@ -128,3 +140,5 @@ fn list(names: &[&str]) -> String {
         names.join(", ")
     }
 }
+
+langgraph_core::debug_is_message!(MissingResource);

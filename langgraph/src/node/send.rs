@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::{NodeMeta, OwnedFuture, Worker};
+use super::{Context, NodeMeta, OwnedFuture, Worker};
 use crate::checkpoint::{Format as _, Json};
 use crate::error::{FormatError, NodeError};
 use crate::state::State;
@@ -188,6 +188,16 @@ where
 impl<T, S, F, O, M> WorkerRef<T, fn(T, S) -> (O, M)> for F
 where
     F: for<'a> Fn(T, &'a S) -> OwnedFuture<'a, O, M>,
+    M: NodeMeta,
+{
+    fn worker_name(&self) -> NodeName {
+        M::NAME.into()
+    }
+}
+
+impl<T, S, F, O, M> WorkerRef<T, fn(T, S, Context) -> (O, M)> for F
+where
+    F: for<'a> Fn(T, &'a S, &'a Context) -> OwnedFuture<'a, O, M>,
     M: NodeMeta,
 {
     fn worker_name(&self) -> NodeName {

@@ -264,6 +264,8 @@ impl<S: State> EventStream<S> {
             && let Poll::Ready(result) = driver.as_mut().poll(cx)
         {
             self.driver = None;
+            // A clone of a context may outlive the run; the buffered events are still read.
+            self.events.close();
             match result {
                 Ok(outcome) => self.outcome = Some(outcome),
                 Err(error) => self.failed = Some(error),
@@ -271,7 +273,7 @@ impl<S: State> EventStream<S> {
         }
         match self.events.poll_recv(cx) {
             Poll::Ready(Some(raw)) => Poll::Ready(Some(Ok(raw))),
-            // The run has dropped every sender; only its error is left.
+            // The run has ended; only its error is left.
             Poll::Ready(None) if self.driver.is_none() => Poll::Ready(self.failed.take().map(Err)),
             Poll::Ready(None) | Poll::Pending => Poll::Pending,
         }

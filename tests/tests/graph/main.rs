@@ -10,17 +10,21 @@
 )]
 
 mod deferred;
+mod holding_nodes;
 mod joins;
 mod limits;
 mod linear;
 mod map_decisions;
 mod node_forms;
+mod overwrites;
 mod parallel;
 mod routing;
 mod run_options;
+mod shared_decisions;
 mod state_graph;
 mod tour;
 mod unfilled_joins;
 mod untracked;
+mod update_types;
 mod whole_states;
 mod without_runtime;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use langgraph::checkpoint::Durability;
+use langgraph::node::OnceKey;
 use langgraph::policy::RetryPolicy;
 use langgraph::prelude::*;
 use tokio::sync::Notify;
@@ -141,7 +142,7 @@ async fn the_same_key_with_other_arguments_is_an_error() {
         let world = world(cx);
         let amount = if world.works().is_ok() { 100 } else { 7 };
         let receipt = cx
-            .once_with(("charge", &amount), || {
+            .once_with(OnceKey::new("charge").with(&amount), || {
                 world.effect(format!("charge {amount}"));
                 Ok::<_, NodeError>(amount)
             })
@@ -158,13 +159,49 @@ async fn the_same_key_with_other_arguments_is_an_error() {
     let error = graph.thread("t").resume("name", "Ada").await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "node `pay` failed: `charge` was done before with other arguments; work with other arguments needs a key of its own"
+        "node `pay` failed: `charge` was done before with other arguments; work with other arguments needs a key of its own: \
+         in a loop, put the index into it, as in `(\"charge\", index)`"
     );
     // The thread is none the worse for it.
     world.set_broken(false);
     let state = graph.thread("t").proceed().await.unwrap().into_state();
     assert_eq!(state.log, ["100"]);
     assert_eq!(world.effects(), ["charge 100"]);
+}
+
+/// A loop does each piece of its work once, also under a key with a value.
+#[tokio::test]
+async fn a_key_with_a_value_is_a_key_of_its_own_for_each_value() {
+    async fn undo(_: &Diary, cx: &Context) -> Result<DiaryUpdate, NodeError> {
+        let world = world(cx);
+        let mut log = Vec::new();
+        for index in 0..3_u32 {
+            let work = || {
+                world.effect(format!("undo {index}"));
+                Ok::<_, NodeError>(format!("undone {index}"))
+            };
+            // By value and by reference alike.
+            let done: String = if index == 1 {
+                cx.once_with(("undo", &index), work).await?
+            } else {
+                cx.once_with(("undo", index), work).await?
+            };
+            log.push(done);
+        }
+        let _: String = cx.interrupt("name", "who?")?;
+        Ok(DiaryUpdate::default().log(log))
+    }
+    let world = World::new();
+    let mut graph = graph_in(&world);
+    graph.add_node("undo", undo).add_sequence(&["undo"]);
+    let graph = in_memory(&graph);
+    graph.run(()).thread("t").await.unwrap();
+    let state = graph.thread("t").resume("name", "Ada").await.unwrap();
+    assert_eq!(
+        state.finished().unwrap().log,
+        ["undone 0", "undone 1", "undone 2"]
+    );
+    assert_eq!(world.effects(), ["undo 0", "undo 1", "undo 2"]);
 }
 
 #[tokio::test]

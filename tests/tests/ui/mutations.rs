@@ -32,6 +32,9 @@ const GRAPHS: &[&str] = &[
      => END } ; a => END ; b => END ;",
     "START => [ a , b ] ; a => c ; b => d ; [ c , d ] => e => match | s : & S | s . count > 3 { true \
      => END , false => [ a , b ] } ;",
+    "START => [ a , b ] ; a | b => if done { END } else { c } ; c => END ;",
+    "let turn = match route { Route :: Again => a , Route :: Write ( _ ) => b , Route :: Done => END } ; \
+     START => turn ; a => c => turn ; b => turn ;",
 ];
 
 /// Mutants of one crate; more would make one run of rustc large.

@@ -26,7 +26,7 @@ use crate::interrupt::Interrupt;
 /// }
 /// # let _ = report(&AgentError::Cancelled);
 /// ```
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum AgentError {
     /// A node failed, after its retries.
@@ -222,3 +222,5 @@ fn path(namespace: &[NodeName], node: &NodeName) -> String {
         .collect::<Vec<_>>()
         .join("/")
 }
+
+crate::debug_is_message!(AgentError);

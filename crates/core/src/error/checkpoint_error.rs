@@ -8,7 +8,7 @@ use crate::checkpoint_id::CheckpointId;
 use crate::head::Head;
 
 /// Why a thread cannot be read or written.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum CheckpointError {
     /// The storage failed.
@@ -268,6 +268,8 @@ fn answer_to(key: &str) -> String {
         format!("an answer to `{key}`")
     }
 }
+
+crate::debug_is_message!(CheckpointError);
 
 #[cfg(test)]
 mod tests {

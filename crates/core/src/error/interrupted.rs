@@ -8,7 +8,7 @@ use super::FormatError;
 ///
 /// Return it with `?`; an error type of your own takes it with `#[from]`. The runtime recognises
 /// the pause by the open interrupt, not by this value, so wrapping it is harmless.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("{text}")]
 pub struct Interrupted {
     key: String,
@@ -65,3 +65,5 @@ impl Interrupted {
         self.refused
     }
 }
+
+crate::debug_is_message!(Interrupted);

@@ -7,7 +7,7 @@ use langgraph_topology::NodeName;
 use super::{ReducerError, quoted};
 
 /// Why the writes of one superstep cannot be merged.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum InvalidUpdate {
     /// Several nodes wrote a field that has no reducer.
@@ -82,3 +82,5 @@ impl fmt::Display for WrittenBy {
         }
     }
 }
+
+crate::debug_is_message!(InvalidUpdate);

@@ -9,7 +9,8 @@ use super::{AgentError, Failure};
 ///
 /// Like `anyhow::Error`, it converts from every error by `?`. Therefore it is not an
 /// [`Error`](std::error::Error) itself; [`source`](NodeError::source) and
-/// [`downcast_ref`](NodeError::downcast_ref) return the original.
+/// [`downcast_ref`](NodeError::downcast_ref) return the original. `?` converts it into a `Box<dyn Error>`, as `main`
+/// and tests return it.
 ///
 /// # Examples
 ///
@@ -136,9 +137,22 @@ impl<E: Error + Send + Sync + 'static> IntoNodeError for E {
     }
 }
 
+// `?` also works in `main` and in tests that return a `Box<dyn Error>`.
+impl From<NodeError> for Box<dyn Error + Send + Sync> {
+    fn from(error: NodeError) -> Self {
+        error.0
+    }
+}
+
+impl From<NodeError> for Box<dyn Error> {
+    fn from(error: NodeError) -> Self {
+        error.0
+    }
+}
+
 impl fmt::Debug for NodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&self.0, f)
+        super::fmt_message("NodeError", self.source(), f)
     }
 }
 
@@ -152,6 +166,8 @@ impl fmt::Display for NodeError {
 #[error(transparent)]
 struct Inner(Box<AgentError>);
 
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[error("{0}")]
 struct Text(String);
+
+crate::debug_is_message!(Text);

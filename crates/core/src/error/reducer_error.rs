@@ -1,7 +1,7 @@
 //! Errors of reducers.
 
 /// Why a reducer refused an update.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[error("field `{field}`: {reason}")]
 pub struct ReducerError {
     field: String,
@@ -34,3 +34,5 @@ impl ReducerError {
         &self.reason
     }
 }
+
+crate::debug_is_message!(ReducerError);

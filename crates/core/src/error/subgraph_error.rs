@@ -5,7 +5,7 @@ use langgraph_topology::NodeName;
 use super::{ErrorKind, quoted};
 
 /// Why a subgraph of a thread cannot be read or changed.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum SubgraphError {
     /// The path names no node.
@@ -148,3 +148,5 @@ impl SubgraphError {
         }
     }
 }
+
+crate::debug_is_message!(SubgraphError);

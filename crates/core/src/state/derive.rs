@@ -25,11 +25,11 @@ pub mod reducers {
 #[diagnostic::on_unimplemented(
     message = "this is not a reducer of `{T}`",
     label = "expected a reducer of `{T}`",
-    note = "a reducer is a `fn({T}, {T}) -> {T}`, a closure of that shape, or a value that implements `Reducer<{T}>`"
+    note = "a reducer is a `fn({T}, {U}) -> {T}`, a closure of that shape, or a value that implements `Reducer<{T}>`"
 )]
-pub trait IntoReducer<T, K> {
+pub trait IntoReducer<T, U, K> {
     /// The type of the reducer.
-    type Reducer: Reducer<T>;
+    type Reducer: Reducer<T, U>;
 
     /// Converts into the reducer.
     fn into_reducer(self) -> Self::Reducer;
@@ -43,7 +43,7 @@ pub enum ByValue {}
 #[derive(Debug)]
 pub enum ByFunction {}
 
-impl<T, R: Reducer<T>> IntoReducer<T, ByValue> for R {
+impl<T, U, R: Reducer<T, U>> IntoReducer<T, U, ByValue> for R {
     type Reducer = R;
 
     fn into_reducer(self) -> R {
@@ -51,7 +51,7 @@ impl<T, R: Reducer<T>> IntoReducer<T, ByValue> for R {
     }
 }
 
-impl<T, F: Fn(T, T) -> T + Send + Sync + 'static> IntoReducer<T, ByFunction> for F {
+impl<T, U, F: Fn(T, U) -> T + Send + Sync + 'static> IntoReducer<T, U, ByFunction> for F {
     type Reducer = ReducerFn<F>;
 
     fn into_reducer(self) -> ReducerFn<F> {
@@ -59,15 +59,15 @@ impl<T, F: Fn(T, T) -> T + Send + Sync + 'static> IntoReducer<T, ByFunction> for
     }
 }
 
-/// Creates the reducer of a field of type `T`.
-pub fn reducer<T, K, R: IntoReducer<T, K>>(reducer: R) -> R::Reducer {
+/// Creates the reducer of a field of type `T` with updates of type `U`.
+pub fn reducer<T, U, K, R: IntoReducer<T, U, K>>(reducer: R) -> R::Reducer {
     reducer.into_reducer()
 }
 
 /// Creates the reducer from a closure, whose argument types come from the field.
-pub fn closure_reducer<T, F>(closure: F) -> ReducerFn<F>
+pub fn closure_reducer<T, U, F>(closure: F) -> ReducerFn<F>
 where
-    F: Fn(T, T) -> T + Send + Sync + 'static,
+    F: Fn(T, U) -> T + Send + Sync + 'static,
 {
     ReducerFn::new(closure)
 }
@@ -77,10 +77,10 @@ where
 /// # Errors
 ///
 /// The error of the reducer, with the field's name.
-pub fn merge_field<T: Default>(
-    reducer: &impl Reducer<T>,
+pub fn merge_field<T: Default, U>(
+    reducer: &impl Reducer<T, U>,
     current: &mut T,
-    update: Option<T>,
+    update: Option<U>,
     name: &str,
 ) -> Result<(), ReducerError> {
     match update {

@@ -25,14 +25,40 @@ use crate::error::ReducerError;
 ///
 /// assert_eq!(Longest.merge("ab".into(), "abc".into()), "abc");
 /// ```
+///
+/// An update may have a type of its own, `U`; the field says so by `#[reducer(stack, update = U)]`.
+///
+/// ```
+/// use langgraph::prelude::*;
+///
+/// /// `Some(desk)` puts a desk on the stack, `None` takes one off.
+/// fn stack(mut desks: Vec<String>, update: Option<String>) -> Vec<String> {
+///     match update {
+///         Some(desk) => desks.push(desk),
+///         None => drop(desks.pop()),
+///     }
+///     desks
+/// }
+///
+/// #[derive(State, Clone, Debug, Default)]
+/// struct Support {
+///     #[reducer(stack, update = Option<String>)]
+///     desks: Vec<String>,
+/// }
+///
+/// let support = Support::default().merge(SupportUpdate::default().desks(Some("flights".into())))?;
+/// assert_eq!(support.desks, ["flights"]);
+/// assert!(support.merge(SupportUpdate::default().desks(None))?.desks.is_empty());
+/// # Ok::<(), langgraph::error::ReducerError>(())
+/// ```
 #[diagnostic::on_unimplemented(
     message = "this is not a reducer of `{T}`",
     label = "expected a reducer of `{T}`",
-    note = "a reducer is a `fn({T}, {T}) -> {T}`, a closure of that shape, or a value that implements `Reducer<{T}>`"
+    note = "a reducer is a `fn({T}, {U}) -> {T}`, a closure of that shape, or a value that implements `Reducer<{T}>`"
 )]
-pub trait Reducer<T>: Send + Sync + 'static {
+pub trait Reducer<T, U = T>: Send + Sync + 'static {
     /// Returns the new value of a field with value `current` after the write `update`.
-    fn merge(&self, current: T, update: T) -> T;
+    fn merge(&self, current: T, update: U) -> T;
 
     /// Merges in place, and says why if it cannot.
     ///
@@ -43,7 +69,7 @@ pub trait Reducer<T>: Send + Sync + 'static {
     ///
     /// [`ReducerError`] if the update does not fit the current value. `current` may have changed by
     /// then; the run that wrote it ends.
-    fn try_merge(&self, current: &mut T, update: T) -> Result<(), ReducerError>
+    fn try_merge(&self, current: &mut T, update: U) -> Result<(), ReducerError>
     where
         T: Default,
     {
@@ -53,7 +79,7 @@ pub trait Reducer<T>: Send + Sync + 'static {
     }
 
     /// Fixes random values in an update, once, before it is stored and merged.
-    fn prepare(&self, update: &mut T) {
+    fn prepare(&self, update: &mut U) {
         let _ = update;
     }
 }
@@ -72,7 +98,7 @@ pub trait Reducer<T>: Send + Sync + 'static {
 pub struct ReducerFn<F>(F);
 
 impl<F> ReducerFn<F> {
-    /// Wraps `merge`, a `Fn(T, T) -> T`.
+    /// Wraps `merge`, a `Fn(T, U) -> T`.
     pub const fn new(merge: F) -> Self {
         Self(merge)
     }
@@ -84,11 +110,11 @@ impl<F> fmt::Debug for ReducerFn<F> {
     }
 }
 
-impl<T, F> Reducer<T> for ReducerFn<F>
+impl<T, U, F> Reducer<T, U> for ReducerFn<F>
 where
-    F: Fn(T, T) -> T + Send + Sync + 'static,
+    F: Fn(T, U) -> T + Send + Sync + 'static,
 {
-    fn merge(&self, current: T, update: T) -> T {
+    fn merge(&self, current: T, update: U) -> T {
         (self.0)(current, update)
     }
 }

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 
 /// Why a [`Cassette`](crate::Cassette) cannot be used.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum CassetteError {
     /// The file cannot be read.
@@ -51,3 +51,5 @@ impl CassetteError {
         }
     }
 }
+
+langgraph_core::debug_is_message!(CassetteError);

@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// A run did not take the expected path.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct PathMismatch {
     what: &'static str,
     expected: Vec<String>,
@@ -35,5 +35,7 @@ impl fmt::Display for PathMismatch {
         )
     }
 }
+
+langgraph_core::debug_is_message!(PathMismatch);
 
 impl std::error::Error for PathMismatch {}

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use langgraph::checkpoint::MemorySaver;
 use langgraph::message::ToolCall;
+use langgraph::node::OnceKey;
 use langgraph::prelude::*;
 use langgraph_agent::prelude::*;
 use langgraph_agent::{
@@ -25,7 +26,9 @@ struct Card(&'static str);
 async fn pay(order: &Order, cx: &Context) -> Result<OrderUpdate, NodeError> {
     let Card(card) = cx.resource()?;
     let charge = || Ok::<_, NodeError>(CHARGED.fetch_add(1, Ordering::Relaxed));
-    let first: usize = cx.once_with((*card, &order.item), charge).await?;
+    let first: usize = cx
+        .once_with(OnceKey::new(*card).with(&order.item), charge)
+        .await?;
     let mail = cx.effect("mail").run(|_| async { charge() });
     let second: usize = mail.await?;
     Ok(note(&format!("{first} {second}")))

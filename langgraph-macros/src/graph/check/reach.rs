@@ -106,9 +106,9 @@ fn closing_edge(model: &Model, cycle: &[usize]) -> Range {
     let joins = model.joins.iter();
     let mut joins =
         joins.flat_map(|join| join.sources.iter().map(|from| (from.vertex, join.target)));
-    let arms = model.switches.iter().flat_map(|switch| {
+    let arms = model.branches().flat_map(|(switch, source)| {
         let targets = switch.arms.iter().flat_map(|arm| &arm.targets);
-        targets.map(|to| (switch.source.vertex, *to))
+        targets.map(|to| (source.vertex, *to))
     });
     let mut arms = arms.chain(
         model
@@ -166,7 +166,7 @@ fn join_on_exclusive_arms(model: &Model, found: &Finding, errors: &mut Errors) {
         return;
     };
     let at = second.span;
-    let decision = model.switches.get(*decision);
+    let decision = model.branch(*decision).map(|(switch, _)| switch);
     let (target, first, second) = (
         model.name(to.vertex),
         model.name(first.vertex),

@@ -28,7 +28,7 @@ impl Printer<'_> {
     /// Prints the call of a router and the reading of its answer; for `else if`, of several
     /// routers.
     pub(super) fn switch(&self, switch: &Switch) -> TokenStream {
-        let (graph, source) = (graph(), self.name(switch.source.vertex));
+        let (graph, source) = (graph(), self.names(&switch.sources));
         let first = RouterCall {
             router: &switch.router,
             keyword: switch.keyword,

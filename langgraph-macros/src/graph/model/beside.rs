@@ -51,7 +51,10 @@ impl Model {
                     place: *place,
                     from,
                 });
-                arms.push((switch.source.vertex, targets.collect()));
+                let targets: Vec<Target> = targets.collect();
+                for source in &switch.sources {
+                    arms.push((source.vertex, targets.clone()));
+                }
             }
         }
         let mut pairs: BTreeMap<(usize, usize), Beside> = BTreeMap::new();

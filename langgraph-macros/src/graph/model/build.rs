@@ -1,8 +1,9 @@
 //! Builds edges from chains: connects every stage to its predecessor.
 
-use proc_macro2::Span;
+use proc_macro2::{Ident, Span};
 use quote::{ToTokens, quote};
 use syn::ExprPath;
+use syn::ext::IdentExt as _;
 
 use super::{Arm, Edge, Goto, Join, Map, Model, Node, Place, Slip, Switch, node_name};
 use crate::graph::ast::{self, Stage, name_span};
@@ -16,8 +17,10 @@ enum Source {
     Nothing,
     /// One that cannot have a successor; that has been reported.
     Lost,
-    /// The places before it; `joined` for a group.
+    /// The places before it, which what follows waits for.
     Places(Vec<Place>),
+    /// The places before it, each of which is followed on its own.
+    Each(Vec<Place>),
     /// An arm of the current switch.
     Arm(usize, usize),
 }
@@ -35,10 +38,25 @@ enum Exit {
 
 impl Model {
     /// Builds the model of the parsed chains.
-    pub(crate) fn new(chains: Vec<ast::Chain>) -> Self {
+    pub(crate) fn new(chains: Vec<ast::Chain>, decisions: Vec<ast::Decision>) -> Self {
         let mut model = Self::default();
+        for decision in decisions {
+            let name = decision.name.unraw().to_string();
+            model.named.insert(name, Named::Written(decision.switch));
+        }
         for chain in chains {
-            model.chain(chain.stages, Source::Nothing);
+            let mut stages = chain.stages.into_iter();
+            match stages.next() {
+                Some(Stage::AnyOf(list)) => {
+                    let sources = model.list(list);
+                    model.chain(stages.collect(), Source::Each(sources));
+                }
+                Some(first) => {
+                    let stages = std::iter::once(first).chain(stages);
+                    model.chain(stages.collect(), Source::Nothing);
+                }
+                None => {}
+            }
         }
         for arm in model.switches.iter().flat_map(|switch| &switch.arms) {
             if let (Some(map), [_, _, ..]) = (&arm.map, arm.targets.as_slice()) {
@@ -124,7 +142,15 @@ impl Model {
                     .flat_map(|chain| self.chain(chain.stages, source.clone()))
                     .collect()
             }
-            Stage::Switch(switch) => self.switch(*switch, source),
+            Stage::AnyOf(list) => {
+                self.slips.push(Slip::ListAfterArrow { at: list.bar });
+                let members = list.members.into_iter();
+                members
+                    .flat_map(|stage| self.stage(stage, source, None))
+                    .collect()
+            }
+            Stage::Switch(switch) => self.switch(*switch, source, None),
+            Stage::Named(name) => self.decision(&name, source),
             Stage::Goto(goto) => self.goto(goto, source),
             Stage::For(each) => self.for_each(*each, source),
         }
@@ -187,6 +213,14 @@ impl Model {
                     arm.targets.push(to);
                 }
             }
+            Source::Each(places) => {
+                let edge = |from: &Place| Edge {
+                    from: *from,
+                    to,
+                    adjacent: false,
+                };
+                self.edges.extend(places.iter().map(edge));
+            }
             Source::Places(places) => match places.as_slice() {
                 [from] => {
                     let (from, adjacent) = (*from, before.is_some());
@@ -209,12 +243,13 @@ impl Model {
         }
     }
 
-    /// Returns the only place before a decision.
-    fn decider(&mut self, source: &Source, at: Span, kind: &'static str) -> Option<Place> {
+    /// Returns the places before a decision, which decide for themselves; none is a mistake.
+    fn deciders(&mut self, source: &Source, at: Span, kind: &'static str) -> Vec<Place> {
         let slip = match source {
-            Source::Lost => return None,
+            Source::Lost => return Vec::new(),
+            Source::Each(places) => return places.clone(),
             Source::Places(places) => match places.as_slice() {
-                [only] => return Some(*only),
+                [only] => return vec![*only],
                 _ => Slip::DecisionAfterGroup { at, kind },
             },
             Source::Nothing => Slip::DecisionFirst {
@@ -229,17 +264,84 @@ impl Model {
             },
         };
         self.slips.push(slip);
-        None
+        Vec::new()
     }
 
-    fn switch(&mut self, switch: ast::SwitchSyntax, source: &Source) -> Vec<Exit> {
+    /// Returns the places of a list of sources, each once.
+    fn list(&mut self, list: ast::AnyOf) -> Vec<Place> {
+        let mut places: Vec<Place> = Vec::new();
+        for member in list.members {
+            for exit in self.stage(member, &Source::Nothing, None) {
+                let Exit::At(place) = exit else { continue };
+                let known = places.iter().find(|known| known.vertex == place.vertex);
+                if let Some(first) = known {
+                    let (at, first) = (place.span, first.span);
+                    let name = self.name(place.vertex).to_owned();
+                    self.slips.push(Slip::TwiceInList { at, first, name });
+                    continue;
+                }
+                if place.vertex == END {
+                    self.behind_end
+                        .insert(place.mention, "what follows".to_owned());
+                }
+                places.push(place);
+            }
+        }
+        places
+    }
+
+    /// Leads to a decision by its name. The first mention writes it.
+    fn decision(&mut self, name: &Ident, source: &Source) -> Vec<Exit> {
+        let (at, kind) = (name.span(), "a decision");
+        let key = name.unraw().to_string();
+        match self.named.remove(&key) {
+            Some(Named::Written(switch)) => {
+                let exits = self.switch(*switch, source, Some(key)).into_iter();
+                exits.map(|_| Exit::Decided { at, kind }).collect()
+            }
+            Some(Named::Added(number)) => {
+                self.named.insert(key, Named::Added(number));
+                let sources = self.deciders(source, at, kind);
+                let decided = !sources.is_empty();
+                if let Some(switch) = self.switches.get_mut(number) {
+                    for source in sources {
+                        let mut known = switch.sources.iter();
+                        match known.find(|known| known.vertex == source.vertex) {
+                            Some(first) => self.slips.push(Slip::TwiceInList {
+                                at: source.span,
+                                first: first.span,
+                                name: name_of(&self.nodes, source.vertex),
+                            }),
+                            None => switch.sources.push(source),
+                        }
+                    }
+                }
+                decided
+                    .then_some(Exit::Decided { at, kind })
+                    .into_iter()
+                    .collect()
+            }
+            None => Vec::new(),
+        }
+    }
+
+    fn switch(
+        &mut self,
+        switch: ast::SwitchSyntax,
+        source: &Source,
+        name: Option<String>,
+    ) -> Vec<Exit> {
         let (at, kind) = (switch.keyword, switch.form.keyword());
-        let source = self.decider(source, at, kind);
+        let sources = self.deciders(source, at, kind);
+        let decided = !sources.is_empty();
         let number = self.switches.len();
         let router_text = label(switch.router.to_token_stream());
-        if let Some(source) = source {
+        if decided {
+            if let Some(name) = name {
+                self.named.insert(name, Named::Added(number));
+            }
             self.switches.push(Switch {
-                source,
+                sources,
                 keyword: at,
                 form: Some(switch.form),
                 router: switch.router,
@@ -259,7 +361,7 @@ impl Model {
                 (None, _) if place == 0 => router_text.clone(),
                 (None, _) => asked.unwrap_or_else(|| "else".to_owned()),
             };
-            if source.is_none() {
+            if !decided {
                 self.chain(arm.chain.stages, Source::Lost);
                 continue;
             }
@@ -276,15 +378,16 @@ impl Model {
             }
             self.chain(arm.chain.stages, Source::Arm(number, place));
         }
-        source
-            .map(|_| Exit::Decided { at, kind })
+        decided
+            .then_some(Exit::Decided { at, kind })
             .into_iter()
             .collect()
     }
 
     fn goto(&mut self, goto: ast::GotoSyntax, source: &Source) -> Vec<Exit> {
         let (at, kind) = (goto.keyword, "`goto`");
-        let source = self.decider(source, at, kind);
+        let sources = self.deciders(source, at, kind);
+        let decided = !sources.is_empty();
         let mut targets = Vec::new();
         for target in goto.targets {
             match target {
@@ -301,15 +404,16 @@ impl Model {
                 _ => {}
             }
         }
-        match source {
-            Some(source) if source.vertex == START => {
+        for source in sources {
+            if source.vertex == START {
                 self.slips.push(Slip::GotoAfterStart { at });
+            } else {
+                let targets = targets.clone();
+                self.gotos.push(Goto { source, targets });
             }
-            Some(source) => self.gotos.push(Goto { source, targets }),
-            None => {}
         }
-        source
-            .map(|_| Exit::Decided { at, kind })
+        decided
+            .then_some(Exit::Decided { at, kind })
             .into_iter()
             .collect()
     }
@@ -345,11 +449,15 @@ impl Model {
                 arm.targets.push(place);
                 arm.map = Some(map(Some(each.items)));
             }
-        } else if let Some(source) = self.decider(source, keyword, "`for`") {
+        } else {
+            let sources = self.deciders(source, keyword, "`for`");
+            if sources.is_empty() {
+                return self.after_map(each.rest, place);
+            }
             let label = format!("for {pattern_text} in {items_text}");
             let (targets, map) = (vec![place], Some(map(None)));
             self.switches.push(Switch {
-                source,
+                sources,
                 keyword,
                 form: None,
                 router: each.items,
@@ -365,11 +473,28 @@ impl Model {
                 broken: false,
             });
         }
-        if each.rest.is_empty() {
-            return vec![Exit::At(place)];
-        }
-        self.chain(each.rest, Source::Places(vec![place]))
+        self.after_map(each.rest, place)
     }
+
+    fn after_map(&mut self, rest: Vec<Stage>, worker: Place) -> Vec<Exit> {
+        if rest.is_empty() {
+            return vec![Exit::At(worker)];
+        }
+        self.chain(rest, Source::Places(vec![worker]))
+    }
+}
+
+fn name_of(nodes: &[Node], vertex: usize) -> String {
+    let node = vertex.checked_sub(NODES).and_then(|place| nodes.get(place));
+    node.map_or_else(|| "START".to_owned(), |node| node.name.clone())
+}
+
+/// A decision with a name.
+pub(super) enum Named {
+    /// As written; nothing leads to it yet.
+    Written(Box<ast::SwitchSyntax>),
+    /// The number of its switch.
+    Added(usize),
 }
 
 /// Returns true if two paths with one last name are written alike.

@@ -40,7 +40,7 @@ fn topology(model: &Model) -> Topology {
         let (sources, target) = (names(&join.sources), name(join.target.vertex));
         topology.joins.push(Join { sources, target });
     }
-    for switch in &model.switches {
+    for (switch, source) in model.branches() {
         let arms = switch.arms.iter().map(|arm| Arm {
             label: arm.label.clone(),
             targets: names(&arm.targets),
@@ -48,7 +48,7 @@ fn topology(model: &Model) -> Topology {
         });
         let arms = Some(arms.collect());
         topology.branches.push(Branch {
-            source: name(switch.source.vertex),
+            source: name(source.vertex),
             arms,
         });
     }
@@ -154,6 +154,8 @@ enum Line {
     Edge(usize, usize),
     Join(Vec<usize>, usize),
     Match(usize, Vec<Vec<usize>>),
+    AnyOf(Vec<usize>, Vec<Vec<usize>>),
+    EdgeAfterAny(Vec<usize>, usize),
     Goto(usize, Vec<usize>),
     Map(usize, usize),
 }
@@ -169,9 +171,13 @@ fn line() -> impl Strategy<Value = Line> {
     let arms = prop::collection::vec(targets.clone(), 1..4);
     prop_oneof![
         6 => (SOURCES, TARGETS).prop_map(|(from, to)| Line::Edge(from, to)),
-        2 => (nodes, TARGETS)
+        2 => (nodes.clone(), TARGETS)
             .prop_map(|(from, to)| Line::Join(from.into_iter().collect(), to)),
-        3 => (SOURCES, arms).prop_map(|(from, arms)| Line::Match(from, arms)),
+        3 => (SOURCES, arms.clone()).prop_map(|(from, arms)| Line::Match(from, arms)),
+        2 => (nodes.clone(), arms)
+            .prop_map(|(from, arms)| Line::AnyOf(from.into_iter().collect(), arms)),
+        1 => (nodes.clone(), TARGETS)
+            .prop_map(|(from, to)| Line::EdgeAfterAny(from.into_iter().collect(), to)),
         1 => (1_usize..7, targets).prop_map(|(from, to)| Line::Goto(from, to)),
         1 => (SOURCES, 1_usize..10).prop_map(|(from, to)| Line::Map(from, to.min(7))),
     ]
@@ -204,6 +210,24 @@ fn text(lines: &[Line]) -> String {
                     name(*from),
                     arms.join(", ")
                 )
+            }
+            Line::AnyOf(from, arms) => {
+                let from: Vec<String> = from.iter().map(|node| name(*node)).collect();
+                let arms: Vec<String> = arms
+                    .iter()
+                    .enumerate()
+                    .map(|(arm, targets)| format!("R::A{arm} => [{}]", list(targets)))
+                    .collect();
+                write!(
+                    text,
+                    "{} => match r {{ {} }};",
+                    from.join(" | "),
+                    arms.join(", ")
+                )
+            }
+            Line::EdgeAfterAny(from, to) => {
+                let from: Vec<String> = from.iter().map(|node| name(*node)).collect();
+                write!(text, "{} => {};", from.join(" | "), name(*to))
             }
             Line::Goto(from, to) => write!(text, "{} => goto [{}];", name(*from), list(to)),
             Line::Map(from, to) => {

@@ -122,7 +122,7 @@ fn a_renamed_crate_with_every_construct() {
                 __langgraph::ask_last(
                     __langgraph::add_switch(
                         &mut __graph,
-                        "a",
+                        &["a"],
                         &[
                             ("R::Each(items)", &["work"], true),
                             ("R::Done if last", &["decide"], false),
@@ -159,7 +159,7 @@ fn a_renamed_crate_with_every_construct() {
                 __langgraph::ask_last(
                     __langgraph::add_switch(
                         &mut __graph,
-                        "e",
+                        &["e"],
                         &[("Some(_)", &["b", "c"], false), ("else", &["__end__"], false)],
                     ),
                     {
@@ -178,7 +178,7 @@ fn a_renamed_crate_with_every_construct() {
                     },
                 );
                 __langgraph::ask_map(
-                    __langgraph::add_map(&mut __graph, "d", "work"),
+                    __langgraph::add_map(&mut __graph, &["d"], "work"),
                     {
                         let __router = topics;
                         let __worker_work = ::core::clone::Clone::clone(&__worker_work);
@@ -284,7 +284,7 @@ fn a_loop_mentions_a_node_twice() {
                 __langgraph::ask_last(
                     __langgraph::add_switch(
                         &mut __graph,
-                        "a",
+                        &["a"],
                         &[
                             ("R::More", &["b"], false),
                             ("R::Done(n) if n > 3", &["c", "d"], false),
@@ -329,7 +329,7 @@ fn an_if() {
                 __langgraph::ask_last(
                     __langgraph::add_choice(
                         &mut __graph,
-                        "a",
+                        &["a"],
                         &[("done", "__end__"), ("else", "a")],
                     ),
                     {
@@ -362,7 +362,7 @@ fn an_if() {
                 __langgraph::ask_last(
                     __langgraph::add_choice(
                         &mut __graph,
-                        "a",
+                        &["a"],
                         &[("Some(n)", "__end__"), ("else", "a")],
                     ),
                     {
@@ -403,7 +403,7 @@ fn an_else_if() {
                     __langgraph::ask_first(
                         __langgraph::add_switch(
                             &mut __graph,
-                            "a",
+                            &["a"],
                             &[
                                 ("done", &["__end__"], false),
                                 ("Some(ts)", &["b"], true),
@@ -476,7 +476,7 @@ fn a_for() {
                 let __worker_write = __langgraph::add_worker(&mut __graph, "write", write);
                 __langgraph::add_edges(&mut __graph, &[("__start__", "plan"), ("write", "__end__")]);
                 __langgraph::ask_map(
-                    __langgraph::add_map(&mut __graph, "plan", "write"),
+                    __langgraph::add_map(&mut __graph, &["plan"], "write"),
                     {
                         let __router = topics;
                         let __worker_write = ::core::clone::Clone::clone(&__worker_write);
@@ -522,7 +522,7 @@ fn a_for_in_an_arm() {
                 __langgraph::ask_last(
                     __langgraph::add_switch(
                         &mut __graph,
-                        "plan",
+                        &["plan"],
                         &[
                             ("R::Write(ts)", &["write"], true),
                             ("R::All", &["write"], true),
@@ -631,7 +631,7 @@ fn a_mistake() {
                 __langgraph::add(&mut __graph, "b", b);
                 __langgraph::add_edges(&mut __graph, &[("__start__", "a"), ("b", "__end__")]);
                 __langgraph::ask_last(
-                    __langgraph::add_choice(&mut __graph, "a", &[("X", "b")]),
+                    __langgraph::add_choice(&mut __graph, &["a"], &[("X", "b")]),
                     {
                         let __router = r;
                         move |__state, __cx| {
@@ -652,6 +652,66 @@ fn a_mistake() {
                 ::core::compile_error! {
                     "expected where this answer leads after `=>`: a node, `[..]`, `for` or `END`"
                 }
+                __graph
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn a_decision_after_any_of_several_nodes_and_by_name() {
+    expands(
+        "let turn = match r { X => a, Y => END }; START | b => turn; a => turn; a => b;",
+        expect![[r#"
+            fn graph() {
+                use ::langgraph::__private as __langgraph;
+                use __langgraph::{FutureAnswer as _, PlainAnswer as _, TryFutureAnswer as _};
+                {
+                    let turn = ();
+                    let _ = (turn, turn);
+                }
+                let mut __graph = __langgraph::closed();
+                let _ = [::langgraph::START, ::langgraph::END];
+                let __node_b = __langgraph::add(
+                    &mut __graph,
+                    "b",
+                    __langgraph::mentions([&b]).of(b),
+                );
+                let __node_a = __langgraph::add(
+                    &mut __graph,
+                    "a",
+                    __langgraph::mentions([&a, &a]).of(a),
+                );
+                use __langgraph::UnknownWrites as _;
+                {
+                    #[allow(non_snake_case)]
+                    fn a_beside_b<F: __langgraph::WrittenOnce>(_: ::core::marker::PhantomData<F>) {}
+                    let __both = __langgraph::pair(&__node_a, &__node_b).clash();
+                    a_beside_b(__both.field);
+                }
+                __langgraph::add_edges(&mut __graph, &[("a", "b")]);
+                __langgraph::ask_last(
+                    __langgraph::add_choice(
+                        &mut __graph,
+                        &["__start__", "b", "a"],
+                        &[("X", "a"), ("Y", "__end__")],
+                    ),
+                    {
+                        let __router = r;
+                        move |__state, __cx| {
+                            let __answer = __langgraph::ask(&__router, __state, __cx);
+                            (&__langgraph::Of(&__answer))
+                                .kind()
+                                .pick(
+                                    __answer,
+                                    move |__answer| match __answer {
+                                        X => 0usize,
+                                        Y => 1usize,
+                                    },
+                                )
+                        }
+                    },
+                );
                 __graph
             }
         "#]],

@@ -38,6 +38,16 @@ fn graphs_without_mistakes_say_nothing() {
         "langgraph::START => nodes::a => Agent::b => <T as Nodes>::c => generic::<u8> => END;",
         "START => r#match => goto [END];",
         "START => a => match r { | X | Y => END, Z => a, };",
+        "START => a => [b, c]; a | b | c => match r { X => d, Y => END }; d => END;",
+        "START => [a, b]; a | b => c => END;",
+        "START => a => [b, c]; b | c => goto [a, END];",
+        "START => [a, b]; a | b => for x in xs { w(x) } => c => END;",
+        "START | a => if left { a } else { END };",
+        "let turn = match r { X => a, Y => b => turn, Z => END }; START => turn; a => turn;",
+        "let turn = if done { END } else { a }; START => a; a | b => turn; a => b;",
+        "let a = match mode { Fast => b, Slow => c }; START => a => END;",
+        "let turn = match r { X => a, Y => b }; START => turn; a | b => END;",
+        "let turn = match r { X => a, Y => END }; let a = a.retry(3); START => turn; a => turn;",
     ] {
         assert_eq!(reported(text), [""; 0], "{text}");
     }
@@ -313,7 +323,7 @@ fn decision_after_group() {
         "START => [a, b] => match r { X => END, Y => END }",
         &[
             "`match` decides after one node, and the group before it has several: join them in a \
-           node first, as in `[a, b] => c => …`",
+           node first, as in `[a, b] => c => …`; to decide after each, write `a | b => …`",
         ],
     );
 }
@@ -674,4 +684,60 @@ mod slips {
             ],
         );
     }
+}
+
+#[test]
+fn list_after_arrow() {
+    let list = "`a | b` begins a chain, and says what comes after each of them: to start several \
+                nodes, write `[a, b]`";
+    says("START => a | b; a => END; b => END;", &[list]);
+    says(
+        "START => a => match r { X => a | b, Y => END }; b => END;",
+        &[list],
+    );
+    says("START => a => [b | c, d] => e => END;", &[list]);
+}
+
+#[test]
+fn twice_in_list() {
+    let both = [
+        "`a` leads there twice: remove one",
+        "`a` is first written here",
+    ];
+    says("START => a; a | a => END;", &both);
+    says(
+        "let turn = match r { X => a, Y => END }; START => turn; a => turn; a => turn;",
+        &both,
+    );
+}
+
+#[test]
+fn a_list_without_a_node() {
+    says(
+        "START => a => END; a | => b;",
+        &["expected a node after `|`, as in `a | b => c`"],
+    );
+}
+
+#[test]
+fn a_decision_is_no_node() {
+    says(
+        "let turn = match r { X => a => END, Y => END }; START => turn => a; a => turn;",
+        &["`turn` is a decision, which says itself where to go: it can only end a chain"],
+    );
+    says(
+        "let turn = match r { X => a => END, Y => END }; START => turn; START => b => END;",
+        &[""; 0],
+    );
+    says(
+        "let turn = match r { X => a, Y => END }; START => a => END;",
+        &["no chain names `turn`: connect it, or remove this `let`"],
+    );
+    says(
+        "let turn = match r { X => a, Y => END }; START => [a => turn, b] => c => END;",
+        &[
+            "a decision says itself where to go, so nothing can wait for it: take this chain out of the group",
+            "this waits for every chain of the group",
+        ],
+    );
 }

@@ -5,6 +5,7 @@ use proc_macro2::{Group, TokenStream, TokenTree};
 use super::read_tokens;
 
 const GRAPHS: &[&str] = &[
+    "let turn = match r { R::A => a, R::B => b => turn, _ => END }; START => turn; a | d | c::e => turn; a => c::e; a => d;",
     "type State = Agent; let call = call.retry(3).timeout(secs(30)); \
      START => call => match next { Next::Tools => tools => call, Next::Answer => END, };",
     "START => plan => for topic in topics { write(topic) => check } => [a, judge => best] \

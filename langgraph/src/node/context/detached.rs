@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use serde_json::Value;
 use tokio::sync::{Semaphore, mpsc};
 
 use super::Context;
+use super::interrupts::Memory;
 use crate::interrupt::{Answer, Interrupt};
+use crate::node::once::OnceMemory;
 use crate::node::{CancelToken, NodeId, Resources, Scope, Shared};
 use crate::state::State;
 use crate::stream::{Emitter, Event, RawEvent, StreamModes};
@@ -118,12 +120,22 @@ impl DetachedContext {
     ///
     /// The context keeps the results of [`Context::once`].
     pub fn answer(&mut self, answer: Answer) {
-        self.context.memory.get_or_init(Box::default);
-        if let Some(memory) = self.context.memory.get_mut() {
-            memory.answers.retain(|old| old.key != answer.key);
-            memory.answers.push(answer);
-            *memory.interrupts() = super::interrupts::InterruptState::default();
-        }
+        let mut answers = self.context.answers().to_vec();
+        answers.retain(|old| old.key != answer.key);
+        answers.push(answer);
+        let once = OnceMemory::new(self.context.once_records());
+        let identity = self
+            .context
+            .memory
+            .get()
+            .map(|memory| memory.identity.clone());
+        // Clones of the context keep the memory of the call that made them.
+        self.context.memory = OnceLock::from(Arc::new(Memory {
+            answers,
+            once,
+            identity: identity.unwrap_or_default(),
+            ..Memory::default()
+        }));
     }
 
     /// Returns the events so far.

@@ -1,6 +1,6 @@
 //! Interrupts of a task, and what the task remembers of earlier attempts.
 
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use serde::Serialize;
@@ -21,11 +21,13 @@ use crate::node::once::OnceMemory;
 pub(super) struct Memory {
     pub(super) answers: Vec<Answer>,
     pub(super) once: OnceMemory,
-    interrupts: Mutex<InterruptState>,
+    pub(super) interrupts: Mutex<InterruptState>,
     /// A text that no other task has, for a task without a log.
-    identity: OnceLock<String>,
+    pub(super) identity: OnceLock<String>,
     /// The reporter of a task whose run is in another process.
     pub(super) reporter: Option<Arc<dyn Reporter>>,
+    /// The number of graphs that clones of the context have called.
+    pub(super) clone_calls: AtomicU32,
     /// Created if the node has an idle timeout.
     pub(super) heartbeat: OnceLock<Arc<Heartbeat>>,
 }
@@ -46,25 +48,35 @@ pub(super) struct InterruptState {
 /// The first number of graphs that routers call, after all numbers of calls by nodes.
 const ROUTERS_CALLS: usize = 1 << 20;
 
+/// The first number of graphs that clones of a context call.
+const CLONES_CALLS: usize = 1 << 19;
+
 impl Context {
     /// Returns the number of the next graph that this attempt calls, from 0.
     pub(crate) fn next_call(&self) -> usize {
         let first = if self.is_routing() { ROUTERS_CALLS } else { 0 };
-        first + self.calls.fetch_add(1, Ordering::Relaxed) as usize
+        match self.memory.get() {
+            Some(memory) if self.is_clone => {
+                let call = memory.clone_calls.fetch_add(1, Ordering::Relaxed);
+                first + CLONES_CALLS + call as usize
+            }
+            _ => first + self.calls.fetch_add(1, Ordering::Relaxed) as usize,
+        }
     }
 
     /// Returns a text that no other task has, and that the task keeps when it runs again.
     pub(crate) fn task_identity(&self) -> String {
         let new = || langgraph_core::new_id().to_string();
-        let memory = || self.memory.get_or_init(Box::default);
+        let memory = || self.memory.get_or_init(Arc::default);
         let own = || memory().identity.get_or_init(new).clone();
         self.place().map_or_else(own, TaskPosition::identity)
     }
 
     /// Makes it the context of a task whose run is in another process.
     pub(crate) fn set_reporter(&mut self, reporter: Arc<dyn Reporter>, identity: String) {
-        self.memory.get_or_init(Box::default);
-        if let Some(memory) = self.memory.get_mut() {
+        self.memory.get_or_init(Arc::default);
+        // The task has not begun, so there is no clone.
+        if let Some(memory) = self.memory.get_mut().and_then(Arc::get_mut) {
             memory.reporter = Some(reporter);
             memory.identity = OnceLock::from(identity);
         }
@@ -72,7 +84,7 @@ impl Context {
 
     /// Takes over the interrupts of this task from where it ran.
     pub(crate) fn ask(&self, questions: Interrupts, refused: Option<NodeError>) {
-        let memory = self.memory.get_or_init(Box::default);
+        let memory = self.memory.get_or_init(Arc::default);
         let mut state = memory.interrupts();
         state.paused = questions.own.is_none() || !questions.inner.is_empty();
         state.open = questions.own;
@@ -86,6 +98,7 @@ impl Context {
         self.routing.store(true, Ordering::Relaxed);
         self.calls.store(0, Ordering::Relaxed);
         if let Some(memory) = self.memory.get() {
+            memory.clone_calls.store(0, Ordering::Relaxed);
             memory.interrupts().unnamed = 0;
         }
     }
@@ -114,7 +127,7 @@ impl Context {
         if answers.is_empty() && once.is_empty() {
             return;
         }
-        self.memory = OnceLock::from(Box::new(Memory {
+        self.memory = OnceLock::from(Arc::new(Memory {
             answers: answers.to_vec(),
             once: OnceMemory::new(once.to_vec()),
             ..Memory::default()
@@ -180,7 +193,7 @@ impl Context {
         question: &(impl Serialize + ?Sized),
         check: impl FnOnce(A) -> Result<A, String>,
     ) -> Result<A, Interrupted> {
-        let memory = self.memory.get_or_init(Box::default);
+        let memory = self.memory.get_or_init(Arc::default);
         let mut refused = None;
         if let Some(answer) = memory.answers.iter().find(|answer| answer.key == key) {
             let answer = serde_json::from_value(answer.value.clone());
@@ -222,7 +235,7 @@ impl Context {
         &self,
         question: &(impl Serialize + ?Sized),
     ) -> Result<A, Interrupted> {
-        let memory = self.memory.get_or_init(Box::default);
+        let memory = self.memory.get_or_init(Arc::default);
         let key = {
             let mut state = memory.interrupts();
             state.unnamed += 1;
@@ -265,7 +278,7 @@ impl Context {
 
     /// Takes over the interrupts of a graph inside this task.
     pub(crate) fn pass_on(&self, interrupts: Vec<Interrupt>, refused: Option<NodeError>) {
-        let memory = self.memory.get_or_init(Box::default);
+        let memory = self.memory.get_or_init(Arc::default);
         let mut state = memory.interrupts();
         state.inner.extend(interrupts);
         state.paused = true;

@@ -1,0 +1,141 @@
+//! Parses `let` statements.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{ToTokens, quote};
+use syn::parse::ParseStream;
+use syn::parse::discouraged::Speculative as _;
+use syn::{Attribute, Expr, Pat, Token, Type};
+
+use super::tokens::{bound_names, ends_in_braces, input_span, skip_past_semicolon};
+use super::{Read, Reader};
+use crate::diag::{Errors, last_span};
+use crate::graph::ast::{Let, Stage, SwitchSyntax};
+use crate::graph::lets;
+
+impl Reader<'_> {
+    /// `let pattern = value;`
+    pub(super) fn let_statement(&mut self, input: ParseStream<'_>) -> Let {
+        let mut lost = Vec::new();
+        if let Ok(read) = self.read_let(input, &mut lost) {
+            return read;
+        }
+        skip_past_semicolon(input);
+        Let {
+            lost,
+            ..Let::default()
+        }
+    }
+
+    fn read_let(&mut self, input: ParseStream<'_>, lost: &mut Vec<Ident>) -> Read<Let> {
+        let attributes = self.ok(input.call(Attribute::parse_outer))?;
+        if !input.peek(Token![let]) {
+            let written = last_span(&quote!(#(#attributes)*));
+            let span = input_span(input, written.unwrap_or_else(|| input.span()));
+            return Err(self.fail_at(span, "attributes can only stand before a `let`"));
+        }
+        let keyword: Token![let] = self.ok(input.parse())?;
+        if input.is_empty() || input.peek(Token![;]) || input.peek(Token![=]) {
+            return Err(self.fail_at(keyword.span, "expected a name after `let`"));
+        }
+        let pattern = self.ok(input.call(Pat::parse_single))?;
+        bound_names(&pattern.to_token_stream(), lost);
+        let names = lets::names(&pattern, &attributes);
+        let mut statement = quote!(#(#attributes)* #keyword #pattern);
+        if input.peek(Token![:]) {
+            let colon: Token![:] = self.ok(input.parse())?;
+            let of: Type = self.ok(input.parse())?;
+            statement.extend(quote!(#colon #of));
+        }
+        if !input.peek(Token![=]) || input.peek(Token![=>]) {
+            let span = input_span(input, last_span(&statement).unwrap_or(keyword.span));
+            return Err(self.fail_at(
+                span,
+                "expected `=` and a value, as in `let a = b.retry(3);`",
+            ));
+        }
+        let equals: Token![=] = self.ok(input.parse())?;
+        if input.is_empty() || input.peek(Token![;]) {
+            return Err(self.fail_at(equals.span, "expected a value after `=`"));
+        }
+        if let Pat::Ident(name) = &pattern
+            && attributes.is_empty()
+            && let Some((decision, value)) = decision(input)
+        {
+            let named = [name.ident.clone()];
+            statement.extend(quote!(#equals #value));
+            self.semicolon(input, &statement, "a `let`");
+            statement.extend(quote!(;));
+            return Ok(Let {
+                statement,
+                names: named.into(),
+                value,
+                decision: Some(decision),
+                ..Let::default()
+            });
+        }
+        let value: Expr = self.ok(input.parse())?;
+        if let Some((argument, of)) = lets::lent(&value) {
+            let of = of.to_token_stream();
+            let message = format!(
+                "the future borrows `{argument}`, which this closure cannot lend: write `async |{argument}: &{of}| ..`; \
+                 or, if the closure captures something, `move |{argument}: {of}| async move {{ .. }}`"
+            );
+            self.errors.on(argument, message);
+        }
+        statement.extend(quote!(#equals #value));
+        let mut uses = value.to_token_stream();
+        if input.peek(Token![else]) {
+            if ends_in_braces(&value) {
+                let message = "the value before this `else` ends in braces: put it in parentheses";
+                return Err(self.fail_at(input.span(), message));
+            }
+            let otherwise: Token![else] = self.ok(input.parse())?;
+            let block: syn::Block = self.ok(input.parse())?;
+            statement.extend(quote!(#otherwise #block));
+            uses.extend(block.into_token_stream());
+        }
+        self.semicolon(input, &statement, "a `let`");
+        statement.extend(quote!(;));
+        Ok(Let {
+            statement,
+            names,
+            value: uses,
+            ..Let::default()
+        })
+    }
+}
+
+/// Parses a value that can be a decision, with its tokens.
+///
+/// It may be ordinary Rust all the same: the use of its name decides.
+fn decision(input: ParseStream<'_>) -> Option<(Box<SwitchSyntax>, TokenStream)> {
+    let is_match = input.peek(Token![match]);
+    if !is_match && !input.peek(Token![if]) {
+        return None;
+    }
+    let mut errors = Errors::new();
+    let mut reader = Reader::new(&mut errors);
+    let fork = input.fork();
+    let stage = if is_match {
+        reader.match_stage(&fork)
+    } else {
+        reader.if_stage(&fork)
+    };
+    let Ok(Stage::Switch(switch)) = stage else {
+        return None;
+    };
+    if !errors.is_empty() || !(fork.is_empty() || fork.peek(Token![;])) {
+        return None;
+    }
+    let rest = fork.cursor();
+    let mut tokens = TokenStream::new();
+    let mut cursor = input.cursor();
+    while cursor != rest
+        && let Some((tree, next)) = cursor.token_tree()
+    {
+        tokens.extend([tree]);
+        cursor = next;
+    }
+    input.advance_to(&fork);
+    Some((switch, tokens))
+}

@@ -1,0 +1,25 @@
+use langgraph::prelude::*;
+
+#[node]
+async fn plan(n: &i64) -> i64 {
+    *n
+}
+
+#[node]
+async fn search(n: &i64) -> i64 {
+    *n
+}
+
+fn enough(n: &i64) -> bool {
+    *n > 3
+}
+
+fn main() {
+    let _ = graph! {
+        type State = i64;
+
+        let turn = if enough { END } else { plan => turn };
+
+        START => turn => search => END;
+    };
+}
