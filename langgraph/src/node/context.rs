@@ -62,6 +62,7 @@ impl Clone for Context {
             calls: AtomicU32::new(0),
             is_clone: true,
             place: self.place.clone(),
+            task: self.task.clone(),
             memory: OnceLock::from(Arc::clone(memory)),
         }
     }

@@ -138,12 +138,6 @@ impl<E: Error + Send + Sync + 'static> IntoNodeError for E {
 }
 
 // `?` also works in `main` and in tests that return a `Box<dyn Error>`.
-impl From<NodeError> for Box<dyn Error + Send + Sync> {
-    fn from(error: NodeError) -> Self {
-        error.0
-    }
-}
-
 impl From<NodeError> for Box<dyn Error> {
     fn from(error: NodeError) -> Self {
         error.0
