@@ -35,17 +35,17 @@ use crate::ChatModel;
 pub trait WithModel: Sized {
     /// Sets the model. That of a run takes precedence over that of its graph.
     #[must_use]
-    fn model(self, model: impl ChatModel) -> Self;
+    fn model(self, model: impl ChatModel + 'static) -> Self;
 }
 
 impl<S: State> WithModel for CompiledStateGraph<S> {
-    fn model(self, model: impl ChatModel) -> Self {
+    fn model(self, model: impl ChatModel + 'static) -> Self {
         self.resource::<dyn ChatModel>(Arc::new(model))
     }
 }
 
 impl<S: State> WithModel for Run<S> {
-    fn model(self, model: impl ChatModel) -> Self {
+    fn model(self, model: impl ChatModel + 'static) -> Self {
         self.resource::<dyn ChatModel>(Arc::new(model))
     }
 }
