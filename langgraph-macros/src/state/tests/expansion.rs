@@ -37,6 +37,10 @@ fn a_state_of_each_kind_of_field() {
                 pub handle: ::core::option::Option<Handle>,
                 /// What is written to `plain`: replaces the value.
                 pub plain: ::core::option::Option<String>,
+                #[doc(hidden)]
+                pub __overwrites: ::core::option::Option<
+                    ::langgraph::__private::Box<NotesUpdate<T>>,
+                >,
             }
             #[automatically_derived]
             #[allow(dead_code, unreachable_pub, private_interfaces)]
@@ -78,6 +82,33 @@ fn a_state_of_each_kind_of_field() {
                     self.plain = ::core::option::Option::Some(value);
                     self
                 }
+                /// Sets `log` to this value, without its reducer: `overwrite_log(vec![])` empties a list.
+                #[must_use]
+                #[allow(clippy::all, clippy::pedantic)]
+                pub fn overwrite_log(mut self, value: Vec<T>) -> Self {
+                    self.__overwrites.get_or_insert_default().log = ::core::option::Option::Some(
+                        value,
+                    );
+                    self
+                }
+                /// Sets `total` to this value, without its reducer: `overwrite_total(vec![])` empties a list.
+                #[must_use]
+                #[allow(clippy::all, clippy::pedantic)]
+                pub fn overwrite_total(mut self, value: i64) -> Self {
+                    self.__overwrites.get_or_insert_default().total = ::core::option::Option::Some(
+                        value,
+                    );
+                    self
+                }
+                /// Sets `last` to this value, without its reducer: `overwrite_last(vec![])` empties a list.
+                #[must_use]
+                #[allow(clippy::all, clippy::pedantic)]
+                pub fn overwrite_last(mut self, value: i64) -> Self {
+                    self.__overwrites.get_or_insert_default().last = ::core::option::Option::Some(
+                        value,
+                    );
+                    self
+                }
             }
             #[automatically_derived]
             impl<T> ::core::default::Default for NotesUpdate<T> {
@@ -88,6 +119,7 @@ fn a_state_of_each_kind_of_field() {
                         last: ::core::option::Option::None,
                         handle: ::core::option::Option::None,
                         plain: ::core::option::Option::None,
+                        __overwrites: ::core::option::Option::None,
                     }
                 }
             }
@@ -105,6 +137,7 @@ fn a_state_of_each_kind_of_field() {
                         last: ::langgraph::__private::CloneField(&self.last).cloned(),
                         handle: ::langgraph::__private::CloneField(&self.handle).cloned(),
                         plain: ::langgraph::__private::CloneField(&self.plain).cloned(),
+                        __overwrites: ::langgraph::__private::CloneField(&self.__overwrites).cloned(),
                     }
                 }
             }
@@ -118,6 +151,7 @@ fn a_state_of_each_kind_of_field() {
                         last: ::core::option::Option::Some(state.last),
                         handle: ::core::option::Option::Some(state.handle),
                         plain: ::core::option::Option::Some(state.plain),
+                        __overwrites: ::core::option::Option::None,
                     }
                 }
             }
@@ -147,6 +181,9 @@ fn a_state_of_each_kind_of_field() {
                     if let ::core::option::Option::Some(value) = &self.plain {
                         shown.field("plain", value);
                     }
+                    if let ::core::option::Option::Some(value) = &self.__overwrites {
+                        shown.field("overwrites", value);
+                    }
                     shown.finish()
                 }
             }
@@ -162,32 +199,37 @@ fn a_state_of_each_kind_of_field() {
                 fn eq(&self, other: &Self) -> ::core::primitive::bool {
                     true && self.log == other.log && self.total == other.total
                         && self.last == other.last && self.handle == other.handle
-                        && self.plain == other.plain
+                        && self.plain == other.plain && self.__overwrites == other.__overwrites
                 }
             }
             const _: () = {
                 #[allow(non_snake_case, clippy::multiple_bound_locations)]
-                fn __reducer_log<T>() -> impl ::langgraph::state::Reducer<Vec<T>>
+                fn __reducer_log<T>() -> impl ::langgraph::state::Reducer<Vec<T>, Vec<T>>
                 where
                     T: ::core::clone::Clone + ::core::marker::Send + ::core::marker::Sync + 'static,
                 {
-                    ::langgraph::__private::reducer::<Vec<T>, _, _>(::langgraph::state::Append)
+                    ::langgraph::__private::reducer::<
+                        Vec<T>,
+                        Vec<T>,
+                        _,
+                        _,
+                    >(::langgraph::state::Append)
                 }
                 #[allow(non_snake_case, clippy::multiple_bound_locations)]
-                fn __reducer_total<T>() -> impl ::langgraph::state::Reducer<i64>
+                fn __reducer_total<T>() -> impl ::langgraph::state::Reducer<i64, i64>
                 where
                     T: ::core::clone::Clone + ::core::marker::Send + ::core::marker::Sync + 'static,
                 {
-                    ::langgraph::__private::closure_reducer::<i64, _>(|a, b| a + b)
+                    ::langgraph::__private::closure_reducer::<i64, i64, _>(|a, b| a + b)
                 }
                 #[allow(non_snake_case, clippy::multiple_bound_locations)]
-                fn __reducer_last<T>() -> impl ::langgraph::state::Reducer<i64>
+                fn __reducer_last<T>() -> impl ::langgraph::state::Reducer<i64, i64>
                 where
                     T: ::core::clone::Clone + ::core::marker::Send + ::core::marker::Sync + 'static,
                 {
                     #[allow(unused_imports)]
                     use ::langgraph::__private::reducers::*;
-                    ::langgraph::__private::reducer::<i64, _, _>(newest)
+                    ::langgraph::__private::reducer::<i64, i64, _, _>(newest)
                 }
                 #[automatically_derived]
                 #[allow(unused_variables, unused_mut)]
@@ -223,6 +265,9 @@ fn a_state_of_each_kind_of_field() {
                         if update.plain.is_some() {
                             written.insert(4);
                         }
+                        if let ::core::option::Option::Some(set) = &update.__overwrites {
+                            written.union_with(&self.written(set));
+                        }
                         written
                     }
                     fn try_merge(
@@ -253,6 +298,9 @@ fn a_state_of_each_kind_of_field() {
                         if let ::core::option::Option::Some(value) = update.plain {
                             self.plain = value;
                         }
+                        if let ::core::option::Option::Some(set) = update.__overwrites {
+                            self.overwrite(*set);
+                        }
                         ::core::result::Result::Ok(())
                     }
                     fn overwrite(&mut self, update: Self::Update) {
@@ -270,6 +318,34 @@ fn a_state_of_each_kind_of_field() {
                         }
                         if let ::core::option::Option::Some(value) = update.plain {
                             self.plain = value;
+                        }
+                        if let ::core::option::Option::Some(set) = update.__overwrites {
+                            self.overwrite(*set);
+                        }
+                    }
+                    fn split(
+                        mut update: Self::Update,
+                    ) -> (
+                        ::core::option::Option<Self::Update>,
+                        ::core::option::Option<Self::Update>,
+                    ) {
+                        match update.__overwrites.take() {
+                            ::core::option::Option::None => {
+                                (::core::option::Option::Some(update), ::core::option::Option::None)
+                            }
+                            ::core::option::Option::Some(set) => {
+                                let empty = true && update.log.is_none() && update.total.is_none()
+                                    && update.last.is_none() && update.handle.is_none()
+                                    && update.plain.is_none() && update.__overwrites.is_none();
+                                (
+                                    if empty {
+                                        ::core::option::Option::None
+                                    } else {
+                                        ::core::option::Option::Some(update)
+                                    },
+                                    ::core::option::Option::Some(*set),
+                                )
+                            }
                         }
                     }
                     fn discard(
@@ -292,6 +368,9 @@ fn a_state_of_each_kind_of_field() {
                         if fields.contains(4) {
                             update.plain = ::core::option::Option::None;
                         }
+                        if let ::core::option::Option::Some(set) = &mut update.__overwrites {
+                            self.discard(set, fields);
+                        }
                     }
                     fn reset(&mut self, fields: &::langgraph::state::FieldSet) {
                         if fields.contains(3) {
@@ -307,6 +386,9 @@ fn a_state_of_each_kind_of_field() {
                         }
                         if let ::core::option::Option::Some(value) = &mut update.last {
                             ::langgraph::state::Reducer::prepare(&__reducer_last::<T>(), value);
+                        }
+                        if let ::core::option::Option::Some(set) = &mut update.__overwrites {
+                            self.prepare(set);
                         }
                     }
                     fn messages(
