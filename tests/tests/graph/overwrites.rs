@@ -75,7 +75,7 @@ async fn an_overwrite_is_read_back_from_a_thread() {
             .is_empty()
     );
     let state = graph.run(cleared).thread("new").await.unwrap();
-    assert_eq!(state.log, ["dropped 0", "dropped 1", "dropped 1"]);
+    assert_eq!(state.state().log, ["dropped 0", "dropped 1", "dropped 1"]);
 }
 
 #[test]
