@@ -86,9 +86,10 @@ fn impls(model: &StateModel<'_>, names: &Names<'_>) -> TokenStream {
             Some(whole) => whole == *part,
             None => field.ident == part,
         });
-        match from {
-            Some(Field { ident, .. }) => quote!(#part: ::core::option::Option::Some(state.#ident)),
-            None => quote!(#part: ::core::option::Option::None),
+        if let Some(Field { ident, .. }) = from {
+            quote!(#part: ::core::option::Option::Some(state.#ident))
+        } else {
+            quote!(#part: ::core::option::Option::None)
         }
     });
     let shown = parts.iter().map(|part| {
@@ -205,7 +206,9 @@ fn overwrites(model: &StateModel<'_>) -> TokenStream {
     fields
         .map(|field| {
             let (ident, ty, name) = (field.ident, field.ty, &field.name);
-            let method = quote::format_ident!("overwrite_{name}", span = ident.span());
+            let stem = name.to_string();
+            let stem = stem.trim_start_matches('_');
+            let method = quote::format_ident!("overwrite_{stem}", span = ident.span());
             if model.fields.iter().any(|other| *other.ident == method) {
                 return TokenStream::new();
             }
