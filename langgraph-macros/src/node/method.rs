@@ -139,85 +139,17 @@ pub(super) fn as_written(mut block: ItemImpl) -> ItemImpl {
 /// The `impl Node` that calls the method.
 pub(super) fn expand(block: &ItemImpl, method: &Method<'_>, options: &NodeOptions) -> TokenStream {
     let root = &options.root;
-    let Method {
-        run: method,
-        arguments,
-        state,
-        item,
-    } = method;
-    let this = &block.self_ty;
+    let (state, this) = (&method.state, &block.self_ty);
     let shared = shared_lifetime();
     let mut generics = block.generics.clone();
     generics.make_where_clause().predicates.push(parse_quote! {
         #this: ::core::marker::Send + ::core::marker::Sync + 'static
     });
     let (params, _, bounds) = generics.split_for_impl();
-    let passed = arguments.iter().map(|argument| match argument.role {
-        Role::Owned if item.is_some() => quote!(item),
-        Role::Owned => quote!(::core::clone::Clone::clone(state)),
-        Role::StateOrContext if !borrows_context(argument) => quote!(state),
-        Role::State => quote!(state),
-        Role::Context | Role::StateOrContext => quote_spanned!(argument.ty.span()=> cx),
-    });
-    let run = &method.sig.ident;
-    let unit: Type = parse_quote!(());
-    let output = match &method.sig.output {
-        ReturnType::Default => &unit,
-        ReturnType::Type(_, ty) => &**ty,
-    };
-    let output = one_lifetime(output);
-    let is_async = method.sig.asyncness.is_some();
-    let call = quote_spanned!(run.span()=> <Self>::#run(self, #(#passed),*));
-    let called = if is_async {
-        quote!(#call.await)
-    } else {
-        call.clone()
-    };
-    let written = match &options.writes {
-        _ if options.writes_unread => Some(answer::nothing(&called)),
-        Some(fields) => {
-            let written = answer::written(root, state, fields, Some(&output), &called);
-            Some(written)
-        }
-        None => None,
-    };
-    let (answer, value) = match written {
-        Some(answer::Written { ty, value }) if is_async => (ty, quote!(async move { #value })),
-        Some(answer::Written { ty, value }) => (ty, value),
-        None => (output, call),
-    };
-    let span = match &method.sig.output {
-        ReturnType::Default => run.span(),
-        ReturnType::Type(_, ty) => ty.span(),
-    };
-    let at_output = root.at(span);
-    let answers = quote_spanned!(span=> #at_output::__private::answer_of::<#state, #answer>());
-    let made = if is_async {
-        quote_spanned!(run.span()=> #answers.future(#value))
-    } else {
-        quote_spanned!(run.span()=> #answers.ready(#value))
-    };
-    let option = quote!(::core::option::Option);
-    let text = quote!(::core::primitive::str);
-    let docs = docs(&method.attrs)
-        .or_else(|| docs(&block.attrs))
-        .map(|docs| {
-            quote! {
-                fn docs(&self) -> #option<&#text> {
-                    #option::Some(#docs)
-                }
-            }
-        });
-    let writes = options.writes.as_ref().map(|fields| {
-        let names = fields.iter();
-        let names = names.map(|field| syn::ext::IdentExt::unraw(field).to_string());
-        quote! {
-            fn writes(&self) -> #option<&[&#text]> {
-                #option::Some(&[#(#names),*])
-            }
-        }
-    });
-    let (of, item) = match item {
+    let Body { answers, made } = body(method, options);
+    let docs = docs_method(block, method);
+    let writes = writes_method(options);
+    let (of, item) = match method.item {
         Some(item) => (quote!(WorkerNode<#state, #item>), quote!(item: #item,)),
         None => (quote!(Node<#state>), TokenStream::new()),
     };
@@ -242,4 +174,80 @@ pub(super) fn expand(block: &ItemImpl, method: &Method<'_>, options: &NodeOption
             #writes
         }
     }
+}
+
+/// The body of the node's `run`.
+struct Body {
+    /// What the runtime knows of the method's answer by its type.
+    answers: TokenStream,
+    made: TokenStream,
+}
+
+/// Prints the call of the method, and what becomes of its answer.
+fn body(method: &Method<'_>, options: &NodeOptions) -> Body {
+    let (root, state) = (&options.root, &method.state);
+    let signature = &method.run.sig;
+    let run = &signature.ident;
+    let passed = method.arguments.iter().map(|argument| match argument.role {
+        Role::Owned if method.item.is_some() => quote!(item),
+        Role::Owned => quote!(::core::clone::Clone::clone(state)),
+        Role::StateOrContext if !borrows_context(argument) => quote!(state),
+        Role::State => quote!(state),
+        Role::Context | Role::StateOrContext => quote_spanned!(argument.ty.span()=> cx),
+    });
+    let unit: Type = parse_quote!(());
+    let (output, span) = match &signature.output {
+        ReturnType::Default => (&unit, run.span()),
+        ReturnType::Type(_, ty) => (&**ty, ty.span()),
+    };
+    let output = one_lifetime(output);
+    let is_async = signature.asyncness.is_some();
+    let call = quote_spanned!(run.span()=> <Self>::#run(self, #(#passed),*));
+    let called = if is_async {
+        quote!(#call.await)
+    } else {
+        call.clone()
+    };
+    let written = match &options.writes {
+        _ if options.writes_unread => Some(answer::nothing(&called)),
+        Some(fields) => {
+            let written = answer::written(root, state, fields, Some(&output), &called);
+            Some(written)
+        }
+        None => None,
+    };
+    let (answer, value) = match written {
+        Some(answer::Written { ty, value }) if is_async => (ty, quote!(async move { #value })),
+        Some(answer::Written { ty, value }) => (ty, value),
+        None => (output, call),
+    };
+    let at_output = root.at(span);
+    let answers = quote_spanned!(span=> #at_output::__private::answer_of::<#state, #answer>());
+    let made = if is_async {
+        quote_spanned!(run.span()=> #answers.future(#value))
+    } else {
+        quote_spanned!(run.span()=> #answers.ready(#value))
+    };
+    Body { answers, made }
+}
+
+/// Prints the method that returns the documentation of the node, if it has one.
+fn docs_method(block: &ItemImpl, method: &Method<'_>) -> Option<TokenStream> {
+    let docs = docs(&method.run.attrs).or_else(|| docs(&block.attrs))?;
+    Some(quote! {
+        fn docs(&self) -> ::core::option::Option<&::core::primitive::str> {
+            ::core::option::Option::Some(#docs)
+        }
+    })
+}
+
+/// Prints the method that returns the fields that the node writes, if they are declared.
+fn writes_method(options: &NodeOptions) -> Option<TokenStream> {
+    let names = options.writes.as_ref()?.iter();
+    let names = names.map(|field| syn::ext::IdentExt::unraw(field).to_string());
+    Some(quote! {
+        fn writes(&self) -> ::core::option::Option<&[&::core::primitive::str]> {
+            ::core::option::Option::Some(&[#(#names),*])
+        }
+    })
 }

@@ -2,12 +2,11 @@
 
 use proc_macro2::{Literal, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
-use syn::parse_quote;
 
 use super::names::Names;
 use super::reducers::reducer_name;
-use super::update::{overwrites_name, parts};
 use super::{Field, StateModel};
+use crate::paths::Root;
 
 /// The parts of the state's methods, field by field.
 #[derive(Default)]
@@ -26,145 +25,132 @@ struct Bodies {
 impl Bodies {
     fn new(model: &StateModel<'_>, names: &Names<'_>) -> Self {
         let root = &model.root;
-        let turbofish = names.ty_generics.as_turbofish();
         let mut bodies = Self::default();
         for (index, field) in model.fields.iter().enumerate() {
-            let Field {
-                ident,
-                name,
-                ty,
-                options,
-                ..
-            } = field;
             let index = Literal::usize_unsuffixed(index);
-            let set = quote! {
-                if let ::core::option::Option::Some(value) = update.#ident {
-                    self.#ident = value;
-                }
-            };
-            let type_text = match &options.update {
-                Some(update) => format!("{} <- {}", type_text(ty), type_text(update)),
-                None => type_text(ty),
-            };
-            let whole = field.whole();
-            let mut kind = quote!(#root::state::Field::plain(#name).typed(#type_text));
-            if !options.aliases.is_empty() {
-                let aliases = &options.aliases;
-                kind.extend(quote!(.aliases(&[#(#aliases),*])));
-            }
-            let set = match &whole {
-                Some(whole) => quote! {
-                    if let ::core::option::Option::Some(value) = update.#whole {
-                        self.#ident = value;
-                    }
-                },
-                None => set,
-            };
-            let whole_too = whole
-                .as_ref()
-                .map(|whole| quote!(|| update.#whole.is_some()));
-            let discard_whole = whole
-                .as_ref()
-                .map(|whole| quote!(update.#whole = ::core::option::Option::None;));
-            bodies.written.extend(quote! {
-                if update.#ident.is_some() #whole_too {
-                    written.insert(#index);
-                }
-            });
-            bodies.discard.extend(quote! {
-                if fields.contains(#index) {
-                    update.#ident = ::core::option::Option::None;
-                    #discard_whole
-                }
-            });
-            if field.is_reduced() {
-                kind.extend(quote!(.reduced()));
-                let reducer = reducer_name(field);
-                let at_type = root.at(field.type_span());
-                let at_type = quote_spanned!(field.type_span()=> #at_type::__private::merge_field);
-                bodies.try_merge.extend(quote! {
-                    #at_type(&#reducer #turbofish(), &mut self.#ident, update.#ident, #name)?;
-                });
-                if whole.is_some() {
-                    bodies.try_merge.extend(set.clone());
-                    // Without a value of its own type, the field begins anew and takes the update.
-                    bodies.overwrite.extend(quote! {
-                        if update.#ident.is_some() {
-                            self.#ident = ::core::default::Default::default();
-                            let _ = #root::__private::merge_field(
-                                &#reducer #turbofish(), &mut self.#ident, update.#ident, #name,
-                            );
-                        }
-                    });
-                }
-                bodies.prepare.extend(quote! {
-                    if let ::core::option::Option::Some(value) = &mut update.#ident {
-                        #root::state::Reducer::prepare(&#reducer #turbofish(), value);
-                    }
-                });
-            } else {
-                bodies.try_merge.extend(set.clone());
-            }
-            bodies.overwrite.extend(set);
-            if options.ephemeral {
-                kind.extend(quote!(.ephemeral()));
-            }
-            if options.untracked {
-                kind.extend(quote!(.untracked()));
-            }
-            if options.ephemeral || options.untracked {
-                let default = quote_spanned!(field.type_span()=> <#ty as ::core::default::Default>::default());
-                bodies.reset.extend(quote! {
-                    if fields.contains(#index) {
-                        self.#ident = #default;
-                    }
-                });
-            }
-            if options.rule.is_messages() {
-                bodies
-                    .prepare_whole
-                    .extend(quote!(#root::__private::give_ids(&mut self.#ident);));
-                bodies
-                    .messages
-                    .extend(quote!(#root::__private::see_messages(&update.#ident, see);));
-            }
+            let kind = kind(root, field);
             bodies.fields.extend(quote!(#kind,));
-        }
-        if model.may_overwrite() {
-            bodies.add_overwrites();
+            bodies.add_presence(field, &index);
+            bodies.add_merge(root, names, field);
+            bodies.add_reset(field, &index);
+            bodies.add_messages(root, field);
         }
         bodies
     }
-}
 
-impl Bodies {
-    /// Adds what an update sets without reducers. The runtime takes it out of an update first; this is for an
-    /// update that is merged by hand.
-    fn add_overwrites(&mut self) {
-        let overwrites = overwrites_name();
+    /// Adds whether an update writes the field, and the removal of the field from it.
+    fn add_presence(&mut self, field: &Field<'_>, index: &Literal) {
+        let ident = field.ident;
+        let whole = field.whole();
+        let or_whole = whole
+            .as_ref()
+            .map(|whole| quote!(|| update.#whole.is_some()));
+        let discard_whole =
+            whole.map(|whole| quote!(update.#whole = ::core::option::Option::None;));
         self.written.extend(quote! {
-            if let ::core::option::Option::Some(set) = &update.#overwrites {
-                written.union_with(&self.written(set));
+            if update.#ident.is_some() #or_whole {
+                written.insert(#index);
             }
         });
         self.discard.extend(quote! {
-            if let ::core::option::Option::Some(set) = &mut update.#overwrites {
-                self.discard(set, fields);
+            if fields.contains(#index) {
+                update.#ident = ::core::option::Option::None;
+                #discard_whole
             }
         });
-        self.prepare.extend(quote! {
-            if let ::core::option::Option::Some(set) = &mut update.#overwrites {
-                self.prepare(set);
-            }
-        });
+    }
+
+    /// Adds how an update reaches the field, with its reducer and without.
+    fn add_merge(&mut self, root: &Root, names: &Names<'_>, field: &Field<'_>) {
+        let Field { ident, name, .. } = field;
+        let whole = field.whole();
+        let part = whole.as_ref().unwrap_or(ident);
         let set = quote! {
-            if let ::core::option::Option::Some(set) = update.#overwrites {
-                self.overwrite(*set);
+            if let ::core::option::Option::Some(value) = update.#part {
+                self.#ident = value;
             }
         };
-        self.try_merge.extend(set.clone());
+        if field.is_reduced() {
+            let turbofish = names.ty_generics.as_turbofish();
+            let reducer = reducer_name(field);
+            let at_type = root.at(field.type_span());
+            let merge = quote_spanned!(field.type_span()=> #at_type::__private::merge_field);
+            self.try_merge.extend(quote! {
+                #merge(&#reducer #turbofish(), &mut self.#ident, update.#ident, #name)?;
+            });
+            if whole.is_some() {
+                self.try_merge.extend(set.clone());
+                // Without a value of its own type, the field begins anew and takes the update.
+                self.overwrite.extend(quote! {
+                    if update.#ident.is_some() {
+                        self.#ident = ::core::default::Default::default();
+                        let _ = #root::__private::merge_field(
+                            &#reducer #turbofish(), &mut self.#ident, update.#ident, #name,
+                        );
+                    }
+                });
+            }
+            self.prepare.extend(quote! {
+                if let ::core::option::Option::Some(value) = &mut update.#ident {
+                    #root::state::Reducer::prepare(&#reducer #turbofish(), value);
+                }
+            });
+        } else {
+            self.try_merge.extend(set.clone());
+        }
         self.overwrite.extend(set);
     }
+
+    /// Adds the default of a field that does not outlive its superstep, or is not stored.
+    fn add_reset(&mut self, field: &Field<'_>, index: &Literal) {
+        let Field { ident, ty, .. } = field;
+        if field.options.ephemeral || field.options.untracked {
+            let default =
+                quote_spanned!(field.type_span()=> <#ty as ::core::default::Default>::default());
+            self.reset.extend(quote! {
+                if fields.contains(#index) {
+                    self.#ident = #default;
+                }
+            });
+        }
+    }
+
+    /// Adds the chat messages of the field.
+    fn add_messages(&mut self, root: &Root, field: &Field<'_>) {
+        let ident = field.ident;
+        if field.options.rule.is_messages() {
+            self.prepare_whole
+                .extend(quote!(#root::__private::give_ids(&mut self.#ident);));
+            self.messages
+                .extend(quote!(#root::__private::see_messages(&update.#ident, see);));
+        }
+    }
+}
+
+/// Prints the description of the field.
+fn kind(root: &Root, field: &Field<'_>) -> TokenStream {
+    let Field {
+        name, ty, options, ..
+    } = field;
+    let type_text = match &options.update {
+        Some(update) => format!("{} <- {}", type_text(ty), type_text(update)),
+        None => type_text(ty),
+    };
+    let mut kind = quote!(#root::state::Field::plain(#name).typed(#type_text));
+    if !options.aliases.is_empty() {
+        let aliases = &options.aliases;
+        kind.extend(quote!(.aliases(&[#(#aliases),*])));
+    }
+    if field.is_reduced() {
+        kind.extend(quote!(.reduced()));
+    }
+    if options.ephemeral {
+        kind.extend(quote!(.ephemeral()));
+    }
+    if options.untracked {
+        kind.extend(quote!(.untracked()));
+    }
+    kind
 }
 
 /// Prints the `State` impl of the struct, and its update as the output of a node.
@@ -189,16 +175,12 @@ pub(super) fn state_impl(model: &StateModel<'_>, names: &Names<'_>) -> TokenStre
         prepare_whole,
         messages,
     } = Bodies::new(model, names);
-    let mut output_bounds = state_bounds.clone();
-    output_bounds.predicates.push(parse_quote! {
-        for<'__state> #state #ty_generics: #root::state::State<Update = Self>
-    });
+    let output_bounds = names.of_update();
     // At the derive, like the rest of the header: a missing bound is then one error.
     let mut this = (*state).clone();
     this.set_span(Span::call_site());
     let prepare_whole =
         (!prepare_whole.is_empty()).then(|| quote!(fn prepare_whole(&mut self) { #prepare_whole }));
-    let split = model.may_overwrite().then(|| split(model));
     let codec = codec(model);
     let dismiss = dismiss(model);
     let name = name(model);
@@ -231,8 +213,6 @@ pub(super) fn state_impl(model: &StateModel<'_>, names: &Names<'_>) -> TokenStre
             fn overwrite(&mut self, update: Self::Update) {
                 #overwrite
             }
-
-            #split
 
             fn discard(&self, update: &mut Self::Update, fields: &#root::state::FieldSet) {
                 #discard
@@ -273,36 +253,6 @@ pub(super) fn state_impl(model: &StateModel<'_>, names: &Names<'_>) -> TokenStre
             ) -> ::core::result::Result<#root::node::Output<#state #ty_generics>, #root::error::NodeError>
             {
                 ::core::result::Result::Ok(#root::node::Output::update(self))
-            }
-        }
-    }
-}
-
-/// Prints the division of an update into what is merged and what is set.
-fn split(model: &StateModel<'_>) -> TokenStream {
-    let (parts, overwrites) = (parts(model), overwrites_name());
-    quote! {
-        fn split(
-            mut update: Self::Update,
-        ) -> (
-            ::core::option::Option<Self::Update>,
-            ::core::option::Option<Self::Update>,
-        ) {
-            match update.#overwrites.take() {
-                ::core::option::Option::None => {
-                    (::core::option::Option::Some(update), ::core::option::Option::None)
-                }
-                ::core::option::Option::Some(set) => {
-                    let empty = true #(&& update.#parts.is_none())*;
-                    (
-                        if empty {
-                            ::core::option::Option::None
-                        } else {
-                            ::core::option::Option::Some(update)
-                        },
-                        ::core::option::Option::Some(*set),
-                    )
-                }
             }
         }
     }

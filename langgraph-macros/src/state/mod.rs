@@ -4,6 +4,7 @@ mod attr;
 mod expand;
 mod methods;
 mod names;
+mod overwrite;
 mod reducers;
 mod rows;
 mod stored;
@@ -176,13 +177,6 @@ fn read<'a>(field: &'a syn::Field, errors: &mut Errors) -> Option<Field<'a>> {
             .collect(),
         options: attr::field(&field.attrs, errors),
     })
-}
-
-impl StateModel<'_> {
-    /// Returns true if an update can set a field without its reducer.
-    fn may_overwrite(&self) -> bool {
-        self.fields.iter().any(Field::is_reduced)
-    }
 }
 
 impl Field<'_> {

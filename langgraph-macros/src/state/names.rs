@@ -8,10 +8,12 @@ use syn::spanned::Spanned as _;
 use syn::{DeriveInput, Ident, WhereClause, parse_quote, parse_quote_spanned};
 
 use super::{Field, StateModel};
+use crate::paths::Root;
 
 /// The parts that every impl needs.
 pub(super) struct Names<'a> {
     input: &'a DeriveInput,
+    root: &'a Root,
     pub(super) state: &'a Ident,
     pub(super) update: Ident,
     pub(super) impl_generics: syn::ImplGenerics<'a>,
@@ -32,6 +34,7 @@ impl<'a> Names<'a> {
         let state_bounds = with_parameters(input, &is_state);
         Self {
             input,
+            root: &model.root,
             state: &input.ident,
             update: format_ident!("{}Update", input.ident),
             impl_generics,
@@ -44,6 +47,16 @@ impl<'a> Names<'a> {
     /// Returns the struct's bounds and one more for each of its parameters.
     pub(super) fn parameters(&self, bound: &TokenStream) -> WhereClause {
         with_parameters(self.input, bound)
+    }
+
+    /// Returns the bounds of an impl of the update that needs its state.
+    pub(super) fn of_update(&self) -> WhereClause {
+        let (root, state, ty_generics) = (self.root, self.state, &self.ty_generics);
+        let mut bounds = self.state_bounds.clone();
+        bounds.predicates.push(parse_quote! {
+            for<'__state> #state #ty_generics: #root::state::State<Update = Self>
+        });
+        bounds
     }
 
     /// Returns the struct's bounds and one more for the type of each of `fields`.

@@ -2,31 +2,45 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
-use syn::parse_quote;
+use syn::{LitStr, WhereClause, parse_quote};
 
 use super::names::Names;
 use super::{Field, StateModel};
 
 /// Prints the serde impls: an update is a map of its present fields.
 pub(super) fn serde_impls(model: &StateModel<'_>, names: &Names<'_>) -> TokenStream {
+    let tracked: Vec<_> = model
+        .fields
+        .iter()
+        .filter(|field| !field.options.untracked)
+        .collect();
+    // One bound for both directions, so that a field without serde is one error.
     let root = &model.root;
+    let bounds = names.each(&tracked, &quote!(#root::__private::StoredField));
+    let serialize = serialize(model, names, &tracked, &bounds);
+    let deserialize = deserialize(model, names, &tracked, &bounds);
+    quote!(#serialize #deserialize)
+}
+
+fn serialize(
+    model: &StateModel<'_>,
+    names: &Names<'_>,
+    tracked: &[&Field<'_>],
+    bounds: &WhereClause,
+) -> TokenStream {
+    let root = &model.root;
+    let serde = quote!(#root::__private::serde);
     let Names {
         update,
         impl_generics,
         ty_generics,
         ..
     } = names;
-    let tracked: Vec<_> = model
-        .fields
-        .iter()
-        .filter(|field| !field.options.untracked)
-        .collect();
-    let serde = quote!(#root::__private::serde);
     let mut parts: Vec<(Ident, String)> = Vec::new();
-    for field in &tracked {
+    for field in tracked {
         parts.push((field.ident.clone(), field.name.clone()));
         if let Some(whole) = field.whole() {
-            parts.push((whole, format!("={}", field.name)));
+            parts.push((whole, whole_name(&field.name)));
         }
     }
     let counted = parts.iter().map(|(ident, _)| {
@@ -39,43 +53,10 @@ pub(super) fn serde_impls(model: &StateModel<'_>, names: &Names<'_>) -> TokenStr
             }
         }
     });
-    let reads = tracked.iter().map(|field| {
-        let Field {
-            ident,
-            name,
-            options,
-            ..
-        } = field;
-        let aliases = &options.aliases;
-        let whole = field.whole().map(|whole| {
-            let names = aliases.iter().map(|alias| format!("={}", alias.value()));
-            let name = format!("={name}");
-            quote! {
-                #name #(| #names)* => {
-                    self.#whole = ::core::option::Option::Some(
-                        #serde::de::MapAccess::next_value(map)?,
-                    );
-                }
-            }
-        });
-        quote! {
-            #whole
-            #name #(| #aliases)* => {
-                self.#ident = ::core::option::Option::Some(
-                    #serde::de::MapAccess::next_value(map)?,
-                );
-            }
-        }
-    });
-    // One bound for both directions, so that a field without serde is one error.
-    let stored_bounds = names.each(&tracked, &quote!(#root::__private::StoredField));
-    let mut with_lifetime = model.input.generics.clone();
-    with_lifetime.params.insert(0, parse_quote!('de));
-    let (read_generics, ..) = with_lifetime.split_for_impl();
     quote! {
         #[automatically_derived]
         #[allow(unused_mut)]
-        impl #impl_generics #serde::Serialize for #update #ty_generics #stored_bounds {
+        impl #impl_generics #serde::Serialize for #update #ty_generics #bounds {
             fn serialize<__S: #serde::Serializer>(
                 &self,
                 serializer: __S,
@@ -89,9 +70,25 @@ pub(super) fn serde_impls(model: &StateModel<'_>, names: &Names<'_>) -> TokenStr
                 #serde::ser::SerializeMap::end(map)
             }
         }
+    }
+}
 
+fn deserialize(
+    model: &StateModel<'_>,
+    names: &Names<'_>,
+    tracked: &[&Field<'_>],
+    bounds: &WhereClause,
+) -> TokenStream {
+    let root = &model.root;
+    let serde = quote!(#root::__private::serde);
+    let (update, ty_generics) = (&names.update, &names.ty_generics);
+    let reads = tracked.iter().map(|field| read(field, &serde));
+    let mut with_lifetime = model.input.generics.clone();
+    with_lifetime.params.insert(0, parse_quote!('de));
+    let (read_generics, ..) = with_lifetime.split_for_impl();
+    quote! {
         #[automatically_derived]
-        impl #read_generics #root::__private::ReadField<'de> for #update #ty_generics #stored_bounds {
+        impl #read_generics #root::__private::ReadField<'de> for #update #ty_generics #bounds {
             fn read<__A: #serde::de::MapAccess<'de>>(
                 &mut self,
                 name: &::core::primitive::str,
@@ -107,7 +104,7 @@ pub(super) fn serde_impls(model: &StateModel<'_>, names: &Names<'_>) -> TokenStr
         }
 
         #[automatically_derived]
-        impl #read_generics #serde::Deserialize<'de> for #update #ty_generics #stored_bounds {
+        impl #read_generics #serde::Deserialize<'de> for #update #ty_generics #bounds {
             fn deserialize<__D: #serde::Deserializer<'de>>(
                 deserializer: __D,
             ) -> ::core::result::Result<Self, __D::Error> {
@@ -115,4 +112,29 @@ pub(super) fn serde_impls(model: &StateModel<'_>, names: &Names<'_>) -> TokenStr
             }
         }
     }
+}
+
+/// Prints the arms that read the field under its names.
+fn read(field: &Field<'_>, serde: &TokenStream) -> TokenStream {
+    let aliases: Vec<_> = field.options.aliases.iter().map(LitStr::value).collect();
+    let arm = |part: &Ident, name: &str, aliases: &[String]| {
+        quote! {
+            #name #(| #aliases)* => {
+                self.#part = ::core::option::Option::Some(
+                    #serde::de::MapAccess::next_value(map)?,
+                );
+            }
+        }
+    };
+    let whole = field.whole().map(|whole| {
+        let aliases: Vec<_> = aliases.iter().map(|alias| whole_name(alias)).collect();
+        arm(&whole, &whole_name(&field.name), &aliases)
+    });
+    let own = arm(field.ident, &field.name, &aliases);
+    quote!(#whole #own)
+}
+
+/// The stored name of the whole value of a field whose updates have a type of their own.
+fn whole_name(name: &str) -> String {
+    format!("={name}")
 }

@@ -26,8 +26,7 @@ pub(super) fn update_type(model: &StateModel<'_>, names: &Names<'_>) -> TokenStr
         let docs = docs(field);
         quote_spanned!(ident.span()=> #docs pub #ident: ::core::option::Option<#update>)
     });
-    let hidden = hidden(model, names);
-    let overwrites = overwrites(model);
+    let wholes = wholes(model);
     let setters = model.fields.iter().map(|field| {
         let Field { ident, name, .. } = field;
         let ty = field.update();
@@ -51,14 +50,13 @@ pub(super) fn update_type(model: &StateModel<'_>, names: &Names<'_>) -> TokenStr
         #[allow(unreachable_pub, private_interfaces, clippy::all, clippy::pedantic)]
         #vis struct #update #generics #bounds {
             #(#declarations,)*
-            #hidden
+            #wholes
         }
 
         #[automatically_derived]
         #[allow(dead_code, unreachable_pub, private_interfaces)]
         impl #impl_generics #update #ty_generics #bounds {
             #(#setters)*
-            #overwrites
         }
 
         #impls
@@ -165,70 +163,16 @@ pub(super) fn parts(model: &StateModel<'_>) -> Vec<Ident> {
     let fields = model.fields.iter();
     let mut parts: Vec<Ident> = fields.clone().map(|field| field.ident.clone()).collect();
     parts.extend(fields.filter_map(Field::whole));
-    if model.may_overwrite() {
-        parts.push(overwrites_name());
-    }
     parts
 }
 
-/// The part of an update that is set without reducers.
-pub(super) fn overwrites_name() -> Ident {
-    Ident::new("__overwrites", Span::mixed_site())
-}
-
-/// Prints the parts of an update that have no setter of their own.
-fn hidden(model: &StateModel<'_>, names: &Names<'_>) -> TokenStream {
-    let Names {
-        update,
-        ty_generics,
-        ..
-    } = names;
+/// Prints the parts that hold whole values, of fields whose updates have a type of their own.
+fn wholes(model: &StateModel<'_>) -> TokenStream {
     let wholes = model.fields.iter().filter_map(|field| {
         let (whole, ty) = (field.whole()?, field.ty);
         Some(quote!(#[doc(hidden)] pub #whole: ::core::option::Option<#ty>,))
     });
-    let wholes: TokenStream = wholes.collect();
-    if !model.may_overwrite() {
-        return wholes;
-    }
-    let (root, overwrites) = (&model.root, overwrites_name());
-    quote! {
-        #wholes
-        #[doc(hidden)]
-        pub #overwrites: ::core::option::Option<#root::__private::Box<#update #ty_generics>>,
-    }
-}
-
-/// Prints one method per reduced field that sets it without its reducer.
-fn overwrites(model: &StateModel<'_>) -> TokenStream {
-    let overwrites = overwrites_name();
-    let fields = model.fields.iter().filter(|field| field.is_reduced());
-    fields
-        .map(|field| {
-            let (ident, ty, name) = (field.ident, field.ty, &field.name);
-            let stem = name.to_string();
-            let stem = stem.trim_start_matches('_');
-            let method = quote::format_ident!("overwrite_{stem}", span = ident.span());
-            if model.fields.iter().any(|other| *other.ident == method) {
-                return TokenStream::new();
-            }
-            let part = field.whole().unwrap_or_else(|| ident.clone());
-            let docs = format!(
-                " Sets `{name}` to this value, without its reducer: `overwrite_{name}(vec![])` empties a list."
-            );
-            let value = Ident::new("value", Span::mixed_site());
-            quote! {
-                #[doc = #docs]
-                #[must_use]
-                #[allow(clippy::all, clippy::pedantic)]
-                pub fn #method(mut self, #value: #ty) -> Self {
-                    self.#overwrites.get_or_insert_default().#part =
-                        ::core::option::Option::Some(#value);
-                    self
-                }
-            }
-        })
-        .collect()
+    wholes.collect()
 }
 
 /// Returns the field's own documentation.

@@ -211,10 +211,17 @@ impl<S: State> Command<S> {
         }
     }
 
+    pub(super) fn writing(writes: Writes<S>) -> Self {
+        Self {
+            writes,
+            ..Self::default()
+        }
+    }
+
     /// Also merges `update`.
     #[must_use]
     pub fn and_update(mut self, update: S::Update) -> Self {
-        self.writes.extend(Writes::of(update));
+        self.writes.push(Write::Update(update));
         self
     }
 

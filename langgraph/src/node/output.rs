@@ -26,9 +26,13 @@ impl<S: State> Output<S> {
     }
 
     /// Creates an output that merges fields.
-    pub fn update(update: S::Update) -> Self {
+    pub const fn update(update: S::Update) -> Self {
+        Self::writing(Writes::One(Write::Update(update)))
+    }
+
+    pub(crate) const fn writing(writes: Writes<S>) -> Self {
         Self {
-            writes: Writes::of(update),
+            writes,
             jump: Jump::Edges,
         }
     }

@@ -124,13 +124,6 @@ pub trait State: Clone + Send + Sync + 'static {
     /// Sets the fields of `update`, without their reducers.
     fn overwrite(&mut self, update: Self::Update);
 
-    /// Divides `update` into what is merged and what is set without reducers.
-    ///
-    /// The updates that the derive generates set a field with a reducer by `overwrite_x(..)`.
-    fn split(update: Self::Update) -> (Option<Self::Update>, Option<Self::Update>) {
-        (Some(update), None)
-    }
-
     /// Removes `fields` from `update`.
     fn discard(&self, update: &mut Self::Update, fields: &FieldSet);
 

@@ -38,19 +38,6 @@ pub(crate) enum Writes<S: State> {
 }
 
 impl<S: State> Writes<S> {
-    /// The writes of an update: what it merges, then what it sets.
-    #[inline]
-    pub(crate) fn of(update: S::Update) -> Self {
-        match S::split(update) {
-            (Some(update), None) => Self::One(Write::Update(update)),
-            (None, Some(set)) => Self::One(Write::Overwrite(set)),
-            (Some(update), Some(set)) => {
-                Self::Many(vec![Write::Update(update), Write::Overwrite(set)])
-            }
-            (None, None) => Self::None,
-        }
-    }
-
     pub(crate) fn as_slice(&self) -> &[Write<S>] {
         match self {
             Self::None => &[],

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use langgraph::checkpoint::{Format, Json, MemorySaver};
+use langgraph::node::{IntoOutput, Overwriting, Write};
 use langgraph::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -17,11 +18,11 @@ struct Rag {
 
 /// Gathers anew, and notes it beside: no command, and no `goto`.
 #[node]
-async fn retrieve(state: &Rag) -> RagUpdate {
+async fn retrieve(state: &Rag) -> Overwriting<Rag> {
     RagUpdate::default()
-        .overwrite_documents(vec![format!("about {}", state.question)])
         .question("again".to_owned())
         .log(vec![format!("dropped {}", state.documents.len())])
+        .overwrite_documents(vec![format!("about {}", state.question)])
 }
 
 fn enough(state: &Rag) -> bool {
@@ -78,15 +79,43 @@ async fn an_overwrite_is_read_back_from_a_thread() {
     assert_eq!(state.state().log, ["dropped 0", "dropped 1", "dropped 1"]);
 }
 
+/// A part that is added later comes later.
+#[tokio::test]
+async fn several_fields_are_set_and_merged_in_order() {
+    #[node]
+    async fn again(_: &Rag) -> Overwriting<Rag> {
+        RagUpdate::default()
+            .overwrite_documents(Vec::new())
+            .and_overwrite(RagUpdate::default().log(vec!["set".to_owned()]))
+            .and_update(RagUpdate::default().documents(vec!["new".to_owned()]))
+    }
+    let graph = graph! { START => again => END };
+    let input = input().log(vec!["old".to_owned()]);
+    let state = graph.compile().unwrap().invoke(input).await.unwrap();
+    assert_eq!(state.documents, ["new"]);
+    assert_eq!(state.log, ["set"]);
+}
+
+/// With a target, it is a command.
+#[tokio::test]
+async fn a_command_takes_an_overwriting_update() {
+    #[node]
+    async fn clear(_: &Rag) -> Command<Rag> {
+        let cleared = RagUpdate::default().overwrite_documents(Vec::new());
+        Command::from(cleared).and_goto(END)
+    }
+    let graph = graph! { START => clear => goto [END] };
+    let state = graph.compile().unwrap().invoke(input()).await.unwrap();
+    assert!(state.documents.is_empty());
+    assert_eq!(state.question, "crabs");
+}
+
+/// An update that only sets fields merges nothing, so nothing else is stored.
 #[test]
-fn an_update_that_is_merged_by_hand_sets_its_fields_too() {
-    let state = Rag::default().merge(input()).unwrap();
-    let update = RagUpdate::default()
-        .documents(vec!["c".to_owned()])
-        .overwrite_documents(Vec::new());
-    assert_eq!(state.fields().len(), 3);
-    assert!(state.written(&update).contains(1));
-    assert!(state.merge(update).unwrap().documents.is_empty());
+fn an_update_that_only_sets_a_field_is_one_write() {
+    let only = RagUpdate::default().overwrite_documents(Vec::new());
+    let output = IntoOutput::<Rag>::into_output(only).unwrap();
+    assert!(matches!(output.writes(), [Write::Overwrite(_)]));
 }
 
 /// An overwrite beats the plain updates of parallel nodes; two of one field conflict, as with a command.
@@ -97,11 +126,11 @@ async fn overwrites_of_parallel_nodes() {
         RagUpdate::default().documents(vec!["added".to_owned()])
     }
     #[node]
-    async fn clear(_: &Rag) -> RagUpdate {
+    async fn clear(_: &Rag) -> Overwriting<Rag> {
         RagUpdate::default().overwrite_documents(vec!["set".to_owned()])
     }
     #[node]
-    async fn clear_too(_: &Rag) -> RagUpdate {
+    async fn clear_too(_: &Rag) -> Overwriting<Rag> {
         RagUpdate::default().overwrite_documents(Vec::new())
     }
     let graph = graph! { START => [add, clear] => END };

@@ -37,10 +37,6 @@ fn a_state_of_each_kind_of_field() {
                 pub handle: ::core::option::Option<Handle>,
                 /// What is written to `plain`: replaces the value.
                 pub plain: ::core::option::Option<String>,
-                #[doc(hidden)]
-                pub __overwrites: ::core::option::Option<
-                    ::langgraph::__private::Box<NotesUpdate<T>>,
-                >,
             }
             #[automatically_derived]
             #[allow(dead_code, unreachable_pub, private_interfaces)]
@@ -82,33 +78,6 @@ fn a_state_of_each_kind_of_field() {
                     self.plain = ::core::option::Option::Some(value);
                     self
                 }
-                /// Sets `log` to this value, without its reducer: `overwrite_log(vec![])` empties a list.
-                #[must_use]
-                #[allow(clippy::all, clippy::pedantic)]
-                pub fn overwrite_log(mut self, value: Vec<T>) -> Self {
-                    self.__overwrites.get_or_insert_default().log = ::core::option::Option::Some(
-                        value,
-                    );
-                    self
-                }
-                /// Sets `total` to this value, without its reducer: `overwrite_total(vec![])` empties a list.
-                #[must_use]
-                #[allow(clippy::all, clippy::pedantic)]
-                pub fn overwrite_total(mut self, value: i64) -> Self {
-                    self.__overwrites.get_or_insert_default().total = ::core::option::Option::Some(
-                        value,
-                    );
-                    self
-                }
-                /// Sets `last` to this value, without its reducer: `overwrite_last(vec![])` empties a list.
-                #[must_use]
-                #[allow(clippy::all, clippy::pedantic)]
-                pub fn overwrite_last(mut self, value: i64) -> Self {
-                    self.__overwrites.get_or_insert_default().last = ::core::option::Option::Some(
-                        value,
-                    );
-                    self
-                }
             }
             #[automatically_derived]
             impl<T> ::core::default::Default for NotesUpdate<T> {
@@ -119,7 +88,6 @@ fn a_state_of_each_kind_of_field() {
                         last: ::core::option::Option::None,
                         handle: ::core::option::Option::None,
                         plain: ::core::option::Option::None,
-                        __overwrites: ::core::option::Option::None,
                     }
                 }
             }
@@ -137,7 +105,6 @@ fn a_state_of_each_kind_of_field() {
                         last: ::langgraph::__private::CloneField(&self.last).cloned(),
                         handle: ::langgraph::__private::CloneField(&self.handle).cloned(),
                         plain: ::langgraph::__private::CloneField(&self.plain).cloned(),
-                        __overwrites: ::langgraph::__private::CloneField(&self.__overwrites).cloned(),
                     }
                 }
             }
@@ -151,7 +118,6 @@ fn a_state_of_each_kind_of_field() {
                         last: ::core::option::Option::Some(state.last),
                         handle: ::core::option::Option::Some(state.handle),
                         plain: ::core::option::Option::Some(state.plain),
-                        __overwrites: ::core::option::Option::None,
                     }
                 }
             }
@@ -181,9 +147,6 @@ fn a_state_of_each_kind_of_field() {
                     if let ::core::option::Option::Some(value) = &self.plain {
                         shown.field("plain", value);
                     }
-                    if let ::core::option::Option::Some(value) = &self.__overwrites {
-                        shown.field("overwrites", value);
-                    }
                     shown.finish()
                 }
             }
@@ -199,7 +162,48 @@ fn a_state_of_each_kind_of_field() {
                 fn eq(&self, other: &Self) -> ::core::primitive::bool {
                     true && self.log == other.log && self.total == other.total
                         && self.last == other.last && self.handle == other.handle
-                        && self.plain == other.plain && self.__overwrites == other.__overwrites
+                        && self.plain == other.plain
+                }
+            }
+            #[automatically_derived]
+            #[allow(dead_code, unreachable_pub, private_interfaces, clippy::all, clippy::pedantic)]
+            impl<T> NotesUpdate<T>
+            where
+                T: ::core::clone::Clone + ::core::marker::Send + ::core::marker::Sync + 'static,
+                for<'__state> Notes<T>: ::langgraph::state::State<Update = Self>,
+            {
+                fn __written(self) -> ::core::option::Option<Self> {
+                    let empty = true && self.log.is_none() && self.total.is_none()
+                        && self.last.is_none() && self.handle.is_none() && self.plain.is_none();
+                    if empty {
+                        ::core::option::Option::None
+                    } else {
+                        ::core::option::Option::Some(self)
+                    }
+                }
+                /// Also sets `log` to this value, without its reducer.
+                pub fn overwrite_log(
+                    self,
+                    value: Vec<T>,
+                ) -> ::langgraph::node::Overwriting<Notes<T>> {
+                    let mut set = <Self as ::core::default::Default>::default();
+                    set.log = ::core::option::Option::Some(value);
+                    ::langgraph::node::Overwriting::new(self.__written(), set)
+                }
+                /// Also sets `total` to this value, without its reducer.
+                pub fn overwrite_total(
+                    self,
+                    value: i64,
+                ) -> ::langgraph::node::Overwriting<Notes<T>> {
+                    let mut set = <Self as ::core::default::Default>::default();
+                    set.total = ::core::option::Option::Some(value);
+                    ::langgraph::node::Overwriting::new(self.__written(), set)
+                }
+                /// Also sets `last` to this value, without its reducer.
+                pub fn overwrite_last(self, value: i64) -> ::langgraph::node::Overwriting<Notes<T>> {
+                    let mut set = <Self as ::core::default::Default>::default();
+                    set.last = ::core::option::Option::Some(value);
+                    ::langgraph::node::Overwriting::new(self.__written(), set)
                 }
             }
             const _: () = {
@@ -265,9 +269,6 @@ fn a_state_of_each_kind_of_field() {
                         if update.plain.is_some() {
                             written.insert(4);
                         }
-                        if let ::core::option::Option::Some(set) = &update.__overwrites {
-                            written.union_with(&self.written(set));
-                        }
                         written
                     }
                     fn try_merge(
@@ -298,9 +299,6 @@ fn a_state_of_each_kind_of_field() {
                         if let ::core::option::Option::Some(value) = update.plain {
                             self.plain = value;
                         }
-                        if let ::core::option::Option::Some(set) = update.__overwrites {
-                            self.overwrite(*set);
-                        }
                         ::core::result::Result::Ok(())
                     }
                     fn overwrite(&mut self, update: Self::Update) {
@@ -318,34 +316,6 @@ fn a_state_of_each_kind_of_field() {
                         }
                         if let ::core::option::Option::Some(value) = update.plain {
                             self.plain = value;
-                        }
-                        if let ::core::option::Option::Some(set) = update.__overwrites {
-                            self.overwrite(*set);
-                        }
-                    }
-                    fn split(
-                        mut update: Self::Update,
-                    ) -> (
-                        ::core::option::Option<Self::Update>,
-                        ::core::option::Option<Self::Update>,
-                    ) {
-                        match update.__overwrites.take() {
-                            ::core::option::Option::None => {
-                                (::core::option::Option::Some(update), ::core::option::Option::None)
-                            }
-                            ::core::option::Option::Some(set) => {
-                                let empty = true && update.log.is_none() && update.total.is_none()
-                                    && update.last.is_none() && update.handle.is_none()
-                                    && update.plain.is_none() && update.__overwrites.is_none();
-                                (
-                                    if empty {
-                                        ::core::option::Option::None
-                                    } else {
-                                        ::core::option::Option::Some(update)
-                                    },
-                                    ::core::option::Option::Some(*set),
-                                )
-                            }
                         }
                     }
                     fn discard(
@@ -368,9 +338,6 @@ fn a_state_of_each_kind_of_field() {
                         if fields.contains(4) {
                             update.plain = ::core::option::Option::None;
                         }
-                        if let ::core::option::Option::Some(set) = &mut update.__overwrites {
-                            self.discard(set, fields);
-                        }
                     }
                     fn reset(&mut self, fields: &::langgraph::state::FieldSet) {
                         if fields.contains(3) {
@@ -386,9 +353,6 @@ fn a_state_of_each_kind_of_field() {
                         }
                         if let ::core::option::Option::Some(value) = &mut update.last {
                             ::langgraph::state::Reducer::prepare(&__reducer_last::<T>(), value);
-                        }
-                        if let ::core::option::Option::Some(set) = &mut update.__overwrites {
-                            self.prepare(set);
                         }
                     }
                     fn messages(

@@ -18,8 +18,6 @@ fn a_chat_history_under_another_crate_name() {
             struct ChatUpdate {
                 /// What is written to `in`: merged by `add_messages`.
                 pub r#in: ::core::option::Option<Vec<Message>>,
-                #[doc(hidden)]
-                pub __overwrites: ::core::option::Option<lg::__private::Box<ChatUpdate>>,
             }
             #[automatically_derived]
             #[allow(dead_code, unreachable_pub, private_interfaces)]
@@ -31,22 +29,12 @@ fn a_chat_history_under_another_crate_name() {
                     self.r#in = ::core::option::Option::Some(value);
                     self
                 }
-                /// Sets `in` to this value, without its reducer: `overwrite_in(vec![])` empties a list.
-                #[must_use]
-                #[allow(clippy::all, clippy::pedantic)]
-                pub fn overwrite_in(mut self, value: Vec<Message>) -> Self {
-                    self.__overwrites.get_or_insert_default().r#in = ::core::option::Option::Some(
-                        value,
-                    );
-                    self
-                }
             }
             #[automatically_derived]
             impl ::core::default::Default for ChatUpdate {
                 fn default() -> Self {
                     Self {
                         r#in: ::core::option::Option::None,
-                        __overwrites: ::core::option::Option::None,
                     }
                 }
             }
@@ -57,7 +45,6 @@ fn a_chat_history_under_another_crate_name() {
                     use lg::__private::NotClone as _;
                     Self {
                         r#in: lg::__private::CloneField(&self.r#in).cloned(),
-                        __overwrites: lg::__private::CloneField(&self.__overwrites).cloned(),
                     }
                 }
             }
@@ -67,7 +54,6 @@ fn a_chat_history_under_another_crate_name() {
                 fn from(state: Chat) -> Self {
                     Self {
                         r#in: ::core::option::Option::Some(state.r#in),
-                        __overwrites: ::core::option::Option::None,
                     }
                 }
             }
@@ -82,9 +68,6 @@ fn a_chat_history_under_another_crate_name() {
                     if let ::core::option::Option::Some(value) = &self.r#in {
                         shown.field("in", value);
                     }
-                    if let ::core::option::Option::Some(value) = &self.__overwrites {
-                        shown.field("overwrites", value);
-                    }
                     shown.finish()
                 }
             }
@@ -95,7 +78,28 @@ fn a_chat_history_under_another_crate_name() {
                 for<'__field> Vec<Message>: ::core::cmp::PartialEq,
             {
                 fn eq(&self, other: &Self) -> ::core::primitive::bool {
-                    true && self.r#in == other.r#in && self.__overwrites == other.__overwrites
+                    true && self.r#in == other.r#in
+                }
+            }
+            #[automatically_derived]
+            #[allow(dead_code, unreachable_pub, private_interfaces, clippy::all, clippy::pedantic)]
+            impl ChatUpdate
+            where
+                for<'__state> Chat: lg::state::State<Update = Self>,
+            {
+                fn __written(self) -> ::core::option::Option<Self> {
+                    let empty = true && self.r#in.is_none();
+                    if empty {
+                        ::core::option::Option::None
+                    } else {
+                        ::core::option::Option::Some(self)
+                    }
+                }
+                /// Also sets `in` to this value, without its reducer.
+                pub fn overwrite_in(self, value: Vec<Message>) -> lg::node::Overwriting<Chat> {
+                    let mut set = <Self as ::core::default::Default>::default();
+                    set.r#in = ::core::option::Option::Some(value);
+                    lg::node::Overwriting::new(self.__written(), set)
                 }
             }
             const _: () = {
@@ -123,9 +127,6 @@ fn a_chat_history_under_another_crate_name() {
                         if update.r#in.is_some() {
                             written.insert(0);
                         }
-                        if let ::core::option::Option::Some(set) = &update.__overwrites {
-                            written.union_with(&self.written(set));
-                        }
                         written
                     }
                     fn try_merge(
@@ -138,58 +139,22 @@ fn a_chat_history_under_another_crate_name() {
                             update.r#in,
                             "in",
                         )?;
-                        if let ::core::option::Option::Some(set) = update.__overwrites {
-                            self.overwrite(*set);
-                        }
                         ::core::result::Result::Ok(())
                     }
                     fn overwrite(&mut self, update: Self::Update) {
                         if let ::core::option::Option::Some(value) = update.r#in {
                             self.r#in = value;
                         }
-                        if let ::core::option::Option::Some(set) = update.__overwrites {
-                            self.overwrite(*set);
-                        }
-                    }
-                    fn split(
-                        mut update: Self::Update,
-                    ) -> (
-                        ::core::option::Option<Self::Update>,
-                        ::core::option::Option<Self::Update>,
-                    ) {
-                        match update.__overwrites.take() {
-                            ::core::option::Option::None => {
-                                (::core::option::Option::Some(update), ::core::option::Option::None)
-                            }
-                            ::core::option::Option::Some(set) => {
-                                let empty = true && update.r#in.is_none()
-                                    && update.__overwrites.is_none();
-                                (
-                                    if empty {
-                                        ::core::option::Option::None
-                                    } else {
-                                        ::core::option::Option::Some(update)
-                                    },
-                                    ::core::option::Option::Some(*set),
-                                )
-                            }
-                        }
                     }
                     fn discard(&self, update: &mut Self::Update, fields: &lg::state::FieldSet) {
                         if fields.contains(0) {
                             update.r#in = ::core::option::Option::None;
-                        }
-                        if let ::core::option::Option::Some(set) = &mut update.__overwrites {
-                            self.discard(set, fields);
                         }
                     }
                     fn reset(&mut self, fields: &lg::state::FieldSet) {}
                     fn prepare(&self, update: &mut Self::Update) {
                         if let ::core::option::Option::Some(value) = &mut update.r#in {
                             lg::state::Reducer::prepare(&__reducer_in(), value);
-                        }
-                        if let ::core::option::Option::Some(set) = &mut update.__overwrites {
-                            self.prepare(set);
                         }
                     }
                     fn prepare_whole(&mut self) {
