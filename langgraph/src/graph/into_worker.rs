@@ -9,7 +9,8 @@ use super::into_node::FnStep;
 use super::{ConfiguredNode, NodeExt};
 use crate::error::NodeError;
 use crate::node::{
-    Call, Context, ErasedItem, IntoOutput, Item, NodeMeta, NodeRun, OwnedFuture, Step, WorkerNode, item,
+    Call, Context, ErasedItem, IntoOutput, Item, NodeMeta, NodeRun, OwnedFuture, Step, WorkerNode,
+    item,
 };
 use crate::policy::{CachePolicy, ErrorHandler, Middleware, RetryPolicy};
 use crate::state::State;
@@ -142,6 +143,10 @@ impl<S: State, T: Item, W: WorkerNode<S, T>> Step<S> for WorkerStep<W, T> {
             Ok(item) => self.0.run(item, call.state, call.cx),
             Err(error) => NodeRun::ready(Err::<(), _>(error)),
         }
+    }
+
+    fn check_item(&self, sent: &dyn ErasedItem, node: &str) -> Result<(), NodeError> {
+        item::<T>(sent, node).map(drop)
     }
 }
 
