@@ -52,7 +52,7 @@ async fn ran(api: &Api, is_resumable: bool) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn m13_events_that_nobody_reads_and_replays_that_are_slow_are_bounded() {
+async fn events_that_nobody_reads_and_replays_that_are_slow_are_bounded() {
     let (_folder, api) = serve().await;
     for is_resumable in [false, true] {
         let before = HEAP.current_usage();

@@ -2,8 +2,9 @@
 
 use std::fmt;
 
+use langgraph_topology::NodeName;
+
 use super::StateType;
-use crate::graph::NodeName;
 use crate::state::State;
 
 /// What a changed state type reads otherwise than the one that wrote the thread; see
