@@ -174,12 +174,12 @@ impl<S: State> Observer<S> {
             .filter(|(_, task, _)| !task.node.is_start());
         for (index, task, done) in ended {
             let messages = position.new_messages(Some(&done));
-            let mut result = TaskResult::Finished(done);
+            let result = TaskResult::Finished(done);
             if let Some(recorder) = &mut self.recorder {
                 recorder.keep(index, task.node, &result)?;
             }
             if position.scope.emitter.is_some() {
-                self.emit_end(position, task, index, &mut result, messages)
+                self.emit_end(position, task, index, &result, messages)
                     .await;
             }
         }

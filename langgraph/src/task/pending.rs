@@ -1,6 +1,6 @@
 //! What follows a superstep.
 
-use super::{JoinProgress, Task};
+use super::{JoinProgress, Task, TaskResult};
 use crate::graph::NodeName;
 use crate::graph::plan::Plan;
 use crate::node::NodeId;
@@ -39,10 +39,8 @@ impl<S: State> Pending<'_, S> {
         // The input that a run begins with is stored before it is used.
         let is_open = |(index, task): &(usize, &Task<S>)| {
             let is_input = *index == 0 && task.node.is_start();
-            is_input
-                || !task
-                    .result()
-                    .is_some_and(|result| result.finished().is_some())
+            let finished = task.result().and_then(TaskResult::finished);
+            is_input || finished.is_none()
         };
         let whole = !tasks.clone().any(|task| is_open(&task));
         let open = tasks.filter(|task| whole || is_open(task));

@@ -131,7 +131,8 @@ fn path(block: &[&str]) -> Option<String> {
     let path = first
         .strip_prefix("// ")
         .or_else(|| first.strip_prefix("# "))?;
-    let is_path = path.ends_with(".rs") || path.ends_with(".toml");
+    let ending = path.rsplit_once('.').map(|(_, ending)| ending);
+    let is_path = matches!(ending, Some("rs" | "toml"));
     (is_path && !path.contains(' ')).then(|| path.to_owned())
 }
 
