@@ -383,7 +383,9 @@ fn every_rule_of_graph_has_a_check_a_test_and_a_line_in_the_documentation() {
         "decision_first",
         "decision_in_group",
         "goto_after_start",
+        "list_after_arrow",
         "map_in_group",
+        "twice_in_list",
         "unused_let",
     ];
     assert_eq!(

@@ -23,17 +23,24 @@ use crate::error::{AgentError, CheckpointError, FormatError, NoRuntime, NodeErro
 /// ```
 /// use langgraph::prelude::*;
 ///
+/// #[derive(State, Clone, Debug, Default)]
+/// struct Trip {
+///     bookings: Vec<String>,
+///     #[reducer(append)]
+///     log: Vec<String>,
+/// }
+///
 /// async fn undo(booking: &str) -> Result<String, NodeError> {
 ///     Ok(format!("{booking} is cancelled"))
 /// }
 ///
 /// #[node]
-/// async fn compensate(bookings: &Vec<String>, cx: &Context) -> Result<Vec<String>, NodeError> {
-///     let mut done = Vec::new();
-///     for (index, booking) in bookings.iter().enumerate() {
-///         done.push(cx.once(("undo", index), undo(booking)).await?);
+/// async fn compensate(trip: &Trip, cx: &Context) -> Result<TripUpdate, NodeError> {
+///     let mut log = Vec::new();
+///     for (index, booking) in trip.bookings.iter().enumerate() {
+///         log.push(cx.once(("undo", index), undo(booking)).await?);
 ///     }
-///     Ok(done)
+///     Ok(TripUpdate::default().log(log))
 /// }
 /// # let _ = compensate;
 /// ```
