@@ -2,6 +2,7 @@
 
 mod future;
 mod graph;
+mod graph_call;
 mod io;
 mod recovery;
 #[allow(clippy::module_inception)] // the type has the name of the module
@@ -15,6 +16,7 @@ pub use crate::node::cancel::CancelToken;
 pub use crate::node::persistence::Persistence;
 pub use crate::session::Outcome;
 pub use future::RunFuture;
+pub use graph_call::GraphCall;
 pub use io::IoGraph;
 pub use recovery::{ResumePending, Resumed};
 pub use run::Run;

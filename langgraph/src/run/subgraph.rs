@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::graph_call::CheckCall;
 use crate::checkpoint::check_path;
 use crate::error::{AgentError, NodeError};
 use crate::graph::copies::copy_of;
@@ -11,7 +12,7 @@ use crate::graph::{ConfiguredNode, IntoNode};
 use crate::interrupt::Answer;
 use crate::log::answer_key;
 use crate::node::{
-    AgentGraph, Call, Context, GraphNode, IntoInput, IntoOutput, NodeRun, OnlyCall, Output,
+    AgentGraph, Call, Context, GraphNode, IntoOutput, NodeRun, OnlyCall, Output,
     ParentCommand, Persistence, Scope, Step, Writes,
 };
 use crate::record::{Log, Snapshots};
@@ -24,18 +25,19 @@ use crate::task::Changes;
 
 /// A run of a graph in a task. It holds its input only if it has a log: the future of a plain run
 /// stays small.
-struct SubgraphRun<S: State> {
-    engine: Engine<S>,
+pub(super) struct SubgraphRun<S: State> {
+    pub(super) engine: Engine<S>,
     logged: Option<Box<(Log, Output<S>)>>,
 }
 
 impl<S: State> SubgraphRun<S> {
     /// Begins a run of `graph` in the task of `cx`. If it `collects`, it notes its changes.
-    fn begin(
+    pub(super) fn begin(
         graph: &CompiledStateGraph<S>,
         state: S,
         input: Output<S>,
         cx: &Context,
+        number: usize,
         collects: bool,
     ) -> Result<Self, NodeError> {
         let plan = &graph.plan;
@@ -66,7 +68,7 @@ impl<S: State> SubgraphRun<S> {
         let placed = engine.breakpoints.place_below(plan, scope);
         placed.map_err(NodeError::from_agent)?;
         engine.changes = collects.then(Changes::default);
-        let log = log_below(&mut engine, &graph.persistence, cx, collects);
+        let log = log_below(&mut engine, &graph.persistence, cx, number, collects);
         let mut logged = None;
         if let Some(log) = log.map_err(NodeError::from_agent)? {
             logged = Some(Box::new((log, input)));
@@ -77,10 +79,13 @@ impl<S: State> SubgraphRun<S> {
     }
 
     /// Runs to the end. Returns a command for the parent graph.
-    async fn run(
+    ///
+    /// A call that goes on where an earlier attempt stopped is checked first.
+    pub(super) async fn run(
         &mut self,
         persistence: &Persistence,
         cx: &Context,
+        check: Option<&CheckCall<S>>,
     ) -> Result<Option<Box<ParentCommand>>, NodeError> {
         let _only = match persistence {
             Persistence::PerThread(key) if cx.place().is_some() => Some(OnlyCall::new(cx, key)?),
@@ -88,8 +93,7 @@ impl<S: State> SubgraphRun<S> {
         };
         let engine = &mut self.engine;
         if let Some(logged) = self.logged.take() {
-            let begun = Box::pin(begin_logged(engine, logged, cx)).await;
-            begun.map_err(NodeError::from_agent)?;
+            Box::pin(begin_logged(engine, logged, cx, check)).await?;
         }
         match engine.run().await.map_err(NodeError::from_agent)? {
             End::Done => {
@@ -112,9 +116,9 @@ fn log_below<S: State>(
     engine: &mut Engine<S>,
     persistence: &Persistence,
     cx: &Context,
+    call: usize,
     collect: bool,
 ) -> Result<Option<Log>, AgentError> {
-    let call = cx.next_call();
     let (Some(place), false) = (cx.place(), matches!(persistence, Persistence::None)) else {
         engine.observer.interrupt_ids.call = call;
         engine.observer.interrupt_ids.given = cx.answers().to_vec();
@@ -154,9 +158,11 @@ async fn begin_logged<S: State>(
     engine: &mut Engine<S>,
     logged: Box<(Log, Output<S>)>,
     cx: &Context,
-) -> Result<(), AgentError> {
+    check: Option<&CheckCall<S>>,
+) -> Result<(), NodeError> {
     let (log, input) = *logged;
-    let loaded = log.load(engine, None).await?;
+    let loaded = log.load(engine, None).await;
+    let loaded = loaded.map_err(NodeError::from_agent)?;
     // Of an earlier call, only the state matters.
     if let Some(loaded) = loaded.filter(|loaded| loaded.stored.checkpoint.call == log.call) {
         let namespace = Arc::clone(&engine.position.scope.namespace);
@@ -167,11 +173,15 @@ async fn begin_logged<S: State>(
             Some((*task, Answer { key, value }))
         });
         let answers = answers.collect();
+        if let Some(check) = check {
+            check(&loaded.state)?;
+        }
         resume(engine, &log, loaded, answers, None).await
     } else {
         // The graph around decides: what it calls anew, it has left.
         start(engine, &log, None, input, OnOpenInterrupt::Drop).await
     }
+    .map_err(NodeError::from_agent)
 }
 
 /// A compiled graph as a node of a graph over the same state.
@@ -189,8 +199,8 @@ impl<S: State> SameState<S> {
             }
             _ => (call.state.clone(), Output::none()),
         };
-        let mut run = SubgraphRun::begin(&self.0, state, input, call.cx, true)?;
-        let parent = run.run(&self.0.persistence, call.cx).await?;
+        let mut run = SubgraphRun::begin(&self.0, state, input, call.cx, call.cx.next_call(), true)?;
+        let parent = run.run(&self.0.persistence, call.cx, None).await?;
         let changes = run.engine.changes.take();
         finish(parent, changes.unwrap_or_default().into_writes(), call)
     }
@@ -318,8 +328,8 @@ impl<S: State, P: State> MappedGraph<S, P> {
         let plan = &self.graph.plan;
         normalize_input(plan, &mut input);
         let state = plan.initial.clone();
-        let mut run = SubgraphRun::begin(&self.graph, state, input, call.cx, false)?;
-        let parent = run.run(&self.graph.persistence, call.cx).await?;
+        let mut run = SubgraphRun::begin(&self.graph, state, input, call.cx, call.cx.next_call(), false)?;
+        let parent = run.run(&self.graph.persistence, call.cx, None).await?;
         // A paused graph has no result yet.
         let command = finish(parent, Writes::None, call)?;
         let mut output = (self.back)(run.engine.into_state())?;
@@ -355,30 +365,3 @@ impl<S: State, P: State> IntoNode<P, ByGraph> for MappedGraph<S, P> {
 }
 
 impl_debug!([S: State, P: State] MappedGraph<S, P>, |graph| graph = graph.graph);
-
-impl Context {
-    /// Runs another graph inside this node and returns its final state.
-    ///
-    /// The graph shares this run's resources, limits, cancellation and event stream. If it pauses,
-    /// this node pauses too: return the error with `?`.
-    ///
-    /// # Errors
-    ///
-    /// The error of the graph; the run reports it with the path to the inner node.
-    pub async fn run<S: State>(
-        &self,
-        graph: &CompiledStateGraph<S>,
-        input: impl IntoInput<S>,
-    ) -> Result<S, NodeError> {
-        let mut input = input.into_output()?;
-        let plan = &graph.plan;
-        normalize_input(plan, &mut input);
-        let mut run = SubgraphRun::begin(graph, plan.initial.clone(), input, self, false)?;
-        match run.run(&graph.persistence, self).await? {
-            None => Ok(run.engine.into_state()),
-            Some(parent) => Err(NodeError::from_agent(AgentError::NoParent {
-                command: format!("{parent:?}"),
-            })),
-        }
-    }
-}

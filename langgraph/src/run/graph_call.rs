@@ -1,0 +1,116 @@
+//! Calls of graphs by nodes.
+
+use std::future::Future;
+
+use langgraph_topology::hash::Fnv;
+
+use super::subgraph::SubgraphRun;
+use crate::error::{AgentError, NodeError};
+use crate::graph::CompiledStateGraph;
+use crate::node::{Context, IntoInput};
+use crate::state::State;
+use crate::superstep::normalize_input;
+
+/// Refuses to go on with a call that was another one.
+pub(super) type CheckCall<S> = dyn Fn(&S) -> Result<(), NodeError> + Send + Sync;
+
+/// The first number of calls with a key, after all numbers of calls in their order.
+const KEYED_CALLS: u64 = 1 << 32;
+
+/// A call of a graph by a node; [`Context::call`] creates it.
+#[must_use = "a call does nothing until it gets its input: write `.run(input)`"]
+pub struct GraphCall<'a, S: State> {
+    cx: &'a Context,
+    graph: &'a CompiledStateGraph<S>,
+    key: Option<u64>,
+    check: Option<Box<CheckCall<S>>>,
+}
+
+impl<'a, S: State> GraphCall<'a, S> {
+    /// Identifies the call by a key instead of by the order of the calls, for calls whose order may differ when
+    /// the node runs again. The keys of one task must differ.
+    pub fn key(mut self, key: &str) -> Self {
+        let mut hash = Fnv::new();
+        hash.text(key);
+        // The number fits into a signed 63-bit one, as SQL databases have them.
+        self.key = Some(KEYED_CALLS | (hash.finish() >> 2));
+        self
+    }
+
+    /// Checks the stored state of the call before it goes on where an earlier attempt of the node stopped. A node
+    /// that took another course than before is caught here.
+    pub fn check(
+        mut self,
+        check: impl Fn(&S) -> Result<(), NodeError> + Send + Sync + 'static,
+    ) -> Self {
+        self.check = Some(Box::new(check));
+        self
+    }
+
+    /// Runs the graph and returns its final state. The order of the calls of `run` counts, not the order in which
+    /// their futures are polled.
+    ///
+    /// # Errors
+    ///
+    /// As [`Context::run`], and the error of the [check](Self::check).
+    pub fn run(self, input: impl IntoInput<S>) -> impl Future<Output = Result<S, NodeError>> {
+        let Self {
+            cx,
+            graph,
+            key,
+            check,
+        } = self;
+        let number = key.map_or_else(|| cx.next_call(), |key| usize::try_from(key).unwrap_or(usize::MAX));
+        let input = input.into_output();
+        async move {
+            let mut input = input?;
+            let plan = &graph.plan;
+            normalize_input(plan, &mut input);
+            let initial = plan.initial.clone();
+            let mut run = SubgraphRun::begin(graph, initial, input, cx, number, false)?;
+            match run.run(&graph.persistence, cx, check.as_deref()).await? {
+                None => Ok(run.engine.into_state()),
+                Some(parent) => Err(NodeError::from_agent(AgentError::NoParent {
+                    command: format!("{parent:?}"),
+                })),
+            }
+        }
+    }
+}
+
+impl<S: State> std::fmt::Debug for GraphCall<'_, S> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("GraphCall")
+            .field("graph", self.graph)
+            .field("key", &self.key)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Context {
+    /// Runs another graph inside this node and returns its final state.
+    ///
+    /// The graph shares this run's resources, limits, cancellation and event stream. If it pauses,
+    /// this node pauses too: return the error with `?`.
+    ///
+    /// # Errors
+    ///
+    /// The error of the graph; the run reports it with the path to the inner node.
+    pub fn run<'a, S: State>(
+        &'a self,
+        graph: &'a CompiledStateGraph<S>,
+        input: impl IntoInput<S>,
+    ) -> impl Future<Output = Result<S, NodeError>> {
+        self.call(graph).run(input)
+    }
+
+    /// Prepares a call of another graph inside this node; see [`run`](Self::run).
+    pub fn call<'a, S: State>(&'a self, graph: &'a CompiledStateGraph<S>) -> GraphCall<'a, S> {
+        GraphCall {
+            cx: self,
+            graph,
+            key: None,
+            check: None,
+        }
+    }
+}
