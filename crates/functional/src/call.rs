@@ -1,0 +1,82 @@
+//! Calls of tasks.
+
+use std::future::Future;
+
+use langgraph::prelude::*;
+
+use crate::task::{Task, TaskState, TaskStateUpdate, read, write};
+
+/// A call of a task, which starts when it is awaited [on](Self::on) a context.
+#[derive(Debug)]
+#[must_use = "a task does nothing until it is called on a context: write `.on(cx).await`"]
+pub struct TaskCall<K: Task> {
+    arguments: K::Arguments,
+    key: Option<String>,
+}
+
+impl<K: Task> TaskCall<K> {
+    #[doc(hidden)]
+    pub fn new(arguments: K::Arguments) -> Self {
+        Self {
+            arguments,
+            key: None,
+        }
+    }
+
+    /// Identifies the call by a key instead of by the order of the calls. Calls whose order depends on what ends
+    /// first need one. The keys of one entrypoint must differ.
+    pub fn key(mut self, key: impl Into<String>) -> Self {
+        self.key = Some(key.into());
+        self
+    }
+
+    /// Runs the task, or gives the result that it has left.
+    ///
+    /// The order of the calls of `on` counts, not the order in which their futures are polled: with
+    /// `tokio::join!` tasks run side by side. A future that is never polled does nothing, and dropping it ends
+    /// the task.
+    ///
+    /// # Errors
+    ///
+    /// The error of the task. Also if the call was another one when the function ran before: another task, or
+    /// other arguments.
+    pub fn on(self, cx: &Context) -> impl Future<Output = Result<K::Output, NodeError>> {
+        let Self { arguments, key } = self;
+        let prepared = K::graph().get::<K>().and_then(|graph| {
+            let arguments = write::<K>("the arguments of", &arguments)?;
+            let update = TaskStateUpdate::default()
+                .task(K::NAME.to_owned())
+                .arguments(arguments.clone());
+            let call = match &key {
+                Some(key) => cx.call(graph).key(key),
+                None => cx.call(graph),
+            };
+            let node = cx.node().to_owned();
+            let check = move |before: &TaskState| same::<K>(&node, before, &arguments);
+            Ok(call.check(check).run(update))
+        });
+        async move {
+            let state = prepared?.await?;
+            let output = state.output.unwrap_or_default();
+            read::<K, _>("the result of", &output)
+        }
+    }
+}
+
+/// Fails if a call was another one before.
+fn same<K: Task>(
+    entrypoint: &str,
+    before: &TaskState,
+    arguments: &serde_json::Value,
+) -> Result<(), NodeError> {
+    if before.task == K::NAME && before.arguments == *arguments {
+        return Ok(());
+    }
+    Err(NodeError::msg(format!(
+        "`{entrypoint}` has changed its course: where it called `{}` with {} before, it calls `{}` with {arguments} \
+         now; calls whose order or arguments may differ need a key of their own: `.key(\"…\")`",
+        before.task,
+        before.arguments,
+        K::NAME
+    )))
+}

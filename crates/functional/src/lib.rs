@@ -1,0 +1,52 @@
+//! Graphs of [langgraph](langgraph) as plain code.
+//!
+//! An [entrypoint](macro@entrypoint) is an async function with loops and conditions; its steps are
+//! [tasks](macro@task), whose results are kept on the thread. When the function runs again, after an interrupt or
+//! in another process, tasks that have ended give their results without running. An entrypoint compiles to a
+//! [`CompiledStateGraph`](langgraph::CompiledStateGraph), so that threads, savers, streams, interrupts and servers
+//! work as for every graph.
+//!
+//! # Examples
+//!
+//! ```
+//! use langgraph::prelude::*;
+//! use langgraph_functional::{EntrypointExt, entrypoint, task};
+//!
+//! #[task(retry = 3)]
+//! async fn write_essay(topic: String) -> Result<String, NodeError> {
+//!     Ok(format!("On {topic}."))
+//! }
+//!
+//! #[task]
+//! async fn count_words(text: String) -> usize {
+//!     text.split_whitespace().count()
+//! }
+//!
+//! #[entrypoint]
+//! async fn workflow(topic: String, cx: &Context) -> Result<usize, NodeError> {
+//!     let essay = write_essay(topic).on(cx).await?;
+//!     count_words(essay).on(cx).await
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let graph = workflow.compile()?;
+//! let state = graph.invoke(workflow("moss".to_owned())).await?;
+//! assert_eq!(state.output, Some(2));
+//! # Ok(())
+//! # }
+//! ```
+
+mod call;
+mod entrypoint;
+mod outcome;
+mod task;
+
+#[doc(hidden)]
+pub mod __private;
+
+pub use call::TaskCall;
+pub use entrypoint::{Entrypoint, EntrypointCall, EntrypointExt};
+pub use langgraph_macros::{entrypoint, task};
+pub use outcome::{Final, IntoFinal};
+pub use task::{Task, TaskState, TaskStateUpdate};
