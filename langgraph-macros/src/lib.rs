@@ -4,6 +4,7 @@ mod debug;
 mod diag;
 mod fields;
 mod function;
+mod functional;
 mod graph;
 mod node;
 mod paths;
@@ -36,6 +37,22 @@ pub fn graph(input: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn tool(options: TokenStream, item: TokenStream) -> TokenStream {
     entry(item.into(), |item| tool::expand(options.into(), item))
+}
+
+/// Makes a function a task: a step of an entrypoint, whose result is kept.
+///
+/// Options: `name = "…"`, and the policies of a node: `retry = …`, `timeout = …`, `idle_timeout = …`.
+#[proc_macro_attribute]
+pub fn task(options: TokenStream, item: TokenStream) -> TokenStream {
+    entry(item.into(), |item| functional::task(options.into(), item))
+}
+
+/// Makes a function a graph, whose steps are tasks.
+///
+/// Options: `name = "…"`, and the policies of a node: `retry = …`, `timeout = …`, `idle_timeout = …`.
+#[proc_macro_attribute]
+pub fn entrypoint(options: TokenStream, item: TokenStream) -> TokenStream {
+    entry(item.into(), |item| functional::entrypoint(options.into(), item))
 }
 
 /// Runs a macro; prints its expansion if `LANGGRAPH_MACROS_DEBUG` is set.

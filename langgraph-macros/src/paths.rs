@@ -14,6 +14,8 @@ pub(crate) enum Root {
     Runtime,
     /// `::langgraph_agent`.
     Agent,
+    /// `::langgraph_functional`.
+    Functional,
     /// The path of `crate = path`.
     Given(syn::Path),
 }
@@ -28,7 +30,7 @@ impl Root {
     pub(crate) fn or(&self, other: &Self) -> Self {
         match self {
             Self::Given(_) => self.clone(),
-            Self::Runtime | Self::Agent => other.clone(),
+            Self::Runtime | Self::Agent | Self::Functional => other.clone(),
         }
     }
 
@@ -37,6 +39,7 @@ impl Root {
         match self {
             Self::Runtime => quote_spanned!(span=> ::langgraph),
             Self::Agent => quote_spanned!(span=> ::langgraph_agent),
+            Self::Functional => quote_spanned!(span=> ::langgraph_functional),
             Self::Given(path) => path.to_token_stream(),
         }
     }

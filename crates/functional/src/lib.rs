@@ -49,4 +49,4 @@ pub use call::TaskCall;
 pub use entrypoint::{Entrypoint, EntrypointCall, EntrypointExt};
 pub use langgraph_macros::{entrypoint, task};
 pub use outcome::{Final, IntoFinal};
-pub use task::{Task, TaskState, TaskStateUpdate};
+pub use task::{Task, TaskGraph, TaskState, TaskStateUpdate};
