@@ -52,7 +52,9 @@ pub fn task(options: TokenStream, item: TokenStream) -> TokenStream {
 /// Options: `name = "…"`, and the policies of a node: `retry = …`, `timeout = …`, `idle_timeout = …`.
 #[proc_macro_attribute]
 pub fn entrypoint(options: TokenStream, item: TokenStream) -> TokenStream {
-    entry(item.into(), |item| functional::entrypoint(options.into(), item))
+    entry(item.into(), |item| {
+        functional::entrypoint(options.into(), item)
+    })
 }
 
 /// Runs a macro; prints its expansion if `LANGGRAPH_MACROS_DEBUG` is set.

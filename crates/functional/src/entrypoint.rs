@@ -70,4 +70,6 @@ macro_rules! functions {
     )*};
 }
 
-functions!(() (A) (A, B) (A, B, C) (A, B, C, D) (A, B, C, D, G) (A, B, C, D, G, H));
+functions!(()(A)(A, B)(A, B, C)(A, B, C, D)(A, B, C, D, G)(
+    A, B, C, D, G, H
+));

@@ -64,7 +64,8 @@ impl TaskGraph {
                 .add_sequence(&[K::NAME]);
             graph.compile().map_err(|errors| errors.to_string())
         });
-        let failed = |why: &String| NodeError::msg(format!("the task `{}` is not valid: {why}", K::NAME));
+        let failed =
+            |why: &String| NodeError::msg(format!("the task `{}` is not valid: {why}", K::NAME));
         compiled.as_ref().map_err(failed)
     }
 }
@@ -75,11 +76,16 @@ async fn perform<K: Task>(state: &TaskState, cx: &Context) -> Result<TaskStateUp
     Ok(TaskStateUpdate::default().output(Some(output)))
 }
 
-pub(crate) fn read<K: Task, T: DeserializeOwned>(what: &str, value: &Value) -> Result<T, NodeError> {
-    T::deserialize(value).map_err(|error| NodeError::msg(format!("{what} `{}` cannot be read: {error}", K::NAME)))
+pub(crate) fn read<K: Task, T: DeserializeOwned>(
+    what: &str,
+    value: &Value,
+) -> Result<T, NodeError> {
+    T::deserialize(value)
+        .map_err(|error| NodeError::msg(format!("{what} `{}` cannot be read: {error}", K::NAME)))
 }
 
 pub(crate) fn write<K: Task>(what: &str, value: &impl Serialize) -> Result<Value, NodeError> {
     let written = serde_json::to_value(value);
-    written.map_err(|error| NodeError::msg(format!("{what} `{}` cannot be stored: {error}", K::NAME)))
+    written
+        .map_err(|error| NodeError::msg(format!("{what} `{}` cannot be stored: {error}", K::NAME)))
 }

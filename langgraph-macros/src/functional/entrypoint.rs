@@ -97,12 +97,12 @@ fn print(entrypoint: &Signature<'_>, options: &Options) -> TokenStream {
         #[derive(
             #lib::State,
             ::core::clone::Clone,
+            ::core::fmt::Debug,
             ::core::default::Default,
             #root::__private::serde::Serialize,
             #root::__private::serde::Deserialize,
         )]
         #[serde(crate = #serde)]
-        #[allow(missing_debug_implementations)]
         #vis struct #state {
             /// The arguments of the newest run.
             pub input: ::core::option::Option<(#(#types,)*)>,

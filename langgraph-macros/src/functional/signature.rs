@@ -82,7 +82,10 @@ fn is_context(ty: &Type) -> bool {
     let Type::Path(path) = &*reference.elem else {
         return false;
     };
-    path.path.segments.last().is_some_and(|last| last.ident == "Context")
+    path.path
+        .segments
+        .last()
+        .is_some_and(|last| last.ident == "Context")
 }
 
 /// Returns `M` of `Option<&M>`.
@@ -94,7 +97,11 @@ fn kept(ty: &Type) -> Option<&Type> {
 /// Returns the first argument of a type of this name.
 fn first_argument<'a>(ty: &'a Type, name: &str) -> Option<&'a Type> {
     let Type::Path(path) = ty else { return None };
-    let last = path.path.segments.last().filter(|last| last.ident == name)?;
+    let last = path
+        .path
+        .segments
+        .last()
+        .filter(|last| last.ident == name)?;
     let PathArguments::AngleBracketed(arguments) = &last.arguments else {
         return None;
     };
@@ -107,7 +114,10 @@ fn first_argument<'a>(ty: &'a Type, name: &str) -> Option<&'a Type> {
 impl<'a> Signature<'a> {
     /// Returns the type of the value, and whether it stands in a `Result`.
     pub(super) fn value(&self) -> (Option<&'a Type>, bool) {
-        match self.output.and_then(|output| first_argument(output, "Result")) {
+        match self
+            .output
+            .and_then(|output| first_argument(output, "Result"))
+        {
             Some(value) => (Some(value), true),
             None => (self.output, false),
         }

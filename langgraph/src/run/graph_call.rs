@@ -60,7 +60,10 @@ impl<'a, S: State> GraphCall<'a, S> {
             key,
             check,
         } = self;
-        let number = key.map_or_else(|| cx.next_call(), |key| usize::try_from(key).unwrap_or(usize::MAX));
+        let number = key.map_or_else(
+            || cx.next_call(),
+            |key| usize::try_from(key).unwrap_or(usize::MAX),
+        );
         let input = input.into_output();
         async move {
             let mut input = input?;

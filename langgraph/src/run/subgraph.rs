@@ -12,8 +12,8 @@ use crate::graph::{ConfiguredNode, IntoNode};
 use crate::interrupt::Answer;
 use crate::log::answer_key;
 use crate::node::{
-    AgentGraph, Call, Context, GraphNode, IntoOutput, NodeRun, OnlyCall, Output,
-    ParentCommand, Persistence, Scope, Step, Writes,
+    AgentGraph, Call, Context, GraphNode, IntoOutput, NodeRun, OnlyCall, Output, ParentCommand,
+    Persistence, Scope, Step, Writes,
 };
 use crate::record::{Log, Snapshots};
 use crate::session::resume::resume;
@@ -199,7 +199,8 @@ impl<S: State> SameState<S> {
             }
             _ => (call.state.clone(), Output::none()),
         };
-        let mut run = SubgraphRun::begin(&self.0, state, input, call.cx, call.cx.next_call(), true)?;
+        let mut run =
+            SubgraphRun::begin(&self.0, state, input, call.cx, call.cx.next_call(), true)?;
         let parent = run.run(&self.0.persistence, call.cx, None).await?;
         let changes = run.engine.changes.take();
         finish(parent, changes.unwrap_or_default().into_writes(), call)
@@ -328,7 +329,14 @@ impl<S: State, P: State> MappedGraph<S, P> {
         let plan = &self.graph.plan;
         normalize_input(plan, &mut input);
         let state = plan.initial.clone();
-        let mut run = SubgraphRun::begin(&self.graph, state, input, call.cx, call.cx.next_call(), false)?;
+        let mut run = SubgraphRun::begin(
+            &self.graph,
+            state,
+            input,
+            call.cx,
+            call.cx.next_call(),
+            false,
+        )?;
         let parent = run.run(&self.graph.persistence, call.cx, None).await?;
         // A paused graph has no result yet.
         let command = finish(parent, Writes::None, call)?;
