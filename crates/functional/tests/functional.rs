@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use langgraph::checkpoint::MemorySaver;
 use langgraph::prelude::*;
+use langgraph::stream::StreamOptions;
 use langgraph_functional::{EntrypointExt, Final, entrypoint, task};
 
 static WRITTEN: AtomicUsize = AtomicUsize::new(0);
@@ -131,4 +132,129 @@ async fn tasks_ask_at_the_same_time() {
     thread.resume(&first, 6).await.unwrap();
     let state = thread.resume(&second, 7).await.unwrap().finished().unwrap();
     assert_eq!(state.output, Some(42));
+}
+
+#[task]
+async fn double(number: i64, cx: &Context) -> Result<i64, NodeError> {
+    add(number, number).on(cx).await
+}
+
+/// Fails at the first attempt of each number.
+#[task(retry = langgraph::policy::RetryPolicy::attempts(2).retry_on(|_| true).immediately())]
+async fn unsteady(number: i64, cx: &Context) -> Result<i64, NodeError> {
+    if cx.attempt() == 1 {
+        return Err(NodeError::msg("away"));
+    }
+    Ok(number)
+}
+
+#[task]
+async fn fails() -> Result<i64, NodeError> {
+    Err(NodeError::msg("there is no more"))
+}
+
+#[entrypoint]
+async fn mixed(cx: &Context) -> Result<i64, NodeError> {
+    let doubled = double(4).on(cx).await?;
+    let steady = unsteady(doubled).on(cx).await?;
+    let failed = fails().on(cx).await.unwrap_err().to_string();
+    assert!(failed.contains("there is no more"), "{failed}");
+    Ok(steady)
+}
+
+#[tokio::test]
+async fn tasks_call_tasks_are_tried_again_and_their_errors_are_caught() {
+    let graph = mixed.compile().unwrap();
+    assert_eq!(graph.invoke(mixed()).await.unwrap().output, Some(8));
+    let graph = graph.checkpointer(Arc::new(MemorySaver::new()));
+    let outcome = graph.thread("t").run(mixed()).await.unwrap();
+    assert_eq!(outcome.finished().unwrap().output, Some(8));
+}
+
+static TURN: AtomicUsize = AtomicUsize::new(0);
+static ADDED: AtomicUsize = AtomicUsize::new(0);
+
+#[task]
+async fn slowly(number: usize) -> usize {
+    ADDED.fetch_add(1, Ordering::Relaxed);
+    number * 10
+}
+
+/// Calls its tasks in another order when it runs again.
+#[entrypoint]
+async fn any_order(cx: &Context) -> Result<usize, NodeError> {
+    let mut numbers = vec![1, 2, 3];
+    if TURN.fetch_add(1, Ordering::Relaxed) == 1 {
+        numbers.reverse();
+    }
+    let mut sum = 0;
+    for number in numbers {
+        sum += slowly(number)
+            .key(format!("slowly {number}"))
+            .on(cx)
+            .await?;
+    }
+    let more: usize = cx.interrupt("more?", &sum)?;
+    Ok(sum + more)
+}
+
+#[tokio::test]
+async fn calls_with_keys_may_change_their_order() {
+    let graph = any_order
+        .compile()
+        .unwrap()
+        .checkpointer(Arc::new(MemorySaver::new()));
+    let thread = graph.thread("t");
+    thread.run(any_order()).await.unwrap();
+    let outcome = thread.resume("more?", 1).await.unwrap();
+    assert_eq!(outcome.finished().unwrap().output, Some(61));
+    assert_eq!(ADDED.load(Ordering::Relaxed), 3);
+}
+
+#[derive(State, Clone, Debug, Default)]
+struct Paper {
+    topic: String,
+    length: usize,
+}
+
+#[entrypoint]
+async fn measure(topic: String, cx: &Context) -> Result<usize, NodeError> {
+    Ok(double(i64::try_from(topic.len()).unwrap_or_default())
+        .on(cx)
+        .await?
+        .unsigned_abs() as usize)
+}
+
+#[tokio::test]
+async fn an_entrypoint_is_a_node_of_a_graph_and_its_tasks_are_in_the_stream() {
+    let node = measure.compile().unwrap().mapped(
+        |paper: &Paper| measure(paper.topic.clone()),
+        |state| PaperUpdate::default().length(state.output.unwrap_or_default()),
+    );
+    let mut graph = StateGraph::<Paper>::new();
+    graph.add_node("measure", node).add_sequence(&["measure"]);
+    let graph = graph.compile().unwrap();
+    let topic = PaperUpdate::default().topic("moss".to_owned());
+    let mut stream = graph
+        .run(topic)
+        .stream(StreamOptions::new(StreamMode::Tasks).subgraphs());
+    let mut within = Vec::new();
+    while let Some(event) = stream.next().await {
+        let path: Vec<_> = event
+            .unwrap()
+            .namespace
+            .iter()
+            .map(ToString::to_string)
+            .collect();
+        if !within.contains(&path.join("/")) {
+            within.push(path.join("/"));
+        }
+    }
+    let state = stream.finish().await.unwrap().finished().unwrap();
+    assert_eq!(state.length, 8);
+    // The graph, the entrypoint, its task, and the task of that one.
+    assert_eq!(
+        within,
+        ["", "measure", "measure/measure", "measure/measure/double"]
+    );
 }
