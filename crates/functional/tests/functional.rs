@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)] // clippy does not know that helpers of tests are tests
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 
 use langgraph::checkpoint::MemorySaver;
 use langgraph::prelude::*;
@@ -81,11 +81,11 @@ async fn a_run_gets_what_the_run_before_has_saved() {
     }
 }
 
-static CHANGED: AtomicUsize = AtomicUsize::new(0);
+static CHANGED: AtomicI64 = AtomicI64::new(0);
 
 #[entrypoint]
 async fn fickle(cx: &Context) -> Result<i64, NodeError> {
-    let changed = CHANGED.fetch_add(1, Ordering::Relaxed) as i64;
+    let changed = CHANGED.fetch_add(1, Ordering::Relaxed);
     let sum = add(1, changed).on(cx).await?;
     let more: i64 = cx.interrupt("more?", &sum)?;
     Ok(sum + more)
@@ -214,15 +214,13 @@ async fn calls_with_keys_may_change_their_order() {
 #[derive(State, Clone, Debug, Default)]
 struct Paper {
     topic: String,
-    length: usize,
+    length: i64,
 }
 
 #[entrypoint]
-async fn measure(topic: String, cx: &Context) -> Result<usize, NodeError> {
-    Ok(double(i64::try_from(topic.len()).unwrap_or_default())
-        .on(cx)
-        .await?
-        .unsigned_abs() as usize)
+async fn measure(topic: String, cx: &Context) -> Result<i64, NodeError> {
+    let length = i64::try_from(topic.len())?;
+    double(length).on(cx).await
 }
 
 #[tokio::test]

@@ -84,33 +84,15 @@ fn print(entrypoint: &Signature<'_>, options: &Options) -> TokenStream {
         let alone = quote!((#called, ::core::option::Option::None));
         (value.to_token_stream(), alone)
     };
-    let serde = quote!(#root::__private::serde).to_string().replace(' ', "");
-    let about = format!("The state of the entrypoint [`{name}`].");
     let node = options.configured(quote!(#lib::graph::IntoNode::into_node(run)));
+    let stored = stored(entrypoint, options, &state, &output, kept);
     quote! {
         #(#outer)*
         #vis fn #name(#(#names: #types),*) -> #root::EntrypointCall<#marker> {
             #root::EntrypointCall::new((#(#names,)*))
         }
 
-        #[doc = #about]
-        #[derive(
-            #lib::State,
-            ::core::clone::Clone,
-            ::core::fmt::Debug,
-            ::core::default::Default,
-            #root::__private::serde::Serialize,
-            #root::__private::serde::Deserialize,
-        )]
-        #[serde(crate = #serde)]
-        #vis struct #state {
-            /// The arguments of the newest run.
-            pub input: ::core::option::Option<(#(#types,)*)>,
-            /// The result of the newest run, when it has ended.
-            pub output: ::core::option::Option<#output>,
-            /// What the thread keeps for the next run.
-            pub previous: ::core::option::Option<#kept>,
-        }
+        #stored
 
         #[doc(hidden)]
         #[allow(non_camel_case_types, unreachable_pub, missing_debug_implementations)]
@@ -157,5 +139,44 @@ fn print(entrypoint: &Signature<'_>, options: &Options) -> TokenStream {
                 }
             }
         };
+    }
+}
+
+/// Prints the state of an entrypoint.
+fn stored(
+    entrypoint: &Signature<'_>,
+    options: &Options,
+    state: &Ident,
+    output: &TokenStream,
+    kept: &Type,
+) -> TokenStream {
+    let root = &options.root;
+    let lib = quote!(#root::__private::langgraph);
+    let vis = &entrypoint.item.vis;
+    let types = entrypoint.arguments.iter().map(|(_, ty)| ty);
+    let serde = quote!(#root::__private::serde).to_string().replace(' ', "");
+    let about = format!(
+        "The state of the entrypoint [`{}`].",
+        entrypoint.item.sig.ident
+    );
+    quote! {
+        #[doc = #about]
+        #[derive(
+            #lib::State,
+            ::core::clone::Clone,
+            ::core::fmt::Debug,
+            ::core::default::Default,
+            #root::__private::serde::Serialize,
+            #root::__private::serde::Deserialize,
+        )]
+        #[serde(crate = #serde)]
+        #vis struct #state {
+            /// The arguments of the newest run.
+            pub input: ::core::option::Option<(#(#types,)*)>,
+            /// The result of the newest run, when it has ended.
+            pub output: ::core::option::Option<#output>,
+            /// What the thread keeps for the next run.
+            pub previous: ::core::option::Option<#kept>,
+        }
     }
 }

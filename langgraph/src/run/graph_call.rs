@@ -26,7 +26,7 @@ pub struct GraphCall<'a, S: State> {
     check: Option<Box<CheckCall<S>>>,
 }
 
-impl<'a, S: State> GraphCall<'a, S> {
+impl<S: State> GraphCall<'_, S> {
     /// Identifies the call by a key instead of by the order of the calls, for calls whose order may differ when
     /// the node runs again. The keys of one task must differ.
     pub fn key(mut self, key: &str) -> Self {
