@@ -1,4 +1,4 @@
-//! Graphs of [langgraph](langgraph) as plain code.
+//! Graphs of [langgraph] as plain code.
 //!
 //! An [entrypoint](macro@entrypoint) is an async function with loops and conditions; its steps are
 //! [tasks](macro@task), whose results are kept on the thread. When the function runs again, after an interrupt or
