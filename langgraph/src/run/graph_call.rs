@@ -4,15 +4,12 @@ use std::future::Future;
 
 use langgraph_topology::hash::Fnv;
 
-use super::subgraph::SubgraphRun;
+use super::subgraph::{CheckCall, SubgraphRun};
 use crate::error::{AgentError, NodeError};
 use crate::graph::CompiledStateGraph;
 use crate::node::{Context, IntoInput};
 use crate::state::State;
 use crate::superstep::normalize_input;
-
-/// Refuses to go on with a call that was another one.
-pub(super) type CheckCall<S> = dyn Fn(&S) -> Result<(), NodeError> + Send + Sync;
 
 /// The first number of calls with a key, after all numbers of calls in their order.
 const KEYED_CALLS: u64 = 1 << 32;

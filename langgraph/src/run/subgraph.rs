@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use super::graph_call::CheckCall;
 use crate::checkpoint::check_path;
 use crate::error::{AgentError, NodeError};
 use crate::graph::copies::copy_of;
@@ -22,6 +21,9 @@ use crate::state::State;
 use crate::superstep::normalize_input;
 use crate::superstep::{End, Engine};
 use crate::task::Changes;
+
+/// Refuses to go on with a call that was another one.
+pub(super) type CheckCall<S> = dyn Fn(&S) -> Result<(), NodeError> + Send + Sync;
 
 /// A run of a graph in a task. It holds its input only if it has a log: the future of a plain run
 /// stays small.
