@@ -51,15 +51,8 @@ pub(super) fn resolve(graph: &mut Graph, errors: &mut Errors) {
         if !switch.is_certain() && (found.last.is_empty() || !found.inside.is_empty()) {
             continue;
         }
-        for place in found.inside {
-            errors.on(
-                &place,
-                format_args!(
-                    "`{place}` is a decision, which says itself where to go: it can only end a chain"
-                ),
-            );
-            graph.broken = true;
-        }
+        graph.broken |= !found.inside.is_empty();
+        decision_as_node(&found.inside, errors);
         statement.statement = TokenStream::new();
         decisions.push(Decision {
             name: name.clone(),
@@ -79,6 +72,17 @@ pub(super) fn resolve(graph: &mut Graph, errors: &mut Errors) {
         }
     }
     graph.decisions = decisions;
+}
+
+fn decision_as_node(places: &[Ident], errors: &mut Errors) {
+    for place in places {
+        errors.on(
+            place,
+            format_args!(
+                "`{place}` is a decision, which says itself where to go: it can only end a chain"
+            ),
+        );
+    }
 }
 
 /// Prints the names of the decisions as variables, so that an editor can follow them.
