@@ -3,36 +3,14 @@
 use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote};
 use syn::ext::IdentExt;
-use syn::{ItemFn, Type, parse_quote};
+use syn::{Type, parse_quote};
 
 use super::attr::Options;
-use super::signature::{self, Signature};
-use crate::diag::Errors;
+use super::signature::Signature;
 use crate::function::split_attributes;
 
-/// Expands the attribute. Mistakes become errors beside the function as it was written.
-pub(crate) fn expand(options: TokenStream, item: TokenStream) -> TokenStream {
-    let mut errors = Errors::new();
-    let options = Options::read(options, &mut errors);
-    let function = match syn::parse2::<ItemFn>(item.clone()) {
-        Ok(function) => function,
-        Err(error) => {
-            errors.push(error);
-            let mut output = errors.to_compile_errors();
-            output.extend(item);
-            return output;
-        }
-    };
-    let signature = signature::read(&function, "task", &mut errors);
-    let mut output = errors.to_compile_errors();
-    match signature {
-        Some(task) => output.extend(print(&task, &options)),
-        None => output.extend(function.into_token_stream()),
-    }
-    output
-}
-
-fn print(task: &Signature<'_>, options: &Options) -> TokenStream {
+/// Prints what stands for the function.
+pub(super) fn print(task: &Signature<'_>, options: &Options) -> TokenStream {
     let root = &options.root;
     let lib = quote!(#root::__private::langgraph);
     let vis = &task.item.vis;

@@ -12,14 +12,14 @@ use crate::state::State;
 use crate::superstep::normalize_input;
 
 /// The first number of calls with a key, after all numbers of calls in their order.
-const KEYED_CALLS: u64 = 1 << 32;
+const KEYED_CALLS: usize = 1 << (usize::BITS - 2);
 
 /// A call of a graph by a node; [`Context::call`] creates it.
 #[must_use = "a call does nothing until it gets its input: write `.run(input)`"]
 pub struct GraphCall<'a, S: State> {
     cx: &'a Context,
     graph: &'a CompiledStateGraph<S>,
-    key: Option<u64>,
+    key: Option<usize>,
     check: Option<Box<CheckCall<S>>>,
 }
 
@@ -29,8 +29,9 @@ impl<S: State> GraphCall<'_, S> {
     pub fn key(mut self, key: &str) -> Self {
         let mut hash = Fnv::new();
         hash.text(key);
-        // The number fits into a signed 63-bit one, as SQL databases have them.
-        self.key = Some(KEYED_CALLS | (hash.finish() >> 2));
+        #[allow(clippy::cast_possible_truncation)] // any part of the hash identifies the key
+        let number = hash.finish() as usize >> 2;
+        self.key = Some(KEYED_CALLS | number);
         self
     }
 
@@ -57,10 +58,7 @@ impl<S: State> GraphCall<'_, S> {
             key,
             check,
         } = self;
-        let number = key.map_or_else(
-            || cx.next_call(),
-            |key| usize::try_from(key).unwrap_or(usize::MAX),
-        );
+        let number = key.unwrap_or_else(|| cx.next_call());
         let input = input.into_output();
         async move {
             let mut input = input?;
