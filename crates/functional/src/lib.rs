@@ -6,6 +6,12 @@
 //! [`CompiledStateGraph`](langgraph::CompiledStateGraph), so that threads, savers, streams, interrupts and servers
 //! work as for every graph.
 //!
+//! A task is a graph of one node, which the function calls: on a thread it has a log of its own. It costs two
+//! records, and its arguments and its result are written as JSON. What is cheap and has no effects needs no task.
+//!
+//! When the function runs again, it has to call the same tasks with the same arguments in the same order; another
+//! call is an error that names both. Calls whose order depends on what ends first have a [key](TaskCall::key).
+//!
 //! # Examples
 //!
 //! ```

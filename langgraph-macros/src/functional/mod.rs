@@ -4,6 +4,8 @@ mod attr;
 mod entrypoint;
 mod signature;
 mod task;
+#[cfg(test)]
+mod tests;
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
