@@ -1,4 +1,4 @@
-//! The events of a run are bounded in memory: also of one that nobody reads, and of one that many read.
+//! The events of a run are bounded in memory: also without a reader, and with many readers.
 
 #![allow(clippy::unwrap_used)] // as in all tests
 

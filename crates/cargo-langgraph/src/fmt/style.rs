@@ -1,4 +1,4 @@
-//! Line width and indentation, as rustfmt is told to use them.
+//! Line width and indentation, as the configuration of rustfmt sets them.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
