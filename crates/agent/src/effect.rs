@@ -76,10 +76,7 @@ pub use unknown_outcome::UnknownOutcome;
 #[must_use = "an effect does nothing until it is run"]
 pub struct Effect<'a> {
     cx: &'a Context,
-    /// Goes before the keys, if several calls share one task.
-    scope: Option<&'a str>,
-    name: String,
-    arguments: Result<Value, String>,
+    key: OnceKey,
     on_unknown: OnUnknown,
     #[allow(clippy::type_complexity)]
     unknown_if: Option<Box<dyn Fn(&NodeError) -> bool + Send + Sync + 'a>>,
@@ -87,32 +84,30 @@ pub struct Effect<'a> {
 
 /// Starts an [`Effect`] in a node or a tool.
 pub trait EffectExt {
-    /// Names an effect. The name is unique within its task.
-    fn effect(&self, name: impl Into<String>) -> Effect<'_>;
+    /// Names an effect, with a key as [`Context::once`] takes it: in a loop, `cx.effect(("undo", index))`.
+    fn effect(&self, key: impl Into<OnceKey>) -> Effect<'_>;
 }
 
 impl EffectExt for Context {
-    fn effect(&self, name: impl Into<String>) -> Effect<'_> {
-        Effect::new(self, None, name.into())
+    fn effect(&self, key: impl Into<OnceKey>) -> Effect<'_> {
+        Effect::new(self, key.into())
     }
 }
 
 impl<'a> Effect<'a> {
-    pub(crate) fn new(cx: &'a Context, scope: Option<&'a str>, name: String) -> Self {
+    pub(crate) fn new(cx: &'a Context, key: OnceKey) -> Self {
         Self {
             cx,
-            scope,
-            name,
-            arguments: Ok(Value::Null),
+            key,
             on_unknown: OnUnknown::default(),
             unknown_if: None,
         }
     }
 
-    /// Sets what the effect works on. The person who is asked sees it, and the same effect with
-    /// something else is an error.
+    /// States the arguments of the work, as [`OnceKey::with`] does. The person who is asked sees them, and the same
+    /// effect with other arguments is an error.
     pub fn with(mut self, arguments: &(impl Serialize + ?Sized)) -> Self {
-        self.arguments = serde_json::to_value(arguments).map_err(|error| error.to_string());
+        self.key = self.key.with(arguments);
         self
     }
 
@@ -145,19 +140,11 @@ impl<'a> Effect<'a> {
         E: Into<NodeError>,
         F: Future<Output = Result<T, E>>,
     {
-        let name = match self.scope {
-            None => self.name.clone(),
-            Some(scope) => format!("{scope}/{}", self.name),
-        };
-        let arguments = self.arguments.as_ref().map_err(|error| {
-            NodeError::msg(format!(
-                "the arguments of `{name}` cannot be stored: {error}"
-            ))
-        })?;
-        let key = OnceKey::new(name.as_str()).with(arguments);
+        let name = self.key.name().to_owned();
+        let arguments = self.key.arguments()?.unwrap_or(Value::Null);
         self.cx
-            .once(key, async {
-                let attempt = match self.begin::<T>(&name, arguments).await? {
+            .once(self.key.clone(), async {
+                let attempt = match self.begin::<T>(&name, &arguments).await? {
                     Begun::Attempt(attempt) => attempt,
                     Begun::Done(value) => {
                         return serde_json::from_value(value).map_err(|error| {
@@ -167,7 +154,7 @@ impl<'a> Effect<'a> {
                         });
                     }
                 };
-                match work(self.cx.idempotency_key(&name))
+                match work(self.cx.idempotency_key(name.as_str()))
                     .await
                     .map_err(Into::into)
                 {
@@ -264,7 +251,7 @@ fn settled(name: &str, attempt: u32) -> String {
 impl fmt::Debug for Effect<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Effect")
-            .field("name", &self.name)
+            .field("key", &self.key)
             .field("on_unknown", &self.on_unknown)
             .finish_non_exhaustive()
     }

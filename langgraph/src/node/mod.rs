@@ -14,6 +14,7 @@ mod input;
 #[allow(clippy::module_inception)] // the trait has the name of the module
 mod node;
 mod once;
+mod once_key;
 mod output;
 mod overwriting;
 pub(crate) mod persistence;
@@ -38,7 +39,7 @@ pub use each_item::EachItem;
 pub use future::{NodeFuture, NodeMeta, NodeRun, OwnedFuture};
 pub use input::IntoInput;
 pub use node::Node;
-pub use once::OnceKey;
+pub use once_key::OnceKey;
 pub use output::{IntoOutput, Output};
 pub use overwriting::Overwriting;
 pub use resources::{MissingResource, Resources};

@@ -4,129 +4,28 @@ use std::collections::HashSet;
 use std::future::Future;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use langgraph_topology::hash::Fnv;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::{Context, TaskReport};
+use super::{Context, OnceKey, TaskReport};
 use crate::checkpoint::{Format as _, Json, OnceRecord};
 use crate::error::{AgentError, CheckpointError, FormatError, NoRuntime, NodeError};
 
-/// The key of a piece of work within its task.
-///
-/// It converts from a name, and from a name with a value, `("undo", index)`: each value is a piece of work of its
-/// own, as a loop needs it. [`with`](Self::with) does something else: it states the arguments of one piece of work,
-/// which may not change.
-///
-/// # Examples
-///
-/// ```
-/// use langgraph::prelude::*;
-///
-/// #[derive(State, Clone, Debug, Default)]
-/// struct Trip {
-///     bookings: Vec<String>,
-///     #[reducer(append)]
-///     log: Vec<String>,
-/// }
-///
-/// async fn undo(booking: &str) -> Result<String, NodeError> {
-///     Ok(format!("{booking} is cancelled"))
-/// }
-///
-/// #[node]
-/// async fn compensate(trip: &Trip, cx: &Context) -> Result<TripUpdate, NodeError> {
-///     let mut log = Vec::new();
-///     for (index, booking) in trip.bookings.iter().enumerate() {
-///         log.push(cx.once(("undo", index), undo(booking)).await?);
-///     }
-///     Ok(TripUpdate::default().log(log))
-/// }
-/// # let _ = compensate;
-/// ```
-#[derive(Debug)]
-pub struct OnceKey {
-    name: String,
-    /// The hash of the value or of the arguments; 0 without any.
-    hash: Result<u64, FormatError>,
-    /// True if the same name with another hash is a mistake.
-    checked: bool,
-}
-
-impl OnceKey {
-    /// Creates a key from a name.
-    pub fn new(name: impl Into<String>) -> Self {
-        Self {
-            name: name.into(),
-            hash: Ok(0),
-            checked: true,
-        }
-    }
-
-    /// States the arguments of the work. A later call under this name with other arguments is an error: a node that
-    /// runs again must not charge another amount.
-    #[must_use]
-    pub fn with(mut self, arguments: &(impl Serialize + ?Sized)) -> Self {
-        self.hash = hash(arguments);
-        self.checked = true;
-        self
-    }
-
-    /// Puts the name into a scope: `scope/name`.
-    #[must_use]
-    pub fn scoped(mut self, scope: &str) -> Self {
-        self.name = format!("{scope}/{}", self.name);
-        self
-    }
-
-    fn resolve(self) -> Result<Key, NodeError> {
-        let hash = self.hash;
-        let hash = hash.map_err(|error| unwritable("the arguments of", &self.name, &error))?;
-        Ok(Key {
-            name: self.name,
-            hash,
-            checked: self.checked,
-        })
-    }
-}
-
-fn hash(value: &(impl Serialize + ?Sized)) -> Result<u64, FormatError> {
-    let bytes = Json.encode(&value)?;
-    let mut fnv = Fnv::new();
-    for byte in bytes {
-        fnv.byte(byte);
-    }
-    Ok(fnv.finish())
-}
-
-impl From<String> for OnceKey {
-    fn from(name: String) -> Self {
-        Self::new(name)
-    }
-}
-
-impl From<&str> for OnceKey {
-    fn from(name: &str) -> Self {
-        Self::new(name)
-    }
-}
-
-impl<N: Into<String>, V: Serialize> From<(N, V)> for OnceKey {
-    fn from((name, value): (N, V)) -> Self {
-        Self {
-            name: name.into(),
-            hash: hash(&value),
-            checked: false,
-        }
-    }
-}
-
-/// A key whose value has been hashed.
+/// A key whose arguments have been hashed.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Key {
     name: String,
     hash: u64,
-    checked: bool,
+}
+
+impl Key {
+    fn of(key: impl Into<OnceKey>) -> Result<Self, NodeError> {
+        let key = key.into();
+        Ok(Self {
+            hash: key.hash()?,
+            name: key.name().to_owned(),
+        })
+    }
 }
 
 /// The work that a task has done once.
@@ -136,7 +35,7 @@ pub(super) struct OnceMemory(Mutex<Known>);
 #[derive(Default)]
 struct Known {
     done: Vec<OnceRecord>,
-    under_way: HashSet<Key>,
+    under_way: HashSet<String>,
 }
 
 impl OnceMemory {
@@ -157,7 +56,7 @@ impl OnceMemory {
         if let Some(done) = known.result(key)? {
             return Ok(Begun::Done(done));
         }
-        if !known.under_way.insert(key.clone()) {
+        if !known.under_way.insert(key.name.clone()) {
             let name = &key.name;
             return Err(NodeError::msg(format!(
                 "`{name}` is under way already; each piece of work in a task needs a key of its own: in a loop, \
@@ -166,24 +65,15 @@ impl OnceMemory {
         }
         Ok(Begun::UnderWay(UnderWay {
             memory: self,
-            key: key.clone(),
+            name: key.name.clone(),
         }))
     }
 }
 
 impl Known {
     fn result(&self, key: &Key) -> Result<Option<String>, NodeError> {
-        let Key {
-            name,
-            hash,
-            checked,
-        } = key;
-        let mut records = self.done.iter().filter(|record| record.key == *name);
-        if !checked {
-            let record = records.find(|record| record.arguments == *hash);
-            return Ok(record.map(|record| record.value.clone()));
-        }
-        match records.next() {
+        let Key { name, hash } = key;
+        match self.done.iter().find(|record| record.key == *name) {
             None => Ok(None),
             Some(record) if record.arguments == *hash => Ok(Some(record.value.clone())),
             Some(_) => Err(NodeError::msg(format!(
@@ -202,12 +92,12 @@ enum Begun<'a> {
 /// Work in progress: until this is dropped, no other task starts it.
 struct UnderWay<'a> {
     memory: &'a OnceMemory,
-    key: Key,
+    name: String,
 }
 
 impl Drop for UnderWay<'_> {
     fn drop(&mut self) {
-        self.memory.known().under_way.remove(&self.key);
+        self.memory.known().under_way.remove(&self.name);
     }
 }
 
@@ -226,10 +116,9 @@ impl Context {
     /// A retry, a resume, or a new process after a crash gets the stored result and does not repeat
     /// the work.
     ///
-    /// The key names the work within its task. In a loop, `("undo", index)` is a key of its own for each index.
-    /// `OnceKey::new("charge").with(&order)` states the arguments of the work: the same name with other arguments is
-    /// then an error. A failure is not stored: the work
-    /// is repeated with the task. A crash between the end of the work and the acknowledgement of
+    /// The [key](OnceKey) names the work within its task. In a loop, `("undo", index)` is a key of its own for each
+    /// index. `OnceKey::new("charge").with(&order)` states the arguments of the work: the same key with other
+    /// arguments is then an error. A failure is not stored: the work is repeated with the task. A crash between the end of the work and the acknowledgement of
     /// its record repeats the work, and so does a process that is paused in the middle of it for longer
     /// than its [lease](crate::thread::OnConflict) while another one takes the thread; one that was paused
     /// before finds out and does not begin. Pass the key on to a service that detects repetitions. Without
@@ -288,7 +177,7 @@ impl Context {
         T: Serialize + DeserializeOwned,
         E: Into<NodeError>,
     {
-        let key = key.into().resolve()?;
+        let key = Key::of(key)?;
         let under_way = match self.once_memory().begin(&key)? {
             Begun::Done(text) => return typed(&key.name, &text),
             Begun::UnderWay(under_way) => under_way,
@@ -345,7 +234,6 @@ impl Context {
         let key = Key {
             name: record.key.clone(),
             hash: record.arguments,
-            checked: false,
         };
         let done = memory.known().result(&key)?;
         match done {
@@ -377,7 +265,7 @@ impl Context {
         &self,
         key: impl Into<OnceKey>,
     ) -> Result<Option<T>, NodeError> {
-        let key = key.into().resolve()?;
+        let key = Key::of(key)?;
         let done = self.once_memory().known().result(&key)?;
         done.map(|text| typed(&key.name, &text)).transpose()
     }
@@ -387,7 +275,7 @@ impl Context {
     /// The key is the same in every attempt of the task: after a retry, a resume, and in a new
     /// process after a crash. It differs in every other task: in another call, superstep or thread,
     /// and when the run starts again from an older checkpoint. Without a thread it lives as long as
-    /// the run. It is `name`, followed by about 60 letters, digits, `-` and `:`.
+    /// the run. It is the name of the key, `charge` or `undo/3`, followed by about 60 letters, digits, `-` and `:`.
     ///
     /// # Examples
     ///
@@ -401,8 +289,8 @@ impl Context {
     /// }
     /// # let _ = pay;
     /// ```
-    pub fn idempotency_key(&self, name: &str) -> String {
-        format!("{name}:{}", self.task_identity())
+    pub fn idempotency_key(&self, key: impl Into<OnceKey>) -> String {
+        format!("{}:{}", key.into().name(), self.task_identity())
     }
 
     /// As [`once`](Self::once), for a closure that is not async.

@@ -147,10 +147,7 @@ impl<'a> ToolContext<'a> {
         T: Serialize + DeserializeOwned,
         E: Into<ToolError>,
     {
-        let key = match self.scope {
-            None => key.into(),
-            Some(scope) => key.into().scoped(scope),
-        };
+        let key = self.own_key(key);
         let mut failed = None;
         let work = async {
             work.await.map_err(|error| {
@@ -180,16 +177,20 @@ impl<'a> ToolContext<'a> {
     }
 
     /// As [`Context::idempotency_key`]: a key that no other call has.
-    pub fn idempotency_key(&self, name: &str) -> String {
-        match self.scope {
-            None => self.cx.idempotency_key(name),
-            Some(scope) => self.cx.idempotency_key(&format!("{scope}/{name}")),
-        }
+    pub fn idempotency_key(&self, key: impl Into<OnceKey>) -> String {
+        self.cx.idempotency_key(self.own_key(key))
     }
 
     /// Names an [`Effect`] of this call.
-    pub fn effect(&self, name: impl Into<String>) -> Effect<'_> {
-        Effect::new(self.cx, self.scope, name.into())
+    pub fn effect(&self, key: impl Into<OnceKey>) -> Effect<'_> {
+        Effect::new(self.cx, self.own_key(key))
+    }
+
+    fn own_key(&self, key: impl Into<OnceKey>) -> OnceKey {
+        match self.scope {
+            None => key.into(),
+            Some(scope) => key.into().scoped(scope),
+        }
     }
 
     /// As [`Context::interrupt_next`], with the keys of [`interrupt`](Self::interrupt).

@@ -215,6 +215,41 @@ async fn k2_the_same_effect_on_something_else_is_an_error() {
     );
 }
 
+#[tokio::test]
+async fn k2_effects_in_a_loop_take_the_keys_of_once() {
+    let keys = Arc::new(Mutex::new(Vec::<String>::new()));
+    let seen = Arc::clone(&keys);
+    let undo = move |order: Order, cx: Context| {
+        let seen = Arc::clone(&seen);
+        async move {
+            for index in 0..2 {
+                let key = ("undo", index);
+                let own = cx.idempotency_key(key);
+                let work = |given: String| {
+                    assert_eq!(given, own);
+                    seen.lock().unwrap().push(given);
+                    async { Ok::<_, NodeError>(()) }
+                };
+                // The second call finds the result of the first.
+                cx.effect(key).with(&order.cents).run(work).await?;
+                cx.effect(key).with(&order.cents).run(work).await?;
+                cx.once_with(("note", index), || Ok::<_, NodeError>(index))
+                    .await?;
+            }
+            Ok::<(), NodeError>(())
+        }
+    };
+    let mut graph = StateGraph::<Order>::new();
+    graph.add_node("undo", undo).add_sequence(&["undo"]);
+    graph.compile().unwrap().invoke(order(1)).await.unwrap();
+    let keys = keys.lock().unwrap();
+    let names: Vec<_> = keys
+        .iter()
+        .filter_map(|key| key.split(':').next())
+        .collect();
+    assert_eq!(names, ["undo/0", "undo/1"]);
+}
+
 /// Notes its key; fails in its first attempt, and asks in its second.
 #[allow(clippy::ptr_arg)]
 async fn note(seen: &String, cx: &Context) -> Result<(), NodeError> {
