@@ -93,7 +93,7 @@ async fn run(arguments: Vec<String>) -> Result<(), Box<dyn Error>> {
             );
         }
     }
-    let state = events.finish().await?.into_state();
+    let state = events.finish().await?.finished()?;
     println!();
     println!(
         "{}",

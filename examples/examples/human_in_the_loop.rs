@@ -65,6 +65,6 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .thread("post-1")
         .resume("approve", answer == "yes")
         .await?;
-    println!("{}", outcome.into_state().log.join(", "));
+    println!("{}", outcome.finished()?.log.join(", "));
     Ok(())
 }

@@ -77,7 +77,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
             .messages(vec![Message::user(text)])
             .session_id(session.to_owned());
         let run = agent.run(input).resource(Arc::clone(&sessions));
-        let state = run.await?.into_state();
+        let state = run.await?.finished()?;
         let reply = state
             .messages
             .last()

@@ -40,7 +40,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         ("ada", "who am I?"),
     ] {
         let input = ChatUpdate::default().messages(vec![Message::user(text)]);
-        let state = graph.run(input).thread(thread).await?.into_state();
+        let state = graph.run(input).thread(thread).await?.finished()?;
         let reply = state
             .messages
             .last()

@@ -45,7 +45,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .run(WorkUpdate::default())
         .resource(Arc::new(Meeting(Barrier::new(2))))
         .await?
-        .into_state();
+        .finished()?;
     println!("{} are done", state.summary);
     Ok(())
 }

@@ -52,6 +52,6 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
             println!("step {}: {node} wrote {update:?}", event.step);
         }
     }
-    println!("{:?}", events.finish().await?.into_state());
+    println!("{:?}", events.finish().await?.finished()?);
     Ok(())
 }

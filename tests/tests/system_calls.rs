@@ -43,7 +43,7 @@ fn a_run() {
     runtime.block_on(async {
         let run = graph.run(()).limit(turns + 1);
         let run = if saved { run.thread("t") } else { run };
-        assert_eq!(run.await.unwrap().into_state().messages.len(), turns);
+        assert_eq!(run.await.unwrap().finished().unwrap().messages.len(), turns);
     });
 }
 

@@ -58,7 +58,7 @@ async fn ask(agents: A2aClient) -> Result<(), Box<dyn std::error::Error>> {
         }
         let outcome = events.finish().await?;
         let Some(asked) = outcome.interrupts().first() else {
-            println!("reply: {}", outcome.into_state());
+            println!("reply: {}", outcome.finished()?);
             return Ok(());
         };
         match asked.payload.as_str() {

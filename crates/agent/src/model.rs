@@ -63,7 +63,7 @@ pub type ModelStream<'a> =
 ///
 /// let model: Arc<dyn ChatModel> = Arc::new(ScriptedModel::new(["Hello!"]));
 /// let hi = MessagesStateUpdate::default().messages(vec![Message::user("hi")]);
-/// let state = graph.run(hi).resource(model).await?.into_state();
+/// let state = graph.run(hi).resource(model).await?.finished()?;
 /// assert_eq!(state.messages[1].text(), "Hello!");
 /// # Ok(())
 /// # }

@@ -47,7 +47,7 @@ use langgraph::node::Context;
 /// let agent = react_agent(model, (wipe,)).compile()?;
 ///
 /// let run = agent.run(MessagesStateUpdate::user("Clean up!"));
-/// let chat = run.resource::<dyn StandIn>(Arc::new(NoTools)).await?.into_state();
+/// let chat = run.resource::<dyn StandIn>(Arc::new(NoTools)).await?.finished()?;
 /// assert_eq!(chat.messages[2].text(), "done");
 /// # Ok(())
 /// # }

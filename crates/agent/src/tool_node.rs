@@ -64,7 +64,7 @@ pub use on::ToolNodeOn;
 ///     Turn::text("It is noon."),
 /// ]));
 /// let question = MessagesStateUpdate::default().messages(vec![Message::user("What time is it?")]);
-/// let state = graph.run(question).resource(model).await?.into_state();
+/// let state = graph.run(question).resource(model).await?.finished()?;
 /// assert_eq!(state.messages[2], Message::from(
 ///     langgraph::message::ToolResult::new("c1", "2024-01-01 12:00:00").with_name("get_current_time"),
 /// ).with_id(state.messages[2].id.clone().unwrap()));

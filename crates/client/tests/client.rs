@@ -119,7 +119,7 @@ async fn a_remote_graph_is_a_node_that_passes_interrupts_on() {
     let paused = graph.run(1).thread("t").await.unwrap();
     assert_eq!(paused.interrupts()[0].payload, json!({"n": 2}));
     let done = graph.thread("t").answer(true).await.unwrap();
-    assert_eq!(done.into_state(), 4);
+    assert_eq!(done.finished().unwrap(), 4);
 
     graph.run(-1).thread("u").await.unwrap();
     let failed = graph.thread("u").answer(true).await.unwrap_err();

@@ -39,7 +39,7 @@ async fn run(questions: impl Iterator<Item = String>) -> Result<(), Box<dyn Erro
                 pieces += 1;
             }
         }
-        let state = events.finish().await?.into_state();
+        let state = events.finish().await?.finished()?;
         langgraph_agent::check_answered(&state.messages)?;
         let tools = state.messages.iter().filter(|message| message.is_tool());
         let tools = tools.count();

@@ -129,7 +129,7 @@ async fn map(queue: Queue, number: u32, what: &str) -> Result<(), Box<dyn std::e
             .run(input)
             .thread("spread")
             .await?
-            .into_state()
+            .finished()?
     } else {
         graph.invoke(input).await?
     };

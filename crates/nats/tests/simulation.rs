@@ -146,7 +146,8 @@ fn simulate(seed: u64) -> Ended {
             .expect("the run ends")
             .unwrap()
             .unwrap()
-            .into_state();
+            .finished()
+            .unwrap();
         let mut all: Vec<_> = state.done.iter().chain(&state.unknown).copied().collect();
         assert!(
             state.done.is_sorted(),

@@ -201,7 +201,8 @@ async fn who_has_a_swarms_conversation_keeps_it_in_the_next_turn() {
         .run(SwarmStateUpdate::user("Help!"))
         .await
         .unwrap()
-        .into_state();
+        .finished()
+        .unwrap();
     assert_eq!(state.active, "support");
     assert!(check_answered(&state.messages).is_ok());
     assert_eq!(state.messages.last().unwrap().text(), "What is broken?");
@@ -209,7 +210,8 @@ async fn who_has_a_swarms_conversation_keeps_it_in_the_next_turn() {
         .run(SwarmStateUpdate::user("The lid."))
         .await
         .unwrap()
-        .into_state();
+        .finished()
+        .unwrap();
     assert_eq!(state.messages.last().unwrap().text(), "Is it?");
     assert_eq!((sales.requests().len(), support.requests().len()), (1, 2));
     // An agent cannot hand over to itself.
@@ -411,7 +413,7 @@ async fn a_summary_replaces_the_older_part_and_is_summarised_itself_later() {
     };
     let short = MessagesStateUpdate::user("hi");
     assert_eq!(thread.run(short).await.unwrap().state().messages.len(), 1);
-    let state = thread.run(talk(0)).await.unwrap().into_state();
+    let state = thread.run(talk(0)).await.unwrap().finished().unwrap();
     assert_eq!(
         state.messages[0].text(),
         "Summary of the conversation so far: first summary"
@@ -422,7 +424,7 @@ async fn a_summary_replaces_the_older_part_and_is_summarised_itself_later() {
     );
     let kept = state.messages.len();
     assert!(kept < 6, "{state:?}");
-    let state = thread.run(talk(8)).await.unwrap().into_state();
+    let state = thread.run(talk(8)).await.unwrap().finished().unwrap();
     assert_eq!(
         state.messages[0].text(),
         "Summary of the conversation so far: second summary"
@@ -494,7 +496,7 @@ async fn k6_a_reviewer_edits_the_answer_that_goes_out() {
     let draft = outcome.state().messages[1].id.clone();
 
     let edit = ReviewAnswer::edit("Dear madam, we are sorry.");
-    let state = thread.answer(edit).await.unwrap().into_state();
+    let state = thread.answer(edit).await.unwrap().finished().unwrap();
     // It replaces the draft, goes out, and the agent is not called again.
     let expected = ["Refuse the refund.", "Dear madam, we are sorry."];
     assert_eq!(texts(&state.messages), expected);

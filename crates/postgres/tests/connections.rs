@@ -97,7 +97,10 @@ impl Work {
         }
         let outcome = self.graph.thread("t").proceed().await;
         let started = std::iter::from_fn(|| self.started.try_recv().ok()).collect();
-        (outcome.map(|outcome| outcome.into_state().visits), started)
+        (
+            outcome.map(|outcome| outcome.finished().unwrap().visits),
+            started,
+        )
     }
 }
 
@@ -119,7 +122,7 @@ async fn a_run_goes_on_with_new_connections() {
         tokio::time::sleep(Duration::from_millis(50)).await;
         work.go_on.send(()).unwrap();
     }
-    let state = running.await.unwrap().unwrap().into_state();
+    let state = running.await.unwrap().unwrap().finished().unwrap();
     assert_eq!(state.visits, NODES);
     let snapshot = work.graph.thread("t").state().await.unwrap().unwrap();
     assert_eq!(snapshot.values.visits, NODES);

@@ -45,7 +45,10 @@ async fn talk(messages: usize) -> (Schema, i64) {
     let saver = Arc::new(PostgresSaver::new(schema.connect().await));
     let graph = chat::chat(messages, saver, |_| ()).unwrap();
     let run = graph.run(()).thread("t").limit(2 * messages);
-    assert_eq!(run.await.unwrap().into_state().messages.len(), messages);
+    assert_eq!(
+        run.await.unwrap().finished().unwrap().messages.len(),
+        messages
+    );
     drop(graph);
     let rows = looked_at(&schema).await;
     assert!(rows > 0, "the server counts nothing");

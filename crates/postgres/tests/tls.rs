@@ -143,7 +143,10 @@ async fn a_thread_goes_through_an_encrypted_connection() {
             .add_node("increment", |n: &i64| n + 1)
             .add_sequence(&["increment"]);
         let graph = graph.compile().unwrap().checkpointer(Arc::clone(&saver));
-        assert_eq!(graph.run(1).thread(mode).await.unwrap().into_state(), 2);
+        assert_eq!(
+            graph.run(1).thread(mode).await.unwrap().finished().unwrap(),
+            2
+        );
         assert_eq!(saver.usage(mode).await.unwrap().logs, 1);
         assert!(front.encrypted.load(Ordering::Relaxed) > connected);
     }

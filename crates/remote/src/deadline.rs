@@ -30,7 +30,7 @@ use tokio::time::Instant;
 ///
 /// let limit = Duration::from_secs(5);
 /// let run = graph.compile()?.run(false).timeout(limit).resource(Arc::new(Deadline::after(limit)));
-/// assert!(run.await?.into_state());
+/// assert!(run.await?.finished()?);
 /// # Ok(())
 /// # }
 /// ```

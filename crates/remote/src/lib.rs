@@ -56,7 +56,7 @@
 //! let network: Arc<dyn Transport> = Arc::new(network);
 //!
 //! let input = Assistant { user_message: "mail Ann".to_owned(), ..Assistant::default() };
-//! let state = assistant.run(Plain(input)).resource(network).await?.into_state();
+//! let state = assistant.run(Plain(input)).resource(network).await?.finished()?;
 //! assert_eq!(state.mail_result.as_deref(), Some("sent to Ann"));
 //! # Ok(())
 //! # }

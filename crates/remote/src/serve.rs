@@ -140,7 +140,7 @@ impl<S: State> ServedGraph<S> {
     /// let paused = graph.run("Hello Ann".to_owned()).thread("t").await?;
     /// assert_eq!(paused.interrupts()[0].payload, "Hello Ann");
     /// let done = graph.thread("t").answer(true).await?;
-    /// assert_eq!(done.into_state(), "sent");
+    /// assert_eq!(done.finished()?, "sent");
     /// # Ok(())
     /// # }
     /// ```

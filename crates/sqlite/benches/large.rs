@@ -79,7 +79,7 @@ async fn supersteps(what: &str, turns: usize, saver: Option<Arc<MemorySaver>>) {
         } else {
             run
         };
-        assert_eq!(run.await.unwrap().into_state().round, turns);
+        assert_eq!(run.await.unwrap().finished().unwrap().round, turns);
     })
     .await;
 }
@@ -104,7 +104,13 @@ async fn sends() {
     };
     let graph = graph.compile().unwrap();
     measure("a million sends, a thousand at once", async {
-        let state = graph.run(()).limit(MILLION).await.unwrap().into_state();
+        let state = graph
+            .run(())
+            .limit(MILLION)
+            .await
+            .unwrap()
+            .finished()
+            .unwrap();
         assert_eq!(state.total, MILLION as u64);
     })
     .await;
@@ -151,7 +157,7 @@ async fn threads() {
     .await;
     measure("  one more run of one", async {
         let ended = graph.run(()).thread("thread 077777").await.unwrap();
-        assert_eq!(ended.into_state().total, 2);
+        assert_eq!(ended.finished().unwrap().total, 2);
     })
     .await;
     measure("  its history pruned to the head", async {

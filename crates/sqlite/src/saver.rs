@@ -130,7 +130,7 @@ impl SqliteSaver {
     /// let graph = graph.compile()?.checkpointer(Arc::new(saver.held_by("run-7/attempt-1")));
     ///
     /// saver.lease("t", "run-7/attempt-1", Duration::from_secs(30)).await?;
-    /// assert_eq!(graph.thread("t").run(1).await?.into_state(), 2);
+    /// assert_eq!(graph.thread("t").run(1).await?.finished()?, 2);
     ///
     /// // Another attempt takes the thread.
     /// saver.release("t", "run-7/attempt-1").await?;

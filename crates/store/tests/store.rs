@@ -77,7 +77,8 @@ async fn e13_a_node_in_thread_2_reads_what_thread_1_put() {
         .thread("2")
         .await
         .unwrap()
-        .into_state();
+        .finished()
+        .unwrap();
     assert_eq!(state.answers, [r#""likes tea""#]);
 }
 
@@ -105,7 +106,7 @@ async fn e14_memory_is_loaded_by_session_id_and_another_session_is_empty() {
     let graph = graph.compile().unwrap().store(Arc::new(MemoryStore::new()));
     let ask = async |session: &str, said: &str| {
         let run = graph.run(says("ada", said)).metadata("session_id", session);
-        run.await.unwrap().into_state().answers
+        run.await.unwrap().finished().unwrap().answers
     };
     assert!(ask("s-1", "one").await.is_empty());
     assert_eq!(ask("s-1", "two").await, ["one"]);
@@ -136,7 +137,10 @@ async fn the_store_of_a_run_takes_the_place_of_the_graphs() {
         .unwrap();
     let graph = assistant().store(Arc::new(MemoryStore::new()));
     let run = graph.run(says("ada", "hi")).store(own);
-    assert_eq!(run.await.unwrap().into_state().answers, [r#""of the run""#]);
+    assert_eq!(
+        run.await.unwrap().finished().unwrap().answers,
+        [r#""of the run""#]
+    );
     assert!(
         graph
             .invoke(says("ada", "hi"))

@@ -41,9 +41,9 @@
 //! // After the deploy:
 //! let versions = Versions::new().add(v1).add(v2);
 //! let old = versions.thread("old").await?;
-//! assert_eq!(old.answer("Ada").await?.into_state(), "a text, reviewed by Ada");
+//! assert_eq!(old.answer("Ada").await?.finished()?, "a text, reviewed by Ada");
 //! let new = versions.thread("new").await?;
-//! assert_eq!(new.run("a text".to_owned()).await?.into_state(), "a text, published");
+//! assert_eq!(new.run("a text".to_owned()).await?.finished()?, "a text, published");
 //! # Ok(())
 //! # }
 //! ```

@@ -46,14 +46,14 @@
 //!
 //! // Anna pays: another program reports it.
 //! let outcome = graph.thread("anna").signal("paid", 4_200).await?.await?;
-//! assert_eq!(outcome.into_state(), "4200 cents came in");
+//! assert_eq!(outcome.finished()?, "4200 cents came in");
 //!
 //! // Nothing is due today. In eight days, one thread is.
 //! let later = SystemTime::now() + WEEK + WEEK / 7;
 //! assert!(due(&*saver, SystemTime::now()).await?.is_empty());
 //! for woken in wake_due(&graph, later).await? {
 //!     assert_eq!(woken.thread, "bert");
-//!     assert_eq!(woken.outcome?.into_state(), "a reminder went out");
+//!     assert_eq!(woken.outcome?.finished()?, "a reminder went out");
 //! }
 //! # Ok(())
 //! # }

@@ -77,7 +77,7 @@ pub trait WakeExt<S: State> {
     ///
     /// thread.run(0).await?; // waits
     /// let run = thread.wake(SystemTime::now()).await?; // as `wake_due` does
-    /// assert_eq!(run.unwrap().await?.into_state(), 100);
+    /// assert_eq!(run.unwrap().await?.finished()?, 100);
     /// # Ok(())
     /// # }
     /// ```

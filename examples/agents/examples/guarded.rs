@@ -43,7 +43,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         outcome = thread.answer(decision).await?;
         decision = ReviewAnswer::Approve;
     }
-    let state = outcome.into_state();
+    let state = outcome.finished()?;
     println!(
         "goes out: {}",
         state.messages.last().map(Message::text).unwrap_or_default()

@@ -46,7 +46,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         let state = thread
             .run(MessagesStateUpdate::user(said))
             .await?
-            .into_state();
+            .finished()?;
         let first = state
             .messages
             .first()

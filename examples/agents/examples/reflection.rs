@@ -32,7 +32,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         shown = (state.draft.clone(), state.feedback.clone());
     }
-    let state = events.finish().await?.into_state();
+    let state = events.finish().await?.finished()?;
     println!(
         "answer: {}",
         state.messages.last().map(Message::text).unwrap_or_default()

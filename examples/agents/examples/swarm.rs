@@ -24,7 +24,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let thread = swarm.thread("customer");
     for said in ["What is a teapot?", "Mine is broken.", "The lid."] {
-        let state = thread.run(SwarmStateUpdate::user(said)).await?.into_state();
+        let state = thread.run(SwarmStateUpdate::user(said)).await?.finished()?;
         let reply = state.messages.last().map(Message::text).unwrap_or_default();
         let active = if state.active.is_empty() {
             "sales"

@@ -54,7 +54,13 @@ pub(crate) fn chain(nodes: usize) -> Pair {
     let langgraph = work(move || {
         let graph = graph.clone();
         async move {
-            let state = graph.run(()).limit(nodes).await.unwrap().into_state();
+            let state = graph
+                .run(())
+                .limit(nodes)
+                .await
+                .unwrap()
+                .finished()
+                .unwrap();
             assert_eq!(state.total, expected);
         }
     });
@@ -82,7 +88,7 @@ pub(crate) fn plain(nodes: usize) -> Pair {
         let (graph, last) = (graph.clone(), last.clone());
         Box::pin(async move {
             let run = graph.run(()).limit(expected).interrupt_after([last]);
-            run.await.unwrap().into_state()
+            run.await.unwrap().finished().unwrap()
         })
     })
 }
@@ -94,7 +100,7 @@ pub(crate) fn stored(nodes: usize) -> Pair {
         let graph = graph.clone().checkpointer(Arc::new(MemorySaver::new()));
         Box::pin(async move {
             let run = graph.run(()).limit(expected).thread("t");
-            run.await.unwrap().into_state()
+            run.await.unwrap().finished().unwrap()
         })
     })
 }
@@ -109,7 +115,7 @@ pub(crate) fn updates(nodes: usize) -> Pair {
             while let Some(event) = events.next().await {
                 event.unwrap();
             }
-            events.finish().await.unwrap().into_state()
+            events.finish().await.unwrap().finished().unwrap()
         })
     })
 }
@@ -140,7 +146,13 @@ pub(crate) fn turns(turns: usize) -> Pair {
     let langgraph = work(move || {
         let graph = graph.clone();
         async move {
-            let state = graph.run(()).limit(turns).await.unwrap().into_state();
+            let state = graph
+                .run(())
+                .limit(turns)
+                .await
+                .unwrap()
+                .finished()
+                .unwrap();
             assert_eq!(state.total, end);
         }
     });

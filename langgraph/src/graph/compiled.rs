@@ -29,7 +29,7 @@ use crate::state::StateCodec;
 /// let graph = graph.compile()?;
 ///
 /// let outcome = graph.run(4).limit(10).await?;
-/// assert_eq!(outcome.into_state(), 8);
+/// assert_eq!(outcome.finished()?, 8);
 /// # Ok(())
 /// # }
 /// ```
@@ -124,7 +124,7 @@ impl<S: State> CompiledStateGraph<S> {
     ///
     /// outer.run("one".to_owned()).thread("t").await?;
     /// let outcome = outer.run("two".to_owned()).thread("t").await?;
-    /// assert_eq!(outcome.into_state(), "one two");
+    /// assert_eq!(outcome.finished()?, "one two");
     /// # Ok(())
     /// # }
     /// ```
@@ -171,7 +171,7 @@ impl<S: State> CompiledStateGraph<S> {
     ///
     /// assert_eq!(graph.invoke("3".to_owned()).await?, "3 km");
     /// let miles = graph.run("3".to_owned()).resource(Arc::new(Unit("miles")));
-    /// assert_eq!(miles.await?.into_state(), "3 miles");
+    /// assert_eq!(miles.await?.finished()?, "3 miles");
     /// # Ok(())
     /// # }
     /// ```

@@ -31,7 +31,7 @@ use crate::node::CancelToken;
 ///
 /// assert_eq!(graph.invoke(21).await?, 42);
 /// let longer = graph.run(21).timeout(Duration::from_secs(60));
-/// assert_eq!(longer.await?.into_state(), 42);
+/// assert_eq!(longer.await?.finished()?, 42);
 /// # Ok(())
 /// # }
 /// ```
@@ -121,7 +121,7 @@ macro_rules! run_option_setters {
         /// assert!(matches!(refused, AgentError::InterruptsOpen { .. }));
         ///
         /// thread.run(2).on_open_interrupt(OnOpenInterrupt::Dismiss).await?; // interrupts anew
-        /// assert_eq!(thread.answer(true).await?.into_state(), 2);
+        /// assert_eq!(thread.answer(true).await?.finished()?, 2);
         /// # Ok(())
         /// # }
         /// ```

@@ -58,7 +58,7 @@ impl<S: State> Run<S> {
 ///     seen.extend(event?.values().copied());
 /// }
 /// assert_eq!(seen, [21, 42]);
-/// assert_eq!(events.finish().await?.into_state(), 42);
+/// assert_eq!(events.finish().await?.finished()?, 42);
 /// # Ok(())
 /// # }
 /// ```
@@ -161,7 +161,7 @@ impl<S: State> EventStream<S> {
     /// assert_eq!(refused.kind(), ErrorKind::RefusedAnswer);
     ///
     /// let events = graph.thread("t").answer(3).stream(StreamMode::Updates).accepted().await?;
-    /// assert_eq!(events.finish().await?.into_state(), 3);
+    /// assert_eq!(events.finish().await?.finished()?, 3);
     /// # Ok(())
     /// # }
     /// ```

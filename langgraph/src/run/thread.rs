@@ -33,8 +33,8 @@ impl<S: State> Thread<S> {
     /// let graph = graph.compile()?.checkpointer(Arc::new(MemorySaver::new()));
     ///
     /// let thread = graph.thread("t");
-    /// assert_eq!(thread.run(1).await?.into_state(), 2);
-    /// assert_eq!(thread.run(()).await?.into_state(), 3);
+    /// assert_eq!(thread.run(1).await?.finished()?, 2);
+    /// assert_eq!(thread.run(()).await?.finished()?, 3);
     /// # Ok(())
     /// # }
     /// ```

@@ -56,8 +56,10 @@ impl<S> Outcome<S> {
         }
     }
 
-    /// Returns the state at the end, or so far.
-    pub fn into_state(self) -> S {
+    /// Returns the state at the end, or so far: a run that has paused is not complete.
+    ///
+    /// [`finished`](Self::finished) is for a run that should be complete: there a pause is an error.
+    pub fn into_state_so_far(self) -> S {
         match self {
             Self::Done { state, .. }
             | Self::Drained { state, .. }

@@ -172,7 +172,7 @@ async fn the_span_of_a_run_has_its_id_and_its_thread() {
     let runs = Runs::default();
     let _guard = tracing::subscriber::set_default(runs.clone());
     let seen = graph.run(String::new()).thread("t").await.unwrap();
-    let id = seen.into_state();
+    let id = seen.finished().unwrap();
     let recorded = std::mem::take(&mut *runs.0.lock().unwrap());
     assert_eq!(recorded, [id.clone(), "t".to_owned(), id]);
 
@@ -181,7 +181,7 @@ async fn the_span_of_a_run_has_its_id_and_its_thread() {
         .thread("t")
         .stream(StreamMode::Values);
     let id = stream.run_id().to_owned();
-    assert_eq!(stream.finish().await.unwrap().into_state(), id);
+    assert_eq!(stream.finish().await.unwrap().finished().unwrap(), id);
     assert_eq!(runs.0.lock().unwrap()[0], id);
 }
 

@@ -71,10 +71,10 @@ use crate::state::State;
 /// assert_eq!((snapshot.values, &*snapshot.next[0]), (2, "b"));
 ///
 /// thread.update(100).as_node("a").await?;
-/// assert_eq!(thread.proceed().await?.into_state(), 200);
+/// assert_eq!(thread.proceed().await?.finished()?, 200);
 ///
 /// // Back to before the update.
-/// assert_eq!(thread.at(snapshot.id).proceed().await?.into_state(), 4);
+/// assert_eq!(thread.at(snapshot.id).proceed().await?.finished()?, 4);
 /// # Ok(())
 /// # }
 /// ```

@@ -62,7 +62,7 @@ impl<S: State> Thread<S> {
     /// let inner = thread.subgraph::<i64>("inner")?;
     /// assert_eq!(inner.state().await?.unwrap().values, 40);
     /// inner.update(100).as_node("double").await?;
-    /// assert_eq!(thread.proceed().await?.into_state(), 101);
+    /// assert_eq!(thread.proceed().await?.finished()?, 101);
     /// # Ok(())
     /// # }
     /// ```

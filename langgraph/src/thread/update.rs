@@ -131,7 +131,7 @@ impl<S: State> Thread<S> {
     /// let thread = graph.thread("t");
     /// thread.run(1).await?; // pauses before `b`
     /// thread.update(100).as_node("a").await?;
-    /// assert_eq!(thread.proceed().await?.into_state(), 200);
+    /// assert_eq!(thread.proceed().await?.finished()?, 200);
     /// # Ok(())
     /// # }
     /// ```

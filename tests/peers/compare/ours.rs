@@ -20,7 +20,7 @@ pub fn make(workload: Workload, size: usize) -> Option<Work> {
             let graph = agent(size);
             work(move || {
                 let run = graph.run(question()).limit(2 * size + 1);
-                async move { run.await.unwrap().into_state().messages.len() }
+                async move { run.await.unwrap().finished().unwrap().messages.len() }
             })
         }
         Stored => {
@@ -28,7 +28,7 @@ pub fn make(workload: Workload, size: usize) -> Option<Work> {
             work(move || {
                 let run = graph.run(question()).thread(new_thread());
                 let run = run.limit(2 * size + 1);
-                async move { run.await.unwrap().into_state().messages.len() }
+                async move { run.await.unwrap().finished().unwrap().messages.len() }
             })
         }
     })
@@ -37,7 +37,7 @@ pub fn make(workload: Workload, size: usize) -> Option<Work> {
 fn summed(graph: CompiledStateGraph<Counter>, limit: usize) -> Work {
     work(move || {
         let run = graph.run(()).limit(limit);
-        async move { run.await.unwrap().into_state().total }
+        async move { run.await.unwrap().finished().unwrap().total }
     })
 }
 

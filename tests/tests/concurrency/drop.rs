@@ -331,7 +331,7 @@ async fn f5_b17_the_thread_of_a_dropped_run_goes_on_where_it_was() {
                 probe.release.notify_waiters();
                 tokio::task::yield_now().await;
             }
-            run.await.unwrap().unwrap().into_state()
+            run.await.unwrap().unwrap().finished().unwrap()
         };
         let before = probe.counts();
 
@@ -350,7 +350,7 @@ async fn f5_b17_the_thread_of_a_dropped_run_goes_on_where_it_was() {
             probe.release.notify_waiters();
             tokio::task::yield_now().await;
         }
-        assert_eq!(run.await.unwrap().unwrap().into_state(), expected);
+        assert_eq!(run.await.unwrap().unwrap().finished().unwrap(), expected);
         // `a` has run once more than before, `hold` twice: it had not finished.
         let after = probe.counts();
         assert_eq!(after[1] - before[1], 2 * holding as usize);
@@ -377,6 +377,6 @@ async fn b17_e10_what_finished_beside_a_dropped_node_does_not_run_again() {
         .resource(Arc::clone(&probe))
         .await
         .unwrap();
-    assert_eq!(state.into_state().visits, ["a@1", "hold@1", "b@2"]);
+    assert_eq!(state.finished().unwrap().visits, ["a@1", "hold@1", "b@2"]);
     assert_eq!(probe.counts(), [2, 2]);
 }

@@ -151,7 +151,16 @@ async fn with_fail_fast_what_had_finished_is_kept_for_the_resume() {
         .unwrap()
         .checkpointer(Arc::new(MemorySaver::new()));
     graph.run(4).thread("t").await.unwrap_err();
-    assert_eq!(graph.thread("t").proceed().await.unwrap().into_state(), 5);
+    assert_eq!(
+        graph
+            .thread("t")
+            .proceed()
+            .await
+            .unwrap()
+            .finished()
+            .unwrap(),
+        5
+    );
     let counts = runs.map(|count| count.load(Ordering::SeqCst));
     assert_eq!(counts, [1, 2]);
 }

@@ -73,7 +73,7 @@ async fn a_run_that_takes_over_right_after_a_dropped_one_succeeds() {
                 }
                 Err(error) => panic!("{conflict:?}, round {round}: {error}"),
             };
-            assert_eq!(outcome.into_state(), 6);
+            assert_eq!(outcome.finished().unwrap(), 6);
             tokio::task::yield_now().await;
             assert_eq!(status(&graph).await, RunStatus::Done, "{conflict:?}");
         }
@@ -164,7 +164,11 @@ async fn paused(
     let second = graph.thread("t").proceed();
     let second = second.on_conflict(OnConflict::Wait(Duration::from_secs(20)));
     let outcome = second.durability(durability).await;
-    assert_eq!(outcome.unwrap().into_state(), 2, "the holder is left alone");
+    assert_eq!(
+        outcome.unwrap().finished().unwrap(),
+        2,
+        "the holder is left alone"
+    );
     assert_eq!(status(&graph).await, RunStatus::Done);
     (first.join().unwrap(), world.charged.load(Ordering::SeqCst))
 }
@@ -205,7 +209,7 @@ async fn a_full_disk_at_the_end_of_a_run_blocks_no_thread() {
     // With room again, this process goes on at once.
     saver.intercept().is_full.store(false, Ordering::SeqCst);
     let run = graph.thread("t").run(5).await;
-    assert_eq!(run.unwrap().into_state(), 6);
+    assert_eq!(run.unwrap().finished().unwrap(), 6);
 
     // So do others: the release is tried again.
     let error = graph.thread("u").run(1).await.unwrap_err();
@@ -228,7 +232,10 @@ async fn a_lease_term_of_any_length_is_one() {
         .add_sequence(&["node"]);
     let graph = graph.compile().unwrap().lease_term(Duration::MAX);
     let graph = graph.checkpointer(Arc::new(MemorySaver::new()));
-    assert_eq!(graph.thread("t").run(1).await.unwrap().into_state(), 2);
+    assert_eq!(
+        graph.thread("t").run(1).await.unwrap().finished().unwrap(),
+        2
+    );
     let pending = graph.threads().resume_pending(Duration::MAX);
     assert!(pending.await.unwrap().is_empty());
 }

@@ -53,7 +53,7 @@ async fn a_message_joins_when_every_tool_call_has_its_result() {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     for run in [first, second] {
-        let chat = run.await.unwrap().unwrap().into_state();
+        let chat = run.await.unwrap().unwrap().finished().unwrap();
         let texts: Vec<_> = chat.messages.iter().map(Message::text).collect();
         assert_eq!(texts, ["question", "", "found", "and this", "done"]);
     }

@@ -85,7 +85,7 @@ impl Setup {
 }
 
 async fn log(run: JoinHandle<Result<Outcome<Diary>, AgentError>>) -> Vec<String> {
-    run.await.unwrap().unwrap().into_state().log
+    run.await.unwrap().unwrap().finished().unwrap().log
 }
 
 #[tokio::test]

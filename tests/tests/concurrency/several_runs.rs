@@ -210,7 +210,7 @@ async fn a_run_that_cancels_goes_ahead_and_the_other_fails() {
         let old = tokio::spawn(old.into_future());
         gate.reached.notified().await;
         let new = graph.thread("t").proceed().on_conflict(OnConflict::Cancel);
-        let state = new.await.unwrap().into_state();
+        let state = new.await.unwrap().finished().unwrap();
         assert_eq!(state.log, ["first", "held", "after@2"]);
         let history = shown(&graph, "t").await;
         gate.open.notify_one();

@@ -99,7 +99,13 @@ async fn stands_still(saver: &Slow, graph: &CompiledStateGraph<Diary>) {
     let at = head(saver).await;
     tokio::time::sleep(Duration::from_millis(30)).await;
     assert_eq!(head(saver).await, at);
-    let diary = graph.thread("t").proceed().await.unwrap().into_state();
+    let diary = graph
+        .thread("t")
+        .proceed()
+        .await
+        .unwrap()
+        .finished()
+        .unwrap();
     assert_eq!(diary.log.len(), 200);
 }
 
@@ -168,7 +174,7 @@ async fn a_run_that_starts_at_once_meets_neither_a_conflict_nor_a_state_that_cha
             let (_, graph) = graph();
             let dropped = run(&graph, durability).into_future();
             let _ = tokio::time::timeout(Duration::from_millis(after), dropped).await;
-            let diary = run(&graph, durability).await.unwrap().into_state();
+            let diary = run(&graph, durability).await.unwrap().finished().unwrap();
             assert_eq!(diary.log.len(), 200);
         }
     }

@@ -42,7 +42,13 @@ async fn b16_a_graph_of_exactly_as_many_supersteps_as_the_limit_finishes() {
     for length in [1, 2, 25] {
         let graph = chain(length);
         let expected = i64::try_from(length).unwrap();
-        let state = graph.run(0).limit(length).await.unwrap().into_state();
+        let state = graph
+            .run(0)
+            .limit(length)
+            .await
+            .unwrap()
+            .finished()
+            .unwrap();
         assert_eq!(state, expected);
         let error = chain(length + 1).run(0).limit(length).await.unwrap_err();
         let last = format!("n{length}");
@@ -78,7 +84,7 @@ async fn b16_each_call_of_a_subgraph_counts_its_own_supersteps() {
         .add_node("second", chain(3));
     graph.add_sequence(&["first", "second"]);
     let graph = graph.compile().unwrap();
-    assert_eq!(graph.run(0).limit(3).await.unwrap().into_state(), 6);
+    assert_eq!(graph.run(0).limit(3).await.unwrap().finished().unwrap(), 6);
     let error = graph.run(0).limit(2).await.unwrap_err();
     assert!(
         matches!(error, AgentError::StepLimit { limit: 2, .. }),
@@ -91,7 +97,7 @@ async fn b16_a_resumed_run_counts_from_its_own_start() {
     let graph = chain(4).checkpointer(Arc::new(MemorySaver::new()));
     graph.run(0).thread("t").limit(2).await.unwrap_err();
     let outcome = graph.thread("t").proceed().limit(2).await.unwrap();
-    assert_eq!(outcome.into_state(), 4);
+    assert_eq!(outcome.finished().unwrap(), 4);
 }
 
 #[test]
@@ -184,6 +190,6 @@ fn a_run_ends_at_its_deadline_and_drops_its_nodes() {
             .run(0)
             .timeout(ms(1500))
             .await;
-        assert_eq!(state.unwrap().into_state(), 1);
+        assert_eq!(state.unwrap().finished().unwrap(), 1);
     });
 }

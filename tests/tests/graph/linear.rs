@@ -183,7 +183,8 @@ async fn b16_the_limit_is_exact() {
             .limit(3)
             .await
             .unwrap()
-            .into_state()
+            .finished()
+            .unwrap()
             .visits
             .len(),
         3
@@ -202,7 +203,7 @@ async fn b16_a_subgraph_counts_its_own_supersteps() {
         .add_node("inner", inner.compile().unwrap())
         .add_sequence(&["before", "inner"]);
     let outer = outer.compile().unwrap();
-    let state = outer.run(()).limit(3).await.unwrap().into_state();
+    let state = outer.run(()).limit(3).await.unwrap().finished().unwrap();
     assert_eq!(state.visits, ["before@1", "a@1", "b@2", "c@3"]);
     let error = outer.run(()).limit(2).await.unwrap_err();
     assert!(
@@ -229,7 +230,8 @@ async fn b16_a_node_knows_how_many_supersteps_are_left() {
         .limit(2)
         .await
         .unwrap()
-        .into_state();
+        .finished()
+        .unwrap();
     assert_eq!(state.visits, ["1", "0, the last"]);
 }
 

@@ -95,7 +95,12 @@ async fn a_decision_after_a_map_that_interrupts_runs_no_item_again() {
     let interrupts = outcome.interrupts();
     assert_eq!(interrupts.len(), 1, "{interrupts:?}");
     assert_eq!(interrupts[0].payload, json!(3));
-    let basket = thread.resume("enough?", false).await.unwrap().into_state();
+    let basket = thread
+        .resume("enough?", false)
+        .await
+        .unwrap()
+        .finished()
+        .unwrap();
     assert_eq!(basket.taken, [1, 2, 3]);
     assert_eq!(basket.decided_on, [3]);
     assert_eq!(ran.load(std::sync::atomic::Ordering::Relaxed), 3);

@@ -23,7 +23,7 @@ async fn meet(_: &Trail, cx: &Context) -> Result<TrailUpdate, NodeError> {
 async fn run_meeting(graph: StateGraph<Trail>) -> Trail {
     let graph = graph.compile().unwrap();
     let run = graph.run(()).resource(Arc::new(Barrier::new(2)));
-    soon(run.into_future()).await.unwrap().into_state()
+    soon(run.into_future()).await.unwrap().finished().unwrap()
 }
 
 async fn soon<T>(future: impl Future<Output = T>) -> T {

@@ -27,9 +27,21 @@ async fn a_run_overrides_the_default_of_its_graph() {
         matches!(error, AgentError::StepLimit { limit: 5, .. }),
         "{error}"
     );
-    assert_eq!(graph.run(0).limit(20).await.unwrap().into_state(), 20);
+    assert_eq!(
+        graph.run(0).limit(20).await.unwrap().finished().unwrap(),
+        20
+    );
     let longer = RunOptions::new().limit(20);
-    assert_eq!(graph.run(0).options(longer).await.unwrap().into_state(), 20);
+    assert_eq!(
+        graph
+            .run(0)
+            .options(longer)
+            .await
+            .unwrap()
+            .finished()
+            .unwrap(),
+        20
+    );
 }
 
 #[tokio::test]

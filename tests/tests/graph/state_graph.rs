@@ -76,7 +76,7 @@ async fn a1_a_graph_over_a_foreign_type_without_a_default() {
     let saver = Arc::new(langgraph::checkpoint::MemorySaver::new());
     let graph = graph.compile().unwrap().checkpointer(saver);
     let outcome = graph.run(()).thread("t").await.unwrap();
-    assert_eq!(outcome.into_state().0.to_string(), "10.0.0.1");
+    assert_eq!(outcome.finished().unwrap().0.to_string(), "10.0.0.1");
     let history = graph.thread("t").history().await.unwrap();
     let first = history.last().unwrap();
     assert_eq!(first.values.0, home, "the state before the first superstep");

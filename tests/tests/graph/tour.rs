@@ -69,7 +69,7 @@ async fn d6_a_map_a_loop_and_a_decision() -> Result<(), Box<dyn std::error::Erro
         .run(())
         .resource(Arc::new("best: ".to_owned()))
         .await?
-        .into_state();
+        .finished()?;
     assert_eq!(state.jokes.len(), 6);
     assert_eq!(state.best.as_deref(), Some("best: a joke about crabs"));
     Ok(())

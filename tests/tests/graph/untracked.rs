@@ -38,7 +38,7 @@ async fn the_next_run_of_a_thread_does_not_see_them() {
     for durability in [Durability::Sync, Durability::Exit] {
         let graph = graph();
         let run = graph.run(()).thread("t").durability(durability).await;
-        let state = run.unwrap().into_state();
+        let state = run.unwrap().finished().unwrap();
         assert_eq!(state.log, ["open: -", "look: open", "again: open"]);
         assert!(state.handle.is_some());
 
@@ -47,9 +47,9 @@ async fn the_next_run_of_a_thread_does_not_see_them() {
         // An input may bring one, and it is no more kept than the others.
         let input = WorkUpdate::default().handle(Some(Arc::new("brought".to_owned())));
         let run = graph.run(input).thread("t").durability(durability).await;
-        assert_eq!(run.unwrap().into_state().log[3], "open: brought");
+        assert_eq!(run.unwrap().finished().unwrap().log[3], "open: brought");
         let run = graph.run(()).thread("t").durability(durability).await;
-        assert_eq!(run.unwrap().into_state().log[6], "open: -");
+        assert_eq!(run.unwrap().finished().unwrap().log[6], "open: -");
     }
 }
 

@@ -65,7 +65,7 @@ async fn messages_of_a_whole_state_enter_with_ids() {
         let graph = alone.clone().checkpointer(Arc::new(MemorySaver::new()));
         let input = ChatUpdate::default().messages(vec![Message::user("hi").with_id("1")]);
         let kept = graph.run(input.clone()).thread("t").await.unwrap();
-        for state in [alone.invoke(input).await.unwrap(), kept.into_state()] {
+        for state in [alone.invoke(input).await.unwrap(), kept.finished().unwrap()] {
             let [Some("1"), Some(reply)] = ids(&state.messages)[..] else {
                 panic!("{state:?}");
             };

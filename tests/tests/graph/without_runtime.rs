@@ -79,7 +79,7 @@ fn one_node_after_the_other_needs_no_runtime() {
         .unwrap()
         .checkpointer(Arc::new(MemorySaver::new()));
     let run = graph.run(()).thread("t").limit(1_000);
-    let state = block_on(run.into_future()).unwrap().into_state();
+    let state = block_on(run.into_future()).unwrap().finished().unwrap();
     assert_eq!(state.total, 1_000);
 }
 
@@ -162,7 +162,7 @@ fn a_thread_goes_on_where_a_runtime_was_missing() {
     let outcome = runtime
         .block_on(graph.thread("t").proceed().into_future())
         .unwrap();
-    assert_eq!(outcome.into_state().total, 3);
+    assert_eq!(outcome.finished().unwrap().total, 3);
 }
 
 #[test]

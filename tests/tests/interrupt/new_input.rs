@@ -105,7 +105,7 @@ async fn a_new_input_beside_an_open_question_is_refused() {
 
     // Nothing has changed, and the question can be answered.
     assert_eq!(thread.state().await.unwrap().unwrap().id, before.id);
-    let chat = thread.answer(true).await.unwrap().into_state();
+    let chat = thread.answer(true).await.unwrap().finished().unwrap();
     assert_eq!(texts(&chat), ["delete it", "", "seen", "deleted", "fine"]);
 }
 
@@ -125,7 +125,8 @@ async fn an_input_that_waits_is_merged_behind_the_answered_task() {
         .resume(&*asked[0].id, false)
         .await
         .unwrap()
-        .into_state();
+        .finished()
+        .unwrap();
     assert_eq!(
         texts(&chat),
         ["delete it", "", "seen", "kept", "hello", "fine"]
@@ -144,7 +145,8 @@ async fn a_dismissed_question_leaves_every_call_answered() {
         .on_open_interrupt(OnOpenInterrupt::Dismiss)
         .await
         .unwrap()
-        .into_state();
+        .finished()
+        .unwrap();
     assert_eq!(chat.messages.len(), 6);
     assert_eq!(chat.messages[2].text(), "seen"); // what had finished is kept
     assert!(chat.messages[3].text().starts_with("not answered"));
@@ -164,7 +166,8 @@ async fn a_dropped_question_goes_with_its_superstep() {
         .on_open_interrupt(OnOpenInterrupt::Drop)
         .await
         .unwrap()
-        .into_state();
+        .finished()
+        .unwrap();
     assert_eq!(texts(&chat), ["delete it", "", "hello", "fine"]);
 }
 
@@ -255,6 +258,6 @@ async fn a_change_does_not_create_a_thread_unless_asked() {
     }
     assert!(thread.state().await.unwrap().is_none());
     thread.add_input(says("hi")).create().await.unwrap();
-    let chat = thread.proceed().await.unwrap().into_state();
+    let chat = thread.proceed().await.unwrap().finished().unwrap();
     assert_eq!(texts(&chat), ["hi", "fine"]);
 }

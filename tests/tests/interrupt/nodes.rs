@@ -39,7 +39,7 @@ async fn e7_an_interrupted_node_goes_on_with_its_answer() {
         AgentError::Checkpoint(CheckpointError::NothingToResume { .. })
     ));
     let outcome = graph.thread("t").resume("greeting", "Hello").await.unwrap();
-    assert_eq!(outcome.into_state(), "Hello, Ada");
+    assert_eq!(outcome.finished().unwrap(), "Hello, Ada");
 }
 
 #[tokio::test]

@@ -120,7 +120,7 @@ async fn m5_an_event_or_the_deadline_ends_a_wait() {
         .unwrap_err();
     assert!(refused.refused_answer().is_some(), "{refused}");
     let outcome = anna.signal("paid", 5).await.unwrap().await.unwrap();
-    assert_eq!(outcome.into_state(), "5 cents");
+    assert_eq!(outcome.finished().unwrap(), "5 cents");
 
     for event in ["paid", "other"] {
         let missing = anna.signal(event, 5).await.unwrap_err();
@@ -229,7 +229,7 @@ async fn m5_a_wait_inside_a_subgraph_is_due_and_a_persons_question_is_not() {
     wake_due(&graph, noon()).await.unwrap();
     assert!(due(&*saver, noon() + HOUR).await.unwrap().is_empty());
     let outcome = graph.thread("t").answer(41).await.unwrap();
-    assert_eq!(outcome.into_state(), 42);
+    assert_eq!(outcome.finished().unwrap(), 42);
 }
 
 #[tokio::test]

@@ -145,7 +145,7 @@ async fn m5_one_of_several_events_ends_a_wait() {
         );
         assert!(thread.signal("sent", 1).await.is_err());
         let outcome = thread.signal(event, 7).await.unwrap().await.unwrap();
-        assert_eq!(outcome.into_state(), format!("{event} 7"));
+        assert_eq!(outcome.finished().unwrap(), format!("{event} 7"));
     }
     let thread = graph.thread("late");
     thread.run(String::new()).await.unwrap();
@@ -182,7 +182,7 @@ async fn m5_an_event_that_comes_early_is_kept_if_asked() {
         .await
         .unwrap()
         .unwrap();
-    assert_eq!(run.await.unwrap().into_state(), "cancelled 3");
+    assert_eq!(run.await.unwrap().finished().unwrap(), "cancelled 3");
 }
 
 #[tokio::test]

@@ -93,7 +93,10 @@ async fn talk(graph: &CompiledStateGraph<MessagesState>, budget: &Arc<Budget>, s
     } else {
         run.await
     };
-    assert_eq!(outcome.unwrap().into_state().messages[1].text(), "hi");
+    assert_eq!(
+        outcome.unwrap().finished().unwrap().messages[1].text(),
+        "hi"
+    );
 }
 
 #[tokio::test]

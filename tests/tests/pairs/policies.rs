@@ -145,7 +145,7 @@ async fn run(graph: &CompiledStateGraph<Log>, place: Place, thread: &str) -> Vec
         }
         _ => run.await,
     };
-    outcome.unwrap().into_state().lines
+    outcome.unwrap().finished().unwrap().lines
 }
 
 #[tokio::test(start_paused = true)]

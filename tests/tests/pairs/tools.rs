@@ -220,6 +220,6 @@ async fn an_approval_of_a_remote_agent_is_decided_by_its_requester() {
     assert_eq!(count.load(Ordering::SeqCst), 2);
     let answer = request.answer(ToolDecision::Approve).by("ada");
     let outcome = thread.answer(answer).await.unwrap();
-    assert_eq!(outcome.into_state(), "paid");
+    assert_eq!(outcome.finished().unwrap(), "paid");
     assert_eq!(count.load(Ordering::SeqCst), 3);
 }

@@ -42,7 +42,8 @@ async fn what_is_written_behind_a_run_is_written_in_order() {
         .durability(Durability::Async)
         .await
         .unwrap()
-        .into_state();
+        .finished()
+        .unwrap();
     // When it has ended, everything is there.
     let graph = over(&chain(&World::new()), &saver);
     assert_eq!(shown(&graph, "t").await, expected);

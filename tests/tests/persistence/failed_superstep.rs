@@ -55,7 +55,13 @@ async fn fails_and_goes_on(graph: CompiledStateGraph<Fragile>, error: &str, item
         assert!(graph.thread("t").proceed().await.is_err());
     }
     BROKEN.store(false, Ordering::SeqCst);
-    let state = graph.thread("t").proceed().await.unwrap().into_state();
+    let state = graph
+        .thread("t")
+        .proceed()
+        .await
+        .unwrap()
+        .finished()
+        .unwrap();
     assert_eq!(state.picky, items);
 }
 

@@ -53,7 +53,7 @@ async fn j4_work_survives_a_retry() {
         assert_eq!(without_thread.log[0], "receipt 1");
         assert_eq!(world.times("charge"), 1);
         let graph = in_memory(&graph);
-        let state = graph.run(()).thread("t").await.unwrap().into_state();
+        let state = graph.run(()).thread("t").await.unwrap().finished().unwrap();
         assert_eq!(state.log[0], "receipt 2");
         assert_eq!(world.times("charge"), 2);
     }
@@ -72,7 +72,7 @@ async fn j4_work_before_a_question_is_not_done_again_by_the_answer() {
             .thread("t")
             .resume("name", "Ada")
             .durability(durability);
-        assert_eq!(run.await.unwrap().into_state().log, ["Ada 1 1"]);
+        assert_eq!(run.await.unwrap().finished().unwrap().log, ["Ada 1 1"]);
         assert_eq!(world.effects(), ["charge", "mail"], "{durability:?}");
     }
 }
@@ -95,7 +95,7 @@ async fn j4_work_before_a_failure_is_not_done_again_by_going_on() {
             .unwrap_err();
         world.set_broken(false);
         let run = graph.thread("t").proceed().durability(durability);
-        assert_eq!(run.await.unwrap().into_state().log, ["receipt 1"]);
+        assert_eq!(run.await.unwrap().finished().unwrap().log, ["receipt 1"]);
         assert_eq!(world.times("charge"), 1, "{durability:?}");
         assert_eq!(world.times("attempt 1"), 3, "{durability:?}");
     }
@@ -130,7 +130,13 @@ async fn j4_work_survives_its_process() {
         assert!(run.await.unwrap_err().is_cancelled());
 
         let graph = over(&build(), &saver);
-        let state = graph.thread("t").proceed().await.unwrap().into_state();
+        let state = graph
+            .thread("t")
+            .proceed()
+            .await
+            .unwrap()
+            .finished()
+            .unwrap();
         assert_eq!(state.log[0], "receipt 1");
         assert_eq!(world.times("charge"), 1);
     }
@@ -164,7 +170,13 @@ async fn the_same_key_with_other_arguments_is_an_error() {
     );
     // The thread is none the worse for it.
     world.set_broken(false);
-    let state = graph.thread("t").proceed().await.unwrap().into_state();
+    let state = graph
+        .thread("t")
+        .proceed()
+        .await
+        .unwrap()
+        .finished()
+        .unwrap();
     assert_eq!(state.log, ["100"]);
     assert_eq!(world.effects(), ["charge 100"]);
 }
@@ -222,7 +234,13 @@ async fn work_that_failed_is_tried_again() {
     world.set_broken(true);
     graph.run(()).thread("t").await.unwrap_err();
     world.set_broken(false);
-    let state = graph.thread("t").proceed().await.unwrap().into_state();
+    let state = graph
+        .thread("t")
+        .proceed()
+        .await
+        .unwrap()
+        .finished()
+        .unwrap();
     assert_eq!(state.log, ["5"]);
     assert_eq!(world.times("tried"), 2);
 }
@@ -253,7 +271,8 @@ async fn tasks_side_by_side_do_not_share_keys() {
         .resume_all(answers)
         .await
         .unwrap()
-        .into_state();
+        .finished()
+        .unwrap();
     assert_eq!(state.log, ["Ada 1 1", "1", "2", "3"]);
     for effect in ["charge", "mail", "item 1", "item 2", "item 3"] {
         assert_eq!(world.times(effect), 1, "{effect}");

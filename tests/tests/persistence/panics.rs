@@ -165,7 +165,7 @@ async fn a_panic_in_the_code_of_a_state_fails_the_run_and_nothing_else() {
                         } else {
                             graph.thread("t").proceed().await
                         };
-                        let names = done.unwrap().into_state().names;
+                        let names = done.unwrap().finished().unwrap().names;
                         assert_eq!(
                             names.len(),
                             if parallel { 4 } else { 3 },

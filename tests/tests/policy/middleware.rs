@@ -258,7 +258,7 @@ async fn c15_f9_a_debug_node_shows_the_state_and_leaves_it_alone() {
         }
     }
     assert_eq!(wrote, [("double".to_owned(), 1), ("look".to_owned(), 0)]);
-    assert_eq!(events.finish().await.unwrap().into_state(), 42);
+    assert_eq!(events.finish().await.unwrap().finished().unwrap(), 42);
     assert_eq!(notes.take().concat(), "look (step 2): 42\n");
 }
 

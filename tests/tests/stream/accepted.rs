@@ -128,7 +128,7 @@ async fn a_run_that_answers_is_accepted_when_the_answer_is_taken() {
         let accepted = tokio::time::timeout(Duration::from_secs(1), stream.accepted()).await;
         let stream = accepted.expect("it waits for the node").unwrap();
         go.notify_one();
-        let state = stream.finish().await.unwrap().into_state();
+        let state = stream.finish().await.unwrap().finished().unwrap();
         assert_eq!(state.visits, ["1 2"]);
     }
 }

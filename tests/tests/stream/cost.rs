@@ -227,7 +227,7 @@ async fn f2_a_value_without_a_reader_is_not_even_serialized() {
     graph.add_node("emit", emit).add_sequence(&["emit"]);
     let graph = graph.compile().unwrap();
     let run = || graph.run(()).resource(Arc::clone(&count));
-    let state = run().await.unwrap().into_state();
+    let state = run().await.unwrap().finished().unwrap();
     run().stream(StreamMode::Values).finish().await.unwrap();
     assert_eq!((count.load(Ordering::SeqCst), state.round), (0, 0));
     let state = run()
@@ -235,6 +235,7 @@ async fn f2_a_value_without_a_reader_is_not_even_serialized() {
         .finish()
         .await
         .unwrap()
-        .into_state();
+        .finished()
+        .unwrap();
     assert_eq!((count.load(Ordering::SeqCst), state.round), (1, 1));
 }

@@ -350,7 +350,7 @@ async fn f4_the_final_state_comes_from_the_same_object() {
     assert!(stream.outcome().is_none());
     while stream.next().await.is_some() {}
     assert_eq!(stream.outcome(), Some(&Outcome::done(expected.clone())));
-    assert_eq!(stream.finish().await.unwrap().into_state(), expected);
+    assert_eq!(stream.finish().await.unwrap().finished().unwrap(), expected);
     // Unread or half read, with any modes.
     for modes in [
         StreamModes::NONE,
@@ -359,7 +359,7 @@ async fn f4_the_final_state_comes_from_the_same_object() {
     ] {
         let mut stream = graph().run(()).stream(modes);
         let _ = stream.next().await;
-        assert_eq!(stream.finish().await.unwrap().into_state(), expected);
+        assert_eq!(stream.finish().await.unwrap().finished().unwrap(), expected);
     }
 }
 

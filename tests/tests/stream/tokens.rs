@@ -70,7 +70,7 @@ async fn f6_tokens_arrive_before_the_node_ends() {
                 matches!(event.unwrap().kind, EventKind::MessageChunk { chunk, .. } if chunk.text.is_empty())
             );
         }
-        let state = stream.finish().await.unwrap().into_state();
+        let state = stream.finish().await.unwrap().finished().unwrap();
         assert_eq!(state.messages.len(), 2);
         assert_eq!(state.messages[1].text(), "Hello");
         ids.dedup();
@@ -147,7 +147,8 @@ async fn f6_without_a_reader_the_model_is_asked_for_the_whole_answer() {
         .resource(model())
         .await
         .unwrap()
-        .into_state();
+        .finished()
+        .unwrap();
     assert_eq!(state.messages[1].text(), "Hello");
     let run = alone().run(hi()).resource(model());
     let mut stream = run.stream(StreamMode::Updates);
@@ -185,7 +186,7 @@ async fn c17_five_chunks_of_one_id_leave_one_message() {
         }
     }
     assert_eq!(pieces, "one two three four five");
-    let state = events.finish().await.unwrap().into_state();
+    let state = events.finish().await.unwrap().finished().unwrap();
     assert_eq!(state.messages.len(), 2);
     assert_eq!(state.messages[1].text(), "one two three four five");
 }

@@ -111,7 +111,7 @@ async fn a_node_may_call_a_graph() {
     for graph in [graph, by_macro] {
         let inner = Arc::new(compiled(&wired(&["x", "y"], "^>x x>y")));
         let run = graph.compile().unwrap().run(()).resource(inner);
-        assert_eq!(run.await.unwrap().into_state().answer, "x@1 y@2 3");
+        assert_eq!(run.await.unwrap().finished().unwrap().answer, "x@1 y@2 3");
     }
 }
 
@@ -335,7 +335,7 @@ async fn resources_pass_through_and_the_runs_win() {
     );
     let run = graph.run(()).resource(Arc::new("run".to_owned()));
     assert_eq!(
-        run.await.unwrap().into_state().visits,
+        run.await.unwrap().finished().unwrap().visits,
         ["in:run", "out:run"]
     );
     inner.resource(Arc::new("inner".to_owned()));
@@ -422,7 +422,13 @@ async fn an_ephemeral_field_is_still_there_when_a_subgraph_goes_on() {
     let input = HintedUpdate::default().hint("psst".to_owned());
     let outcome = outer.run(input).thread("t").await.unwrap();
     assert_eq!(outcome.interrupts().len(), 1);
-    let state = outer.thread("t").answer("me").await.unwrap().into_state();
+    let state = outer
+        .thread("t")
+        .answer("me")
+        .await
+        .unwrap()
+        .finished()
+        .unwrap();
     assert_eq!(state.seen, ["me psst"]);
 }
 

@@ -47,17 +47,17 @@ fn outer(inner: CompiledStateGraph<Notes>) -> CompiledStateGraph<String> {
 async fn a_graph_that_is_kept_per_thread_remembers_its_calls_and_no_other_threads() {
     let graph = outer(expert(Persistence::PerThread("expert".to_owned())));
     let ask = |thread: &str, text: &str| graph.run(text.to_owned()).thread(thread);
-    assert_eq!(ask("t", "a").await.unwrap().into_state(), "1:a");
-    assert_eq!(ask("t", "b").await.unwrap().into_state(), "2:a,b");
-    assert_eq!(ask("u", "c").await.unwrap().into_state(), "1:c");
+    assert_eq!(ask("t", "a").await.unwrap().finished().unwrap(), "1:a");
+    assert_eq!(ask("t", "b").await.unwrap().finished().unwrap(), "2:a,b");
+    assert_eq!(ask("u", "c").await.unwrap().finished().unwrap(), "1:c");
 }
 
 #[tokio::test]
 async fn a_graph_that_is_kept_per_call_starts_anew() {
     let graph = outer(expert(Persistence::PerCall));
     let ask = |text: &str| graph.run(text.to_owned()).thread("t");
-    assert_eq!(ask("a").await.unwrap().into_state(), "1:a");
-    assert_eq!(ask("b").await.unwrap().into_state(), "1:b");
+    assert_eq!(ask("a").await.unwrap().finished().unwrap(), "1:a");
+    assert_eq!(ask("b").await.unwrap().finished().unwrap(), "1:b");
 }
 
 #[tokio::test]
@@ -130,7 +130,7 @@ async fn j5_a_graph_that_keeps_nothing_runs_again_with_the_answers_there_are() {
         let outcome = graph.thread("t").answer("a").await.unwrap();
         assert_eq!(outcome.interrupts()[0].key, "two", "{persistence:?}");
         let outcome = graph.thread("t").answer("b").await.unwrap();
-        assert_eq!(outcome.into_state(), "0:q,a+b", "{persistence:?}");
+        assert_eq!(outcome.finished().unwrap(), "0:q,a+b", "{persistence:?}");
         assert_eq!(ran.load(Ordering::Relaxed), runs, "{persistence:?}");
     }
 }
@@ -153,5 +153,5 @@ async fn sends_to_one_graph_keep_apart_per_call() {
     let outer = outer.compile().unwrap();
     let outer = outer.checkpointer(Arc::new(MemorySaver::new()));
     let outcome = outer.run(()).thread("t").await.unwrap();
-    assert_eq!(outcome.into_state().calls, 2);
+    assert_eq!(outcome.finished().unwrap().calls, 2);
 }

@@ -52,7 +52,12 @@ async fn a_handle_is_made_before_its_thread_and_follows_it() {
         other.state().await.unwrap().unwrap().values.log,
         ["in", "a"]
     );
-    let done = other.resume("name", "Ada").await.unwrap().into_state();
+    let done = other
+        .resume("name", "Ada")
+        .await
+        .unwrap()
+        .finished()
+        .unwrap();
     assert_eq!(done.log, ["in", "a", "name: Ada", "c"]);
     assert_eq!(thread.state().await.unwrap().unwrap().values, done);
     let listed = graph.threads().list(ThreadFilter::new()).await.unwrap();
@@ -127,7 +132,7 @@ async fn at_a_checkpoint_a_run_starts_from_there() {
     assert_eq!(after_a.state().await.unwrap().unwrap().values, 11);
 
     // The nodes behind it run again, on a branch of their own.
-    assert_eq!(after_a.proceed().await.unwrap().into_state(), 13);
+    assert_eq!(after_a.proceed().await.unwrap().finished().unwrap(), 13);
     let head = thread.state().await.unwrap().unwrap();
     assert_ne!(head.id, history[0].id);
     let branch = thread.lineage().await.unwrap();
@@ -138,11 +143,11 @@ async fn at_a_checkpoint_a_run_starts_from_there() {
     );
 
     // So does an input, and an update.
-    assert_eq!(after_a.run(100).await.unwrap().into_state(), 103);
+    assert_eq!(after_a.run(100).await.unwrap().finished().unwrap(), 103);
     let made = after_a.update(50).as_node("b").await.unwrap();
     let head = thread.state().await.unwrap().unwrap();
     assert_eq!((head.id, head.parent), (made, Some(history[2].id)));
-    assert_eq!(thread.proceed().await.unwrap().into_state(), 51);
+    assert_eq!(thread.proceed().await.unwrap().finished().unwrap(), 51);
     // What came after the checkpoint is kept.
     let end = thread.at(history[0].id).state().await.unwrap().unwrap();
     assert_eq!(end.values, 13);
@@ -155,12 +160,22 @@ async fn at_a_question_it_is_answered_once_more() {
     let asked = thread.state().await.unwrap().unwrap();
     thread.answer("Ada").await.unwrap();
     let then = thread.at(asked.id);
-    let by_key = then.resume("name", "Bob").await.unwrap().into_state();
+    let by_key = then
+        .resume("name", "Bob")
+        .await
+        .unwrap()
+        .finished()
+        .unwrap();
     assert_eq!(by_key.log, ["a", "name: Bob", "c"]);
-    let only = then.answer("Eve").await.unwrap().into_state();
+    let only = then.answer("Eve").await.unwrap().finished().unwrap();
     assert_eq!(only.log, ["a", "name: Eve", "c"]);
     let id = asked.interrupts[0].id.clone();
-    let by_id = then.resume_all([(id, "Kim")]).await.unwrap().into_state();
+    let by_id = then
+        .resume_all([(id, "Kim")])
+        .await
+        .unwrap()
+        .finished()
+        .unwrap();
     assert_eq!(by_id.log, ["a", "name: Kim", "c"]);
 
     let made = then.fork().await.unwrap();
@@ -200,7 +215,7 @@ async fn a_graph_inside_is_run_and_kept_by_its_thread() {
         assert!(error.to_string().contains(&hint), "{error}");
     }
     // Nothing has happened meanwhile.
-    let done = thread.answer("Ada").await.unwrap().into_state();
+    let done = thread.answer("Ada").await.unwrap().finished().unwrap();
     assert_eq!(done.log, ["a", "name: Ada", "c"]);
 }
 

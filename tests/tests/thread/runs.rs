@@ -123,6 +123,12 @@ async fn several_half_filled_joins_survive_a_pause() {
         .interrupt_before(["b", "d"])
         .await
         .unwrap();
-    let state = graph.thread("t").proceed().await.unwrap().into_state();
+    let state = graph
+        .thread("t")
+        .proceed()
+        .await
+        .unwrap()
+        .finished()
+        .unwrap();
     assert_eq!(state.log, ["a", "c", "b", "d", "x", "y"]);
 }

@@ -65,7 +65,13 @@ async fn e6_an_update_from_outside_goes_through_reducers_and_says_what_comes_nex
         .as_node("b")
         .await
         .unwrap();
-    let state = graph.thread("t").proceed().await.unwrap().into_state();
+    let state = graph
+        .thread("t")
+        .proceed()
+        .await
+        .unwrap()
+        .finished()
+        .unwrap();
     assert_eq!(state.log, ["a", "outside", "outside", "c"]);
     let nowhere = graph
         .thread("t")

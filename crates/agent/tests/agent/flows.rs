@@ -113,7 +113,7 @@ async fn g13_preprocess_chat_postprocess() {
     let shared: Arc<dyn ChatModel> = Arc::new(model.clone());
     let input = ChatUpdate::default().messages(vec![Message::user("  你好  ")]);
     let state = agent.run(input).resource(shared).await.unwrap();
-    let state = state.into_state();
+    let state = state.finished().unwrap();
     assert_eq!(state.trail, ["preprocess", "chat", "postprocess"]);
     assert_eq!(model.requests()[0].messages[0].text(), "你好");
     assert_eq!(

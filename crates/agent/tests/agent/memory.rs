@@ -130,7 +130,13 @@ async fn e15_a_loop_that_loads_and_saves_equals_a_graph_with_a_checkpointer() {
             .unwrap();
         caller.save_state(thread, state);
 
-        let by_graph = kept.run(input).thread(thread).await.unwrap().into_state();
+        let by_graph = kept
+            .run(input)
+            .thread(thread)
+            .await
+            .unwrap()
+            .finished()
+            .unwrap();
         let by_hand = caller.load_state(thread);
         assert_eq!(shown(&by_graph.messages), shown(&by_hand.messages));
     }

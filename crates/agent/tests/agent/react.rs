@@ -40,7 +40,7 @@ async fn react_agent_says_so_when_no_steps_are_left_for_its_tools() {
         let model = ScriptedModel::new(turns);
         let agent = react_agent(model.clone(), (clock(),)).compile().unwrap();
         let run = agent.run(MessagesStateUpdate::user("time?")).limit(limit);
-        let state = run.await.unwrap().into_state();
+        let state = run.await.unwrap().finished().unwrap();
         assert_eq!(model.requests().len(), limit.div_ceil(2), "limit {limit}");
         let last = state.messages.last().unwrap();
         assert_eq!(

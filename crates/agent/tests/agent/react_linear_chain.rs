@@ -49,7 +49,7 @@ async fn g16_react_in_one_line_and_in_a_loop() {
     }
     let round = ["think", "act", "observe"];
     assert_eq!(trail, [round, round, round].concat());
-    let state = events.finish().await.unwrap().into_state();
+    let state = events.finish().await.unwrap().finished().unwrap();
     assert_eq!(state.messages.len(), 6);
     assert_eq!(state.messages[5].text(), "noon");
     assert!(state.tool_calls.is_empty() && state.tool_results.is_empty());

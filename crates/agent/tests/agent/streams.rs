@@ -68,7 +68,7 @@ async fn f6_tokens_arrive_before_the_node_ends_also_from_a_subgraph() {
         }
         assert_eq!(text, "Hello");
         ids.dedup();
-        let state = events.finish().await.unwrap().into_state();
+        let state = events.finish().await.unwrap().finished().unwrap();
         assert_eq!(ids, [state.messages[1].id.clone().unwrap()]);
     }
 }
@@ -106,7 +106,7 @@ async fn a_model_that_cannot_stream_is_one_piece() {
     }
     assert_eq!(chunks.len(), 1);
     assert_eq!(chunks[0].finish_reason, Some(FinishReason::ToolCalls));
-    let state = events.finish().await.unwrap().into_state();
+    let state = events.finish().await.unwrap().finished().unwrap();
     assert_eq!(state.messages[1].tool_calls()[0].arguments, json!({"a": 1}));
     assert_eq!(state.messages[1].text(), "wait");
 }
@@ -180,7 +180,7 @@ async fn c17_five_chunks_with_one_id_leave_one_message() {
         lengths.push(event.unwrap().values().unwrap().messages.len());
     }
     assert_eq!(lengths, [1, 2, 2, 2, 2, 2]);
-    let state = events.finish().await.unwrap().into_state();
+    let state = events.finish().await.unwrap().finished().unwrap();
     assert_eq!(state.messages[1].text(), "你好！我是");
 }
 

@@ -37,7 +37,7 @@ async fn g6_tool_agent_returns_the_time() {
         [(1, "", 0), (2, "tool", 1), (3, "agent", 1), (4, "end", 2)]
     );
 
-    let state = events.finish().await.unwrap().into_state();
+    let state = events.finish().await.unwrap().finished().unwrap();
     assert_eq!(
         shown(&state.messages),
         [

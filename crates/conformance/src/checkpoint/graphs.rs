@@ -339,7 +339,7 @@ async fn two_runs_at_once_conflict(savers: &Savers<'_>) -> Result<(), Problem> {
             .await
             .map_err(|error| Problem::Wrong(error.to_string()))?;
         match run {
-            Ok(outcome) => done.push(outcome.into_state().log),
+            Ok(outcome) => done.push(outcome.into_state_so_far().log),
             Err(AgentError::Checkpoint(
                 CheckpointError::Conflict { .. } | CheckpointError::Held { .. },
             )) => {}

@@ -190,7 +190,7 @@ impl AgentError {
     ///     refused.as_deref(),
     ///     Some("the answer to `how many` has the wrong form: invalid type: string \"a few\", expected i64")
     /// );
-    /// assert_eq!(graph.thread("t").answer(3).await?.into_state(), 3);
+    /// assert_eq!(graph.thread("t").answer(3).await?.finished()?, 3);
     /// # Ok(())
     /// # }
     /// ```

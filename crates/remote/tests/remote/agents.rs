@@ -75,7 +75,8 @@ async fn the_assistant_and_the_mail_agent_are_two_graphs() {
             .resource(Arc::new(AgentId::new("assistant")))
             .await
             .unwrap()
-            .into_state();
+            .finished()
+            .unwrap();
         assert_eq!(state.reply_to_user.as_deref(), Some(answered));
         let mut seen = tap.seen().split_off(requests.len() * 2);
         let (reply, request) = (seen.pop().unwrap(), seen.pop().unwrap());

@@ -109,7 +109,8 @@ async fn a_remote_node_runs_through_its_transport() {
         .resource(shared(Elsewhere(Arc::clone(&asked))))
         .await
         .unwrap()
-        .into_state();
+        .finished()
+        .unwrap();
     assert_eq!(local_runs.load(Ordering::SeqCst), 0);
     assert_eq!(
         *asked.lock().unwrap(),
@@ -175,7 +176,8 @@ async fn without_a_request_no_agent_is_called_and_the_graph_goes_on() {
         .resource(shared(tap.clone()))
         .await
         .unwrap()
-        .into_state();
+        .finished()
+        .unwrap();
     assert_eq!(tap.seen(), []);
     assert_eq!(state.mail_result, None);
     assert_eq!(

@@ -80,7 +80,7 @@ async fn replies_in_reverse_order_reach_their_requesters() {
     let graph = asking(RemoteNode::new("mail", wire.clone()).calling_as("assistant"));
     let runs = (0..20).map(|number| {
         let run = graph.run(says(number.to_string()));
-        async move { (number, run.await.unwrap().into_state()) }
+        async move { (number, run.await.unwrap().finished().unwrap()) }
     });
     let answers = async {
         let mut requests = Vec::new();
@@ -321,7 +321,7 @@ async fn many_interleaved_streams_on_one_connection_all_arrive() {
                 }
                 let mut seen: Vec<_> = seen.into_values().collect();
                 seen.sort();
-                let state = events.finish().await.unwrap().into_state();
+                let state = events.finish().await.unwrap().finished().unwrap();
                 assert_eq!(state.summary, text);
                 assert_eq!(state.weather, text.to_uppercase());
                 assert_eq!(seen, [text.to_uppercase(), text]);

@@ -54,7 +54,7 @@ async fn chunks_appear_as_they_come_and_the_state_gets_the_whole() {
         ids.push(chunk.id);
     }
     assert!(ids[0].is_some() && ids.iter().all(|id| *id == ids[0]));
-    let state = events.finish().await.unwrap().into_state();
+    let state = events.finish().await.unwrap().finished().unwrap();
     assert_eq!(state.summary, "a long story");
 }
 
@@ -104,7 +104,7 @@ async fn a_served_graph_streams_what_its_models_write_and_answers_with_its_state
             }
         }
         assert_eq!(text, expected);
-        let state = events.finish().await.unwrap().into_state();
+        let state = events.finish().await.unwrap().finished().unwrap();
         assert_eq!(state.summary, "(a poem in three chunks)");
     }
 }
@@ -142,7 +142,10 @@ async fn chunks_that_are_no_text_are_custom_events() {
         seen,
         [json!({"done": 1}), json!({"done": 2}), json!({"done": 3})]
     );
-    assert_eq!(events.finish().await.unwrap().into_state().summary, "3");
+    assert_eq!(
+        events.finish().await.unwrap().finished().unwrap().summary,
+        "3"
+    );
 }
 
 /// Sends these parts and nothing else.

@@ -83,7 +83,7 @@ async fn a_resumed_run_does_not_ask_again() {
 
     let outcome = graph.thread("t").resume("approve", "Ann").await.unwrap();
     assert!(outcome.is_done());
-    let state = outcome.into_state();
+    let state = outcome.finished().unwrap();
     assert_eq!(state.user_message, "Ann");
     assert_eq!(
         (&*state.weather, state.reply_to_user.as_deref()),
@@ -109,7 +109,7 @@ async fn after_a_failure_answered_requests_are_not_sent_again() {
     network.register("weather", weather(Duration::ZERO));
     let outcome = graph.thread("t").proceed().await.unwrap();
     assert_eq!(
-        outcome.into_state().reply_to_user.as_deref(),
+        outcome.finished().unwrap().reply_to_user.as_deref(),
         Some("2 mails")
     );
     let mail = tap.seen().into_iter().filter(|e| e.to == "mail").count();

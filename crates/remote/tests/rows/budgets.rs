@@ -117,7 +117,7 @@ async fn asks(transport: &Arc<dyn Transport>) {
     assert_eq!(spent(&budget).await, calls(1, 100_000));
     // The agent's node runs again from its start.
     let outcome = graph.thread("spends").answer("enough").await.unwrap();
-    assert_eq!(outcome.into_state(), "enough");
+    assert_eq!(outcome.finished().unwrap(), "enough");
     assert_eq!(spent(&budget).await, calls(2, 200_000));
 }
 

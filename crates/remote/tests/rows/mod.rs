@@ -395,7 +395,7 @@ async fn nodes(transport: &Arc<dyn Transport>, log: &Log) {
             seen.push_str(&chunk.text);
         }
     }
-    let whole = events.finish().await.unwrap().into_state();
+    let whole = events.finish().await.unwrap().finished().unwrap();
     assert!(
         seen == whole && whole.starts_with("0 1 2 ") && whole.ends_with("99 "),
         "{whole}"
@@ -478,7 +478,7 @@ async fn threads(transport: &Arc<dyn Transport>, log: &Log) {
     let outcome = graph.run(input).thread("t").await.unwrap();
     assert_eq!(outcome.interrupts().len(), 1);
     let outcome = graph.thread("t").resume("approve", "Ann").await.unwrap();
-    let state = outcome.into_state();
+    let state = outcome.finished().unwrap();
     assert_eq!(state.shouted.as_deref(), Some("SIDE BY SIDE"));
     assert_eq!(
         (state.note.as_str(), state.reply_to_user.as_deref()),
@@ -499,7 +499,7 @@ async fn interrupts(transport: &Arc<dyn Transport>) {
     let outcome = graph.thread("a").resume("name", "Ann").await.unwrap();
     assert_eq!(outcome.interrupts()[0].payload, "Ann?");
     let outcome = graph.thread("a").resume("sure", true).await.unwrap();
-    assert_eq!(outcome.into_state(), "Ann true");
+    assert_eq!(outcome.finished().unwrap(), "Ann true");
 
     graph.run("shaky".to_owned()).thread("b").await.unwrap();
     let error = graph.thread("b").resume("name", "Ann").await.unwrap_err();
@@ -508,7 +508,7 @@ async fn interrupts(transport: &Arc<dyn Transport>) {
         "{error}"
     );
     let outcome = graph.thread("b").proceed().await.unwrap();
-    assert_eq!(outcome.into_state(), "Ann");
+    assert_eq!(outcome.finished().unwrap(), "Ann");
 }
 
 /// Time limits, trace contexts and cancellations arrive.

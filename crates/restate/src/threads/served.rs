@@ -227,7 +227,7 @@ where
         _ => (Vec::new(), Vec::new()),
     };
     ThreadState {
-        values: value_of::<S>(outcome.into_state()),
+        values: value_of::<S>(outcome.into_state_so_far()),
         interrupts,
         next,
     }

@@ -82,7 +82,7 @@ fn input() -> WorldUpdate {
 async fn end(graph: &StateGraph<World>) -> Result<World, String> {
     let run = graph.compile().unwrap().run(input()).limit(40);
     match run.resource(Schedule::new(7)).await {
-        Ok(outcome) => Ok(outcome.into_state()),
+        Ok(outcome) => Ok(outcome.finished().unwrap()),
         Err(AgentError::Node { node, source, .. }) => Err(format!("{node}: {source}")),
         Err(error) => Err(error.to_string()),
     }
@@ -150,7 +150,7 @@ async fn b10_a_thousand_runs_on_several_threads_give_the_same_order() {
     let expected: Vec<_> = (0..6).map(|index| format!("n{index}")).collect();
     for _ in 0..1_000 {
         let run = graph.run(()).resource(Schedule::new(0));
-        assert_eq!(run.await.unwrap().into_state().visits, expected);
+        assert_eq!(run.await.unwrap().finished().unwrap().visits, expected);
     }
 }
 

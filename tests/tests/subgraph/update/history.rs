@@ -104,7 +104,13 @@ async fn a_replay_inside_an_older_checkpoint_runs_from_there() {
         then.at(asked.id).fork().await.unwrap();
         let outcome = graph.thread("t").proceed().await.unwrap();
         assert_eq!(outcome.interrupts().len(), 1, "without the old answer");
-        let state = graph.thread("t").answer("no").await.unwrap().into_state();
+        let state = graph
+            .thread("t")
+            .answer("no")
+            .await
+            .unwrap()
+            .finished()
+            .unwrap();
         assert_eq!(state.log, ["before", "first", "a: no", "last", "after"]);
     }
 }
@@ -259,7 +265,13 @@ async fn a_copied_thread_has_graphs_of_its_own() {
         assert_eq!(state.log, ["before", "first", "outside", "last", "after"]);
         graph.thread("copy").delete().await.unwrap();
         assert!(copy.state().await.unwrap().is_none());
-        let state = graph.thread("t").answer("yes").await.unwrap().into_state();
+        let state = graph
+            .thread("t")
+            .answer("yes")
+            .await
+            .unwrap()
+            .finished()
+            .unwrap();
         assert_eq!(state.log, ["before", "first", "a: yes", "last", "after"]);
     }
 }

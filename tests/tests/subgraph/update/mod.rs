@@ -136,7 +136,13 @@ async fn an_update_beside_a_node_that_asks_lets_it_ask_again() {
         let again = graph.thread("t").proceed().await.unwrap();
         assert_eq!(again.interrupts()[0].key, "a");
         assert_ne!(again.interrupts()[0].id, asked.interrupts()[0].id);
-        let state = graph.thread("t").answer("yes").await.unwrap().into_state();
+        let state = graph
+            .thread("t")
+            .answer("yes")
+            .await
+            .unwrap()
+            .finished()
+            .unwrap();
         assert_eq!(
             state.log,
             ["before", "first", "outside", "a: yes", "last", "after"]
@@ -166,7 +172,14 @@ async fn a_graph_over_another_state_is_changed_at_a_breakpoint() {
         assert_eq!(inner.state().await.unwrap().unwrap().values, 10);
         inner.update(70).as_node("double").await.unwrap();
         assert_eq!(
-            graph.thread("t").proceed().await.unwrap().into_state().log,
+            graph
+                .thread("t")
+                .proceed()
+                .await
+                .unwrap()
+                .finished()
+                .unwrap()
+                .log,
             ["71"]
         );
     }
@@ -186,7 +199,13 @@ async fn several_supersteps_are_written_inside() {
         assert!(next_of(&inner).await.is_empty());
         let updates = ListOptions::new().source(Source::Update);
         assert_eq!(inner.history_with(updates).await.unwrap().len(), 2);
-        let state = graph.thread("t").proceed().await.unwrap().into_state();
+        let state = graph
+            .thread("t")
+            .proceed()
+            .await
+            .unwrap()
+            .finished()
+            .unwrap();
         assert_eq!(state.log, ["before", "first", "x", "y", "after"]);
     }
 }
@@ -229,7 +248,13 @@ async fn e5_a_graph_inside_goes_back_to_an_earlier_checkpoint_of_its_own() {
         let state = graph.thread("t").resume("a", "x").await;
         assert!(state.is_err(), "it has not asked on this branch");
         graph.thread("t").proceed().await.unwrap();
-        let state = graph.thread("t").answer("yes").await.unwrap().into_state();
+        let state = graph
+            .thread("t")
+            .answer("yes")
+            .await
+            .unwrap()
+            .finished()
+            .unwrap();
         assert_eq!(state.log, ["before", "instead", "a: yes", "last", "after"]);
     }
 }

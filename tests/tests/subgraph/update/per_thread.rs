@@ -30,7 +30,7 @@ async fn what_it_remembers_is_seen_changed_shortened_and_forgotten() {
         assert_eq!(log_of(&expert).await, ["asked", "looked"]);
         // Between two calls.
         expert.update(wrote("noted")).await.unwrap();
-        let state = graph.run(()).thread("t").await.unwrap().into_state();
+        let state = graph.run(()).thread("t").await.unwrap().finished().unwrap();
         assert_eq!(state.log[1], "asked+looked+noted+asked+looked");
         assert_eq!(expert.history().await.unwrap().len(), 3 + 1 + 3);
 
@@ -41,7 +41,7 @@ async fn what_it_remembers_is_seen_changed_shortened_and_forgotten() {
         );
         expert.delete().await.unwrap();
         assert!(expert.state().await.unwrap().is_none());
-        let state = graph.run(()).thread("t").await.unwrap().into_state();
+        let state = graph.run(()).thread("t").await.unwrap().finished().unwrap();
         assert_eq!(state.log[2], "asked+looked");
     }
 }
@@ -54,7 +54,7 @@ async fn it_is_updated_before_its_first_call() {
             .update(wrote("noted"))
             .await
             .unwrap();
-        let state = graph.run(()).thread("t").await.unwrap().into_state();
+        let state = graph.run(()).thread("t").await.unwrap().finished().unwrap();
         assert_eq!(state.log, ["noted+asked+looked"]);
     }
 }
@@ -103,7 +103,13 @@ async fn it_is_forgotten_while_it_waits_and_begins_anew() {
         assert!(open_questions(&graph).await.is_empty());
         let outcome = graph.thread("t").proceed().await.unwrap();
         assert_eq!(outcome.interrupts().len(), 1);
-        let state = graph.thread("t").answer("yes").await.unwrap().into_state();
+        let state = graph
+            .thread("t")
+            .answer("yes")
+            .await
+            .unwrap()
+            .finished()
+            .unwrap();
         assert_eq!(state.log, ["before", "first", "a: yes", "last", "after"]);
     }
 }

@@ -16,7 +16,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     };
     let model: Arc<dyn ChatModel> = Arc::new(Offline);
     let input = ChatUpdate::default().messages(vec![Message::user(question)]);
-    let state = agent()?.run(input).resource(model).await?.into_state();
+    let state = agent()?.run(input).resource(model).await?.finished()?;
     for message in &state.messages {
         for call in message.tool_calls() {
             println!(

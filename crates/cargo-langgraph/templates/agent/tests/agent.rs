@@ -11,7 +11,7 @@ use {{crate}}::{ChatUpdate, agent, model::Offline};
 async fn ask(question: &str, model: Arc<dyn ChatModel>) -> Vec<String> {
     let input = ChatUpdate::default().messages(vec![Message::user(question)]);
     let outcome = agent().unwrap().run(input).resource(model).await.unwrap();
-    let messages = outcome.into_state().messages;
+    let messages = outcome.finished().unwrap().messages;
     messages
         .iter()
         .map(|message| message.text().into_owned())

@@ -21,6 +21,6 @@ async fn main() -> Result<(), Box<dyn Error>> {
             .resume("approve", answer == "yes")
             .await?;
     }
-    println!("{}", outcome.into_state().log.join(", "));
+    println!("{}", outcome.finished()?.log.join(", "));
     Ok(())
 }

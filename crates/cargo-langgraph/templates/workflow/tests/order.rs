@@ -34,6 +34,6 @@ async fn a_person_decides_about_an_expensive_order() {
             .resume("approve", answer)
             .await
             .unwrap();
-        assert_eq!(outcome.into_state().log.last().unwrap(), end);
+        assert_eq!(outcome.finished().unwrap().log.last().unwrap(), end);
     }
 }
