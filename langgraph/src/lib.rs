@@ -177,6 +177,8 @@ pub mod thread;
 pub use async_trait::async_trait;
 pub use graph::{CompiledStateGraph, END, START, StateGraph};
 #[doc(inline)]
+#[doc(hidden)]
+pub use langgraph_core::debug_is_message;
 pub use langgraph_core::{error, interrupt, message};
 #[doc(inline)]
 pub use langgraph_macros::{graph, node};

@@ -167,7 +167,7 @@ impl fmt::Debug for ModelNode {
 }
 
 /// The error if the chat holds unanswered tool calls, which model providers refuse.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the chat has tool calls without an answer: {}; add a tool message for each call, or remove the message that asks",
     .calls.iter().map(|(name, id)| format!("`{name}` (call `{id}`)")).collect::<Vec<_>>().join(", ")
@@ -207,3 +207,5 @@ pub fn check_answered(messages: &[Message]) -> Result<(), UnansweredCalls> {
         calls: calls.collect(),
     })
 }
+
+langgraph::debug_is_message!(UnansweredCalls);

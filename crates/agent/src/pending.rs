@@ -28,7 +28,7 @@ pub(super) fn pending(messages: &[Message]) -> Result<Vec<ToolCall>, NoToolCalls
 }
 
 /// The error if the chat has no message that could request tools.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NoToolCalls {
     /// The history is empty.
@@ -77,3 +77,5 @@ pub fn tools_condition<S: HasMessages>(state: &S) -> Result<ToolRoute, NoToolCal
         Some(_) => Ok(ToolRoute::Tools),
     }
 }
+
+langgraph::debug_is_message!(NoToolCalls);

@@ -3,7 +3,7 @@
 use crate::BudgetItem;
 
 /// A call would spend more than its [`Budget`](crate::Budget) allows. Nothing was called.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the budget of {item}{} is spent: the limit is {limit}, {spent} are spent, and the next call may need {needs}",
     of(.requester.as_deref())
@@ -28,3 +28,5 @@ fn of(requester: Option<&str>) -> String {
         format!(" of the requester `{requester}`")
     })
 }
+
+langgraph::debug_is_message!(BudgetExceeded);

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::time::Duration;
 
 /// Why a call failed.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum ClientError {
     /// The address is not a URL.
@@ -41,3 +41,5 @@ impl From<reqwest::Error> for ClientError {
         Self::Connection(Box::new(error.without_url()))
     }
 }
+
+langgraph::debug_is_message!(ClientError);

@@ -52,7 +52,7 @@ impl fmt::Display for FrameId {
 }
 
 /// A text is no id of a frame.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is no id of an event: expected the id of a run, a colon and a number")]
 pub struct InvalidFrameId(String);
 
@@ -68,3 +68,5 @@ impl FromStr for FrameId {
         })
     }
 }
+
+langgraph::debug_is_message!(InvalidFrameId);

@@ -80,7 +80,7 @@ pub struct Sse {
 
 /// The end of a body whose run has not ended. The connection is closed in the middle of the body,
 /// so that a client takes it for a lost one, and comes again with the id of its last event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the stream breaks off before its run has ended")]
 pub struct BrokenOff;
 
@@ -169,3 +169,5 @@ impl fmt::Debug for Sse {
         f.write_str("Sse")
     }
 }
+
+langgraph::debug_is_message!(BrokenOff);

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::time::Duration;
 
 /// Why a connection to a server, or a request, failed.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum McpError {
     /// The program cannot be started.
@@ -86,3 +86,5 @@ pub enum McpError {
         source: Box<dyn Error + Send + Sync>,
     },
 }
+
+langgraph::debug_is_message!(McpError);

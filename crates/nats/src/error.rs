@@ -4,7 +4,7 @@ use std::error::Error;
 use std::time::Duration;
 
 /// Why a queue cannot be used, or a task cannot run on it.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum QueueError {
     /// The server cannot be reached.
@@ -73,3 +73,5 @@ fn others(refused: &[String]) -> String {
         refused.join(", ")
     )
 }
+
+langgraph::debug_is_message!(QueueError);

@@ -3,7 +3,7 @@
 use std::error::Error;
 
 /// Why a connection, a read or a write failed.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum PostgresError {
     /// The URL is invalid.
@@ -65,3 +65,5 @@ impl From<tokio_postgres::Error> for PostgresError {
         Self::Postgres(Box::new(error))
     }
 }
+
+langgraph_core::debug_is_message!(PostgresError);

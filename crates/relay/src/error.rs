@@ -1,7 +1,7 @@
 //! Errors of a connection to a relay.
 
 /// Why an agent cannot use a relay.
-#[derive(Clone, Debug, thiserror::Error)]
+#[derive(Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum RelayError {
     /// The relay does not accept this agent.
@@ -19,3 +19,5 @@ pub enum RelayError {
     #[error("the connection to the relay is closed")]
     Closed,
 }
+
+langgraph_remote::debug_is_message!(RelayError);

@@ -31,7 +31,7 @@ impl Default for StreamLimits {
 }
 
 /// Why a part of a stream is refused.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StreamError {
     /// A chunk or an end without a start.
@@ -275,6 +275,8 @@ pub(crate) fn weight(value: &Value) -> usize {
     };
     inside + size_of::<Value>()
 }
+
+langgraph_core::debug_is_message!(StreamError);
 
 #[cfg(test)]
 mod tests;

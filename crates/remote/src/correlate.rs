@@ -71,7 +71,7 @@ struct Waiting {
 }
 
 /// Why an envelope is not a reply to an open request, or why a request cannot be opened.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CorrelationError {
     /// An envelope without a request id cannot be matched.
@@ -323,3 +323,5 @@ impl Drop for Pending {
         }
     }
 }
+
+langgraph_core::debug_is_message!(CorrelationError);

@@ -29,7 +29,7 @@ use crate::{AgentId, ErrorCode, RemotePause, RequestId, StreamError};
 /// }
 /// # assert!(!worth_another_try(&AgentError::Cancelled));
 /// ```
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum RemoteError {
     /// Neither the node nor the run has a transport.
@@ -107,3 +107,5 @@ fn there_is(agents: &[AgentId]) -> String {
     let verb = if agents.len() == 1 { "is" } else { "are" };
     format!("{verb} {}", quoted.join(", "))
 }
+
+langgraph_core::debug_is_message!(RemoteError);

@@ -90,7 +90,7 @@ pub enum FrameKind {
 }
 
 /// Why a text is not a [`Frame`], or why a frame cannot be used here.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum FrameError {
     /// The text is not the JSON of a frame.
@@ -395,6 +395,8 @@ impl TryFrom<Wire> for Frame {
         })
     }
 }
+
+langgraph_core::debug_is_message!(FrameError);
 
 #[cfg(test)]
 mod tests;

@@ -94,8 +94,10 @@ mod transport;
 /// The attribute for an `impl` of [`Transport`], whose methods are `async fn`.
 pub use async_trait::async_trait;
 
-#[doc(no_inline)]
 pub use langgraph_budget::{Allotment, Allowance, Amounts};
+#[doc(no_inline)]
+#[doc(hidden)]
+pub use langgraph_core::debug_is_message;
 
 pub use assemble::{Assembled, StreamAssembler, StreamError, StreamLimits};
 pub use boundary::InvokeBoundary;

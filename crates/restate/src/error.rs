@@ -1,7 +1,7 @@
 //! What goes wrong between a program and Restate.
 
 /// An error of a call to Restate, or of a program that Restate calls.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum RestateError {
     /// The text is no address.
@@ -59,3 +59,5 @@ impl RestateError {
         move |source| Self::Json { what, source }
     }
 }
+
+langgraph::debug_is_message!(RestateError);

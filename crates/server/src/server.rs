@@ -64,7 +64,7 @@ enum Storage {
 }
 
 /// Why a server did not start, or stopped.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum ServerError {
     /// Two graphs have the same name.
@@ -405,3 +405,5 @@ impl fmt::Debug for Serving {
         f.debug_struct("Serving").finish_non_exhaustive()
     }
 }
+
+langgraph::debug_is_message!(ServerError);

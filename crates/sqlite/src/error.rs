@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 /// Why a database could not be opened, read or written.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum SqliteError {
     /// The file cannot be opened.
@@ -77,3 +77,5 @@ impl From<rusqlite::Error> for SqliteError {
         }
     }
 }
+
+langgraph_core::debug_is_message!(SqliteError);

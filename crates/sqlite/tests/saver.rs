@@ -66,3 +66,14 @@ async fn threads_that_sleep_on_cost_nothing() {
     }
     assert!(fastest < std::time::Duration::from_millis(1), "{fastest:?}");
 }
+
+#[test]
+fn main_prints_why_a_file_does_not_open() {
+    let folder = tempfile::tempdir().unwrap();
+    let open = || -> Result<(), Box<dyn std::error::Error>> {
+        SqliteSaver::open(folder.path())?;
+        Ok(())
+    };
+    let shown = format!("{:?}", open().unwrap_err());
+    assert!(shown.starts_with("cannot open the database `"), "{shown}");
+}

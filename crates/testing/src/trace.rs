@@ -170,7 +170,11 @@ impl<S: State> Trace<S> {
         if fits(&self.path, &expected) {
             return Ok(());
         }
-        Err(PathMismatch::new(what, expected, self.path.clone()))
+        let mismatch = PathMismatch::new(what, expected, self.path.clone());
+        Err(match &self.outcome {
+            Ok(_) => mismatch,
+            Err(error) => mismatch.of_failed_run(error),
+        })
     }
 
     /// Returns all events, in order.

@@ -1,7 +1,7 @@
 //! The error of an unknown outcome.
 
 /// It is unknown whether the work of an [`Effect`](crate::Effect) has happened.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "it is unknown whether `{effect}` has happened: an earlier attempt began it and left no result; look up the idempotency key `{key}` where it would have happened, or let a person decide with `OnUnknown::Ask`"
 )]
@@ -28,3 +28,5 @@ impl UnknownOutcome {
         &self.key
     }
 }
+
+langgraph::debug_is_message!(UnknownOutcome);

@@ -21,7 +21,6 @@ use langgraph::policy::RetryPolicy;
 /// let mut graph = StateGraph::<MessagesState>::new();
 /// graph.add_node("chat", chat);
 /// ```
-#[derive(Debug)]
 pub struct ModelError {
     kind: ModelErrorKind,
     message: String,
@@ -192,3 +191,5 @@ impl Error for ModelError {
         transient.or_else(|| self.source.as_deref().map(|source| source as _))
     }
 }
+
+langgraph::debug_is_message!(ModelError);

@@ -225,6 +225,8 @@ impl fmt::Debug for ToolContext<'_> {
 }
 
 /// The error if a tool asks for the state of the graph and it has another type.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the tool wants the state `{0}`, and the graph that called it has no such state")]
 pub struct MissingState(&'static str);
+
+langgraph::debug_is_message!(MissingState);

@@ -110,6 +110,13 @@ impl From<ToolError> for AgentError {
     }
 }
 
+// `?` also works in `main` and in tests that return a `Box<dyn Error>`.
+impl From<ToolError> for Box<dyn Error> {
+    fn from(error: ToolError) -> Self {
+        error.into_node_error().into()
+    }
+}
+
 /// Returns the error and its causes, in one line.
 fn in_full(error: &(dyn Error + 'static)) -> String {
     let mut text = error.to_string();
@@ -135,8 +142,12 @@ impl fmt::Display for ToolError {
     }
 }
 
+/// Prints the message, so that tests and `main` show it; `{:#?}` prints the variant.
 impl fmt::Debug for ToolError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !f.alternate() {
+            return fmt::Display::fmt(self, f);
+        }
         match self {
             Self::Arguments(text) => f.debug_tuple("Arguments").field(text).finish(),
             Self::Model(text) => f.debug_tuple("Model").field(text).finish(),

@@ -86,7 +86,7 @@ impl<T> fmt::Debug for SchemaTool<T> {
     }
 }
 
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[error(
     "tool `{0}` is only a schema, so there is nothing to run: route its calls to a node that reads them with \
      `call.parse::<{0}>()`, and leave it out of the `ToolNode`"
@@ -108,3 +108,5 @@ impl ParseCall for ToolCall {
         (self.name == T::schema_name()).then(|| arguments(self.arguments.clone()))
     }
 }
+
+langgraph::debug_is_message!(OnlySchema);

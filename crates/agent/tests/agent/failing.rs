@@ -4,7 +4,7 @@ use std::error::Error;
 
 use langgraph::prelude::*;
 use langgraph_agent::prelude::*;
-use langgraph_agent::{ModelErrorKind, ScriptedModel};
+use langgraph_agent::{MessagesState, ModelErrorKind, ScriptedModel, tools_condition};
 
 #[derive(Clone, Copy)]
 enum Way {
@@ -132,4 +132,26 @@ async fn the_error_of_a_graph_in_an_agent_stays_what_it_was() {
         error.to_string(),
         "node `step` failed: node `inner` failed: inside"
     );
+}
+
+/// What a test or `main` prints of an error that it returns.
+fn printed(test: impl FnOnce() -> Result<(), Box<dyn Error>>) -> String {
+    format!("{:?}", test().unwrap_err())
+}
+
+#[test]
+fn tests_and_main_print_the_messages_of_errors() {
+    let tool = || Err(ToolError::model("no such file"));
+    assert_eq!(printed(|| Ok(tool()?)), "no such file");
+    let model = || Err(ModelError::new(ModelErrorKind::Auth, "the key is wrong"));
+    let shown = printed(|| Ok(model()?));
+    assert!(shown.ends_with("the key is wrong"), "{shown}");
+    let node = || Err(NodeError::from(model().map(|()| 0).unwrap_err()));
+    assert_eq!(
+        printed(|| node().map(|_: ()| ()).map_err(Into::into)),
+        shown
+    );
+    let route = || tools_condition(&MessagesState::default()).map(drop);
+    let shown = printed(|| Ok(route()?));
+    assert!(shown.starts_with("no message found"), "{shown}");
 }

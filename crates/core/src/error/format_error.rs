@@ -6,7 +6,6 @@ use std::fmt;
 use crate::strict::Refusal;
 
 /// Why a value cannot be encoded or decoded.
-#[derive(Debug)]
 pub struct FormatError {
     /// The place in the value: `messages[3].score`.
     path: Option<String>,
@@ -100,3 +99,5 @@ impl From<serde_json::Error> for FormatError {
         Self::new(error)
     }
 }
+
+crate::debug_is_message!(FormatError);

@@ -21,7 +21,7 @@ use tokio::runtime::Handle;
 /// let graph = graph! { type State = i64; START => add => again => END }.compile().unwrap();
 /// assert_eq!(graph.invoke_blocking(1).unwrap(), 3);
 /// ```
-#[derive(Clone, Debug, thiserror::Error)]
+#[derive(Clone, thiserror::Error)]
 #[error(
     "{what} needs a tokio runtime, and there is none; run the graph under `#[tokio::main]`, or with `invoke_blocking`"
 )]
@@ -60,3 +60,5 @@ impl NoRuntime {
         Handle::try_current().map_err(|_| Self { what: what() })
     }
 }
+
+crate::debug_is_message!(NoRuntime);

@@ -6,7 +6,7 @@ use std::time::Duration;
 /// The error of a node that exceeded a time limit.
 ///
 /// It is retried like any other error, unless a predicate of the policy refuses it.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("exceeded its {kind} timeout of {limit:?}")]
 #[non_exhaustive]
 pub struct NodeTimeout {
@@ -41,3 +41,5 @@ impl fmt::Display for TimeoutKind {
         })
     }
 }
+
+crate::debug_is_message!(NodeTimeout);

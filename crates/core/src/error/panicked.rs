@@ -12,7 +12,7 @@ use std::any::Any;
 /// }
 /// # assert!(is_a_bug(&Panicked::lost().into()));
 /// ```
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[error("{}panicked: {text}", if *.router { "a router behind it " } else { "" })]
 pub struct Panicked {
     text: String,
@@ -55,3 +55,5 @@ impl Panicked {
         Self::saying("the async runtime dropped the task".to_owned())
     }
 }
+
+crate::debug_is_message!(Panicked);

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{NodeError, is_transient};
 
 /// The error of a task that ran in another process: the texts of its chain of errors.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 pub struct TaskFailure {
     text: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -51,3 +51,5 @@ impl Error for TaskFailure {
         self.source.as_ref().map(|source| &**source as _)
     }
 }
+
+crate::debug_is_message!(TaskFailure);

@@ -25,7 +25,7 @@ use super::{NodeError, NodeTimeout, TaskFailure};
 /// let busy = Busy(Transient::new().after(Duration::from_secs(5)));
 /// assert!(is_transient(&NodeError::from(busy)));
 /// ```
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Transient {
     after: Option<Duration>,
     source: Option<Box<dyn Error + Send + Sync>>,
@@ -125,3 +125,5 @@ pub fn is_transient(error: &NodeError) -> bool {
             )
         })
 }
+
+crate::debug_is_message!(Transient);

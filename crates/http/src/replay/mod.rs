@@ -83,7 +83,7 @@ impl Runs {
 }
 
 /// Why there is nothing to resume.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotResumable {
     /// The text is no id of an event.
@@ -246,3 +246,5 @@ impl fmt::Debug for Replay {
             .finish_non_exhaustive()
     }
 }
+
+langgraph::debug_is_message!(NotResumable);

@@ -3,7 +3,7 @@
 use std::error::Error;
 
 /// The storage of a queue or a log failed.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[error("the queue of runs: {0}")]
 pub(crate) struct QueueError(#[source] pub(crate) Box<dyn Error + Send + Sync>);
 
@@ -13,3 +13,5 @@ impl QueueError {
         Self(error.into())
     }
 }
+
+langgraph::debug_is_message!(QueueError);

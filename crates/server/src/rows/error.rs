@@ -3,7 +3,7 @@
 use crate::queue::QueueError;
 
 /// The database of the rows failed, or holds what cannot be read.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 pub(crate) enum RowsError {
     #[error("sqlite: {0}")]
     Sqlite(#[from] rusqlite::Error),
@@ -59,3 +59,5 @@ impl From<RowsError> for QueueError {
         }
     }
 }
+
+langgraph::debug_is_message!(RowsError);

@@ -31,7 +31,7 @@ pub struct Dataset {
 }
 
 /// Why a data set cannot be read.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum DatasetError {
     /// The file cannot be read.
@@ -124,3 +124,5 @@ fn digest(value: &impl Serialize) -> String {
     }
     hex
 }
+
+langgraph_core::debug_is_message!(DatasetError);

@@ -2,12 +2,16 @@
 
 use std::fmt;
 
+use langgraph::error::AgentError;
+
 /// A run did not take the expected path.
 #[derive(Clone, PartialEq, Eq)]
 pub struct PathMismatch {
     what: &'static str,
     expected: Vec<String>,
     taken: Vec<String>,
+    /// Why the run failed, if it did.
+    failure: Option<String>,
 }
 
 impl PathMismatch {
@@ -16,7 +20,13 @@ impl PathMismatch {
             what,
             expected,
             taken,
+            failure: None,
         }
+    }
+
+    pub(super) fn of_failed_run(mut self, error: &AgentError) -> Self {
+        self.failure = Some(error.to_string());
+        self
     }
 }
 
@@ -26,13 +36,18 @@ impl fmt::Display for PathMismatch {
             what,
             expected,
             taken,
+            failure,
         } = self;
         write!(
             f,
             "{what}\n  expected: {}\n  taken:    {}",
             expected.join(", "),
             taken.join(", ")
-        )
+        )?;
+        match failure {
+            Some(failure) => write!(f, "\n  the run failed: {failure}"),
+            None => Ok(()),
+        }
     }
 }
 
