@@ -41,21 +41,14 @@ impl Bodies {
     /// Adds whether an update writes the field, and the removal of the field from it.
     fn add_presence(&mut self, field: &Field<'_>, index: &Literal) {
         let ident = field.ident;
-        let whole = field.whole();
-        let or_whole = whole
-            .as_ref()
-            .map(|whole| quote!(|| update.#whole.is_some()));
-        let discard_whole =
-            whole.map(|whole| quote!(update.#whole = ::core::option::Option::None;));
         self.written.extend(quote! {
-            if update.#ident.is_some() #or_whole {
+            if update.#ident.is_some() {
                 written.insert(#index);
             }
         });
         self.discard.extend(quote! {
             if fields.contains(#index) {
                 update.#ident = ::core::option::Option::None;
-                #discard_whole
             }
         });
     }
@@ -63,42 +56,70 @@ impl Bodies {
     /// Adds how an update reaches the field, with its reducer and without.
     fn add_merge(&mut self, root: &Root, names: &Names<'_>, field: &Field<'_>) {
         let Field { ident, name, .. } = field;
-        let whole = field.whole();
-        let part = whole.as_ref().unwrap_or(ident);
         let set = quote! {
-            if let ::core::option::Option::Some(value) = update.#part {
+            if let ::core::option::Option::Some(value) = update.#ident {
                 self.#ident = value;
             }
         };
-        if field.is_reduced() {
-            let turbofish = names.ty_generics.as_turbofish();
-            let reducer = reducer_name(field);
-            let at_type = root.at(field.type_span());
-            let merge = quote_spanned!(field.type_span()=> #at_type::__private::merge_field);
-            self.try_merge.extend(quote! {
-                #merge(&#reducer #turbofish(), &mut self.#ident, update.#ident, #name)?;
-            });
-            if whole.is_some() {
-                self.try_merge.extend(set.clone());
-                // Without a value of its own type, the field begins anew and takes the update.
-                self.overwrite.extend(quote! {
-                    if update.#ident.is_some() {
-                        self.#ident = ::core::default::Default::default();
-                        let _ = #root::__private::merge_field(
-                            &#reducer #turbofish(), &mut self.#ident, update.#ident, #name,
-                        );
-                    }
-                });
-            }
-            self.prepare.extend(quote! {
-                if let ::core::option::Option::Some(value) = &mut update.#ident {
-                    #root::state::Reducer::prepare(&#reducer #turbofish(), value);
-                }
-            });
-        } else {
+        if !field.is_reduced() {
             self.try_merge.extend(set.clone());
+            self.overwrite.extend(set);
+            return;
         }
+        let turbofish = names.ty_generics.as_turbofish();
+        let reducer = reducer_name(field);
+        let at_type = root.at(field.type_span());
+        let merge = quote_spanned!(field.type_span()=> #at_type::__private::merge_field);
+        let reducer = quote!(#reducer #turbofish());
+        if field.has_own_update() {
+            self.add_own_merge(root, field, &reducer);
+            return;
+        }
+        self.try_merge.extend(quote! {
+            #merge(&#reducer, &mut self.#ident, update.#ident, #name)?;
+        });
         self.overwrite.extend(set);
+        self.prepare.extend(quote! {
+            if let ::core::option::Option::Some(value) = &mut update.#ident {
+                #root::state::Reducer::prepare(&#reducer, value);
+            }
+        });
+    }
+
+    /// Adds how an update or a whole value reaches a field whose updates have a type of their own.
+    fn add_own_merge(&mut self, root: &Root, field: &Field<'_>, reducer: &TokenStream) {
+        let Field { ident, name, .. } = field;
+        let (write, some) = (
+            quote!(#root::state::FieldWrite),
+            quote!(::core::option::Option::Some),
+        );
+        let at_type = root.at(field.type_span());
+        let merge = quote_spanned!(field.type_span()=> #at_type::__private::merge_field);
+        self.try_merge.extend(quote! {
+            match update.#ident {
+                #some(#write::Update(value)) => #merge(&#reducer, &mut self.#ident, #some(value), #name)?,
+                #some(#write::Whole(value)) => self.#ident = value,
+                ::core::option::Option::None => {}
+            }
+        });
+        // Without a value of its own type, the field begins anew and takes the update.
+        self.overwrite.extend(quote! {
+            match update.#ident {
+                #some(#write::Update(value)) => {
+                    self.#ident = ::core::default::Default::default();
+                    let _ = #root::__private::merge_field(
+                        &#reducer, &mut self.#ident, #some(value), #name,
+                    );
+                }
+                #some(#write::Whole(value)) => self.#ident = value,
+                ::core::option::Option::None => {}
+            }
+        });
+        self.prepare.extend(quote! {
+            if let #some(#write::Update(value)) = &mut update.#ident {
+                #root::state::Reducer::prepare(&#reducer, value);
+            }
+        });
     }
 
     /// Adds the default of a field that does not outlive its superstep, or is not stored.

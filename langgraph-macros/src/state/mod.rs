@@ -13,6 +13,7 @@ mod tests;
 mod update;
 
 use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens as _, quote};
 use syn::spanned::Spanned;
 use syn::{Data, DeriveInput, Fields, LitStr, Type};
 
@@ -190,11 +191,20 @@ impl Field<'_> {
         self.options.update.as_ref().unwrap_or(self.ty)
     }
 
-    /// Returns the name of the part of an update that holds the whole value of a field whose updates
-    /// have a type of their own.
-    fn whole(&self) -> Option<syn::Ident> {
-        let whole = || quote::format_ident!("__whole_{}", self.name, span = Span::mixed_site());
-        self.options.update.is_some().then(whole)
+    /// Returns true if the updates of the field have a type of their own: then a part of an update is a
+    /// `FieldWrite`, an update or a whole value.
+    fn has_own_update(&self) -> bool {
+        self.options.update.is_some()
+    }
+
+    /// Returns the type of the field's part of an update.
+    fn part(&self, root: &Root) -> TokenStream {
+        let (ty, update) = (self.ty, self.update());
+        if self.has_own_update() {
+            quote!(#root::state::FieldWrite<#update, #ty>)
+        } else {
+            update.to_token_stream()
+        }
     }
 
     /// Returns the span for errors about the field's type.

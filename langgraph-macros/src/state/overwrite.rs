@@ -1,10 +1,10 @@
 //! The methods of an update that set a field without its reducer.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{format_ident, quote};
+use quote::{ToTokens as _, format_ident, quote};
 
 use super::names::Names;
-use super::update::parts;
+use super::update::whole_part;
 use super::{Field, StateModel};
 
 /// Prints one method per field with a reducer.
@@ -26,7 +26,7 @@ pub(super) fn overwrites(model: &StateModel<'_>, names: &Names<'_>) -> TokenStre
         ..
     } = names;
     let bounds = names.of_update();
-    let parts = parts(model);
+    let parts = model.fields.iter().map(|field| field.ident);
     quote! {
         #[automatically_derived]
         #[allow(dead_code, unreachable_pub, private_interfaces, clippy::all, clippy::pedantic)]
@@ -54,15 +54,15 @@ fn method(model: &StateModel<'_>, names: &Names<'_>, field: &Field<'_>) -> Optio
     if model.fields.iter().any(|other| *other.ident == method) {
         return None;
     }
-    let part = field.whole().unwrap_or_else(|| ident.clone());
     let docs = format!(" Also sets `{name}` to this value, without its reducer.");
     let value = Ident::new("value", Span::mixed_site());
     let (root, state, ty_generics) = (&model.root, names.state, &names.ty_generics);
+    let whole = whole_part(root, field, &value.to_token_stream());
     Some(quote! {
         #[doc = #docs]
         pub fn #method(self, #value: #ty) -> #root::node::Overwriting<#state #ty_generics> {
             let mut set = <Self as ::core::default::Default>::default();
-            set.#part = ::core::option::Option::Some(#value);
+            set.#ident = ::core::option::Option::Some(#whole);
             #root::node::Overwriting::new(self.__written(), set)
         }
     })

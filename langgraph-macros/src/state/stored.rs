@@ -1,11 +1,12 @@
 //! Serialization of updates.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{LitStr, WhereClause, parse_quote};
 
 use super::names::Names;
 use super::{Field, StateModel};
+use crate::paths::Root;
 
 /// Prints the serde impls: an update is a map of its present fields.
 pub(super) fn serde_impls(model: &StateModel<'_>, names: &Names<'_>) -> TokenStream {
@@ -36,20 +37,26 @@ fn serialize(
         ty_generics,
         ..
     } = names;
-    let mut parts: Vec<(Ident, String)> = Vec::new();
-    for field in tracked {
-        parts.push((field.ident.clone(), field.name.clone()));
-        if let Some(whole) = field.whole() {
-            parts.push((whole, whole_name(&field.name)));
-        }
-    }
-    let counted = parts.iter().map(|(ident, _)| {
+    let counted = tracked.iter().map(|field| {
+        let ident = field.ident;
         quote!(+ <::core::primitive::usize as ::core::convert::From<_>>::from(self.#ident.is_some()))
     });
-    let entries = parts.iter().map(|(ident, name)| {
+    let entries = tracked.iter().map(|field| {
+        let (ident, name, whole_name) = (field.ident, &field.name, whole_name(&field.name));
+        let entry = |name: &str| quote!(#serde::ser::SerializeMap::serialize_entry(&mut map, #name, value)?);
+        let (entry, whole_entry) = (entry(name), entry(&whole_name));
+        if field.has_own_update() {
+            return quote! {
+                match &self.#ident {
+                    ::core::option::Option::Some(#root::state::FieldWrite::Update(value)) => #entry,
+                    ::core::option::Option::Some(#root::state::FieldWrite::Whole(value)) => #whole_entry,
+                    ::core::option::Option::None => {}
+                }
+            };
+        }
         quote! {
             if let ::core::option::Option::Some(value) = &self.#ident {
-                #serde::ser::SerializeMap::serialize_entry(&mut map, #name, value)?;
+                #entry;
             }
         }
     });
@@ -82,7 +89,7 @@ fn deserialize(
     let root = &model.root;
     let serde = quote!(#root::__private::serde);
     let (update, ty_generics) = (&names.update, &names.ty_generics);
-    let reads = tracked.iter().map(|field| read(field, &serde));
+    let reads = tracked.iter().map(|field| read(field, root, &serde));
     let mut with_lifetime = model.input.generics.clone();
     with_lifetime.params.insert(0, parse_quote!('de));
     let (read_generics, ..) = with_lifetime.split_for_impl();
@@ -115,23 +122,26 @@ fn deserialize(
 }
 
 /// Prints the arms that read the field under its names.
-fn read(field: &Field<'_>, serde: &TokenStream) -> TokenStream {
+fn read(field: &Field<'_>, root: &Root, serde: &TokenStream) -> TokenStream {
+    let ident = field.ident;
     let aliases: Vec<_> = field.options.aliases.iter().map(LitStr::value).collect();
-    let arm = |part: &Ident, name: &str, aliases: &[String]| {
+    let arm = |name: &str, aliases: &[String], part: TokenStream| {
         quote! {
             #name #(| #aliases)* => {
-                self.#part = ::core::option::Option::Some(
-                    #serde::de::MapAccess::next_value(map)?,
-                );
+                self.#ident = ::core::option::Option::Some(#part);
             }
         }
     };
-    let whole = field.whole().map(|whole| {
-        let aliases: Vec<_> = aliases.iter().map(|alias| whole_name(alias)).collect();
-        arm(&whole, &whole_name(&field.name), &aliases)
-    });
-    let own = arm(field.ident, &field.name, &aliases);
-    quote!(#whole #own)
+    let value = quote!(#serde::de::MapAccess::next_value(map)?);
+    if !field.has_own_update() {
+        return arm(&field.name, &aliases, value);
+    }
+    let whole_aliases: Vec<_> = aliases.iter().map(|alias| whole_name(alias)).collect();
+    let whole = quote!(#root::state::FieldWrite::Whole(#value));
+    let whole = arm(&whole_name(&field.name), &whole_aliases, whole);
+    let update = quote!(#root::state::FieldWrite::Update(#value));
+    let update = arm(&field.name, &aliases, update);
+    quote!(#whole #update)
 }
 
 /// The stored name of the whole value of a field whose updates have a type of their own.

@@ -1,10 +1,11 @@
 //! The update type: one `Option` per field.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{quote, quote_spanned};
+use quote::{ToTokens as _, quote, quote_spanned};
 
 use super::names::Names;
 use super::{Field, StateModel};
+use crate::paths::Root;
 
 /// Prints `FooUpdate`, its setters, and the impls that do not need the state.
 pub(super) fn update_type(model: &StateModel<'_>, names: &Names<'_>) -> TokenStream {
@@ -22,23 +23,23 @@ pub(super) fn update_type(model: &StateModel<'_>, names: &Names<'_>) -> TokenStr
         " An update of [`{state}`]: what a node returns.\n\n A field that is `None` stays as it is."
     );
     let declarations = model.fields.iter().map(|field| {
-        let (ident, update) = (field.ident, field.update());
+        let (ident, part) = (field.ident, field.part(&model.root));
         let docs = docs(field);
-        quote_spanned!(ident.span()=> #docs pub #ident: ::core::option::Option<#update>)
+        quote_spanned!(ident.span()=> #docs pub #ident: ::core::option::Option<#part>)
     });
-    let wholes = wholes(model);
     let setters = model.fields.iter().map(|field| {
         let Field { ident, name, .. } = field;
         let ty = field.update();
         let docs = setter_docs(field, name);
         let allow = quote!(#[allow(clippy::all, clippy::pedantic)]);
         let value = Ident::new("value", Span::mixed_site());
+        let part = update_part(&model.root, field, &value);
         quote! {
             #docs
             #allow
             #[must_use]
             pub fn #ident(mut self, #value: #ty) -> Self {
-                self.#ident = ::core::option::Option::Some(#value);
+                self.#ident = ::core::option::Option::Some(#part);
                 self
             }
         }
@@ -50,7 +51,6 @@ pub(super) fn update_type(model: &StateModel<'_>, names: &Names<'_>) -> TokenStr
         #[allow(unreachable_pub, private_interfaces, clippy::all, clippy::pedantic)]
         #vis struct #update #generics #bounds {
             #(#declarations,)*
-            #wholes
         }
 
         #[automatically_derived]
@@ -74,25 +74,17 @@ fn impls(model: &StateModel<'_>, names: &Names<'_>) -> TokenStream {
         ..
     } = names;
     let all: Vec<_> = model.fields.iter().collect();
-    let parts = parts(model);
+    let parts: Vec<&Ident> = model.fields.iter().map(|field| field.ident).collect();
     let nothing = parts
         .iter()
         .map(|part| quote!(#part: ::core::option::Option::None));
-    let everything = parts.iter().map(|part| {
-        let mut fields = model.fields.iter();
-        let from = fields.find(|field| match field.whole() {
-            Some(whole) => whole == *part,
-            None => field.ident == part,
-        });
-        if let Some(Field { ident, .. }) = from {
-            quote!(#part: ::core::option::Option::Some(state.#ident))
-        } else {
-            quote!(#part: ::core::option::Option::None)
-        }
+    let everything = model.fields.iter().map(|field| {
+        let ident = field.ident;
+        let whole = whole_part(&model.root, field, &quote!(state.#ident));
+        quote!(#ident: ::core::option::Option::Some(#whole))
     });
-    let shown = parts.iter().map(|part| {
-        let name = syn::ext::IdentExt::unraw(part).to_string();
-        let name = name.trim_start_matches("__");
+    let shown = model.fields.iter().map(|field| {
+        let (part, name) = (field.ident, &field.name);
         quote! {
             if let ::core::option::Option::Some(value) = &self.#part {
                 shown.field(#name, value);
@@ -158,21 +150,22 @@ fn impls(model: &StateModel<'_>, names: &Names<'_>) -> TokenStream {
     }
 }
 
-/// Returns the names of all parts of an update.
-pub(super) fn parts(model: &StateModel<'_>) -> Vec<Ident> {
-    let fields = model.fields.iter();
-    let mut parts: Vec<Ident> = fields.clone().map(|field| field.ident.clone()).collect();
-    parts.extend(fields.filter_map(Field::whole));
-    parts
+/// Prints a field's part of an update that the reducer takes.
+fn update_part(root: &Root, field: &Field<'_>, value: &Ident) -> TokenStream {
+    if field.has_own_update() {
+        quote!(#root::state::FieldWrite::Update(#value))
+    } else {
+        value.to_token_stream()
+    }
 }
 
-/// Prints the parts that hold whole values, of fields whose updates have a type of their own.
-fn wholes(model: &StateModel<'_>) -> TokenStream {
-    let wholes = model.fields.iter().filter_map(|field| {
-        let (whole, ty) = (field.whole()?, field.ty);
-        Some(quote!(#[doc(hidden)] pub #whole: ::core::option::Option<#ty>,))
-    });
-    wholes.collect()
+/// Prints a field's part of an update that is the whole value.
+pub(super) fn whole_part(root: &Root, field: &Field<'_>, value: &TokenStream) -> TokenStream {
+    if field.has_own_update() {
+        quote!(#root::state::FieldWrite::Whole(#value))
+    } else {
+        value.clone()
+    }
 }
 
 /// Returns the field's own documentation.

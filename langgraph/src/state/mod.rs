@@ -19,8 +19,8 @@ pub(crate) mod write;
 
 #[doc(inline)]
 pub use langgraph_core::state::{
-    Add, AddMessages, AddMessagesStrict, And, Append, Field, FieldSet, KeepFirst, Max, MergeMap,
-    Min, Or, Reducer, ReducerFn, Replace, Union, add_messages_strict,
+    Add, AddMessages, AddMessagesStrict, And, Append, Field, FieldSet, FieldWrite, KeepFirst, Max,
+    MergeMap, Min, Or, Reducer, ReducerFn, Replace, Union, add_messages_strict,
 };
 #[doc(inline)]
 pub use langgraph_macros::State;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use langgraph::checkpoint::MemorySaver;
 use langgraph::prelude::*;
+use langgraph::state::FieldWrite;
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -121,4 +122,19 @@ fn an_overwrite_by_a_command_begins_anew() {
     };
     state.overwrite(SupportUpdate::default().desks(Some(Desk::Flights)));
     assert_eq!(state.desks, [Desk::Flights]);
+}
+
+/// An update written out field by field needs nothing besides the fields of the state.
+#[test]
+fn a_literal_of_an_update_has_the_fields_of_the_state() {
+    let push = SupportUpdate {
+        desks: Some(FieldWrite::Update(Some(Desk::Flights))),
+        letters: None,
+    };
+    assert_eq!(push, SupportUpdate::default().desks(Some(Desk::Flights)));
+    let state = Support::default().merge(push).unwrap();
+    assert_eq!(state.desks, [Desk::Flights]);
+    let SupportUpdate { desks, letters } = SupportUpdate::from(state);
+    assert_eq!(desks, Some(FieldWrite::Whole(vec![Desk::Flights])));
+    assert_eq!(letters, Some(FieldWrite::Whole(0)));
 }

@@ -10,10 +10,12 @@ mod add_messages;
 #[doc(hidden)]
 pub mod derive;
 mod field;
+mod field_write;
 mod reducer;
 mod standard;
 
 pub use add_messages::{AddMessages, AddMessagesStrict, add_messages_strict};
 pub use field::{Field, FieldSet};
+pub use field_write::FieldWrite;
 pub use reducer::{Reducer, ReducerFn};
 pub use standard::*;
