@@ -258,7 +258,7 @@ impl Administration for PostgresSaver {
 
     async fn threads(&self, filter: ThreadFilter) -> Result<Vec<ThreadInfo>, CheckpointError> {
         let client = self.database.client().await?;
-        threads::list(&client, &filter).await
+        Ok(threads::list(&client, &filter).await?)
     }
 
     async fn set_wake_at(

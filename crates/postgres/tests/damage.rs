@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use forks::{branches, forks};
-use langgraph::checkpoint::{Checkpointer, Leases as _};
+use langgraph::checkpoint::{Checkpointer, Leases as _, ThreadFilter};
 use langgraph::error::CheckpointError;
 use langgraph::prelude::*;
 use langgraph::thread::Keep;
@@ -206,5 +206,73 @@ async fn leases_and_threads_from_the_future_delay_no_run() {
     let hour = Duration::from_secs(3600);
     let resumed = graph.threads().resume_pending(hour).await.unwrap();
     assert!(resumed[0].outcome.is_ok(), "{resumed:?}");
-    assert_eq!(graph.threads().delete_idle(hour).await.unwrap(), 0);
+    let deleted = graph.threads().delete_idle(hour).await.unwrap();
+    assert_eq!(deleted.threads, 0);
+}
+
+#[tokio::test]
+async fn a_damaged_thread_is_named_and_keeps_no_other_from_maintenance() {
+    for (sql, expected) in [
+        (
+            "UPDATE thread_logs SET status = 99 WHERE thread = 'two'",
+            "status 99",
+        ),
+        (
+            "UPDATE thread_logs SET owner = owner + 1 WHERE thread = 'two'",
+            "its row is missing",
+        ),
+        (
+            "WITH damaged AS (INSERT INTO thread_owners VALUES (5, '{') RETURNING key)
+            UPDATE thread_logs SET owner = damaged.key FROM damaged WHERE thread = 'two'",
+            "not what was stored",
+        ),
+    ] {
+        let tables = Tables::new().await;
+        for thread in ["one", "two", "three"] {
+            tables.branches(thread).await;
+        }
+        let running = "UPDATE thread_logs SET status = 1, updated_at = 'epoch'";
+        assert_eq!(tables.client.execute(running, &[]).await.unwrap(), 3);
+        assert_eq!(tables.client.execute(sql, &[]).await.unwrap(), 1);
+        let graph = forks(tables.saver());
+        let threads = graph.threads();
+        let listed = threads.list(ThreadFilter::new()).await.unwrap();
+        let damaged: Vec<_> = listed.iter().filter_map(|info| info.error()).collect();
+        assert_eq!((listed.len(), damaged.len()), (3, 1), "{sql}");
+        let error = damaged[0].to_string();
+        assert!(
+            error.contains("thread `two`: ") && error.contains(expected),
+            "{error}"
+        );
+
+        let report = langgraph_versions::check_threads(tables.saver(), &graph)
+            .await
+            .unwrap();
+        let blocked: Vec<_> = report.blocked().map(|check| &*check.thread).collect();
+        assert_eq!((report.threads.len(), blocked), (3, vec!["two"]), "{sql}");
+
+        let resumed = threads.resume_pending(Duration::ZERO).await.unwrap();
+        let ends: Vec<_> = resumed
+            .iter()
+            .map(|one| (&*one.thread, one.outcome.is_ok()))
+            .collect();
+        assert_eq!(
+            ends,
+            [("one", true), ("three", true), ("two", false)],
+            "{sql}"
+        );
+
+        let deleted = threads
+            .delete_idle(Duration::from_secs(3600))
+            .await
+            .unwrap();
+        assert_eq!(
+            (deleted.threads, deleted.damaged),
+            (2, vec!["two".to_owned()]),
+            "{sql}"
+        );
+        threads.thread("two").delete().await.unwrap();
+        let left = threads.list(ThreadFilter::new()).await.unwrap();
+        assert!(left.is_empty(), "{left:?}");
+    }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use langgraph_core::checkpoint::{CheckpointId, ListOptions, RunStatus, Source, ThreadFilter};
+use langgraph_core::checkpoint::{CheckpointId, ListOptions, Source, ThreadFilter};
 use langgraph_core::error::CheckpointError;
 use serde_json::Value;
 
@@ -124,16 +124,6 @@ impl FormatNames {
         self.0.push(Arc::clone(&new));
         new
     }
-}
-
-/// The status of a stored code.
-///
-/// # Errors
-///
-/// [`CheckpointError::Corrupt`] for a code that is never stored.
-pub fn status(code: i64) -> Result<RunStatus, CheckpointError> {
-    let unknown = || CheckpointError::Corrupt(format!("no run has the status {code}"));
-    RunStatus::from_code(code).ok_or_else(unknown)
 }
 
 /// The condition of a filter on the statuses of runs, in a query of threads.

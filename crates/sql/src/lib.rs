@@ -11,12 +11,14 @@ mod process;
 pub mod rows;
 #[cfg(feature = "store")]
 pub mod store;
+mod thread_row;
 
 pub use chain::{Link, LinkFinder, Links};
 pub use column::{
-    FormatNames, Listed, last_rows, metadata_text, microseconds, signed, source_text, status,
-    statuses, time, unsigned,
+    FormatNames, Listed, last_rows, metadata_text, microseconds, signed, source_text, statuses,
+    time, unsigned,
 };
 pub use name::LogName;
 pub use owner::OwnerRow;
 pub use process::{process_is_gone, process_is_here, this_process, uptime};
+pub use thread_row::{ThreadRow, UNKNOWN_STATUS};

@@ -22,25 +22,46 @@ impl OwnerRow {
     /// None: it is JSON.
     pub fn of(owner: &Owner) -> Result<Self, CheckpointError> {
         let text = serde_json::to_string(owner).map_err(CheckpointError::storage)?;
-        // FNV-1a.
-        let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-        });
-        Ok(Self {
-            key: hash.cast_signed(),
-            text,
-        })
+        let key = key_of(&text);
+        Ok(Self { key, text })
     }
 
-    /// Reads the text of a row.
+    /// Reads the owner of a log: the key that the log holds, and the text of its row.
     ///
     /// # Errors
     ///
-    /// [`CheckpointError::Corrupt`] if it is not what [`of`](Self::of) has made.
-    pub fn read(text: &str) -> Result<Arc<Owner>, CheckpointError> {
-        let owner = serde_json::from_str(text).map(Arc::new);
-        owner.map_err(|error| {
-            CheckpointError::Corrupt(format!("the owner of a log cannot be read: {error}"))
-        })
+    /// [`CheckpointError::Corrupt`] if the row is missing, or is not what [`of`](Self::of) has made.
+    pub fn read(
+        key: Option<i64>,
+        text: Option<&str>,
+    ) -> Result<Option<Arc<Owner>>, CheckpointError> {
+        let Some(key) = key else { return Ok(None) };
+        let corrupt = |why: &dyn std::fmt::Display| {
+            CheckpointError::Corrupt(format!("the owner of a log cannot be read: {why}"))
+        };
+        let text = text.ok_or_else(|| corrupt(&"its row is missing"))?;
+        if key_of(text) != key {
+            return Err(corrupt(&"its text is not what was stored"));
+        }
+        let owner = serde_json::from_str(text).map_err(|error| corrupt(&error))?;
+        Ok(Some(Arc::new(owner)))
     }
+
+    /// Returns the keys of the rows that can be read; without those of the graph `but`. A log that holds
+    /// the key of another row is damaged, and may belong to any graph.
+    pub fn readable(rows: impl IntoIterator<Item = Self>, but: Option<&str>) -> Vec<i64> {
+        let rows = rows.into_iter().filter(|row| {
+            let owner = Self::read(Some(row.key), Some(&row.text));
+            owner.is_ok_and(|owner| owner.is_some_and(|owner| but != Some(&*owner.graph)))
+        });
+        rows.map(|row| row.key).collect()
+    }
+}
+
+/// FNV-1a.
+fn key_of(text: &str) -> i64 {
+    let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    hash.cast_signed()
 }

@@ -54,15 +54,17 @@ pub enum SqliteError {
 impl SqliteError {
     /// Returns the damage, if the file's contents are not what SQLite wrote.
     pub(crate) fn damage(&self) -> Option<String> {
+        use rusqlite::Error::{FromSqlConversionFailure, InvalidColumnType};
         use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
         let Self::Sqlite(source) = self else {
             return None;
         };
         let error = source.downcast_ref::<rusqlite::Error>()?;
+        // A value that its column never holds counts as damage too.
         let damaged = matches!(
             error.sqlite_error_code(),
             Some(DatabaseCorrupt | NotADatabase)
-        );
+        ) || matches!(error, FromSqlConversionFailure(..) | InvalidColumnType(..));
         damaged.then(|| error.to_string())
     }
 }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use forks::{SumUpdate, forks};
-use langgraph::checkpoint::Leases as _;
+use langgraph::checkpoint::{Leases as _, RunStatus, ThreadFilter};
 use langgraph::error::CheckpointError;
 use langgraph::prelude::*;
 use langgraph::thread::Keep;
@@ -287,7 +287,7 @@ async fn leases_and_threads_from_the_future_delay_no_run() {
     let resumed = graph.threads().resume_pending(hour).await.unwrap();
     assert!(resumed[0].outcome.is_ok(), "{resumed:?}");
     let deleted = graph.threads().delete_idle(hour).await.unwrap();
-    assert_eq!(deleted, 0);
+    assert_eq!(deleted.threads, 0);
 }
 
 #[tokio::test]
@@ -312,4 +312,119 @@ async fn a_lease_of_a_living_process_holds_however_the_clock_was_set() {
     assert!(saver.renew("t", "living", moment).await.unwrap());
     tokio::time::sleep(2 * moment).await;
     assert!(saver.lease("t", "rival", term).await.unwrap().is_none());
+}
+
+/// Three threads whose runs vanished, with these damages.
+async fn vanished(damages: &[&str]) -> (tempfile::TempDir, CompiledStateGraph<forks::Sum>) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("threads.db");
+    let graph = forks(Arc::new(SqliteSaver::open(&path).unwrap()));
+    for thread in ["one", "two", "three"] {
+        let run = graph.thread(thread).run(SumUpdate::default().sum(1));
+        run.await.unwrap();
+    }
+    drop(graph);
+    let database = Connection::open(&path).unwrap();
+    let running = "UPDATE thread_logs SET status = 1, updated_at = 0";
+    assert_eq!(database.execute(running, []).unwrap(), 3);
+    for sql in damages {
+        assert!(database.execute(sql, []).unwrap() > 0, "{sql}");
+    }
+    let graph = forks(Arc::new(SqliteSaver::open(&path).unwrap()));
+    (folder, graph)
+}
+
+#[tokio::test]
+async fn a_damaged_thread_is_named_and_keeps_no_other_from_maintenance() {
+    let damages: [(&[&str], &str); 5] = [
+        (
+            &["UPDATE thread_logs SET status = 99 WHERE thread = 'two'"],
+            "status 99",
+        ),
+        (
+            &["UPDATE thread_logs SET owner = owner + 1 WHERE thread = 'two'"],
+            "its row is missing",
+        ),
+        (
+            &[
+                "INSERT INTO thread_owners SELECT 5, owner FROM thread_owners LIMIT 1",
+                "UPDATE thread_logs SET owner = 5 WHERE thread = 'two'",
+            ],
+            "not what was stored",
+        ),
+        (
+            &[
+                "INSERT INTO thread_owners VALUES (5, '{')",
+                "UPDATE thread_logs SET owner = 5 WHERE thread = 'two'",
+            ],
+            "not what was stored",
+        ),
+        (
+            &["UPDATE thread_logs SET head = x'00' WHERE thread = 'two'"],
+            "no id of a checkpoint",
+        ),
+    ];
+    for (sql, expected) in damages {
+        let (_folder, graph) = vanished(sql).await;
+        let threads = graph.threads();
+        let listed = threads.list(ThreadFilter::new()).await.unwrap();
+        let damaged = listed
+            .iter()
+            .filter_map(|info| Some((&*info.thread, info.error()?)));
+        let damaged: Vec<_> = damaged.collect();
+        assert_eq!(
+            (listed.len(), damaged.len(), damaged[0].0),
+            (3, 1, "two"),
+            "{sql:?}"
+        );
+        let error = damaged[0].1.to_string();
+        assert!(
+            error.contains("thread `two`: ") && error.contains(expected),
+            "{error}"
+        );
+
+        let saver = Arc::clone(threads.saver().unwrap());
+        let report = langgraph_versions::check_threads(saver, &graph)
+            .await
+            .unwrap();
+        let blocked: Vec<_> = report.blocked().map(|check| &*check.thread).collect();
+        assert_eq!((report.threads.len(), blocked), (3, vec!["two"]), "{sql:?}");
+
+        let resumed = threads
+            .resume_pending(std::time::Duration::ZERO)
+            .await
+            .unwrap();
+        let ends: Vec<_> = resumed
+            .iter()
+            .map(|one| (&*one.thread, one.outcome.is_ok()))
+            .collect();
+        assert_eq!(
+            ends,
+            [("one", true), ("three", true), ("two", false)],
+            "{sql:?}"
+        );
+
+        let hour = std::time::Duration::from_secs(3600);
+        let deletion = threads.delete_idle(hour).including(RunStatus::Interrupted);
+        let deleted = deletion.await.unwrap();
+        assert_eq!(
+            (deleted.threads, deleted.damaged),
+            (2, vec!["two".to_owned()]),
+            "{sql:?}"
+        );
+        // It can be deleted by name.
+        threads.thread("two").delete().await.unwrap();
+        let left = threads.list(ThreadFilter::new()).await.unwrap();
+        assert!(left.is_empty(), "{left:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_damaged_owner_that_threads_share_is_named_for_each_of_them() {
+    let sql = ["UPDATE thread_owners SET owner = replace(owner, 'Sum', 'Som')"];
+    let (_folder, graph) = vanished(&sql).await;
+    let damaged = ThreadFilter::new().damaged();
+    let damaged = graph.threads().list(damaged).await.unwrap();
+    let names: Vec<_> = damaged.iter().map(|info| &*info.thread).collect();
+    assert_eq!(names, ["one", "three", "two"]);
 }

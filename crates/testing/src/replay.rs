@@ -250,8 +250,8 @@ impl<S: State> Replay<S> {
                 if let Some(other) = other {
                     report.other_graphs.insert(other.graph.clone());
                 } else if report.threads.len() < wanted {
-                    let thread = self.thread(&*saver, &info.thread).await?;
-                    report.threads.push(thread);
+                    let thread = self.thread(&*saver, &info.thread).await;
+                    report.threads.push(or_unreadable(&info.thread, thread)?);
                 }
             }
             if is_last || report.threads.len() >= wanted {
@@ -318,6 +318,21 @@ impl<S: State> fmt::Debug for Replay<S> {
             .field("keep", &self.options.keep)
             .field("ignore", &self.options.ignore)
             .finish_non_exhaustive()
+    }
+}
+
+/// Returns what was found, or that the thread cannot be read: the others are replayed.
+fn or_unreadable(
+    thread: &str,
+    found: Result<ThreadReplay, AgentError>,
+) -> Result<ThreadReplay, AgentError> {
+    match found {
+        Err(AgentError::Checkpoint(error)) if error.is_damage() => {
+            let mut unread = ThreadReplay::new(thread);
+            unread.unreadable = Some(error.to_string());
+            Ok(unread)
+        }
+        found => found,
     }
 }
 

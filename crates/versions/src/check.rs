@@ -31,8 +31,8 @@ pub struct Report {
 pub struct ThreadCheck {
     /// The thread.
     pub thread: String,
-    /// The fingerprint of the graph that wrote it last.
-    pub fingerprint: u64,
+    /// The fingerprint of the graph that wrote it last; `None` if its head cannot be read.
+    pub fingerprint: Option<u64>,
     /// How its last run stands.
     pub status: RunStatus,
     /// Why the graph cannot go on with it, if it cannot.
@@ -53,7 +53,7 @@ impl Report {
         let own = self.fingerprint;
         self.threads
             .iter()
-            .filter(move |check| check.fingerprint != own)
+            .filter(move |check| check.fingerprint.is_some_and(|written| written != own))
     }
 }
 
@@ -85,7 +85,7 @@ impl fmt::Display for Report {
 ///
 /// A thread is blocked if its state cannot be read, if it waits for a node that the graph does not
 /// have, or if a pending worker does not take the item that is stored for it; also in a subgraph that is
-/// a node. It does not see what node functions do. Threads that a graph of another name has run on are
+/// a node. One that is damaged is blocked too, and does not keep the others from being checked. It does not see what node functions do. Threads that a graph of another name has run on are
 /// left out.
 ///
 /// # Errors
@@ -113,17 +113,26 @@ pub async fn check_threads<S: State, C: Saver<Stores: Accepts<S>> + ?Sized>(
             filter = filter.after(&last.thread);
         }
         for info in page {
-            let is_own = info.owner.is_none_or(|owner| owner.graph == topology.name);
-            let position = match Position::read(&**saver, &ThreadKey::root(&info.thread)).await? {
-                Some(position) if is_own => position,
-                _ => continue,
+            let is_own = info.is_of(&topology.name);
+            if !is_own {
+                continue;
+            }
+            let key = ThreadKey::root(&info.thread);
+            let fingerprint = match Position::read(&**saver, &key).await {
+                Ok(Some(position)) => Some(position.graph),
+                Ok(None) => continue,
+                Err(error) if error.is_damage() => None,
+                Err(error) => return Err(error.into()),
             };
-            let checked = check(&graph, &info.thread).await;
+            let checked = match info.error() {
+                Some(damage) => Err(damage.into()),
+                None => check(&graph, &info.thread).await,
+            };
             let (error, notes) =
                 checked.map_or_else(|error| (Some(error), Vec::new()), |notes| (None, notes));
             report.threads.push(ThreadCheck {
                 thread: info.thread,
-                fingerprint: position.graph,
+                fingerprint,
                 status: info.status,
                 error,
                 notes,

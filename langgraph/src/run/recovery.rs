@@ -60,7 +60,9 @@ impl<S: State> Threads<S> {
     /// `idle`, and its lease is over or its process gone. A drained run needs no wait. Several processes may call this at the
     /// same time; one of them takes each thread. Each thread that was found is in the result. One
     /// that another run still holds is there with
-    /// [`CheckpointError::Held`](crate::error::CheckpointError::Held).
+    /// [`CheckpointError::Held`](crate::error::CheckpointError::Held), and a thread that cannot be read
+    /// with [`CheckpointError::Corrupt`](crate::error::CheckpointError::Corrupt), whatever its status:
+    /// the others are resumed.
     ///
     /// # Examples
     ///
@@ -162,10 +164,11 @@ impl<S: State> ResumePending<S> {
             let idle =
                 info.updated_at < since || future.is_some_and(|future| info.updated_at > future);
             let over = idle || info.status == RunStatus::Drained;
-            over && owner.is_none_or(|owner| owner.graph == *name)
+            over && info.damage.is_none() && owner.is_none_or(|owner| owner.graph == *name)
         });
+        let damaged = self.threads.list(ThreadFilter::new().damaged()).await?;
+        let mut resumed: Vec<_> = damaged.into_iter().filter_map(unreadable).collect();
         let options = Arc::new(self);
-        let mut resumed = Vec::new();
         let mut under_way = JoinSet::new();
         for info in found {
             while under_way.len() >= options.concurrency {
@@ -234,6 +237,16 @@ impl<S: State> ResumePending<S> {
         lease.release().await;
         outcome
     }
+}
+
+/// Returns a thread that cannot be read, with the reason.
+fn unreadable<S: State>(info: ThreadInfo) -> Option<Resumed<S>> {
+    let outcome = Err(info.error()?.into());
+    Some(Resumed {
+        thread: info.thread,
+        status: info.status,
+        outcome,
+    })
 }
 
 impl<S: State> IntoFuture for ResumePending<S> {

@@ -195,8 +195,9 @@ impl<S: State> Threads<S> {
         Ok(administration.threads(filter).await?)
     }
 
-    /// Deletes the threads of the graph without writes for `idle`, and returns their number. A thread that
-    /// is written to in the meantime stays. If a run writes less often than `idle`, its thread may be
+    /// Deletes the threads of the graph without writes for `idle`, and says how many. A thread that is
+    /// written to in the meantime stays, and so does one that cannot be read, which is
+    /// [named](DeletedIdle::damaged): [`Thread::delete`] deletes it. If a run writes less often than `idle`, its thread may be
     /// deleted, and the run fails with [`CheckpointError::Conflict`].
     ///
     /// A thread that waits for a time, an event, an answer or at a breakpoint is not idle, however long it
@@ -218,7 +219,7 @@ impl<S: State> Threads<S> {
     /// graph.thread("t").run(1).await?;
     ///
     /// let month = Duration::from_secs(30 * 24 * 3600);
-    /// assert_eq!(graph.threads().delete_idle(month).await?, 0);
+    /// assert_eq!(graph.threads().delete_idle(month).await?.threads, 0);
     /// # Ok(())
     /// # }
     /// ```
@@ -240,6 +241,16 @@ impl<S: State> Threads<S> {
 /// How many threads one query lists.
 const PAGE: usize = 1_000;
 
+/// What a [deletion of idle threads](Threads::delete_idle) has done.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DeletedIdle {
+    /// How many threads were deleted.
+    pub threads: usize,
+    /// The threads of which something cannot be read, whether idle or not. They stay.
+    pub damaged: Vec<String>,
+}
+
 /// A deletion of idle threads before it starts: set options, then await it.
 #[must_use = "nothing is deleted until it is awaited"]
 pub struct DeleteIdle<S: State> {
@@ -255,34 +266,42 @@ impl<S: State> DeleteIdle<S> {
         self
     }
 
-    async fn delete(self) -> Result<usize, AgentError> {
+    async fn delete(self) -> Result<DeletedIdle, AgentError> {
         let saver = self.threads.saver()?;
         let administration = saver.administration_for("deleting idle threads")?;
         let now = SystemTime::now();
         let since = now.checked_sub(self.idle).unwrap_or(SystemTime::UNIX_EPOCH);
         let mut filter = ThreadFilter::new().idle_since(since).limit(PAGE);
         filter.statuses.clone_from(&self.statuses);
-        let mut removed = 0;
+        let mut deleted = DeletedIdle::default();
         loop {
             let page = self.threads.list(filter.clone()).await?;
-            for ThreadInfo { thread, head, .. } in &page {
+            for info in page.iter().filter(|info| info.damage.is_none()) {
                 // Not a thread that was written to since the listing.
-                match administration.delete_thread_at(thread, *head).await {
-                    Ok(()) => removed += 1,
+                let result = administration.delete_thread_at(&info.thread, info.head);
+                match result.await {
+                    Ok(()) => deleted.threads += 1,
                     Err(CheckpointError::Conflict { .. }) => {}
+                    Err(error) if error.is_damage() => deleted.damaged.push(info.thread.clone()),
                     Err(error) => return Err(error.into()),
                 }
             }
             match page.last() {
                 Some(last) if page.len() == PAGE => filter = filter.after(&last.thread),
-                _ => return Ok(removed),
+                _ => break,
             }
         }
+        let damaged = self.threads.list(ThreadFilter::new().damaged()).await?;
+        let damaged = damaged.into_iter().map(|info| info.thread);
+        deleted.damaged.extend(damaged);
+        deleted.damaged.sort_unstable();
+        deleted.damaged.dedup();
+        Ok(deleted)
     }
 }
 
 impl<S: State> IntoFuture for DeleteIdle<S> {
-    type Output = Result<usize, AgentError>;
+    type Output = Result<DeletedIdle, AgentError>;
     type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
 
     fn into_future(self) -> Self::IntoFuture {

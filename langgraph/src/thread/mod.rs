@@ -25,7 +25,7 @@ use std::fmt;
 use std::sync::Arc;
 
 pub use crate::graph::thread_policy::{OnConflict, OnOpenInterrupt};
-pub use admin::{DeleteIdle, Keep};
+pub use admin::{DeleteIdle, DeletedIdle, Keep};
 pub use subgraph::SubgraphPath;
 pub use update::{StateUpdate, ThreadUpdate};
 

@@ -1,11 +1,12 @@
 //! Copies of threads, and threads that go.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use langgraph::checkpoint::{Checkpointer, RunStatus, StorageUsage, ThreadFilter};
 use langgraph::error::CheckpointError;
 use langgraph::prelude::*;
+use langgraph::thread::DeletedIdle;
 use langgraph_testing::{Intercept, InterceptedSaver, SaverCall};
 
 use langgraph_tests::fixtures::diary::{
@@ -128,7 +129,8 @@ async fn idle_threads_go() {
             .delete_idle(idle)
             .including(RunStatus::Interrupted)
             .await
-            .unwrap(),
+            .unwrap()
+            .threads,
         1
     );
     assert_eq!(names(&graph, ThreadFilter::new()).await, ["young"]);
@@ -139,14 +141,15 @@ async fn idle_threads_go() {
     );
     assert_eq!(state(&graph, "young").await.interrupts.len(), 2);
     let hour = Duration::from_secs(3600);
-    assert_eq!(graph.threads().delete_idle(hour).await.unwrap(), 0);
+    let deleted = graph.threads().delete_idle(hour).await.unwrap();
+    assert_eq!(deleted, DeletedIdle::default());
     // A thread of that name begins anew.
     graph.run(()).thread("old").await.unwrap();
     assert_eq!(graph.thread("old").history().await.unwrap().len(), 2);
 }
 
-/// Writes to a thread as soon as threads were listed.
-struct Meanwhile(OnceLock<CompiledStateGraph<Diary>>);
+/// Writes to a thread as soon as threads were listed for the first time.
+struct Meanwhile(Mutex<Option<CompiledStateGraph<Diary>>>);
 
 impl Intercept for Meanwhile {
     async fn around<T: Send>(
@@ -155,8 +158,11 @@ impl Intercept for Meanwhile {
         run: impl Future<Output = Result<T, CheckpointError>> + Send,
     ) -> Result<T, CheckpointError> {
         let result = run.await;
-        if let SaverCall::Threads = call {
-            let graph = self.0.get().unwrap();
+        let graph = match call {
+            SaverCall::Threads => self.0.lock().unwrap().take(),
+            _ => None,
+        };
+        if let Some(graph) = graph {
             graph.thread("busy").resume("name", "Ada").await.unwrap();
         }
         result
@@ -169,8 +175,7 @@ async fn j6_a_thread_that_is_written_to_while_idle_ones_go_stays() {
     graph.add_node("ask", ask).add_sequence(&["ask"]);
     let memory = memory();
     let direct = over(&graph, &memory);
-    let saver = InterceptedSaver::new(memory, Meanwhile(OnceLock::new()));
-    saver.intercept().0.set(direct.clone()).unwrap();
+    let saver = InterceptedSaver::new(memory, Meanwhile(Mutex::new(Some(direct.clone()))));
     for thread in ["busy", "idle"] {
         direct.run(()).thread(thread).await.unwrap();
     }
@@ -182,7 +187,7 @@ async fn j6_a_thread_that_is_written_to_while_idle_ones_go_stays() {
         .including(RunStatus::Interrupted)
         .await
         .unwrap();
-    assert_eq!(removed, 1);
+    assert_eq!(removed.threads, 1);
     assert_eq!(log_of(&graph, "busy").await, ["Ada"]);
     assert!(graph.thread("idle").state().await.unwrap().is_none());
 }

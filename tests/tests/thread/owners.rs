@@ -68,13 +68,15 @@ async fn a_graph_maintains_its_own_threads_unless_asked() {
             AgentError::Checkpoint(CheckpointError::OtherGraph { .. })
         ));
     }
-    assert_eq!(chat.threads().delete_idle(Duration::ZERO).await.unwrap(), 1);
+    let deleted = chat.threads().delete_idle(Duration::ZERO).await.unwrap();
+    assert_eq!(deleted.threads, 1);
     assert_eq!(names(both.clone(), all()).await, ["transfer"]);
     both.thread("transfer").copy("copy").await.unwrap();
     both.thread("copy").delete().await.unwrap();
     // What the other graph waits for can still be answered.
     assert!(bank.thread("transfer").answer(5).await.unwrap().is_done());
-    assert_eq!(both.delete_idle(Duration::ZERO).await.unwrap(), 1);
+    let deleted = both.delete_idle(Duration::ZERO).await.unwrap();
+    assert_eq!(deleted.threads, 1);
 }
 
 #[tokio::test]
@@ -101,13 +103,11 @@ async fn a_thread_that_waits_is_not_idle() {
             .unwrap();
     }
     // More than a page of them.
-    assert_eq!(
-        bank.threads().delete_idle(Duration::ZERO).await.unwrap(),
-        2_500
-    );
+    let deleted = bank.threads().delete_idle(Duration::ZERO).await.unwrap();
+    assert_eq!(deleted.threads, 2_500);
     let left = names(bank.threads(), ThreadFilter::new()).await;
     assert_eq!(left, ["asks", "sleeps"]);
     let deletion = bank.threads().delete_idle(Duration::ZERO);
     let deletion = deletion.including(RunStatus::Interrupted);
-    assert_eq!(deletion.await.unwrap(), 2);
+    assert_eq!(deletion.await.unwrap().threads, 2);
 }

@@ -25,6 +25,7 @@ use crate::report::Report;
 
 mod chat;
 mod copying;
+mod damaged;
 mod deleting;
 mod diary;
 mod graphs;
@@ -66,6 +67,7 @@ where
         listing::cases(&savers),
         names::cases(&savers),
         owners::cases(&savers),
+        damaged::cases(&savers),
         threads::cases(&savers),
         waiting::cases(&savers),
         deleting::cases(&savers),

@@ -166,8 +166,8 @@ async fn an_owner_survives_copies_and_pruning(savers: &Savers<'_>) -> Result<(),
 }
 
 #[derive(State, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-struct Apples {
-    count: i64,
+pub(super) struct Apples {
+    pub(super) count: i64,
 }
 
 #[derive(State, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -192,7 +192,7 @@ mod other {
     }
 }
 
-fn graph<S: State + Default>(
+pub(super) fn graph<S: State + Default>(
     name: &str,
     saver: &Arc<dyn Checkpointer>,
 ) -> Result<CompiledStateGraph<S>, Problem>

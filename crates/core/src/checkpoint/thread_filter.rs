@@ -20,6 +20,8 @@ pub struct ThreadFilter {
     pub graph: Option<String>,
     /// Only those that are to be woken at this time or before; see [`ThreadInfo::wake_at`].
     pub due_at: Option<SystemTime>,
+    /// Only those of which something cannot be read; see [`ThreadInfo::damage`].
+    pub damaged: bool,
     /// At most this many.
     pub limit: Option<usize>,
 }
@@ -72,6 +74,14 @@ impl ThreadFilter {
         self
     }
 
+    /// Only those of which something cannot be read. A thread whose status cannot be read stands in no
+    /// list of statuses.
+    #[must_use]
+    pub fn damaged(mut self) -> Self {
+        self.damaged = true;
+        self
+    }
+
     /// At most `limit`.
     #[must_use]
     pub fn limit(mut self, limit: usize) -> Self {
@@ -83,6 +93,7 @@ impl ThreadFilter {
     /// others.
     pub fn wants(&self, info: &ThreadInfo) -> bool {
         (self.statuses.is_empty() || self.statuses.contains(&info.status))
+            && (!self.damaged || info.damage.is_some())
             && self.idle_since.is_none_or(|since| info.updated_at < since)
             && self.after.as_ref().is_none_or(|after| info.thread > *after)
             && self

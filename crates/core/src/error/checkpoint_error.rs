@@ -248,6 +248,12 @@ fn left(until: SystemTime) -> String {
 }
 
 impl CheckpointError {
+    /// Returns true if what is stored of one thread cannot be read; others may be whole.
+    pub fn is_damage(&self) -> bool {
+        use CheckpointError::{Corrupt, Format, Unreadable};
+        matches!(self, Corrupt(_) | Format(_) | Unreadable { .. })
+    }
+
     /// Creates a failure of the storage.
     pub fn storage(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self::Storage(error.into())

@@ -14,13 +14,15 @@ use crate::PostgresError;
 pub(super) struct Log {
     pub(super) id: i64,
     pub(super) head: Head,
+    /// The key of its owner.
+    owner_key: Option<i64>,
     /// The text of its owner.
     owner: Option<String>,
 }
 
 impl Log {
     pub(super) fn owner(&self) -> Result<Option<Arc<Owner>>, CheckpointError> {
-        self.owner.as_deref().map(OwnerRow::read).transpose()
+        OwnerRow::read(self.owner_key, self.owner.as_deref())
     }
 }
 
@@ -31,7 +33,7 @@ pub(super) async fn log(
     lock: &str,
 ) -> Result<Option<Log>, PostgresError> {
     let sql = format!(
-        "SELECT id, head, version,
+        "SELECT id, head, version, owner,
              (SELECT o.owner FROM thread_owners AS o WHERE o.key = thread_logs.owner)
          FROM thread_logs WHERE thread = $1 AND namespace = $2 {lock}"
     );
@@ -43,7 +45,8 @@ pub(super) async fn log(
     Ok(Some(Log {
         id: row.try_get(0)?,
         head: Head::new(id(row.try_get(1)?), unsigned(row.try_get(2)?)),
-        owner: row.try_get(3)?,
+        owner_key: row.try_get(3)?,
+        owner: row.try_get(4)?,
     }))
 }
 

@@ -7,7 +7,10 @@ use deadpool_postgres::GenericClient;
 use langgraph_core::checkpoint::{Head, StorageUsage, ThreadFilter, ThreadInfo, ThreadKey};
 use langgraph_core::error::CheckpointError;
 use langgraph_sql::rows::RowKind;
-use langgraph_sql::{LogName, OwnerRow, microseconds, signed, status, statuses, time, unsigned};
+use langgraph_sql::{
+    LogName, OwnerRow, ThreadRow, UNKNOWN_STATUS, microseconds, signed, statuses, time, unsigned,
+};
+use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
 use super::place::{self, id, uuid};
@@ -42,35 +45,17 @@ where
 pub(super) async fn list(
     client: &impl GenericClient,
     filter: &ThreadFilter,
-) -> Result<Vec<ThreadInfo>, CheckpointError> {
-    let found = found(client, filter).await?.into_iter();
-    let infos = found.map(|found| {
-        let owner = found.owner.as_deref().map(OwnerRow::read).transpose()?;
-        let status = status(found.status.into())?;
-        let info = ThreadInfo::new(found.thread, found.head, owner, status, found.updated_at);
-        Ok(info.with_wake_at(found.wake_at))
-    });
-    infos.collect()
-}
-
-/// A thread as its row has it.
-struct Found {
-    thread: String,
-    head: Head,
-    /// The text of its owner.
-    owner: Option<String>,
-    /// The code of its status.
-    status: i16,
-    updated_at: SystemTime,
-    wake_at: Option<SystemTime>,
-}
-
-async fn found(
-    client: &impl GenericClient,
-    filter: &ThreadFilter,
-) -> Result<Vec<Found>, PostgresError> {
+) -> Result<Vec<ThreadInfo>, PostgresError> {
+    let others = match &filter.graph {
+        Some(graph) => owners(client, Some(graph)).await?,
+        None => Vec::new(),
+    };
+    let readable = match filter.damaged {
+        true => owners(client, None).await?,
+        false => Vec::new(),
+    };
     // Only the requested conditions, so that the indexes apply.
-    let mut sql = "SELECT thread, head, version, status, updated_at, wake_at,
+    let mut sql = "SELECT thread, head, version, status, updated_at, wake_at, owner,
             (SELECT o.owner FROM thread_owners AS o WHERE o.key = thread_logs.owner)
         FROM thread_logs WHERE namespace = '[]'"
         .to_owned();
@@ -91,38 +76,56 @@ async fn found(
         values.push(thread);
         let _ = write!(sql, " AND thread = ${}", values.len());
     }
-    if let Some(graph) = &filter.graph {
-        values.push(graph);
-        let _ = write!(
-            sql,
-            " AND (owner IS NULL OR owner IN (SELECT key FROM thread_owners
-                WHERE owner::json ->> 'graph' = ${}))",
-            values.len()
-        );
+    if filter.graph.is_some() {
+        values.push(&others);
+        let number = values.len();
+        let _ = write!(sql, " AND (owner IS NULL OR owner <> ALL (${number}))");
+    }
+    if filter.damaged {
+        values.push(&readable);
+        let number = values.len();
+        let _ = write!(sql, " AND ({UNKNOWN_STATUS} OR owner <> ALL (${number}))");
     }
     let due_at = filter.due_at.map(microseconds);
     if let Some(due_at) = &due_at {
         values.push(due_at);
-        let _ = write!(
-            sql,
-            " AND wake_at IS NOT NULL AND wake_at <= ${}",
-            values.len()
-        );
+        let number = values.len();
+        let _ = write!(sql, " AND wake_at IS NOT NULL AND wake_at <= ${number}");
     }
     sql += " ORDER BY thread LIMIT $1";
     let statement = client.prepare_cached(&sql).await?;
     let rows = client.query(&statement, &values).await?;
-    let infos = rows.iter().map(|row| {
-        Ok(Found {
-            thread: row.try_get(0)?,
-            head: Head::new(id(row.try_get(1)?), unsigned(row.try_get(2)?)),
-            status: row.try_get(3)?,
-            updated_at: row.try_get(4)?,
-            wake_at: row.try_get::<_, Option<i64>>(5)?.map(time),
-            owner: row.try_get(6)?,
+    let infos = rows.iter().map(|row| thread_row(row).map(ThreadRow::info));
+    infos.collect()
+}
+
+fn thread_row(row: &Row) -> Result<ThreadRow, PostgresError> {
+    Ok(ThreadRow {
+        thread: row.try_get(0)?,
+        head: Some(id(row.try_get(1)?)),
+        version: row.try_get(2)?,
+        status: row.try_get::<_, i16>(3)?.into(),
+        updated_at: row.try_get(4)?,
+        wake_at: row.try_get::<_, Option<i64>>(5)?.map(time),
+        owner_key: row.try_get(6)?,
+        owner: row.try_get(7)?,
+    })
+}
+
+/// Returns the keys of the owners that can be read, without those of the graph `but`. There are few
+/// owners.
+async fn owners(client: &impl GenericClient, but: Option<&str>) -> Result<Vec<i64>, PostgresError> {
+    let sql = "SELECT key, owner FROM thread_owners";
+    let statement = client.prepare_cached(sql).await?;
+    let rows = client.query(&statement, &[]).await?;
+    let rows = rows.iter().map(|row| {
+        Ok(OwnerRow {
+            key: row.try_get(0)?,
+            text: row.try_get(1)?,
         })
     });
-    infos.collect()
+    let rows = rows.collect::<Result<Vec<_>, PostgresError>>()?;
+    Ok(OwnerRow::readable(rows, but))
 }
 
 /// Sets when a thread is to be woken, if its head is still that one.

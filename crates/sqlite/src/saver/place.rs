@@ -15,6 +15,8 @@ use crate::SqliteError;
 pub(super) struct Log {
     pub(super) id: i64,
     pub(super) head: Head,
+    /// The key of its owner.
+    owner_key: Option<i64>,
     /// The text of its owner.
     owner: Option<String>,
     /// The first row of the head's state, if the rows of the state are consecutive.
@@ -31,7 +33,7 @@ pub(super) struct Id(pub(super) CheckpointId);
 pub(super) fn log(connection: &Connection, name: &LogName) -> Result<Option<Log>, SqliteError> {
     let sql = "SELECT id, head, version, state_row,
             (SELECT o.owner FROM thread_owners AS o WHERE o.key = thread_logs.owner),
-            thread, namespace
+            thread, namespace, owner
         FROM thread_logs
         WHERE id = (SELECT id FROM thread_logs WHERE thread = ?1 AND namespace = ?2)";
     let mut statement = connection.prepare_cached(sql)?;
@@ -47,6 +49,7 @@ pub(super) fn log(connection: &Connection, name: &LogName) -> Result<Option<Log>
             head: Head::new(row.get::<_, Id>(1)?.0, unsigned(row.get(2)?)),
             state: row.get(3)?,
             owner: row.get(4)?,
+            owner_key: row.get(7)?,
         })
     });
     Ok(log.optional()?)
@@ -54,7 +57,7 @@ pub(super) fn log(connection: &Connection, name: &LogName) -> Result<Option<Log>
 
 impl Log {
     pub(super) fn owner(&self) -> Result<Option<Arc<Owner>>, CheckpointError> {
-        self.owner.as_deref().map(OwnerRow::read).transpose()
+        OwnerRow::read(self.owner_key, self.owner.as_deref())
     }
 }
 

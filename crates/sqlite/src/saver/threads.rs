@@ -5,9 +5,11 @@ use std::time::SystemTime;
 use langgraph_core::checkpoint::{Head, StorageUsage, ThreadFilter, ThreadInfo, ThreadKey};
 use langgraph_core::error::CheckpointError;
 use langgraph_sql::rows::RowKind;
-use langgraph_sql::{LogName, OwnerRow, microseconds, signed, status, statuses, time, unsigned};
+use langgraph_sql::{
+    LogName, OwnerRow, ThreadRow, UNKNOWN_STATUS, microseconds, signed, statuses, time, unsigned,
+};
 use rusqlite::types::Value;
-use rusqlite::{Connection, params, params_from_iter};
+use rusqlite::{Connection, Row, params, params_from_iter};
 
 use super::place::{self, Id, SUPERSTEP, row_id, rows_of};
 use crate::SqliteError;
@@ -35,34 +37,36 @@ pub(super) fn list(
     filter: &ThreadFilter,
 ) -> Result<Vec<ThreadInfo>, CheckpointError> {
     let found = found(connection, filter).map_err(SqliteError::from)?;
-    let infos = found.into_iter().map(|found| {
-        let owner = found.owner.as_deref().map(OwnerRow::read).transpose()?;
-        let status = status(found.status)?;
-        let info = ThreadInfo::new(found.thread, found.head, owner, status, found.updated_at);
-        Ok(info.with_wake_at(found.wake_at))
-    });
-    infos.collect()
+    Ok(found.into_iter().map(ThreadRow::info).collect())
 }
 
-/// A thread as its row has it.
-struct Found {
-    thread: String,
-    head: Head,
-    /// The text of its owner.
-    owner: Option<String>,
-    /// The code of its status.
-    status: i64,
-    updated_at: SystemTime,
-    wake_at: Option<SystemTime>,
+/// The condition that the owner is none of these keys.
+const OWNED_BY_NONE_OF: &str = "owner NOT IN (SELECT value FROM json_each(?))";
+
+/// Returns the keys of the owners that can be read, without those of the graph `but`, as JSON. There
+/// are few owners.
+fn owners(connection: &Connection, but: Option<&str>) -> rusqlite::Result<String> {
+    let mut statement = connection.prepare_cached("SELECT key, owner FROM thread_owners")?;
+    let rows = statement.query_map([], |row| {
+        Ok(OwnerRow {
+            key: row.get(0)?,
+            text: lossy(row, 1)?.unwrap_or_default(),
+        })
+    })?;
+    let keys = OwnerRow::readable(rows.collect::<Result<Vec<_>, _>>()?, but);
+    let keys: Vec<_> = keys.iter().map(i64::to_string).collect();
+    Ok(format!("[{}]", keys.join(",")))
 }
 
-/// The condition of a filter on the owner.
-const OF_GRAPH: &str = " AND (owner IS NULL OR owner IN (SELECT key FROM thread_owners
-        WHERE json_extract(owner, '$.graph') = ?))";
+/// Returns a text even if it is damaged.
+fn lossy(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<String>> {
+    let text = row.get_ref(column)?.as_bytes_or_null()?;
+    Ok(text.map(|text| String::from_utf8_lossy(text).into_owned()))
+}
 
-fn found(connection: &Connection, filter: &ThreadFilter) -> rusqlite::Result<Vec<Found>> {
+fn found(connection: &Connection, filter: &ThreadFilter) -> rusqlite::Result<Vec<ThreadRow>> {
     // Only the requested conditions, so that the indexes apply.
-    let mut sql = "SELECT thread, head, version, status, updated_at, wake_at,
+    let mut sql = "SELECT thread, head, version, status, updated_at, wake_at, owner,
             (SELECT o.owner FROM thread_owners AS o WHERE o.key = thread_logs.owner)
         FROM thread_logs WHERE namespace = '[]'"
         .to_owned();
@@ -83,12 +87,17 @@ fn found(connection: &Connection, filter: &ThreadFilter) -> rusqlite::Result<Vec
         values.push(Value::from(thread.clone()));
     }
     if let Some(graph) = &filter.graph {
-        sql += OF_GRAPH;
-        values.push(Value::from(graph.clone()));
+        sql += &format!(" AND (owner IS NULL OR {OWNED_BY_NONE_OF})");
+        values.push(Value::from(owners(connection, Some(graph))?));
     }
     if let Some(time) = filter.due_at {
         sql += " AND wake_at IS NOT NULL AND wake_at <= ?";
         values.push(Value::from(microseconds(time)));
+    }
+    if filter.damaged {
+        let head = "octet_length(head) <> 16";
+        sql += &format!(" AND ({UNKNOWN_STATUS} OR {head} OR {OWNED_BY_NONE_OF})");
+        values.push(Value::from(owners(connection, None)?));
     }
     // Few threads are due: the order of their names must not become the order of the search.
     sql += match filter.due_at {
@@ -99,13 +108,15 @@ fn found(connection: &Connection, filter: &ThreadFilter) -> rusqlite::Result<Vec
     values.push(Value::from(limit));
     let mut statement = connection.prepare_cached(&sql)?;
     let infos = statement.query_map(params_from_iter(values), |row| {
-        Ok(Found {
-            thread: row.get(0)?,
-            head: Head::new(row.get::<_, Id>(1)?.0, unsigned(row.get(2)?)),
+        Ok(ThreadRow {
+            thread: lossy(row, 0)?.unwrap_or_default(),
+            head: row.get::<_, Id>(1).ok().map(|id| id.0),
+            version: row.get(2)?,
             status: row.get(3)?,
             updated_at: time(row.get(4)?),
             wake_at: row.get::<_, Option<i64>>(5)?.map(time),
-            owner: row.get(6)?,
+            owner_key: row.get(6)?,
+            owner: lossy(row, 7)?,
         })
     })?;
     infos.collect()

@@ -33,6 +33,8 @@ pub struct ThreadReplay {
     pub divergence: Option<Divergence>,
     /// What could not be replayed.
     pub unchecked: Vec<Unchecked>,
+    /// Why nothing of the thread was replayed: what is stored of it cannot be read.
+    pub unreadable: Option<String>,
 }
 
 /// Where a thread goes another way on today's graph.
@@ -83,10 +85,15 @@ impl ReplayReport {
         threads.filter_map(|thread| Some((&*thread.thread, thread.divergence.as_ref()?)))
     }
 
-    /// Returns true if something was compared, and no thread diverges. It is false if the saver has no
-    /// thread of the graph, because of another name perhaps, or if nothing of its threads was checked.
+    /// Returns true if something was compared, no thread diverges, and all can be read. It is false if the
+    /// saver has no thread of the graph, because of another name perhaps, or if nothing of its threads was
+    /// checked.
     pub fn is_same(&self) -> bool {
-        self.compared() > 0 && self.diverged().next().is_none()
+        let unreadable = self
+            .threads
+            .iter()
+            .any(|thread| thread.unreadable.is_some());
+        self.compared() > 0 && self.diverged().next().is_none() && !unreadable
     }
 
     /// Returns how many supersteps were compared and are the same.
@@ -103,6 +110,7 @@ impl ThreadReplay {
             compared: 0,
             divergence: None,
             unchecked: Vec::new(),
+            unreadable: None,
         }
     }
 }
@@ -112,6 +120,9 @@ impl fmt::Display for ReplayReport {
         for thread in &self.threads {
             for unchecked in &thread.unchecked {
                 writeln!(f, "thread `{}`, {unchecked}", thread.thread)?;
+            }
+            if let Some(why) = &thread.unreadable {
+                writeln!(f, "thread `{}` cannot be replayed: {why}", thread.thread)?;
             }
             if let Some(divergence) = &thread.divergence {
                 writeln!(f, "thread `{}`, {divergence}", thread.thread)?;
