@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
 use super::run_guard::RunGuard;
+use super::unbroken::Unbroken;
 use langgraph_core::checkpoint::{Batch, Checkpointer, Head, Owner, Payload, ThreadKey};
 use langgraph_core::error::CheckpointError;
 
@@ -109,37 +110,35 @@ impl LogHead {
     ///
     /// # Cancel safety
     ///
-    /// If the future is dropped, the batch may be stored or not. Then the next one conflicts.
-    pub(crate) async fn put(&self, mut batch: Batch) -> Result<(), CheckpointError> {
-        let mut turn = self.turn().await;
-        let record = self.guard.as_ref().map(RunGuard::record);
-        if matches!(record, Some(None)) {
-            return Err(CheckpointError::storage(
-                "the run has ended; a task that outlived it writes nothing",
-            ));
-        }
+    /// Once the saver has begun, it ends in the background if the future is dropped: a saver may go on
+    /// with a write that nothing awaits any more. The next writer, and a run that is stopped, wait for it.
+    pub(crate) async fn put(self: &Arc<Self>, mut batch: Batch) -> Result<(), CheckpointError> {
+        let turn = self.turn().await;
         batch.head = turn.end.head;
         batch.owner.clone_from(&turn.end.owner);
-        let (next, status) = (batch.next_head(), batch.status);
-        match self.saver.put(&self.key, batch).await {
-            Ok(()) => {
-                turn.end.head = next;
-                turn.end.owner = None;
-                turn.end.last_error = None;
-                if let (Some(guard), true) = (&self.guard, self.key.namespace.is_empty()) {
-                    guard.stored(status);
-                }
-                Ok(())
+        match self.guard.as_ref().map(RunGuard::record) {
+            Some(Some(record)) => {
+                Unbroken::new(async move {
+                    let stored = turn.put(batch).await;
+                    drop(record);
+                    stored
+                })
+                .await
             }
-            Err(error) => Err(turn.end.failed(error)),
+            Some(None) => Err(CheckpointError::storage(
+                "the run has ended; a task that outlived it writes nothing",
+            )),
+            // What writes later, or at the end of the run, knows itself what is stored.
+            None => turn.put(batch).await,
         }
     }
 
     /// Waits until no other writer appends.
-    async fn turn(&self) -> Turn<'_> {
+    async fn turn(self: &Arc<Self>) -> Turn {
         loop {
             if let Some(end) = self.lock().take() {
-                return Turn { log: self, end };
+                let log = Arc::clone(self);
+                return Turn { log, end };
             }
             self.returned.notified().await;
         }
@@ -168,12 +167,33 @@ impl KnownEnd {
 }
 
 /// The turn of a writer, who returns the end when it is dropped.
-struct Turn<'a> {
-    log: &'a LogHead,
+struct Turn {
+    log: Arc<LogHead>,
     end: KnownEnd,
 }
 
-impl Drop for Turn<'_> {
+impl Turn {
+    async fn put(mut self, batch: Batch) -> Result<(), CheckpointError> {
+        let (next, status) = (batch.next_head(), batch.status);
+        let LogHead {
+            saver, key, guard, ..
+        } = &*self.log;
+        match saver.put(key, batch).await {
+            Ok(()) => {
+                self.end.head = next;
+                self.end.owner = None;
+                self.end.last_error = None;
+                if let (Some(guard), true) = (guard, key.namespace.is_empty()) {
+                    guard.stored(status);
+                }
+                Ok(())
+            }
+            Err(error) => Err(self.end.failed(error)),
+        }
+    }
+}
+
+impl Drop for Turn {
     fn drop(&mut self) {
         let end = KnownEnd {
             head: self.end.head,

@@ -20,6 +20,7 @@ mod resume_values;
 mod run_guard;
 mod task_position;
 mod timer;
+mod unbroken;
 mod write_behind;
 
 pub(crate) use ancestry::{joined, last_by_edge};

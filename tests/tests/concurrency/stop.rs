@@ -1,6 +1,7 @@
 //! When a run that is stopped has written its last record.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use langgraph::async_trait;
@@ -12,21 +13,55 @@ use langgraph::error::CheckpointError;
 use langgraph::prelude::*;
 use langgraph::run::{CancelToken, Run};
 
+use tokio::sync::Notify;
+
 use langgraph_tests::fixtures::diary::{Diary, World, graph_in, note};
 
 /// A saver whose writes take a while, and go on when their future is dropped.
-struct Slow(Arc<MemorySaver>);
+struct Slow {
+    saver: Arc<MemorySaver>,
+    gate: Option<Arc<Gate>>,
+}
+
+/// Holds one write up until it is let through.
+struct Gate {
+    /// How many writes come before it.
+    before: AtomicUsize,
+    reached: Notify,
+    opened: Notify,
+}
+
+impl Gate {
+    fn behind(writes: usize) -> Arc<Self> {
+        Arc::new(Self {
+            before: AtomicUsize::new(writes),
+            reached: Notify::new(),
+            opened: Notify::new(),
+        })
+    }
+
+    async fn pass(&self) {
+        if self.before.fetch_sub(1, Ordering::SeqCst) == 0 {
+            self.reached.notify_one();
+            self.opened.notified().await;
+        }
+    }
+}
 
 #[async_trait]
 impl Checkpointer for Slow {
     fn formats(&self) -> Option<&Formats> {
-        self.0.formats()
+        self.saver.formats()
     }
 
     async fn put(&self, key: &ThreadKey, batch: Batch) -> Result<(), CheckpointError> {
-        let (saver, key) = (Arc::clone(&self.0), key.clone());
+        let (saver, key) = (Arc::clone(&self.saver), key.clone());
+        let gate = self.gate.clone();
         let write = tokio::spawn(async move {
-            tokio::time::sleep(Duration::from_millis(3)).await;
+            match gate {
+                Some(gate) => gate.pass().await,
+                None => tokio::time::sleep(Duration::from_millis(3)).await,
+            }
             saver.put(&key, batch).await
         });
         write.await.unwrap()
@@ -37,11 +72,11 @@ impl Checkpointer for Slow {
         key: &ThreadKey,
         id: Option<CheckpointId>,
     ) -> Result<Option<Chain>, CheckpointError> {
-        self.0.load(key, id).await
+        self.saver.load(key, id).await
     }
 
     async fn head(&self, key: &ThreadKey) -> Result<Option<Head>, CheckpointError> {
-        self.0.head(key).await
+        self.saver.head(key).await
     }
 
     async fn list(
@@ -49,15 +84,15 @@ impl Checkpointer for Slow {
         key: &ThreadKey,
         options: ListOptions,
     ) -> Result<Vec<CheckpointId>, CheckpointError> {
-        self.0.list(key, options).await
+        self.saver.list(key, options).await
     }
 
     fn leases(&self) -> Option<&dyn Leases> {
-        self.0.leases()
+        self.saver.leases()
     }
 
     fn administration(&self) -> Option<&dyn Administration> {
-        self.0.administration()
+        self.saver.administration()
     }
 }
 
@@ -71,7 +106,16 @@ impl Saver for Slow {
 
 /// A loop of many supersteps, each stored slowly.
 fn graph() -> (Arc<Slow>, CompiledStateGraph<Diary>) {
-    let saver = Arc::new(Slow(Arc::new(MemorySaver::new())));
+    graph_with(None)
+}
+
+fn slow(gate: Option<Arc<Gate>>) -> Arc<Slow> {
+    let saver = Arc::new(MemorySaver::new());
+    Arc::new(Slow { saver, gate })
+}
+
+fn graph_with(gate: Option<Arc<Gate>>) -> (Arc<Slow>, CompiledStateGraph<Diary>) {
+    let saver = slow(gate);
     let mut graph = graph_in(&World::new());
     graph.add_node("note", note).add_edge(START, "note");
     let more = |diary: &Diary| {
@@ -193,11 +237,38 @@ async fn the_result_of_work_that_is_done_once_is_stored_before_it_is_returned() 
         Ok(())
     }
     for durability in BOTH {
-        let saver = Arc::new(Slow(Arc::new(MemorySaver::new())));
+        let saver = slow(None);
         let mut graph = StateGraph::<Diary>::new();
         graph.add_node("work", work).add_sequence(&["work"]);
         let graph = graph.compile().unwrap().checkpointer(Arc::clone(&saver));
         let run = run(&graph, durability).resource(saver);
         run.await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_run_that_is_stopped_waits_for_the_write_under_way() {
+    for durability in BOTH {
+        for writes in 0..5 {
+            let gate = Gate::behind(writes);
+            let (saver, graph) = graph_with(Some(Arc::clone(&gate)));
+            let token = CancelToken::new();
+            let cancelled = run(&graph, durability).cancel(token.clone());
+            let cancelled = tokio::spawn(cancelled.into_future());
+            gate.reached.notified().await;
+            let before = head(&saver).await;
+            token.cancel();
+            for _ in 0..100 {
+                tokio::task::yield_now().await;
+            }
+            assert!(!cancelled.is_finished(), "behind {writes}, {durability:?}");
+            assert_eq!(head(&saver).await, before);
+            gate.opened.notify_one();
+            let error = cancelled.await.unwrap().unwrap_err();
+            assert!(matches!(error, AgentError::Cancelled), "{error}");
+            // What was written is there, and nothing comes after it.
+            assert_ne!(head(&saver).await, before);
+            stands_still(&saver, &graph).await;
+        }
     }
 }

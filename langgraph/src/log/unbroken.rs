@@ -1,0 +1,52 @@
+//! Writes that end although nothing awaits them any more.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use tokio::runtime::Handle;
+
+use super::background;
+use langgraph_core::error::CheckpointError;
+
+type Write = Pin<Box<dyn Future<Output = Result<(), CheckpointError>> + Send>>;
+
+/// A write that goes on in the background if it is dropped after it has begun. Without a runtime, it is
+/// dropped too.
+pub(super) struct Unbroken(Option<Write>);
+
+impl Unbroken {
+    pub(super) fn new(
+        write: impl Future<Output = Result<(), CheckpointError>> + Send + 'static,
+    ) -> Self {
+        Self(Some(Box::pin(write)))
+    }
+}
+
+impl Future for Unbroken {
+    type Output = Result<(), CheckpointError>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        // A write that panics is not polled again.
+        let Some(mut write) = self.0.take() else {
+            return Poll::Pending;
+        };
+        let polled = write.as_mut().poll(cx);
+        if polled.is_pending() {
+            self.0 = Some(write);
+        }
+        polled
+    }
+}
+
+impl Drop for Unbroken {
+    fn drop(&mut self) {
+        if let (Some(write), Ok(runtime)) = (self.0.take(), Handle::try_current()) {
+            let write = async move {
+                // Nothing is left that could report it.
+                let _ = write.await;
+            };
+            background::start(&runtime, Box::pin(write));
+        }
+    }
+}
