@@ -53,7 +53,8 @@ async fn a_thread_that_cannot_be_read_keeps_no_other_from_maintenance(
     let expected = vec![("a", true), ("b", false), ("c", true)];
     same("what is resumed", ends, expected)?;
     for one in resumed {
-        if let Err(error) = one.outcome {
+        // A value in memory has no bytes that could be damaged: the type is wrong.
+        if let (Err(error), true) = (one.outcome, saver.formats().is_some()) {
             let text = error.to_string();
             holds(&format!("it is named: {text}"), text.contains("`b`"))?;
         }
