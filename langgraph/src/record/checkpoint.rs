@@ -50,7 +50,8 @@ impl<S: State> Recorder<S> {
             tasks.push(self.spec(task)?);
         }
         let continues = !pending.tasks.is_empty() || !pending.deferred.is_empty();
-        self.running = continues && !self.at_rest;
+        let pauses = std::mem::take(&mut self.pauses);
+        self.running = continues && !self.at_rest && !pauses;
         self.parent = origin.parent;
         self.source = origin.source;
         self.policy.begin(snapshot.is_some());
@@ -80,10 +81,10 @@ impl<S: State> Recorder<S> {
             }],
             tasks: ended,
             entries,
-            status: if self.running {
-                RunStatus::Running
-            } else {
-                RunStatus::Done
+            status: match continues && !self.at_rest {
+                true if pauses => RunStatus::Interrupted,
+                true => RunStatus::Running,
+                false => RunStatus::Done,
             },
             ..Batch::default()
         })

@@ -40,6 +40,8 @@ pub(crate) struct Recorder<S: State> {
     pub(super) call: Option<Arc<str>>,
     /// True if no run continues after the stored records.
     pub(crate) at_rest: bool,
+    /// True if the run pauses behind the checkpoint that is stored next.
+    pub(crate) pauses: bool,
     /// True while the log says that a run is active.
     pub(super) running: bool,
     pub(super) metadata: BTreeMap<String, Value>,
@@ -91,6 +93,7 @@ impl<S: State> Recorder<S> {
             parent: None,
             source: Source::Input,
             at_rest: false,
+            pauses: false,
             running: false,
             metadata,
             tasks: Vec::new(),
@@ -321,6 +324,21 @@ impl<S: State> Recorder<S> {
             ..Batch::default()
         };
         Ok(self.log_head.put(batch).await?)
+    }
+
+    /// Records that a run is active again, if none of its records has said so.
+    pub(crate) async fn begin_again(&mut self) -> Result<(), AgentError> {
+        if std::mem::replace(&mut self.running, true) {
+            return Ok(());
+        }
+        let status = RunStatus::Running;
+        Ok(self
+            .log_head
+            .put(Batch {
+                status,
+                ..Batch::default()
+            })
+            .await?)
     }
 
     /// Records that no run is active any more, and when the thread is to be woken.

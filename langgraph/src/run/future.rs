@@ -60,7 +60,10 @@ impl<S: State> Run<S> {
         let timeout = self.options.run.timeout;
         let cancel = self.options.run.cancel.clone();
         let ending = self.options.ending.clone();
-        let run = match self.prepare(emitter) {
+        // The state's own code may panic: its initial value is cloned here.
+        let prepared = caught(|| self.prepare(emitter))
+            .unwrap_or_else(|panic| Err(AgentError::Panicked(panic.into_message())));
+        let run = match prepared {
             Ok(run) => run,
             Err(error) => Box::pin(std::future::ready(Err(error))),
         };

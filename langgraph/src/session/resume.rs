@@ -39,9 +39,22 @@ pub(super) async fn resume_at<S: State>(
             loaded.tasks.iter_mut().for_each(TaskState::forget);
         }
     }
-    let answers = assign(&thread, &loaded.open(&[]), given)?;
+    let answers = assign(&thread, &loaded.open(&[]), given);
+    let answers = answers.map_err(|error| with_pending(error, &loaded))?;
     expect(engine, &answers);
     resume(engine, log, loaded, answers, command).await
+}
+
+/// Says how to go on with a thread that has no interrupt open because its run was cut off before it
+/// asked, or asked again.
+fn with_pending<S: State>(error: CheckpointError, loaded: &Loaded<S>) -> CheckpointError {
+    match (error, loaded.goes_on_at()) {
+        (CheckpointError::NothingToResume { thread, key, open }, Some(node)) => {
+            let open = format!("{open}; its run was cut off at `{node}`: go on with `proceed()`");
+            CheckpointError::NothingToResume { thread, key, open }
+        }
+        (error, _) => error,
+    }
 }
 
 /// Registers the answers that nodes have to take before the run counts as accepted.
@@ -95,6 +108,10 @@ pub(crate) async fn resume<S: State>(
         recorder.keep_answers(task, vec![answer]);
     }
     recorder.flush(RunStatus::Running).await?;
+    // A run that goes on after a breakpoint or a failure, and vanishes, is one that recovery takes up.
+    if log.key.namespace.is_empty() && loaded.goes_on_at().is_some() {
+        recorder.begin_again().await?;
+    }
     if engine.changes.is_some() {
         engine.changes = loaded.changes.take();
     }

@@ -54,7 +54,14 @@ impl RunBreakpoints {
 
     /// Returns true if the run pauses before these tasks. A breakpoint counts once.
     pub(crate) fn stop_before<S: State>(&mut self, tasks: &[Task<S>]) -> bool {
-        !std::mem::take(&mut self.passed) && stops(&self.before, tasks)
+        let stops = self.stops_before(tasks);
+        self.passed = false;
+        stops
+    }
+
+    /// Returns true if the run will pause before these tasks.
+    pub(crate) fn stops_before<S: State>(&self, tasks: &[Task<S>]) -> bool {
+        !self.passed && stops(&self.before, tasks)
     }
 
     /// Returns true if the run pauses after these tasks.

@@ -173,9 +173,10 @@ impl<S: State> Engine<S> {
         self.advance()?;
         if O::OBSERVES {
             let (position, pending) = (&self.position, self.frontier.pending());
+            let pauses = pauses_after || self.breakpoints.stops_before(pending.tasks);
             let ended = self
                 .observer
-                .superstep_ended(position, pending, merged.wrote);
+                .superstep_ended(position, pending, merged.wrote, pauses);
             O::hold(ended).await?;
         }
         if pauses_after {

@@ -310,12 +310,14 @@ impl<S: State> Observer<S> {
         }
     }
 
-    /// Stores and emits the end of a superstep.
+    /// Stores and emits the end of a superstep. If the run pauses behind it, at a breakpoint, the thread
+    /// says so at once: a run that vanishes then is not taken for one that has passed the breakpoint.
     pub(super) async fn superstep_ended(
         &mut self,
         position: &Position<S>,
         pending: Pending<'_, S>,
         wrote: bool,
+        pauses: bool,
     ) -> Result<(), AgentError> {
         if wrote && position.scope.emitter.is_some() {
             position.emit_values().await;
@@ -333,6 +335,7 @@ impl<S: State> Observer<S> {
             base,
             source: Source::Loop,
         };
+        recorder.pauses = pauses;
         recorder.record(position, pending, origin, None).await?;
         if position.scope.emitter.is_some() {
             self.emit_checkpoint(position, pending).await;

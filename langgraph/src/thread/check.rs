@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::Thread;
+use super::contained::contained;
 use super::loaded::Loaded;
 use super::read::subgraphs::load_inside;
 use super::task_state::TaskState;
@@ -27,6 +28,10 @@ impl<S: State> Thread<S> {
     /// [`CheckpointError::UnknownNode`];
     /// [`CheckpointError::Unreadable`] for an item.
     pub async fn check(&self) -> Result<Vec<CheckNote>, AgentError> {
+        contained(self.checked()).await
+    }
+
+    async fn checked(&self) -> Result<Vec<CheckNote>, AgentError> {
         let Some(log) = self.open().await? else {
             return Ok(Vec::new());
         };

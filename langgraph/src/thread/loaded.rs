@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::task_state::TaskState;
 use crate::checkpoint::{Head, Owner, Stored};
+use crate::graph::NodeName;
 use crate::node::Output;
 use crate::state::State;
 use crate::task::{Changes, TaskResult};
@@ -24,6 +25,16 @@ impl<S: State> Loaded<S> {
     /// Returns true for the newest checkpoint of the log.
     pub(super) fn is_head(&self) -> bool {
         self.head.id == self.stored.checkpoint.id
+    }
+
+    /// Returns the node where a run goes on without further answers; `None` if nothing is left to do, or
+    /// every task that has not ended waits.
+    pub(crate) fn goes_on_at(&self) -> Option<&NodeName> {
+        let mut tasks = self.tasks.iter();
+        let cut_off = tasks.find(|task| !task.waits() && !task.is_finished());
+        let waits = self.tasks.iter().any(TaskState::waits);
+        let ended = self.tasks.first().filter(|_| !waits);
+        cut_off.or(ended).map(|task| &task.node)
     }
 
     /// Removes and returns the inputs that were accepted while the tasks of the head waited for answers,

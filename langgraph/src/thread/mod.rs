@@ -6,6 +6,7 @@
 
 mod admin;
 mod check;
+mod contained;
 mod interrupts;
 pub(crate) mod lease;
 pub(crate) mod load;

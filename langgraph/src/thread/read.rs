@@ -1,6 +1,7 @@
 //! Reads the state and the history of a thread.
 
 use super::Thread;
+use super::contained::contained;
 use crate::checkpoint::{ListOptions, Snapshot};
 use crate::error::AgentError;
 use crate::state::State;
@@ -21,10 +22,13 @@ impl<S: State> Thread<S> {
     /// [`AgentError::Subgraph`] if several tasks of a node on the path run in parallel and the path
     /// names none of them.
     pub async fn state(&self) -> Result<Option<Snapshot<S>>, AgentError> {
-        match self.open().await? {
-            Some(log) => log.snapshot(self.at).await,
-            None => Ok(None),
-        }
+        let read = async {
+            match self.open().await? {
+                Some(log) => log.snapshot(self.at).await,
+                None => Ok(None),
+            }
+        };
+        contained(read).await
     }
 
     /// As [`state`](Self::state), with the subgraphs of the last superstep's tasks, at any depth:
@@ -64,10 +68,13 @@ impl<S: State> Thread<S> {
     /// # }
     /// ```
     pub async fn state_with_subgraphs(&self) -> Result<Option<Snapshot<S>>, AgentError> {
-        match self.open().await? {
-            Some(log) => log.snapshot_with_subgraphs(self.at).await,
-            None => Ok(None),
-        }
+        let read = async {
+            match self.open().await? {
+                Some(log) => log.snapshot_with_subgraphs(self.at).await,
+                None => Ok(None),
+            }
+        };
+        contained(read).await
     }
 
     /// Returns the checkpoints of all branches of the thread, newest first.
@@ -106,10 +113,13 @@ impl<S: State> Thread<S> {
     ///
     /// As [`state`](Self::state).
     pub async fn history_with(&self, options: ListOptions) -> Result<Vec<Snapshot<S>>, AgentError> {
-        match self.open().await? {
-            Some(log) => log.history(options).await,
-            None => Ok(Vec::new()),
-        }
+        let read = async {
+            match self.open().await? {
+                Some(log) => log.history(options).await,
+                None => Ok(Vec::new()),
+            }
+        };
+        contained(read).await
     }
 
     /// Returns the head, or the checkpoint of [`at`](Self::at), and its ancestors, newest first:
@@ -122,10 +132,13 @@ impl<S: State> Thread<S> {
     ///
     /// [`CheckpointError::UnknownCheckpoint`]: crate::error::CheckpointError::UnknownCheckpoint
     pub async fn lineage(&self) -> Result<Vec<Snapshot<S>>, AgentError> {
-        match (self.open().await?, self.at) {
-            (Some(log), at) => log.lineage(at).await,
-            (None, None) => Ok(Vec::new()),
-            (None, Some(id)) => Err(self.unknown_checkpoint(id)),
-        }
+        let read = async {
+            match (self.open().await?, self.at) {
+                (Some(log), at) => log.lineage(at).await,
+                (None, None) => Ok(Vec::new()),
+                (None, Some(id)) => Err(self.unknown_checkpoint(id)),
+            }
+        };
+        contained(read).await
     }
 }

@@ -4,6 +4,7 @@ use std::future::{Future, IntoFuture};
 use std::pin::Pin;
 use std::sync::Arc;
 
+use super::contained::contained;
 use super::{OnConflict, Thread};
 use crate::checkpoint::CheckpointId;
 use crate::error::{AgentError, NodeError};
@@ -95,7 +96,7 @@ impl<S: State> IntoFuture for ThreadUpdate<S> {
     type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
 
     fn into_future(self) -> Self::IntoFuture {
-        Box::pin(self.make())
+        Box::pin(contained(self.make()))
     }
 }
 

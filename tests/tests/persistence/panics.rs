@@ -197,6 +197,49 @@ async fn a_panic_while_a_thread_is_read_fails_the_run() {
     graph.run(()).thread("t").await.unwrap();
 }
 
+#[tokio::test]
+async fn a_panic_while_a_thread_is_looked_at_is_an_error() {
+    let graph = graph(Arc::new(ByteSaver::default()), false);
+    let bomb = LoadUpdate::default().bomb(Bomb(1));
+    graph.run(bomb).thread("t").await.unwrap();
+    let thread = graph.thread("t");
+    let armed = || ARMED.set(Some(Code::Deserialize));
+    armed();
+    let state = thread.state().await.map(drop);
+    armed();
+    let subgraphs = thread.state_with_subgraphs().await.map(drop);
+    armed();
+    let history = thread.history().await.map(drop);
+    armed();
+    let lineage = thread.lineage().await.map(drop);
+    armed();
+    let update = thread.update(LoadUpdate::default()).await.map(drop);
+    armed();
+    let check = thread.check().await.map(drop);
+    for looked in [state, subgraphs, history, lineage, update, check] {
+        let error = looked.unwrap_err();
+        assert!(error.to_string().contains("on purpose"), "{error}");
+    }
+    assert_eq!(thread.state().await.unwrap().unwrap().values.names.len(), 3);
+}
+
+#[tokio::test]
+async fn a_panic_in_the_clone_of_the_initial_state_is_the_error_of_its_run() {
+    let mut graph = StateGraph::<Load>::with_initial(Load::default());
+    graph.add_node("node", |_: &Load| LoadUpdate::default());
+    graph.add_sequence(&["node"]);
+    let graph = graph.compile().unwrap();
+    let kept = graph.clone().checkpointer(Arc::new(MemorySaver::new()));
+    for run in [graph.run(()), kept.run(()).thread("t")] {
+        ARMED.set(Some(Code::Clone));
+        // The panic is not one of this call.
+        let run = run.into_future();
+        let error = run.await.unwrap_err();
+        assert!(error.to_string().contains("Clone on purpose"), "{error}");
+    }
+    assert!(kept.run(()).thread("t").await.unwrap().is_done());
+}
+
 /// An error that cannot be shown.
 #[derive(Debug)]
 struct Unspeakable;

@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context as TaskContext, Waker};
 use std::time::Duration;
 
@@ -11,6 +12,7 @@ use langgraph::error::CheckpointError;
 use langgraph::node::Send;
 use langgraph::prelude::*;
 use langgraph::run::{CancelToken, Resumed, Run};
+use langgraph_testing::{Intercept, InterceptedSaver, SaverCall};
 
 use langgraph_tests::fixtures::diary::{
     Diary, DiaryUpdate, World, ask, fragile, graph_in, in_memory, log_of, memory, note, over,
@@ -460,4 +462,123 @@ fn fails_on_b(_: &Diary, cx: &Context) -> Result<DiaryUpdate, NodeError> {
         Some("b") => Err(NodeError::msg("not this one")),
         _ => Ok(wrote("works")),
     }
+}
+
+/// Hangs at a write and all that come after it, as if the process had died there.
+struct DiesAt(AtomicUsize);
+
+impl Intercept for DiesAt {
+    async fn around<T: std::marker::Send>(
+        &self,
+        call: SaverCall<'_>,
+        run: impl Future<Output = Result<T, CheckpointError>> + std::marker::Send,
+    ) -> Result<T, CheckpointError> {
+        let lives = |left: usize| left.checked_sub(1);
+        let relaxed = Ordering::SeqCst;
+        if matches!(call, SaverCall::Put(..))
+            && self.0.fetch_update(relaxed, relaxed, lives).is_err()
+        {
+            std::future::pending::<()>().await;
+        }
+        run.await
+    }
+}
+
+#[tokio::test]
+async fn recovery_passes_no_breakpoint_wherever_the_run_was_killed() {
+    let mut graph = graph_in(&World::new());
+    for node in ["a", "b", "c"] {
+        graph.add_node(node, note);
+    }
+    graph.add_sequence(&["a", "b", "c"]);
+    for after in [false, true] {
+        let stops = |graph: CompiledStateGraph<Diary>| match after {
+            true => graph.interrupt_after(["b"]),
+            false => graph.interrupt_before(["c"]),
+        };
+        let mut killed = 0;
+        for writes in 0.. {
+            let memory = memory();
+            let saver =
+                InterceptedSaver::new(Arc::clone(&memory), DiesAt(AtomicUsize::new(writes)));
+            let saver: Arc<dyn Checkpointer> = Arc::new(saver);
+            let dying = stops(over(&graph, &saver)).lease_term(SHORT_TERM);
+            let mut run = Box::pin(dying.run(()).thread("t").into_future());
+            let ended = tokio::time::timeout(Duration::from_millis(10), &mut run).await;
+            if ended.is_ok() {
+                break;
+            }
+            std::mem::forget(run);
+            killed += 1;
+            tokio::time::sleep(SHORT_TERM * 2).await;
+            let graph = stops(over(&graph, &memory));
+            let threads = graph.threads();
+            threads.resume_pending(Duration::ZERO).await.unwrap();
+            if threads_of(&graph).await.is_empty() {
+                continue;
+            }
+            assert_eq!(
+                log_of(&graph, "t").await,
+                ["a@0", "b@1"],
+                "{writes} {after}"
+            );
+            assert_eq!(running(&graph).await, 0);
+            let done = graph.thread("t").proceed().await.unwrap();
+            assert_eq!(done.into_state().log, ["a@0", "b@1", "c@2"]);
+        }
+        assert!(killed > 2, "{killed}");
+    }
+}
+
+#[tokio::test]
+async fn a_run_that_vanishes_behind_its_breakpoint_is_resumed() {
+    let world = World::new();
+    let mut graph = graph_in(&world);
+    graph.add_node("hang", hang).add_sequence(&["hang"]);
+    let graph = in_memory(&graph)
+        .interrupt_before(["hang"])
+        .lease_term(SHORT_TERM);
+    assert!(!graph.run(()).thread("t").await.unwrap().is_done());
+    world.set_broken(true);
+    vanish(graph.thread("t").proceed()).await;
+    assert_eq!(running(&graph).await, 1);
+    world.set_broken(false);
+    tokio::time::sleep(SHORT_TERM * 2).await;
+    let resumed = graph
+        .threads()
+        .resume_pending(Duration::ZERO)
+        .await
+        .unwrap();
+    assert!(
+        resumed[0].outcome.as_ref().unwrap().is_done(),
+        "{resumed:?}"
+    );
+}
+
+#[tokio::test]
+async fn an_answer_to_a_run_that_was_cut_off_says_how_to_go_on() {
+    let graph = in_memory(&{
+        let mut graph = graph_in(&World::new());
+        graph.add_node("ask", ask).add_sequence(&["ask"]);
+        graph
+    });
+    graph
+        .thread("t")
+        .add_input(DiaryUpdate::default())
+        .create()
+        .await
+        .unwrap();
+    let thread = graph.thread("t");
+    for run in [thread.answer("Ada"), thread.resume("name", "Ada")] {
+        let error = run.await.unwrap_err().to_string();
+        assert!(
+            error.contains("its run was cut off at `__start__`") && error.contains("`proceed()`"),
+            "{error}"
+        );
+    }
+    assert_eq!(thread.proceed().await.unwrap().interrupts().len(), 1);
+    assert!(thread.answer("Ada").await.unwrap().is_done());
+    // Nothing is left to do: nothing is to be continued.
+    let error = thread.answer("Ada").await.unwrap_err().to_string();
+    assert!(error.contains("(open: nothing)"), "{error}");
 }
