@@ -524,7 +524,7 @@ async fn recovery_passes_no_breakpoint_wherever_the_run_was_killed() {
             );
             assert_eq!(running(&graph).await, 0);
             let done = graph.thread("t").proceed().await.unwrap();
-            assert_eq!(done.into_state().log, ["a@0", "b@1", "c@2"]);
+            assert_eq!(done.finished().unwrap().log, ["a@0", "b@1", "c@2"]);
         }
         assert!(killed > 2, "{killed}");
     }
