@@ -39,6 +39,7 @@ mod rows;
 mod runs;
 mod saver;
 mod server;
+mod server_error;
 mod spec;
 mod stream;
 #[cfg(feature = "studio")]
@@ -60,7 +61,8 @@ pub use guard::{
 #[cfg(feature = "webhooks")]
 pub use http_webhooks::HttpWebhooks;
 pub use runs::Retention;
-pub use server::{Server, ServerError, Serving};
+pub use server::{Server, Serving};
+pub use server_error::ServerError;
 pub use webhook::{Deliver, Webhook};
 
 /// Returns the method and the path of every route: for tests that walk them.

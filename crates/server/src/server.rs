@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +10,7 @@ use axum::Router;
 use langgraph_http::serve;
 #[cfg(feature = "postgres")]
 use langgraph_postgres::{PostgresSaver, PostgresStore};
-use langgraph_sqlite::{Database, SqliteError, SqliteSaver, SqliteStore};
+use langgraph_sqlite::{Database, SqliteSaver, SqliteStore};
 use langgraph_store::{Store, StoreOptions};
 use tokio::net::{TcpListener, ToSocketAddrs};
 use tokio::sync::Semaphore;
@@ -24,6 +23,7 @@ use crate::routes;
 use crate::rows::{Rows, RowsError, create_file};
 use crate::runs::{Retention, Runs};
 use crate::saver::Saver;
+use crate::server_error::ServerError;
 use crate::webhook::{Deliver, Webhooks};
 
 /// How long the runs of a process stay its own without a renewal.
@@ -61,30 +61,6 @@ enum Storage {
     File(PathBuf),
     #[cfg(feature = "postgres")]
     Postgres(langgraph_postgres::Database),
-}
-
-/// Why a server did not start, or stopped.
-#[derive(thiserror::Error)]
-#[non_exhaustive]
-pub enum ServerError {
-    /// Two graphs have the same name.
-    #[error("two graphs have the name `{0}`")]
-    DuplicateGraph(String),
-    /// The database of the checkpoints did not open.
-    #[error(transparent)]
-    Database(#[from] SqliteError),
-    /// The rows of the server cannot be read or written.
-    #[error("the rows of the server: {0}")]
-    Rows(#[source] Box<dyn std::error::Error + Send + Sync>),
-    /// The address can be reached from other machines, and the server does not authenticate.
-    #[error(
-        "{0} can be reached from other machines, and there is no authentication: \
-         add it with `Server::authenticate`, or call `Server::allow_anonymous`"
-    )]
-    Open(SocketAddr),
-    /// The address cannot be served.
-    #[error("cannot serve: {0}")]
-    Io(#[from] std::io::Error),
 }
 
 impl fmt::Debug for Server {
@@ -336,6 +312,19 @@ impl Server {
     ///
     /// As [`start`](Self::start).
     pub async fn serve_on(self, listener: TcpListener) -> Result<(), ServerError> {
+        self.serve_until(listener, stop_requested()).await
+    }
+
+    /// As [`serve_on`](Self::serve_on), until `stopped` ends instead of a signal.
+    ///
+    /// # Errors
+    ///
+    /// As [`serve`](Self::serve).
+    pub async fn serve_until(
+        self,
+        listener: TcpListener,
+        stopped: impl Future<Output = ()>,
+    ) -> Result<(), ServerError> {
         let address = listener.local_addr()?;
         let is_open = self.authenticate.is_none() && !self.anonymous;
         if is_open && !address.ip().is_loopback() {
@@ -346,7 +335,7 @@ impl Server {
         let router = serving.router();
         let timeout = serving.app.limits.client_timeout;
         let until_stopped = async move {
-            stop_requested().await;
+            stopped.await;
             tracing::info!("the server drains");
             serving.drain(drain_time).await;
         };
@@ -405,5 +394,3 @@ impl fmt::Debug for Serving {
         f.debug_struct("Serving").finish_non_exhaustive()
     }
 }
-
-langgraph::debug_is_message!(ServerError);

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use langgraph::CompiledStateGraph;
 use langgraph::State;
 use langgraph::checkpoint::Checkpointer;
+use langgraph::graph::Topology;
 use langgraph_store::{Store, WithStore};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -26,22 +27,38 @@ type Attach =
 
 /// A compiled graph without its types, for [`Server::graph`](crate::Server::graph): what a compiled
 /// graph and its [handle](GraphHandle) become.
-pub struct ServedGraph(Attach);
+pub struct ServedGraph {
+    topology: Topology,
+    schemas: Schemas,
+    attach: Attach,
+}
 
 impl ServedGraph {
+    /// Returns the graph as data: its nodes and edges, for pictures.
+    pub fn topology(&self) -> &Topology {
+        &self.topology
+    }
+
+    /// Returns the JSON Schemas of what goes in and out.
+    pub fn schemas(&self) -> &Schemas {
+        &self.schemas
+    }
+
     pub(crate) fn attach(
         self,
         saver: Arc<dyn Checkpointer>,
         store: Arc<dyn Store>,
         shows_errors: bool,
     ) -> Arc<dyn ErasedGraph> {
-        (self.0)(saver, store, shows_errors)
+        (self.attach)(saver, store, shows_errors)
     }
 }
 
 impl fmt::Debug for ServedGraph {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ServedGraph").finish_non_exhaustive()
+        f.debug_struct("ServedGraph")
+            .field("schemas", &self.schemas)
+            .finish_non_exhaustive()
     }
 }
 
@@ -52,10 +69,14 @@ where
 {
     fn from(handle: GraphHandle<S>) -> Self {
         let GraphHandle { graph, options } = handle;
-        Self(Box::new(|saver, store, shows_errors| {
-            let graph = graph.checkpointer(saver).store(store);
-            Arc::new(Typed::new(graph, options, shows_errors))
-        }))
+        Self {
+            topology: graph.topology().clone(),
+            schemas: options.schemas.clone(),
+            attach: Box::new(|saver, store, shows_errors| {
+                let graph = graph.checkpointer(saver).store(store);
+                Arc::new(Typed::new(graph, options, shows_errors))
+            }),
+        }
     }
 }
 

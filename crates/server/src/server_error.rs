@@ -1,0 +1,31 @@
+//! Why a server does not serve.
+
+use std::net::SocketAddr;
+
+use langgraph_sqlite::SqliteError;
+
+/// Why a server did not start, or stopped.
+#[derive(thiserror::Error)]
+#[non_exhaustive]
+pub enum ServerError {
+    /// Two graphs have the same name.
+    #[error("two graphs have the name `{0}`")]
+    DuplicateGraph(String),
+    /// The database of the checkpoints did not open.
+    #[error(transparent)]
+    Database(#[from] SqliteError),
+    /// The rows of the server cannot be read or written.
+    #[error("the rows of the server: {0}")]
+    Rows(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// The address can be reached from other machines, and the server does not authenticate.
+    #[error(
+        "{0} can be reached from other machines, and there is no authentication: \
+         add it with `Server::authenticate`, or call `Server::allow_anonymous`"
+    )]
+    Open(SocketAddr),
+    /// The address cannot be served.
+    #[error("cannot serve: {0}")]
+    Io(#[from] std::io::Error),
+}
+
+langgraph::debug_is_message!(ServerError);
