@@ -18,6 +18,49 @@ printed() {
     [[ $1 == *"$2"* ]]
 }
 
+# Answers a question on a thread of the server that `cargo langgraph dev` has started.
+ask() {
+    local input='{"assistant_id": "agent", "input": {"messages": "What is 3 * 4?"}}'
+    curl --silent --fail --retry 100 --retry-delay 0 --retry-max-time 30 --retry-connrefused \
+        --header 'content-type: application/json' --data "$input" "$1/runs/wait"
+}
+
+# `cargo langgraph` on the agent: pictures, types, and a server that follows the code.
+follow() {
+    printed "$(cargo langgraph draw)" think
+    cargo langgraph draw --format mermaid --out graph.mmd
+    cargo langgraph draw --format mermaid --out graph.mmd --check
+    printed "$(cargo langgraph types --ts)" 'messages?: Message[];'
+    printed "$(cargo langgraph types --py)" 'messages: List[Message]'
+
+    cargo langgraph dev --port 20242 &
+    server=$!
+    local url=http://127.0.0.1:20242 thread begun
+    curl --silent --fail --retry 100 --retry-delay 1 --retry-connrefused $url/ok
+    thread=$(curl --silent --fail --header 'content-type: application/json' --data '{}' $url/threads)
+    thread=$url/threads/$(sed 's/.*"thread_id":"\([^"]*\)".*/\1/' <<<"$thread")
+    printed "$(ask "$thread")" 'The answer is 12.'
+
+    sed --in-place 's/The answer is/The result is/' src/model.rs
+    begun=$(date +%s%N)
+    until ask "$thread" >answer && grep --quiet 'The result is 12.' answer; do
+        (($(date +%s%N) - begun < 60000000000))
+        sleep 0.02
+    done
+    echo "from the save to the answer of the new code: $((($(date +%s%N) - begun) / 1000000)) ms"
+    # What the program before has said is still on the thread.
+    grep --quiet 'The answer is 12.' answer
+    kill "$server"
+    wait "$server" || true
+    server=
+    # The program has ended with the command.
+    for _ in {1..50}; do
+        curl --silent --fail $url/ok >answer || break
+        sleep 0.1
+    done
+    ! curl --silent --fail $url/ok
+}
+
 for template in agent workflow service; do
     begun=$SECONDS
     cargo langgraph new "my-$template" --template "$template" --path "$root"
@@ -37,6 +80,7 @@ for template in agent workflow service; do
             echo
             ;;
     esac
+    [[ $template != agent ]] || follow
     cd ..
     echo "$template: $((SECONDS - begun)) s"
 done

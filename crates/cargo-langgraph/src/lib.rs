@@ -1,4 +1,7 @@
 //! The parts of the `cargo langgraph` command.
 
+pub mod dev;
+pub mod driver;
 pub mod fmt;
 pub mod new;
+pub mod project;

@@ -1,95 +1,34 @@
 //! `cargo langgraph`: commands for programs with graphs.
 
-use std::path::PathBuf;
-use std::process::ExitCode;
+mod arguments;
 
-use cargo_langgraph::fmt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+use std::{env, fs};
+
+use cargo_langgraph::driver::Driver;
 use cargo_langgraph::new::{self, Library};
-use clap::builder::PossibleValuesParser;
-use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Command, value_parser};
+use cargo_langgraph::project::Project;
+use cargo_langgraph::{dev, fmt};
+use clap::ArgMatches;
 
 fn main() -> ExitCode {
-    let matches = command().get_matches();
+    let matches = arguments::command().get_matches();
     let Some(("langgraph", matches)) = matches.subcommand() else {
         return ExitCode::FAILURE;
     };
     let result = match matches.subcommand() {
+        Some(("dev", matches)) => serve(matches),
+        Some(("draw", matches)) => draw(matches),
         Some(("fmt", matches)) => format(matches),
         Some(("new", matches)) => create(matches),
+        Some(("types", matches)) => types(matches),
         _ => return ExitCode::FAILURE,
     };
     result.unwrap_or_else(|message| {
         eprintln!("error: {message}");
         ExitCode::FAILURE
     })
-}
-
-/// Cargo calls `cargo-langgraph langgraph fmt` for `cargo langgraph fmt`.
-fn command() -> Command {
-    Command::new("cargo")
-        .bin_name("cargo")
-        .subcommand_required(true)
-        .subcommand(
-            Command::new("langgraph")
-                .about("Commands for programs with graphs")
-                .version(env!("CARGO_PKG_VERSION"))
-                .subcommand_required(true)
-                .arg_required_else_help(true)
-                .subcommand(fmt_command())
-                .subcommand(new_command()),
-        )
-}
-
-fn fmt_command() -> Command {
-    Command::new("fmt")
-        .about("Formats the body of each `graph!`, which rustfmt leaves as it is")
-        .arg(
-            Arg::new("check")
-                .long("check")
-                .action(ArgAction::SetTrue)
-                .help("Change nothing; fail if a graph is not formatted"),
-        )
-        .arg(
-            Arg::new("path")
-                .num_args(0..)
-                .value_parser(value_parser!(PathBuf))
-                .help("Files and folders [default: the current folder]"),
-        )
-}
-
-fn new_command() -> Command {
-    Command::new("new")
-        .about("Makes a package that builds, tests and runs without a key and without a network")
-        .arg(
-            Arg::new("folder")
-                .required(true)
-                .value_parser(value_parser!(PathBuf))
-                .help("The new folder, whose name is that of the package"),
-        )
-        .arg(
-            Arg::new("template")
-                .long("template")
-                .default_value("agent")
-                .value_parser(PossibleValuesParser::new(new::templates()))
-                .help("What to begin with"),
-        )
-        .arg(
-            Arg::new("path")
-                .long("path")
-                .value_parser(value_parser!(PathBuf))
-                .help("Depend on langgraph in this folder, which holds its repository"),
-        )
-        .arg(
-            Arg::new("git")
-                .long("git")
-                .value_name("url")
-                .help("Depend on langgraph in this git repository"),
-        )
-        .group(
-            ArgGroup::new("library")
-                .args(["path", "git"])
-                .required(true),
-        )
 }
 
 fn create(matches: &ArgMatches) -> Result<ExitCode, String> {
@@ -134,4 +73,87 @@ fn format(matches: &ArgMatches) -> Result<ExitCode, String> {
     } else {
         ExitCode::SUCCESS
     })
+}
+
+/// Returns the package that the arguments mean, and the features that they turn on.
+fn project(matches: &ArgMatches) -> Result<(Project, Vec<String>), String> {
+    let folder = env::current_dir().map_err(|error| error.to_string())?;
+    let package = matches.get_one::<String>("package");
+    let project = Project::find(&folder, package.map(String::as_str));
+    let features = matches.get_many("features").into_iter().flatten();
+    Ok((
+        project.map_err(|error| error.to_string())?,
+        features.cloned().collect(),
+    ))
+}
+
+/// Builds the program of the package, and returns what it prints for these arguments; `None` if it has said
+/// what is wrong.
+fn output(matches: &ArgMatches, arguments: &[&str]) -> Result<Option<Vec<u8>>, String> {
+    let (project, features) = project(matches)?;
+    let built = Driver::write(&project, &features)
+        .and_then(|driver| driver.build())
+        .map_err(|error| error.to_string())?;
+    let output = Command::new(&built.executable)
+        .args(arguments)
+        .stderr(Stdio::inherit())
+        .output()
+        .map_err(|error| format!("{}: {error}", built.executable.display()))?;
+    Ok(output.status.success().then_some(output.stdout))
+}
+
+fn serve(matches: &ArgMatches) -> Result<ExitCode, String> {
+    let (project, features) = project(matches)?;
+    let mut options = dev::Options::of(&project);
+    options.features = features;
+    if let Some(&port) = matches.get_one("port") {
+        options.port = port;
+    }
+    if let Some(file) = matches.get_one::<PathBuf>("file") {
+        options.file.clone_from(file);
+    }
+    dev::serve(&project, &options).map_err(|error| error.to_string())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn draw(matches: &ArgMatches) -> Result<ExitCode, String> {
+    let format = matches.get_one::<String>("format");
+    let depth = if matches.get_flag("xray") {
+        usize::MAX.to_string()
+    } else {
+        "0".to_owned()
+    };
+    let mut arguments = vec!["draw", format.map_or("terminal", String::as_str), &depth];
+    arguments.extend(matches.get_one::<String>("graph").map(String::as_str));
+    let text = output(matches, &arguments)?;
+    deliver(text, matches)
+}
+
+fn types(matches: &ArgMatches) -> Result<ExitCode, String> {
+    let language = if matches.get_flag("py") { "py" } else { "ts" };
+    let text = output(matches, &["types", language])?;
+    deliver(text, matches)
+}
+
+/// Prints a text, writes it to a file, or compares it with the file.
+fn deliver(text: Option<Vec<u8>>, matches: &ArgMatches) -> Result<ExitCode, String> {
+    let Some(text) = text else {
+        return Ok(ExitCode::FAILURE);
+    };
+    let check = matches.get_flag("check");
+    let failed = |path: &Path, error| format!("{}: {error}", path.display());
+    match matches.get_one::<PathBuf>("out") {
+        None => print!("{}", String::from_utf8_lossy(&text)),
+        Some(path) if check => {
+            let old = fs::read(path).map_err(|error| failed(path, error))?;
+            if old != text {
+                return Err(format!(
+                    "{} is not up to date: run the command without `--check`",
+                    path.display()
+                ));
+            }
+        }
+        Some(path) => fs::write(path, text).map_err(|error| failed(path, error))?,
+    }
+    Ok(ExitCode::SUCCESS)
 }

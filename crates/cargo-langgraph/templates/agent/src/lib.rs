@@ -6,6 +6,8 @@ use langgraph_agent::prelude::*;
 
 pub mod model;
 
+use model::Offline;
+
 /// The state; each field says how updates are merged into it.
 #[derive(State, Clone, Debug, Default)]
 pub struct Chat {
@@ -39,7 +41,7 @@ fn next_step(chat: &Chat) -> Step {
     }
 }
 
-/// Returns the graph. The model is a resource of each run.
+/// Returns the graph. A run may have another model.
 pub fn agent() -> Result<CompiledStateGraph<Chat>, CompilationErrors> {
     graph! {
         type State = Chat;
@@ -52,4 +54,5 @@ pub fn agent() -> Result<CompiledStateGraph<Chat>, CompilationErrors> {
         };
     }
     .compile()
+    .map(|graph| graph.model(Offline))
 }

@@ -1,10 +1,8 @@
 use std::error::Error;
-use std::sync::Arc;
 
 use langgraph::prelude::*;
-use langgraph_agent::prelude::*;
 
-use {{crate}}::{ChatUpdate, agent, model::Offline};
+use {{crate}}::{ChatUpdate, agent};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
@@ -14,9 +12,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     } else {
         question
     };
-    let model: Arc<dyn ChatModel> = Arc::new(Offline);
     let input = ChatUpdate::default().messages(vec![Message::user(question)]);
-    let state = agent()?.run(input).resource(model).await?.finished()?;
+    let state = agent()?.run(input).await?.finished()?;
     for message in &state.messages {
         for call in message.tool_calls() {
             println!(

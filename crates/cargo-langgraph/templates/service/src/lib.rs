@@ -1,8 +1,6 @@
 //! A chat behind LangGraph's HTTP interface, with the Studio as its page.
 
-use std::error::Error;
-use std::sync::Arc;
-
+use langgraph::graph::CompilationErrors;
 use langgraph::prelude::*;
 use langgraph_agent::prelude::*;
 use langgraph_agent::{MessagesState, MessagesStateUpdate};
@@ -29,13 +27,17 @@ async fn chat(state: &MessagesState, cx: &Context) -> Result<MessagesStateUpdate
     Ok(MessagesStateUpdate::default().messages(vec![reply]))
 }
 
-/// Returns the server with its graphs, which has no database yet.
-pub fn server() -> Result<Server, Box<dyn Error>> {
-    let model: Arc<dyn ChatModel> = Arc::new(Offline);
+/// Returns the graph. `cargo langgraph dev` serves it too.
+pub fn chat_graph() -> Result<CompiledStateGraph<MessagesState>, CompilationErrors> {
     let graph = graph! {
         type State = MessagesState;
 
         START => chat => END;
     };
-    Ok(Server::new().graph("chat", graph.compile()?.resource(model)))
+    graph.compile().map(|graph| graph.model(Offline))
+}
+
+/// Returns the server with its graphs, which has no database yet.
+pub fn server() -> Result<Server, CompilationErrors> {
+    Ok(Server::new().graph("chat", chat_graph()?))
 }

@@ -1,0 +1,104 @@
+//! Carries out what the program is asked to do.
+
+use std::error::Error;
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use langgraph_server::Server;
+use tokio::io::AsyncReadExt;
+use tokio::net::TcpListener;
+
+use crate::command::{Command, Format};
+use crate::{Graphs, types};
+
+/// How long runs may take to stop when the program is built anew. Those that still run go on in the new
+/// program.
+const DRAIN: Duration = Duration::from_millis(500);
+
+/// The `main` of the program: `fill` adds the graphs, and the arguments say what to do with them.
+///
+/// See the [example of the crate](crate).
+pub fn main(fill: impl AsyncFnOnce(&mut Graphs) -> Result<(), Box<dyn Error>>) -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let run = || {
+        let command = Command::read(&arguments)?;
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .enable_all()
+            .build()?;
+        runtime.block_on(async {
+            let mut graphs = Graphs::default();
+            fill(&mut graphs).await?;
+            carry_out(command, graphs).await
+        })
+    };
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn carry_out(command: Command, graphs: Graphs) -> Result<(), Box<dyn Error>> {
+    match command {
+        Command::Draw {
+            format,
+            depth,
+            graph,
+        } => print(&draw(&graphs, format, depth, graph.as_deref())?),
+        Command::Types(language) => print(&types(&graphs, language)),
+        Command::Serve { address, file } => serve(graphs, &address, &file).await,
+    }
+}
+
+fn print(text: &str) -> Result<(), Box<dyn Error>> {
+    Ok(std::io::stdout().write_all(text.as_bytes())?)
+}
+
+/// Returns the pictures; with more than one graph, each below its name.
+fn draw(
+    graphs: &Graphs,
+    format: Format,
+    depth: usize,
+    name: Option<&str>,
+) -> Result<String, Box<dyn Error>> {
+    let selected = graphs.select(name)?;
+    let mut text = String::new();
+    for (name, graph) in &selected {
+        let drawing = graph.topology().draw().xray(depth);
+        let (comment, picture) = match format {
+            Format::Terminal => ("", drawing.terminal()),
+            Format::Mermaid => ("%% ", drawing.mermaid()),
+            Format::Dot => ("// ", drawing.dot()),
+        };
+        if selected.len() > 1 {
+            let _ = writeln!(text, "{comment}{name}");
+        }
+        text.push_str(&picture);
+    }
+    Ok(text)
+}
+
+/// Serves the graphs until standard input ends: the program never outlives the one that has started it.
+async fn serve(graphs: Graphs, address: &str, file: &Path) -> Result<(), Box<dyn Error>> {
+    let mut server = Server::new()
+        .file(file)
+        .drain_time(DRAIN)
+        .show_node_errors();
+    for (name, graph) in graphs {
+        server = server.graph(name, graph);
+    }
+    let listener = TcpListener::bind(address)
+        .await
+        .map_err(|error| format!("cannot serve {address}: {error}"))?;
+    let closed = async {
+        let mut ignored = [0; 64];
+        let mut input = tokio::io::stdin();
+        while input.read(&mut ignored).await.is_ok_and(|read| read > 0) {}
+    };
+    Ok(server.serve_until(listener, closed).await?)
+}

@@ -1,0 +1,82 @@
+//! Types of no language in particular.
+
+use serde_json::Value;
+
+/// The types of a graph.
+pub(super) struct Types {
+    /// The name of the graph.
+    pub(super) graph: String,
+    /// What the names of its types begin with.
+    pub(super) prefix: String,
+    pub(super) nodes: Vec<String>,
+    /// Each type comes after those that it names, unless it is recursive.
+    pub(super) declarations: Vec<Declaration>,
+    pub(super) has_context: bool,
+}
+
+/// A type with a name.
+pub(super) struct Declaration {
+    pub(super) name: String,
+    pub(super) docs: Option<String>,
+    pub(super) body: Body,
+}
+
+pub(super) enum Body {
+    Object(Vec<Field>),
+    Alias(Type),
+}
+
+/// A field of an object.
+pub(super) struct Field {
+    pub(super) name: String,
+    pub(super) docs: Option<String>,
+    pub(super) ty: Type,
+    pub(super) required: bool,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Type {
+    Any,
+    Null,
+    Boolean,
+    Integer,
+    Number,
+    Text,
+    /// One of these values.
+    Literals(Vec<Value>),
+    List(Box<Type>),
+    /// A list of so many parts, each with its type.
+    Tuple(Vec<Type>),
+    /// An object whose keys are not known.
+    Map(Box<Type>),
+    Union(Vec<Type>),
+    /// All of these at once.
+    All(Vec<Type>),
+    Named(String),
+    /// A message in LangChain's form.
+    Message,
+}
+
+impl Declaration {
+    /// True if `found` is true for a type in it.
+    pub(super) fn has(&self, found: &dyn Fn(&Type) -> bool) -> bool {
+        match &self.body {
+            Body::Alias(ty) => ty.has(found),
+            Body::Object(fields) => fields.iter().any(|field| field.ty.has(found)),
+        }
+    }
+}
+
+impl Type {
+    /// True if `found` is true for it, or for a type in it.
+    fn has(&self, found: &dyn Fn(&Self) -> bool) -> bool {
+        found(self)
+            || match self {
+                Self::List(of) | Self::Map(of) => of.has(found),
+                Self::Tuple(parts) | Self::Union(parts) | Self::All(parts) => {
+                    parts.iter().any(|part| part.has(found))
+                }
+                _ => false,
+            }
+    }
+}

@@ -1,0 +1,64 @@
+//! Types for programs in other languages that call the graphs: of their states, inputs and contexts.
+
+mod declaration;
+mod python;
+mod reader;
+mod typescript;
+
+use crate::Graphs;
+use declaration::Types;
+use reader::read;
+
+/// A language that types can be written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Language {
+    /// TypeScript, for `@langchain/langgraph-sdk` and its hooks.
+    TypeScript,
+    /// Python: typed dictionaries.
+    Python,
+}
+
+/// Returns the types of the graphs as the text of a file.
+///
+/// For a graph `chat` it declares `ChatState`, `ChatInput`, `ChatOutput`, `ChatContext` if the graph has
+/// one, and `ChatNode`, the names of its nodes; in TypeScript also `ChatTypes`, the second argument of
+/// `useStream`. A field whose Rust type has no JSON Schema is `unknown`, or `Any`: give the schema with
+/// [`GraphHandle::state_schema`](langgraph_server::GraphHandle::state_schema).
+///
+/// # Examples
+///
+/// ```
+/// use langgraph::prelude::*;
+/// use langgraph_dev::{Graphs, Language, types};
+///
+/// #[derive(State, Clone, Debug, Default)]
+/// struct Order {
+///     item: String,
+///     count: Option<u32>,
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let mut graph = StateGraph::<Order>::new();
+/// graph.add_node("check", |_: &Order| ()).add_sequence(&["check"]);
+/// let mut graphs = Graphs::default();
+/// graphs.add("order", graph.compile()).await?;
+///
+/// let text = types(&graphs, Language::TypeScript);
+/// assert!(text.contains(
+///     "export interface OrderState {\n  count?: number | null;\n  item?: string;\n}\n"
+/// ));
+/// # Ok(())
+/// # }
+/// ```
+pub fn types(graphs: &Graphs, language: Language) -> String {
+    let all: Vec<Types> = graphs
+        .iter()
+        .map(|(name, graph)| read(name, graph))
+        .collect();
+    match language {
+        Language::TypeScript => typescript::write(&all),
+        Language::Python => python::write(&all),
+    }
+}

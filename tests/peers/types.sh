@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# The types that `cargo langgraph types` writes, read by others: TypeScript's compiler takes each right use with
+# LangGraph's SDK and its hook, and refuses each of the wrong ones; mypy takes the file for Python. Needs node 20,
+# npm, and python3 with venv and pip. Packages stay in the target folder.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+source tests/peers/node.sh
+
+modules=$(node_packages "$root/crates/server/studio")
+cp crates/dev/tests/types/types.ts tests/peers/js/types_right.ts tests/peers/js/types_wrong.ts "$work"
+ln -s "$modules/node_modules" "$work/node_modules"
+cat >"$work/tsconfig.json" <<'END'
+{
+  "compilerOptions": {
+    "target": "es2022", "module": "esnext", "moduleResolution": "bundler", "lib": ["es2022", "dom"],
+    "strict": true, "noEmit": true, "skipLibCheck": true
+  },
+  "include": ["*.ts"]
+}
+END
+(cd "$work" && npx --no-install tsc)
+# Each line with a mistake has a mark above it: the compiler says so if one is none.
+echo "TypeScript refuses $(grep -c '@ts-expect-error' "$work/types_wrong.ts") wrong uses"
+
+venv=$target/peers/mypy-1.18.2
+if [[ ! -x $venv/bin/mypy ]]; then
+    python3 -m venv "$venv"
+    "$venv/bin/pip" install --quiet --disable-pip-version-check 'mypy==1.18.2' 'typing_extensions==4.15.0'
+fi
+cp crates/dev/tests/types/types.py "$work/graph_types.py"
+cat >"$work/right.py" <<'END'
+from graph_types import MyAgentContext, MyAgentInput, OrderNode, OrderState
+
+order: OrderState = {"item": "lamps", "count": None, "messages": [{"type": "human", "content": "hi"}]}
+node: OrderNode = "ship it"
+input: MyAgentInput = {"question": "?", "answer": "!", "next": {"question": "?", "answer": "!"}}
+context: MyAgentContext = {
+    "prompt": "", "action": {"kind": "retry", "after": 3}, "examples": [input], "limits": {"a": 1},
+    "pair": ("a", True), "max-tokens": 5,
+}
+END
+cat >"$work/wrong.py" <<'END'
+from graph_types import MyAgentContext, MyAgentInput, OrderNode, OrderState
+
+a: OrderState = {"item": 5}
+b: OrderState = {"itme": "lamps"}
+c: OrderNode = "ship"
+d: MyAgentInput = {"question": "?"}
+e: MyAgentInput = {"question": "?", "answer": "!", "next": {"question": 1, "answer": "!"}}
+f: MyAgentContext = {"prompt": ""}
+g: OrderState = {"messages": "hi"}
+h: OrderState = {"price": "dear"}
+END
+(cd "$work" && "$venv/bin/mypy" --no-error-summary right.py)
+wrong=$(cd "$work" && "$venv/bin/mypy" --no-error-summary wrong.py || true)
+lines=$(cut -d: -f2 <<<"$wrong" | sort -u | wc -l)
+((lines == 8)) || { echo "$wrong" >&2; exit 1; }
+echo 'mypy refuses 8 wrong uses'
