@@ -7,7 +7,8 @@ use langgraph::message::ToolCall;
 use langgraph::prelude::*;
 use langgraph_agent::prelude::*;
 use langgraph_agent::{
-    ApprovalRequest, MessagesStateUpdate, ScriptedModel, ToolDecision, Turn, react_agent,
+    ApprovalRequest, HumanInTheLoop, MessagesStateUpdate, ScriptedModel, ToolDecision, Turn,
+    react_agent,
 };
 use langgraph_examples::show;
 use serde_json::json;
@@ -49,7 +50,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         Turn::text("I have cleaned up as far as I was allowed to."),
     ]);
     let agent = react_agent(model, (delete_file, list_files))
-        .approve("delete_file")
+        .with(HumanInTheLoop::new("delete_file"))
         .compile()?
         .checkpointer(Arc::new(MemorySaver::new()));
 

@@ -6,6 +6,7 @@ mod fields;
 mod function;
 mod functional;
 mod graph;
+mod middleware;
 mod node;
 mod paths;
 mod state;
@@ -55,6 +56,14 @@ pub fn entrypoint(options: TokenStream, item: TokenStream) -> TokenStream {
     entry(item.into(), |item| {
         functional::entrypoint(options.into(), item)
     })
+}
+
+/// Notes which hooks an `impl AgentMiddleware` has, and lets them be `async fn`s.
+///
+/// It writes `AgentMiddleware::hooks`. Option: `crate = path`, the path of `langgraph_agent`.
+#[proc_macro_attribute]
+pub fn middleware(options: TokenStream, item: TokenStream) -> TokenStream {
+    entry(item.into(), |item| middleware::expand(options.into(), item))
 }
 
 /// Runs a macro; prints its expansion if `LANGGRAPH_MACROS_DEBUG` is set.

@@ -13,10 +13,10 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use langgraph::message::ToolCall;
+use langgraph::message::{Message, ToolCall};
 
 pub use answer::ApprovalAnswer;
-pub(super) use decide::{Approvals, Decided, key, note_edit, note_person};
+pub(super) use decide::{Approvals, Decided, key};
 use decide::{Question, StoredRequest};
 pub use decision::{DecisionKind, ToolDecision};
 pub use expiry::expired_approvals;
@@ -235,4 +235,13 @@ impl fmt::Debug for Approval {
             .field("allowed", &self.allowed)
             .finish_non_exhaustive()
     }
+}
+
+/// Returns the id of the message that requests tools.
+pub(super) fn turn(messages: &[Message]) -> Option<&str> {
+    messages
+        .iter()
+        .rfind(|message| message.is_assistant())?
+        .id
+        .as_deref()
 }

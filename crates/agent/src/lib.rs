@@ -43,7 +43,8 @@
 //! | use a ready-made agent | [`react_agent`], [`SimpleAgent`], [`ToolAgent`], [`think`] |
 //! | limit what a run may spend, and calls at a time | [`Budget`], [`limit`](fn@limit) |
 //! | charge a card once, whatever happens | [`Effect`] |
-//! | ask a person before a tool runs | [`ToolNode::approve`], [`Approval`] |
+//! | surround an agent: hooks, fields, tools of their own | [`AgentMiddleware`], [`ReactAgent::with`] |
+//! | ask a person before a tool runs | [`HumanInTheLoop`], [`Approval`] |
 
 #[allow(unused_extern_crates)] // expansions say `::langgraph_agent`, in this crate too
 extern crate self as langgraph_agent;
@@ -51,6 +52,7 @@ extern crate self as langgraph_agent;
 #[doc(hidden)]
 pub mod __private;
 mod approval;
+mod around;
 mod budget;
 mod clock;
 mod digest;
@@ -59,6 +61,7 @@ mod join_all;
 mod layers;
 mod limit;
 mod messages_state;
+mod middleware;
 mod model;
 mod model_node;
 mod next_action;
@@ -80,6 +83,10 @@ pub use approval::{
     Approval, ApprovalAnswer, ApprovalRequest, ApprovalTurn, DecisionKind, ToolDecision,
     expired_approvals,
 };
+pub use around::{
+    EditRequest, HumanInTheLoop, ModelCaching, ModelFallback, ModelRetry, ToolCaching, ToolErrors,
+    ToolRetry,
+};
 #[doc(no_inline)]
 pub use async_trait::async_trait;
 pub use budget::BudgetExt;
@@ -90,9 +97,14 @@ pub use langgraph_budget::{
     Ledger, MemoryLedger, Price, Prices,
 };
 #[doc(inline)]
-pub use langgraph_macros::tool;
+pub use langgraph_macros::{middleware, tool};
 pub use limit::{Limit, Permit, limit};
 pub use messages_state::{MessagesState, MessagesStateUpdate};
+pub use middleware::{
+    AgentContext, AgentGoto, AgentMiddleware, AgentState, AgentUpdate, FieldAccess, FieldError,
+    Hook, IntoMiddleware, MERGE_FIELDS, MergeFields, MiddlewareField, MiddlewareFields, ModelCall,
+    NextModel, NextTool, ToolAnswer, ToolFailure,
+};
 pub use model::{
     BoundModel, CachedModel, ChatModel, ChatModelExt, ChatRequest, ChatResponse, FallbackModel,
     LimitedModel, MemoryModelCache, ModelCache, ModelError, ModelErrorKind, ModelStream,
@@ -101,7 +113,7 @@ pub use model::{
 pub use model_node::{ModelNode, UnansweredCalls, check_answered};
 pub use next_action::NextAction;
 pub use pending::{NoToolCalls, ToolRoute, pending_tool_calls, tools_condition};
-pub use react::{ReactAgent, react_agent};
+pub use react::{AgentBuildError, ReactAgent, react_agent};
 pub use scripted::{ScriptedModel, Turn};
 pub use simple::{SimpleAgent, SimpleAgentState, SimpleAgentStateUpdate};
 #[cfg(feature = "tracing")]
@@ -128,6 +140,7 @@ pub use with_model::{ContextModel, WithModel};
 /// ```
 pub mod prelude {
     pub use crate::approval::Approval;
+    pub use crate::middleware::AgentMiddleware;
     pub use crate::model::{ChatModel, ChatModelExt, ChatRequest, ChatResponse, ModelError};
     pub use crate::model_node::ModelNode;
     pub use crate::tool::{ParseCall, Tool, ToolContext, ToolError, Tools, schema_tool};
@@ -135,5 +148,5 @@ pub mod prelude {
     pub use crate::with_model::{ContextModel, WithModel};
     #[doc(no_inline)]
     pub use async_trait::async_trait;
-    pub use langgraph_macros::tool;
+    pub use langgraph_macros::{middleware, tool};
 }

@@ -2,10 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::{AgentState, MERGE_FIELDS, MiddlewareFields};
 use langgraph::State;
 use langgraph::message::Message;
 
-/// A state that is a chat history and nothing else.
+/// A state that is a chat history, and the fields of an agent's middleware.
 ///
 /// # Examples
 ///
@@ -23,6 +24,20 @@ pub struct MessagesState {
     /// The chat so far; [`add_messages`](langgraph::message::add_messages) merges updates.
     #[reducer(add_messages)]
     pub messages: Vec<Message>,
+    /// The fields of the agent's middleware.
+    #[reducer(MERGE_FIELDS)]
+    #[serde(default, skip_serializing_if = "MiddlewareFields::is_empty")]
+    pub middleware: MiddlewareFields,
+}
+
+impl AgentState for MessagesState {
+    fn middleware_fields(&self) -> Option<&MiddlewareFields> {
+        Some(&self.middleware)
+    }
+
+    fn update_from_fields(fields: MiddlewareFields) -> Option<MessagesStateUpdate> {
+        Some(MessagesStateUpdate::default().middleware(fields))
+    }
 }
 
 impl MessagesStateUpdate {

@@ -101,14 +101,14 @@ impl ModelNode {
         self
     }
 
-    fn model<'a>(&'a self, cx: &'a Context) -> Result<&'a dyn ChatModel, MissingResource> {
+    pub(super) fn model(&self, cx: &Context) -> Result<Arc<dyn ChatModel>, MissingResource> {
         match &self.model {
-            Some(model) => Ok(&**model),
-            None => cx.resource::<dyn ChatModel>(),
+            Some(model) => Ok(Arc::clone(model)),
+            None => cx.resource_arc::<dyn ChatModel>(),
         }
     }
 
-    fn request(&self, messages: &[Message]) -> ChatRequest {
+    pub(super) fn request(&self, messages: &[Message]) -> ChatRequest {
         let mut request = ChatRequest::new(messages.to_vec()).tools(self.tools.clone());
         if let Some(prompt) = &self.prompt {
             request = request.system(prompt);
@@ -126,15 +126,20 @@ impl ModelNode {
         cx: &Context,
     ) -> Result<Message, NodeError> {
         check_answered(messages)?;
-        let reply = respond(self.model(cx)?, self.request(messages), Some(cx)).await?;
-        let reply = reply.message;
+        let model = self.model(cx)?;
+        let reply = respond(&*model, self.request(messages), Some(cx)).await?;
+        Ok(self.within_steps(reply.message, cx))
+    }
+
+    /// Returns the reply, or an apology if no steps are left for the tools that it requests.
+    pub(super) fn within_steps(&self, reply: Message, cx: &Context) -> Message {
         if !reply.tool_calls().is_empty() && cx.remaining_steps() < self.steps_after_calls {
-            return Ok(Message {
+            return Message {
                 id: reply.id,
                 ..Message::assistant(NO_STEPS_LEFT)
-            });
+            };
         }
-        Ok(reply)
+        reply
     }
 
     /// Returns the model's answer outside of a graph.

@@ -2,17 +2,18 @@
 
 use std::fmt;
 
-use super::layers::Layers;
-use super::{
-    Approval, ChatModel, ChatRequest, IntoTools, MessagesState, ModelNode, ToolNode, Tools,
-    pending_tool_calls,
-};
-use langgraph::graph::{CompilationErrors, CompiledStateGraph, END, START, StateGraph};
-use langgraph::graph::{IntoNode as _, NodeExt as _};
-use langgraph::message::Message;
-use langgraph::node::{Send, Target};
-use langgraph::policy::{Middleware, RetryPolicy};
-use langgraph::state::{HasMessages, State};
+use super::middleware::Chain;
+use super::{AgentState, ChatModel, IntoMiddleware, IntoTools, MessagesState, ModelNode, Tools};
+use langgraph::graph::{CompiledStateGraph, StateGraph};
+use langgraph::state::State;
+
+mod build_error;
+mod call_model;
+mod check;
+mod run_hook;
+mod wire;
+
+pub use build_error::AgentBuildError;
 
 /// Creates an agent that calls `model`, runs the tools it requests, and repeats until the model
 /// answers.
@@ -60,28 +61,25 @@ pub fn react_agent<K>(model: impl ChatModel + 'static, tools: impl IntoTools<K>)
 
 /// A [`react_agent`] before it is compiled.
 ///
-/// Over another state with messages, it is `ReactAgent::<Chat>::new(model, tools)`.
-#[derive(Clone)]
+/// Over another state with messages, it is `ReactAgent::<Chat>::new(model, tools)`; see [`AgentState`].
 #[must_use = "an agent is compiled before it runs"]
 pub struct ReactAgent<S: State = MessagesState> {
     name: String,
     model: ModelNode,
-    tools: ToolNode,
-    retry: Option<RetryPolicy>,
-    layers: Layers<S>,
+    tools: Tools,
+    chain: Chain,
+    state: std::marker::PhantomData<fn() -> S>,
 }
 
-impl<S: HasMessages + Default> ReactAgent<S> {
+impl<S: AgentState> ReactAgent<S> {
     /// Creates the agent over the state `S`; see [`react_agent`].
     pub fn new<K>(model: impl ChatModel + 'static, tools: impl IntoTools<K>) -> Self {
-        let tools = tools.into_tools();
         Self {
             name: "react_agent".to_owned(),
-            // One step for the tools, one for the model's answer.
-            model: ModelNode::new(model).tools(&tools).steps_after_calls(2),
-            tools: ToolNode::new(tools),
-            retry: None,
-            layers: Layers::default(),
+            model: ModelNode::new(model),
+            tools: tools.into_tools(),
+            chain: Chain::default(),
+            state: std::marker::PhantomData,
         }
     }
 
@@ -97,50 +95,23 @@ impl<S: HasMessages + Default> ReactAgent<S> {
         self
     }
 
-    /// Changes each request before it is sent: temperature, tool choice, a shorter history.
-    pub fn configure(
-        mut self,
-        configure: impl Fn(ChatRequest) -> ChatRequest + std::marker::Send + Sync + 'static,
-    ) -> Self {
-        self.model = self.model.configure(configure);
-        self
-    }
-
-    /// Retries a model call that failed: see [`ModelError::retries`](super::ModelError::retries).
-    pub fn retry(mut self, policy: impl Into<RetryPolicy>) -> Self {
-        self.retry = Some(policy.into());
-        self
-    }
-
-    /// Asks a person before these tools run; see [`ToolNode::approve`]. The agent then needs a
-    /// checkpointer and a thread.
-    pub fn approve(mut self, calls: impl Into<Approval>) -> Self {
-        self.tools = self.tools.approve(calls);
-        self
-    }
-
-    /// Configures the tool node, such as how it handles errors.
-    pub fn tool_node(mut self, options: impl FnOnce(ToolNode) -> ToolNode) -> Self {
-        self.tools = options(self.tools);
-        self
-    }
-
-    /// Wraps both nodes in `middleware`, inside the existing middleware: logs, limits, checks.
+    /// Surrounds the agent with middleware: one, or a tuple, the outermost first. What is added later
+    /// is further inside. See [`AgentMiddleware`](super::AgentMiddleware).
     ///
     /// # Examples
     ///
     /// ```
-    /// use langgraph::policy::middleware;
-    /// use langgraph_agent::{ScriptedModel, react_agent};
+    /// use langgraph_agent::{HumanInTheLoop, ModelRetry, ScriptedModel, react_agent};
+    /// # use langgraph_agent::FnTool;
     ///
-    /// let agent = react_agent(ScriptedModel::new(["hi"]), ()).middleware(middleware(|call| {
-    ///     println!("{} starts", call.node());
-    ///     call.run()
-    /// }));
-    /// # let _ = agent.compile();
+    /// # let wipe = FnTool::new("wipe", "Empties the disk.", || async { "wiped" });
+    /// let agent = react_agent(ScriptedModel::new(["hi"]), (wipe,))
+    ///     .with((ModelRetry::attempts(3), HumanInTheLoop::new("wipe")))
+    ///     .compile()?;
+    /// # Ok::<(), langgraph_agent::AgentBuildError>(())
     /// ```
-    pub fn middleware(mut self, middleware: impl Middleware<S>) -> Self {
-        self.layers.add(middleware);
+    pub fn with<K>(mut self, middleware: impl IntoMiddleware<K>) -> Self {
+        self.chain.extend(middleware.into_middleware());
         self
     }
 
@@ -148,61 +119,35 @@ impl<S: HasMessages + Default> ReactAgent<S> {
     ///
     /// # Errors
     ///
-    /// An agent without changes of its own never fails; see [`StateGraph::compile`].
-    pub fn compile(self) -> Result<CompiledStateGraph<S>, CompilationErrors> {
-        self.into_graph().compile()
+    /// [`AgentBuildError`] if the middleware does not fit the agent.
+    pub fn compile(self) -> Result<CompiledStateGraph<S>, AgentBuildError> {
+        Ok(self.into_graph()?.compile()?)
     }
 
-    /// Returns the agent as a graph, to add nodes and breakpoints.
-    pub fn into_graph(self) -> StateGraph<S> {
+    /// Returns the agent as a graph, to add nodes, breakpoints, and middleware around nodes.
+    ///
+    /// # Errors
+    ///
+    /// As [`compile`](Self::compile).
+    pub fn into_graph(self) -> Result<StateGraph<S>, AgentBuildError> {
+        let tools = check::checked::<S>(&self.chain, self.tools)?;
         let mut graph = StateGraph::new();
-        self.layers.apply(&mut graph);
-        let agent = match self.retry {
-            Some(policy) => self.model.retry(policy),
-            None => self.model.into_node(),
-        };
-        graph
-            .set_name(self.name)
-            .add_node("agent", agent)
-            .add_edge(START, "agent");
-        let tools = self.tools.tools().clone();
-        if tools.is_empty() {
-            graph.add_edge("agent", END);
-            return graph;
-        }
-        let worker = graph.add_worker("tools", self.tools);
-        let calls = move |state: &S| {
-            let calls = pending_tool_calls(state);
-            if calls.is_empty() {
-                return vec![Target::Node(END.into())];
-            }
-            let sends = calls.into_iter().map(|call| Send::to(&worker, call));
-            sends.map(Target::Send).collect()
-        };
-        graph.add_conditional_edges("agent", calls, ["tools", END]);
-        if tools.iter().any(|tool| tool.returns_directly()) {
-            let after = move |state: &S| {
-                if answered_directly(state, &tools) {
-                    END
-                } else {
-                    "agent"
-                }
-            };
-            graph.add_conditional_edges("tools", after, ["agent", END]);
-        } else {
-            graph.add_edge("tools", "agent");
-        }
-        graph
+        graph.set_name(self.name);
+        wire::wire(&mut graph, self.model, tools, &self.chain);
+        Ok(graph)
     }
 }
 
-/// Returns true if the last message is the successful answer of a tool that answers for the agent.
-fn answered_directly<S: HasMessages>(state: &S, tools: &Tools) -> bool {
-    let last = state.messages().last().and_then(Message::tool_result);
-    last.is_some_and(|result| {
-        let tool = result.name.as_deref().and_then(|name| tools.get(name));
-        !result.is_error() && tool.is_some_and(|tool| tool.returns_directly())
-    })
+impl<S: State> Clone for ReactAgent<S> {
+    fn clone(&self) -> Self {
+        Self {
+            name: self.name.clone(),
+            model: self.model.clone(),
+            tools: self.tools.clone(),
+            chain: self.chain.clone(),
+            state: std::marker::PhantomData,
+        }
+    }
 }
 
 impl<S: State> fmt::Debug for ReactAgent<S> {
@@ -211,6 +156,7 @@ impl<S: State> fmt::Debug for ReactAgent<S> {
             .field("name", &self.name)
             .field("model", &self.model)
             .field("tools", &self.tools)
-            .finish_non_exhaustive()
+            .field("middleware", &self.chain.names())
+            .finish()
     }
 }

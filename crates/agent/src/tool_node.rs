@@ -11,14 +11,16 @@ use langgraph::message::{Message, ToolCall};
 use langgraph::node::{Command, Context, EachItem, IntoOutput, Node, NodeRun, Output};
 use langgraph::state::{HasMessages, State};
 
+mod around;
 mod call;
 mod each;
 mod kept;
 mod on;
 mod together;
 
+pub(crate) use around::Around;
 use each::each_call;
-use kept::KeptCalls;
+pub(crate) use kept::KeptCalls;
 pub use on::ToolNodeOn;
 
 /// A node that runs the tools that a model requested.

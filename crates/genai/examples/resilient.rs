@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use langgraph::prelude::*;
 use langgraph::stream::StreamOptions;
-use langgraph_agent::{FnTool, MessagesStateUpdate, ModelError, react_agent};
+use langgraph_agent::{FnTool, MessagesStateUpdate, ModelError, ModelRetry, react_agent};
 use tokio::runtime::Builder;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -26,7 +26,7 @@ async fn run(questions: impl Iterator<Item = String>) -> Result<(), Box<dyn Erro
     let retries = ModelError::retries(5).initial_interval(Duration::from_millis(300));
     let agent = react_agent(model, (clock,))
         .prompt("You have a clock.")
-        .retry(retries)
+        .with(ModelRetry::policy(retries))
         .compile()?;
     for question in questions {
         let mut events = agent

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant, SystemTime};
 use langgraph::message::{Content, ContentPart, Media, Message, ToolCall, ToolResult};
 use langgraph_agent::{
     ChatModel, ChatModelExt, ChatRequest, MessagesStateUpdate, ModelError, ModelErrorKind,
-    ToolDefinition, react_agent,
+    ModelRetry, ToolDefinition, react_agent,
 };
 use langgraph_genai::{GenaiModel, Model};
 use langgraph_testing::TestContext;
@@ -450,7 +450,10 @@ async fn waited(refusal: Answer) -> Duration {
     let server = Server::start([refusal, Answer::json("200 OK", &answer)]).await;
     let model: GenaiModel = server.openai().build().unwrap();
     let retries = ModelError::retries(2).immediately();
-    let agent = react_agent(model, ()).retry(retries).compile().unwrap();
+    let agent = react_agent(model, ())
+        .with(ModelRetry::policy(retries))
+        .compile()
+        .unwrap();
     let began = Instant::now();
     let chat = agent.invoke(MessagesStateUpdate::user("hi")).await.unwrap();
     assert_eq!(chat.messages[1].text(), "hello");

@@ -11,7 +11,7 @@ use langgraph::checkpoint::MemorySaver;
 use langgraph::message::{Message, ToolCall};
 use langgraph::prelude::*;
 use langgraph_agent::prelude::*;
-use langgraph_agent::{MessagesState, react_agent};
+use langgraph_agent::{HumanInTheLoop, MessagesState, react_agent};
 use langgraph_mcp::{Elicited, GraphTool, McpClient, McpServer, Question};
 use serde_json::json;
 use tokio::process::Command;
@@ -64,7 +64,7 @@ impl ChatModel for Desk {
 
 /// The server: one tool, `refund_desk`, behind which a graph runs.
 fn server() -> Result<McpServer, Box<dyn Error>> {
-    let agent = react_agent(Desk, (find_order, refund)).approve("refund");
+    let agent = react_agent(Desk, (find_order, refund)).with(HumanInTheLoop::new("refund"));
     let graph = agent.compile()?.checkpointer(Arc::new(MemorySaver::new()));
     let desk = GraphTool::chat("refund_desk", "Looks up orders and refunds them.", graph);
     Ok(McpServer::new("refund desk", "1.0.0").tool(desk))
@@ -106,6 +106,7 @@ async fn ask(question: &str, decision: &str) -> Result<(), Box<dyn Error>> {
     let call = ToolCall::new("c1", "refund_desk", json!({"message": question}));
     let input = MessagesState {
         messages: vec![Message::assistant_with_tool_calls("", [call])],
+        ..MessagesState::default()
     };
     let thread = graph.thread("t");
     let mut outcome = thread.run(input).await?;

@@ -13,7 +13,8 @@ use langgraph::graph::CompiledStateGraph;
 use langgraph::message::ToolCall;
 use langgraph::prelude::*;
 use langgraph_agent::{
-    FnTool, Json, MessagesState, MessagesStateUpdate, ScriptedModel, ToolNode, Turn, react_agent,
+    FnTool, HumanInTheLoop, Json, MessagesState, MessagesStateUpdate, ScriptedModel, ToolNode,
+    Turn, react_agent,
 };
 use langgraph_mcp::{Elicited, GraphTool, Http, McpClient, McpServer, Question};
 use schemars::JsonSchema;
@@ -222,7 +223,7 @@ async fn an_approval_is_a_form_and_a_refusal_reaches_the_model() {
             Turn::text("Done."),
         ]);
         let agent = react_agent(model.clone(), (wipe,))
-            .approve("wipe")
+            .with(HumanInTheLoop::new("wipe"))
             .compile()
             .unwrap();
         let agent = agent.checkpointer(Arc::new(MemorySaver::new()));

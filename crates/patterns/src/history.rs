@@ -57,16 +57,16 @@ pub fn trim(messages: &[Message], max_tokens: u64) -> Vec<Message> {
 }
 
 /// Trims the history of a request: for
-/// [`ModelNode::configure`](langgraph_agent::ModelNode::configure). The state keeps all of it.
+/// [`EditRequest`](langgraph_agent::EditRequest). The state keeps all of it.
 ///
 /// # Examples
 ///
 /// ```
-/// use langgraph_agent::{ScriptedModel, react_agent};
+/// use langgraph_agent::{EditRequest, ScriptedModel, react_agent};
 /// use langgraph_patterns::trim_request;
 ///
 /// let agent = react_agent(ScriptedModel::new(["hi"]), ())
-///     .configure(|request| trim_request(request, 8_000));
+///     .with(EditRequest::with(|request| trim_request(request, 8_000)));
 /// # let _ = agent.compile();
 /// ```
 #[must_use]

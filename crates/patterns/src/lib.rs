@@ -14,8 +14,8 @@
 //!
 //! All of them compile into graphs. As nodes of another graph they live inside its runs: tokens stream
 //! there, resources and budgets are those of the outer run, and pauses pass through. A person who
-//! decides about single calls of tools is an option of the agents themselves:
-//! [`ReactAgent::approve`](langgraph_agent::ReactAgent::approve).
+//! decides about single calls of tools is middleware of the agents themselves:
+//! [`HumanInTheLoop`](langgraph_agent::HumanInTheLoop).
 
 mod guarded;
 mod hand_off;

@@ -148,6 +148,7 @@ impl Reviewed {
         let agent = self.0.mapped(
             |state: &ReviewedState| MessagesState {
                 messages: state.messages.clone(),
+                ..MessagesState::default()
             },
             |state: MessagesState| ReviewedStateUpdate::default().messages(state.messages),
         );

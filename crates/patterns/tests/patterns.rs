@@ -10,8 +10,8 @@ use langgraph::prelude::*;
 use langgraph::stream::{EventKind, StreamOptions};
 use langgraph_agent::prelude::*;
 use langgraph_agent::{
-    Budget, MessagesState, MessagesStateUpdate, ScriptedModel, ToolDecision, Turn, check_answered,
-    react_agent,
+    Budget, HumanInTheLoop, MessagesState, MessagesStateUpdate, ScriptedModel, ToolDecision, Turn,
+    check_answered, react_agent,
 };
 use langgraph_patterns::{
     Guard, GuardVerdict, Guarded, ModelGuard, PlanAndExecute, PlanStateUpdate, Reflection,
@@ -45,7 +45,11 @@ fn ticker(asks: bool) -> CompiledStateGraph<MessagesState> {
         Turn::text("ticked"),
     ]);
     let agent = react_agent(model, (tick,));
-    let agent = if asks { agent.approve("tick") } else { agent };
+    let agent = if asks {
+        agent.with(HumanInTheLoop::new("tick"))
+    } else {
+        agent
+    };
     agent.compile().unwrap()
 }
 

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use crate::log::random_fraction;
 
-use crate::error::{NodeError, Transient};
+use super::limits::pause;
+use crate::error::{NoRuntime, NodeError, Transient};
 
 /// When to retry a failed node, and how long to wait before.
 ///
@@ -180,8 +181,48 @@ impl RetryPolicy {
         self.retry_on.is_empty() || self.retry_on.iter().any(|accept| accept(error))
     }
 
+    /// Waits until the next attempt, after `attempts` attempts, the last of which failed with `error`.
+    /// Returns false if there is none: no attempt is left, or the policy does not retry the error.
+    ///
+    /// For code that repeats a part of a node; a node itself is repeated by
+    /// [`retry`](crate::graph::NodeExt::retry).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use langgraph::error::NodeError;
+    /// use langgraph::policy::RetryPolicy;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), NodeError> {
+    /// let policy = RetryPolicy::attempts(2).immediately();
+    /// let error = NodeError::msg("busy");
+    /// assert!(policy.next_attempt(1, &error).await?);
+    /// assert!(!policy.next_attempt(2, &error).await?);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Outside of a Tokio runtime there is nothing to wait with.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future ends the wait.
+    pub async fn next_attempt(&self, attempts: u32, error: &NodeError) -> Result<bool, NodeError> {
+        if attempts >= self.max_attempts || !self.accepts(error) {
+            return Ok(false);
+        }
+        NoRuntime::handle(|| {
+            format!("another attempt after a wait (the last one failed: {error})")
+        })?;
+        pause(self.wait(attempts, error)).await;
+        Ok(true)
+    }
+
     /// Returns how long to wait after `attempts` attempts, the last of which failed with `error`.
-    pub(crate) fn wait(&self, attempts: u32, error: &NodeError) -> Duration {
+    fn wait(&self, attempts: u32, error: &NodeError) -> Duration {
         let exponent = i32::try_from(attempts.saturating_sub(1)).unwrap_or(i32::MAX);
         let longest = self.max_interval.as_secs_f64();
         let base = (self.initial_interval.as_secs_f64() * self.backoff.powi(exponent)).min(longest);

@@ -9,10 +9,10 @@ use std::time::Duration;
 use super::RetryPolicy;
 use super::cache::Cached;
 use super::error_handler::{ErasedHandler, NodeFailure};
-use super::limits::{alarm, pause};
+use super::limits::alarm;
 use super::middleware::{Middleware, NodeCall};
 use super::policies::Policies;
-use crate::error::{NoRuntime, NodeError};
+use crate::error::NodeError;
 use crate::node::{Call, Context, ErasedItem, GraphNode, NodeRun, Output, Step, catch};
 use crate::state::State;
 
@@ -117,16 +117,11 @@ impl<S: State> Stack<S> {
             let is_failure = !call.cx.has_open_interrupt();
             let policy = self.retry.iter().find(|policy| policy.accepts(&error));
             match policy {
-                Some(policy) if is_failure && attempts < policy.max_attempts => {
-                    let what =
-                        || format!("another attempt after a wait (the last one failed: {error})");
-                    if let Err(missing) = NoRuntime::handle(what) {
-                        let error = missing.into();
-                        return Err(Failed { error, attempts });
-                    }
-                    pause(policy.wait(attempts, &error)).await;
-                    attempts += 1;
-                }
+                Some(policy) if is_failure => match policy.next_attempt(attempts, &error).await {
+                    Ok(true) => attempts += 1,
+                    Ok(false) => return Err(Failed { error, attempts }),
+                    Err(error) => return Err(Failed { error, attempts }),
+                },
                 _ => return Err(Failed { error, attempts }),
             }
         }

@@ -9,7 +9,8 @@ use langgraph::error::{AgentError, CheckpointError};
 use langgraph::message::ToolCall;
 use langgraph::prelude::*;
 use langgraph_agent::{
-    Approval, FnTool, MessagesStateUpdate, ScriptedModel, ToolDecision, Turn, react_agent,
+    Approval, FnTool, HumanInTheLoop, MessagesStateUpdate, ScriptedModel, ToolDecision, Turn,
+    react_agent,
 };
 use langgraph_tests::ByteSaver;
 use langgraph_wait::{WaitExt as _, Waits, WakeExt as _, due, wake_due};
@@ -243,7 +244,7 @@ async fn k3_what_wakes_waits_takes_the_default_of_an_expired_approval() {
         .approvers(|person, _| person == "ada")
         .expires_in(HOUR, ToolDecision::reject("no answer in time"));
     let saver = Arc::new(MemorySaver::new());
-    let agent = react_agent(model, (pay,)).approve(hour);
+    let agent = react_agent(model, (pay,)).with(HumanInTheLoop::new(hour));
     let agent = agent.compile().unwrap().checkpointer(saver.clone());
     let paused = agent.run(MessagesStateUpdate::user("Pay!")).thread("t");
     assert_eq!(paused.await.unwrap().interrupts().len(), 1);

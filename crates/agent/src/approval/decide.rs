@@ -10,7 +10,7 @@ use crate::clock::now_ms;
 use crate::digest::digest;
 use crate::{StandIn, Tool, Tools};
 use langgraph::error::NodeError;
-use langgraph::message::{Content, ContentPart, Message, ToolCall, ToolResult};
+use langgraph::message::{Content, ContentPart, ToolCall, ToolResult};
 use langgraph::node::Context;
 
 /// The result of the decision about one call.
@@ -198,6 +198,24 @@ impl Approval {
     }
 }
 
+impl Decided {
+    /// Notes on the tool's answer what a person has changed, and who has decided.
+    pub(crate) fn note(&self, result: ToolResult) -> ToolResult {
+        let Self::Run { call, edited, by } = self else {
+            return result;
+        };
+        let result = if *edited {
+            note_edit(call, result)
+        } else {
+            result
+        };
+        match by {
+            Some(by) => note_person(by, result),
+            None => result,
+        }
+    }
+}
+
 /// The key of a call's interrupt: its id, or the tool's name if the model gave no id.
 pub(crate) fn key(call: &ToolCall) -> &str {
     if call.id.is_empty() {
@@ -208,36 +226,23 @@ pub(crate) fn key(call: &ToolCall) -> &str {
 }
 
 /// Adds who decided about the call to the tool's answer.
-pub(crate) fn note_person(by: &str, message: Message) -> Message {
-    let Some(result) = message.tool_result() else {
-        return message;
-    };
-    let mut decided = result.clone();
-    decided.decided_by = Some(by.to_owned());
-    Message {
-        id: message.id,
-        extra: message.extra,
-        ..decided.into()
-    }
+fn note_person(by: &str, mut result: ToolResult) -> ToolResult {
+    result.decided_by = Some(by.to_owned());
+    result
 }
 
 /// Adds a note to the tool's answer that its arguments were changed.
-pub(crate) fn note_edit(call: &ToolCall, message: Message) -> Message {
-    let Some(result) = message.tool_result() else {
-        return message;
-    };
+fn note_edit(call: &ToolCall, mut result: ToolResult) -> ToolResult {
     let note = format!(
         "(The user changed the arguments to {}.)\n",
         call.arguments_text()
     );
-    let content = match result.content.clone() {
+    result.content = match result.content {
         Content::Text(text) => Content::Text(note + &text),
         Content::Parts(parts) => {
             let note = ContentPart::text(note);
             Content::Parts([note].into_iter().chain(parts).collect())
         }
     };
-    let mut edited = result.clone();
-    edited.content = content;
-    edited.into()
+    result
 }

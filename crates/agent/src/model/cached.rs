@@ -53,6 +53,17 @@ impl ModelCache for MemoryModelCache {
     }
 }
 
+#[async_trait]
+impl<C: ModelCache + ?Sized> ModelCache for Arc<C> {
+    async fn get(&self, digest: &str) -> Option<ChatResponse> {
+        (**self).get(digest).await
+    }
+
+    async fn put(&self, digest: &str, response: &ChatResponse) {
+        (**self).put(digest, response).await;
+    }
+}
+
 impl fmt::Debug for MemoryModelCache {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("MemoryModelCache")

@@ -3,15 +3,16 @@
 use std::any::Any;
 use std::fmt;
 use std::ops::Deref;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::ToolError;
-use crate::Effect;
+use super::{ToolError, Tools};
+use crate::{Effect, FieldAccess, MiddlewareFields};
 use langgraph::error::{Interrupted, NodeError};
-use langgraph::message::ToolCall;
+use langgraph::message::{Message, ToolCall};
 use langgraph::node::{Context, OnceKey};
 use langgraph::state::State;
 
@@ -49,6 +50,9 @@ pub struct ToolContext<'a> {
     cx: &'a Context,
     call: &'a ToolCall,
     state: Option<&'a (dyn Any + Send + Sync)>,
+    messages: &'a [Message],
+    fields: Arc<FieldAccess<'a>>,
+    tools: Option<&'a Tools>,
     /// The prefix of interrupt keys, if several calls share one task.
     scope: Option<&'a str>,
     asked: AtomicUsize,
@@ -63,6 +67,9 @@ impl<'a> ToolContext<'a> {
             cx,
             call,
             state: None,
+            messages: &[],
+            fields: Arc::default(),
+            tools: None,
             scope: None,
             asked: AtomicUsize::new(0),
             waits: AtomicBool::new(false),
@@ -74,6 +81,45 @@ impl<'a> ToolContext<'a> {
     pub fn with_state<S: State>(mut self, state: &'a S) -> Self {
         self.state = Some(state);
         self
+    }
+
+    /// Gives the tool access to the chat.
+    #[must_use]
+    pub(crate) fn with_messages(mut self, messages: &'a [Message]) -> Self {
+        self.messages = messages;
+        self
+    }
+
+    /// Names the tools that the model can call.
+    #[must_use]
+    pub(crate) fn with_tools(mut self, tools: &'a Tools) -> Self {
+        self.tools = Some(tools);
+        self
+    }
+
+    /// Gives the tool access to the fields of the agent's middleware.
+    #[must_use]
+    pub(crate) fn with_fields(mut self, fields: Option<&'a MiddlewareFields>) -> Self {
+        self.fields = Arc::new(FieldAccess::new(fields));
+        self
+    }
+
+    /// Returns the context of the same call with other arguments. It shares the fields.
+    pub(crate) fn with_call<'b>(&self, call: &'b ToolCall) -> ToolContext<'b>
+    where
+        'a: 'b,
+    {
+        ToolContext {
+            cx: self.cx,
+            call,
+            state: self.state,
+            messages: self.messages,
+            fields: Arc::clone(&self.fields),
+            tools: self.tools,
+            scope: self.scope,
+            asked: AtomicUsize::new(0),
+            waits: AtomicBool::new(false),
+        }
     }
 
     /// Separates the interrupts of this call from those of others in the same task.
@@ -91,6 +137,23 @@ impl<'a> ToolContext<'a> {
     /// Returns the id of the call, which its answer carries.
     pub fn call_id(&self) -> &'a str {
         &self.call.id
+    }
+
+    /// Returns the chat so far, as the node that calls the tool sees it.
+    pub fn messages(&self) -> &'a [Message] {
+        self.messages
+    }
+
+    /// Returns the tools of the node that makes the call.
+    pub(crate) fn tools(&self) -> &'a Tools {
+        const NONE: &Tools = &Tools::empty();
+        self.tools.unwrap_or(NONE)
+    }
+
+    /// Returns the fields of the agent's middleware. What a tool writes needs an
+    /// [agent](crate::react_agent) whose middleware declares the field.
+    pub fn fields(&self) -> &FieldAccess<'a> {
+        &self.fields
     }
 
     /// Returns the state of the graph that calls the tool.

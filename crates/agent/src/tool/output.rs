@@ -38,6 +38,12 @@ impl CommandFor {
     }
 }
 
+impl fmt::Debug for CommandFor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a command for `{}`", self.state)
+    }
+}
+
 impl ToolOutput {
     /// Answers with text.
     pub fn text(text: impl Into<String>) -> Self {
@@ -85,10 +91,7 @@ impl fmt::Debug for ToolOutput {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ToolOutput")
             .field("content", &self.content)
-            .field(
-                "command",
-                &self.command.as_ref().map(|command| command.state),
-            )
+            .field("command", &self.command)
             .finish()
     }
 }

@@ -28,6 +28,10 @@ impl Tools {
         Self::default()
     }
 
+    pub(super) const fn empty() -> Self {
+        Self(Vec::new())
+    }
+
     /// Adds a tool. It replaces one of the same name.
     #[must_use]
     pub fn with<K>(mut self, tool: impl IntoTool<K>) -> Self {
@@ -52,6 +56,25 @@ impl Tools {
     /// Returns the tools in order.
     pub fn iter(&self) -> std::slice::Iter<'_, Arc<dyn Tool>> {
         self.0.iter()
+    }
+
+    /// Checks that there are tools of these names.
+    ///
+    /// # Errors
+    ///
+    /// A text that names the first one that is missing, and those that there are.
+    pub fn require<'a>(&self, names: impl IntoIterator<Item = &'a String>) -> Result<(), String> {
+        let mut names = names.into_iter();
+        match names.find(|name| self.get(name).is_none()) {
+            None => Ok(()),
+            Some(name) => {
+                let known: Vec<_> = self.iter().map(Tool::name).collect();
+                Err(format!(
+                    "there is no tool `{name}` (tools: {})",
+                    known.join(", ")
+                ))
+            }
+        }
     }
 
     /// Returns true if there are no tools.

@@ -1,9 +1,11 @@
 //! One call: it runs, and its result becomes a message.
 
 use super::{Errors, ToolNode};
-use crate::approval::{self, Decided};
+use crate::approval::Decided;
+use crate::join_all::join_all;
+use crate::middleware::{Chain, RunTool};
 use crate::tool::CommandFor;
-use crate::{StandIn, ToolContext, ToolError, ToolOutput};
+use crate::{StandIn, ToolAnswer, ToolContext, ToolError, ToolFailure, async_trait};
 use langgraph::error::NodeError;
 use langgraph::message::{Message, ToolCall, ToolResult};
 use langgraph::node::{Command, Context};
@@ -22,107 +24,75 @@ impl ToolNode {
         &self,
         call: &ToolCall,
         decided: &Decided,
-        result: Option<Result<Result<ToolOutput, Failed>, String>>,
+        result: Option<Result<Result<ToolAnswer, Failed>, String>>,
     ) -> Result<Answer<S>, NodeError> {
         match decided {
             Decided::Answered(result) => Ok(Answer {
                 message: result.clone().with_name(&call.name).into(),
                 command: None,
             }),
-            Decided::Run { call, edited, by } => {
+            Decided::Run { call, .. } => {
                 let result = result.unwrap_or_else(|| Err("the call has vanished".to_owned()));
-                let mut answer = self.answer(call, result)?;
-                if *edited {
-                    answer.message = approval::note_edit(call, answer.message);
-                }
-                if let Some(by) = by {
-                    answer.message = approval::note_person(by, answer.message);
-                }
-                Ok(answer)
+                let ToolAnswer {
+                    result, command, ..
+                } = self.answer(call, result)?;
+                Ok(Answer {
+                    message: decided.note(result).into(),
+                    command: command_for(call, command)?,
+                })
             }
         }
     }
 
-    pub(super) async fn run_call(&self, cx: &ToolContext<'_>) -> Result<ToolOutput, Failed> {
+    /// Calls the tool through the middleware.
+    pub(super) async fn run_call(
+        &self,
+        cx: &ToolContext<'_>,
+        chain: &Chain,
+    ) -> Result<ToolAnswer, Failed> {
         let call = cx.call();
-        let Some(tool) = self.tools.get(&call.name) else {
+        if self.tools.get(&call.name).is_none() {
             return Err(Failed::Unknown);
-        };
+        }
         if call.invalid_arguments().is_some() {
-            return Err(Failed::Tool(ToolError::arguments(
-                "the arguments are not a JSON object",
-            )));
+            let error = "the arguments are not a JSON object".to_owned();
+            return Err(Failed::Arguments(error));
         }
-        if let Ok(stand_in) = cx.resource::<dyn StandIn>()
-            && let Some(result) = stand_in.tool(call, cx)
-        {
-            return Err(result.map_or_else(fatal, |result| Failed::Instead(Box::new(result))));
-        }
-        let kept = self.kept.as_ref().filter(|kept| kept.keeps(call));
-        if let Some(content) = kept.and_then(|kept| kept.get(call)) {
-            return Ok(ToolOutput::content(content));
-        }
-        let call_of_tool = Amounts::default().with(BudgetItem::ToolCalls, 1);
-        let reserved = match Funds::of(cx) {
-            Some(funds) => Some(funds.reserve(call_of_tool, cx).await.map_err(fatal)?),
-            None => None,
+        let tool = CallTool { node: self, cx };
+        let answer = if chain.is_empty() {
+            tool.run_as(cx).await
+        } else {
+            chain.call_tool(call.clone(), cx, &tool).await
         };
-        let result = tool.as_ref().call(call.arguments.clone(), cx);
-        #[cfg(feature = "tracing")]
-        let result = crate::spans::tool(cx, result);
-        let result = result.await;
-        // A call that pauses runs again, and counts then.
-        if let Some(reserved) = reserved.filter(|_| cx.has_open_interrupt()) {
-            reserved.cancel().await.map_err(fatal)?;
-        }
-        if let (Some(kept), Ok(output)) = (kept, &result)
-            && !cx.has_open_interrupt()
-        {
-            kept.put(call, output);
-        }
-        result.map_err(Failed::Tool)
+        answer.map_err(Failed::Fatal)
     }
 
-    /// Returns the message that answers the call.
-    fn answer<S: State>(
+    /// Returns the answer to the call.
+    fn answer(
         &self,
         call: &ToolCall,
-        result: Result<Result<ToolOutput, Failed>, String>,
-    ) -> Result<Answer<S>, NodeError> {
+        result: Result<Result<ToolAnswer, Failed>, String>,
+    ) -> Result<ToolAnswer, NodeError> {
         let error = match result {
-            Ok(Ok(output)) => {
-                let command = output.command.map(CommandFor::take::<S>);
-                let command = command.transpose().map_err(|state| {
-                    NodeError::msg(format!(
-                        "tool `{}` answered with a command for a graph over `{state}`, and this one is over `{}`",
-                        call.name,
-                        std::any::type_name::<S>(),
-                    ))
-                })?;
-                let result = ToolResult::new(&call.id, output.content);
-                return Ok(Answer {
-                    message: result.with_name(&call.name).into(),
-                    command,
-                });
-            }
-            Ok(Err(Failed::Instead(result))) => {
-                return Ok(Answer {
-                    message: Message::from(*result),
-                    command: None,
-                });
-            }
+            Ok(Ok(answer)) => return Ok(answer),
+            Ok(Err(Failed::Fatal(error))) => return Err(error),
             Ok(Err(Failed::Unknown)) => self.unknown(call),
-            Ok(Err(Failed::Tool(ToolError::Arguments(error)))) => bad_arguments(call, &error),
-            Ok(Err(Failed::Tool(ToolError::Model(error)))) => self.report(call, &error)?,
-            Ok(Err(Failed::Tool(ToolError::Fatal(error)))) => return Err(error),
+            Ok(Err(Failed::Arguments(error))) => bad_arguments(call, &error),
             Err(panic) => self.report(call, &format!("panicked: {panic}"))?,
         };
-        Ok(Answer {
-            message: ToolResult::error(&call.id, error)
-                .with_name(&call.name)
-                .into(),
-            command: None,
-        })
+        let result = ToolResult::error(&call.id, error).with_name(&call.name);
+        Ok(ToolAnswer::new(result))
+    }
+
+    /// Returns the answer to a call whose tool has failed, unless that fails the node.
+    fn failed(&self, call: &ToolCall, error: ToolError) -> Result<ToolAnswer, NodeError> {
+        let failure = ToolFailure::of(error)?;
+        let text = match &failure {
+            ToolFailure::Arguments(error) => bad_arguments(call, error),
+            ToolFailure::Tool(error) => self.report(call, error)?,
+        };
+        let result = ToolResult::error(&call.id, text).with_name(&call.name);
+        Ok(ToolAnswer::failed(result, failure))
     }
 
     fn unknown(&self, call: &ToolCall) -> String {
@@ -143,8 +113,83 @@ impl ToolNode {
     }
 }
 
-fn fatal(error: NodeError) -> Failed {
-    Failed::Tool(ToolError::Fatal(error))
+/// Returns the command of a tool, if it is for this graph.
+fn command_for<S: State>(
+    call: &ToolCall,
+    command: Option<CommandFor>,
+) -> Result<Option<Command<S>>, NodeError> {
+    let command = command.map(CommandFor::take::<S>).transpose();
+    command.map_err(|state| {
+        NodeError::msg(format!(
+            "tool `{}` answered with a command for a graph over `{state}`, and this one is over `{}`",
+            call.name,
+            std::any::type_name::<S>(),
+        ))
+    })
+}
+
+/// The innermost part of a call: the tool itself.
+struct CallTool<'a> {
+    node: &'a ToolNode,
+    cx: &'a ToolContext<'a>,
+}
+
+#[async_trait]
+impl RunTool for CallTool<'_> {
+    async fn run_tool(&self, call: ToolCall) -> Result<ToolAnswer, NodeError> {
+        if call == *self.cx.call() {
+            return self.run_as(self.cx).await;
+        }
+        self.run_as(&self.cx.with_call(&call)).await
+    }
+}
+
+impl CallTool<'_> {
+    async fn run_as(&self, cx: &ToolContext<'_>) -> Result<ToolAnswer, NodeError> {
+        let (node, call) = (self.node, cx.call());
+        let Some(tool) = node.tools.get(&call.name) else {
+            return node.answer(call, Ok(Err(Failed::Unknown)));
+        };
+        if let Ok(stand_in) = cx.resource::<dyn StandIn>()
+            && let Some(result) = stand_in.tool(call, cx)
+        {
+            return result.map(ToolAnswer::new);
+        }
+        let answered = |content| ToolResult::new(&call.id, content).with_name(&call.name);
+        let kept = node.kept.as_ref().filter(|kept| kept.keeps(call));
+        if let Some(content) = kept.and_then(|kept| kept.get(call)) {
+            return Ok(ToolAnswer::new(answered(content)));
+        }
+        let call_of_tool = Amounts::default().with(BudgetItem::ToolCalls, 1);
+        let reserved = match Funds::of(cx) {
+            Some(funds) => Some(funds.reserve(call_of_tool, cx).await?),
+            None => None,
+        };
+        let result = tool.as_ref().call(call.arguments.clone(), cx);
+        #[cfg(feature = "tracing")]
+        let result = crate::spans::tool(cx, result);
+        let result = join_all([Box::pin(result)]).await.pop();
+        // A call that pauses runs again, and counts then.
+        if let Some(reserved) = reserved.filter(|_| cx.has_open_interrupt()) {
+            reserved.cancel().await?;
+        }
+        let result = result.unwrap_or_else(|| Err("the call has vanished".to_owned()));
+        let result =
+            result.unwrap_or_else(|panic| Err(ToolError::model(format!("panicked: {panic}"))));
+        if let (Some(kept), Ok(output)) = (kept, &result)
+            && output.command.is_none()
+            && !cx.fields().is_written()
+            && !cx.has_open_interrupt()
+        {
+            kept.put(call, output.content.clone());
+        }
+        match result {
+            Ok(output) => {
+                Ok(ToolAnswer::new(answered(output.content)).with_command(output.command))
+            }
+            Err(error) => node.failed(call, error),
+        }
+    }
 }
 
 /// Ends the task if a tool has interrupted, whatever the tool did with the error.
@@ -160,9 +205,8 @@ pub(super) fn pause(cx: &Context) -> Result<(), NodeError> {
 /// Why a call has no answer from its tool.
 pub(super) enum Failed {
     Unknown,
-    /// A stand-in has answered.
-    Instead(Box<ToolResult>),
-    Tool(ToolError),
+    Arguments(String),
+    Fatal(NodeError),
 }
 
 fn bad_arguments(call: &ToolCall, error: &str) -> String {
@@ -171,13 +215,4 @@ fn bad_arguments(call: &ToolCall, error: &str) -> String {
         call.name,
         call.arguments_text(),
     )
-}
-
-/// Returns the id of the message that requests tools.
-pub(super) fn turn(messages: &[Message]) -> Option<&str> {
-    messages
-        .iter()
-        .rfind(|message| message.is_assistant())?
-        .id
-        .as_deref()
 }

@@ -4,12 +4,13 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use super::call::{Answer, pause, turn};
+use super::around::Around;
+use super::call::{Answer, pause};
 use super::{Answers, ToolNode};
-use crate::ToolContext;
 use crate::approval::{self, Decided};
 use crate::join_all::join_all;
 use crate::pending::pending;
+use crate::{MiddlewareFields, ToolContext};
 use langgraph::error::NodeError;
 use langgraph::graph::{ConfiguredWorker, IntoWorker, NodeExt, worker};
 use langgraph::message::{Message, ToolCall};
@@ -24,24 +25,32 @@ impl ToolNode {
         messages: &[Message],
         write: &(dyn Fn(Vec<Message>) -> S::Update + Send + Sync),
         cx: &Context,
+        around: &Around<S>,
     ) -> Result<Answers<S>, NodeError> {
         self.approvals.check(&self.tools)?;
         let key = approval::key(call);
         let approvals = &self.approvals;
         let decided = approvals
-            .decide(call, key, turn(messages), &self.tools, cx)
+            .decide(call, key, approval::turn(messages), &self.tools, cx)
             .await?;
         let mut result = None;
+        let mut written = MiddlewareFields::default();
         if let Decided::Run { call, .. } = &decided {
-            let context = ToolContext::new(cx, call).with_state(state);
-            result = join_all([Box::pin(self.run_call(&context))]).await.pop();
+            let context = ToolContext::new(cx, call)
+                .with_state(state)
+                .with_messages(messages)
+                .with_tools(&self.tools)
+                .with_fields((around.fields)(state));
+            let run = self.run_call(&context, &around.chain);
+            result = join_all([Box::pin(run)]).await.pop();
+            written = context.fields().take();
         }
         let answer: Answer<S> = self.answer_decided(call, &decided, result)?;
         pause(cx)?;
         let update = Command::update(write(vec![answer.message]));
-        Ok(Answers(
-            [update].into_iter().chain(answer.command).collect(),
-        ))
+        let written = around.write(written)?.map(Command::update);
+        let commands = [update].into_iter().chain(written).chain(answer.command);
+        Ok(Answers(commands.collect()))
     }
 }
 
@@ -64,7 +73,8 @@ pub(super) fn each_call<S: State>(node: ToolNode, read: Read<S>, write: Write<S>
         NodeRun::future(async move {
             match still_pending(read(state), call) {
                 Some(call) => {
-                    node.answer_one(&call, state, read(state), &*write, cx)
+                    let plain = Around::default();
+                    node.answer_one(&call, state, read(state), &*write, cx, &plain)
                         .await
                 }
                 None => Ok(Answers(Vec::new())),
@@ -111,12 +121,23 @@ pub enum ByToolNode {}
 #[diagnostic::do_not_recommend]
 impl<S: HasMessages> IntoWorker<S, ToolCall, ByToolNode> for ToolNode {
     fn into_worker(self) -> ConfiguredWorker<S, ToolCall> {
-        let asks = self.asks();
-        let node = Arc::new(self);
+        self.into_worker_inside(Around::default())
+    }
+}
+
+impl ToolNode {
+    /// Converts into the worker of an agent, inside middleware.
+    pub(crate) fn into_worker_inside<S: HasMessages>(
+        self,
+        around: Around<S>,
+    ) -> ConfiguredWorker<S, ToolCall> {
+        let asks = self.asks() || around.chain.iter().any(|one| one.interrupts());
+        let (node, around) = (Arc::new(self), Arc::new(around));
         let worker = worker(borrowing(move |call: ToolCall, state: &S, cx: &Context| {
-            let node = Arc::clone(&node);
+            let (node, around) = (Arc::clone(&node), Arc::clone(&around));
             Box::pin(async move {
-                node.answer_one(&call, state, state.messages(), &S::update_from_messages, cx)
+                let write = &S::update_from_messages;
+                node.answer_one(&call, state, state.messages(), write, cx, &around)
                     .await
             })
         }));

@@ -7,12 +7,11 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::time::Instant;
 
-use crate::ToolOutput;
 use crate::digest::digest;
 use langgraph::message::{Content, ToolCall};
 
 /// The answers of some tools by name and arguments.
-pub(super) struct KeptCalls {
+pub(crate) struct KeptCalls {
     tools: Vec<String>,
     ttl: Duration,
     answers: Mutex<HashMap<String, (Content, Instant)>>,
@@ -22,7 +21,7 @@ pub(super) struct KeptCalls {
 const SWEEP_AT: usize = 1024;
 
 impl KeptCalls {
-    pub(super) fn new(tools: Vec<String>, ttl: Duration) -> Self {
+    pub(crate) fn new(tools: Vec<String>, ttl: Duration) -> Self {
         Self {
             tools,
             ttl,
@@ -30,26 +29,27 @@ impl KeptCalls {
         }
     }
 
-    pub(super) fn keeps(&self, call: &ToolCall) -> bool {
+    pub(crate) fn tools(&self) -> &[String] {
+        &self.tools
+    }
+
+    pub(crate) fn keeps(&self, call: &ToolCall) -> bool {
         self.tools.contains(&call.name)
     }
 
-    pub(super) fn get(&self, call: &ToolCall) -> Option<Content> {
+    pub(crate) fn get(&self, call: &ToolCall) -> Option<Content> {
         let answers = self.answers();
         let (content, since) = answers.get(&key(call))?;
         (since.elapsed() < self.ttl).then(|| content.clone())
     }
 
-    /// Keeps an answer, unless it also does something.
-    pub(super) fn put(&self, call: &ToolCall, output: &ToolOutput) {
-        if output.command.is_some() {
-            return;
-        }
+    /// Keeps an answer that does nothing but answer.
+    pub(crate) fn put(&self, call: &ToolCall, content: Content) {
         let mut answers = self.answers();
         if answers.len() >= SWEEP_AT {
             answers.retain(|_, (_, since)| since.elapsed() < self.ttl);
         }
-        answers.insert(key(call), (output.content.clone(), Instant::now()));
+        answers.insert(key(call), (content, Instant::now()));
     }
 
     fn answers(&self) -> MutexGuard<'_, HashMap<String, (Content, Instant)>> {

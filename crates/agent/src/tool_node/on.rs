@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::ToolNode;
+use super::around::Around;
 use super::each::{ByToolNode, Read, Write, borrowing, each_call};
 use crate::Approval;
 use langgraph::graph::{ConfiguredWorker, IntoWorker, NodeExt, worker};
@@ -53,7 +54,7 @@ impl<S: State> IntoWorker<S, ToolCall, ByToolNode> for ToolNodeOn<S> {
             Box::pin(async move {
                 let messages = (on.read)(state);
                 on.node
-                    .answer_one(&call, state, messages, &*on.write, cx)
+                    .answer_one(&call, state, messages, &*on.write, cx, &Around::default())
                     .await
             })
         }));

@@ -1,11 +1,12 @@
 //! All calls in one task.
 
-use super::call::{Answer, pause, turn};
+use super::call::{Answer, pause};
 use super::{Answers, ToolNode};
 use crate::ToolContext;
 use crate::approval::{self, Decided};
 use crate::digest::digest;
 use crate::join_all::join_all;
+use crate::middleware::Chain;
 use crate::pending::pending;
 use langgraph::error::NodeError;
 use langgraph::message::{Message, ToolCall};
@@ -21,8 +22,9 @@ impl ToolNode {
         write: &(dyn Fn(Vec<Message>) -> S::Update + Send + Sync),
         cx: &Context,
     ) -> Result<Answers<S>, NodeError> {
-        let calls = pending(messages)?;
-        let decided = self.decide_all(&calls, turn(messages), cx).await?;
+        let chat = messages;
+        let calls = pending(chat)?;
+        let decided = self.decide_all(&calls, approval::turn(chat), cx).await?;
         let known = calls.iter().map(|call| finished_before(call, &calls, cx));
         let known: Vec<Option<Message>> = known.collect();
         let runs = decided.iter().zip(&known);
@@ -30,10 +32,14 @@ impl ToolNode {
             Decided::Run { call, .. } if known.is_none() => Some(call),
             _ => None,
         });
+        let context = |call| ToolContext::new(cx, call).with_state(state);
         let contexts: Vec<_> = runs
-            .map(|call| ToolContext::new(cx, call).with_state(state).scoped())
+            .map(|call| context(call).with_messages(chat).scoped())
             .collect();
-        let runs = contexts.iter().map(|cx| Box::pin(self.run_call(cx)));
+        let chain = Chain::default();
+        let runs = contexts
+            .iter()
+            .map(|cx| Box::pin(self.run_call(cx, &chain)));
         let mut results = join_all(runs).await.into_iter().zip(&contexts);
         let mut finished = Vec::new();
         let mut messages = Vec::with_capacity(calls.len());

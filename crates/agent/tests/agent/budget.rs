@@ -9,8 +9,8 @@ use langgraph::prelude::*;
 use langgraph_agent::prelude::*;
 use langgraph_agent::{
     AtLimit, Budget, BudgetAnswer, BudgetExceeded, BudgetExt, BudgetItem, BudgetRequest, FnTool,
-    MessagesState, MessagesStateUpdate, ModelErrorKind, Price, Prices, ScriptedModel, TokenCount,
-    Turn, react_agent,
+    HumanInTheLoop, MessagesState, MessagesStateUpdate, ModelErrorKind, Price, Prices,
+    ScriptedModel, TokenCount, Turn, react_agent,
 };
 use serde_json::json;
 
@@ -304,8 +304,9 @@ async fn k4_per_run_starts_anew_at_a_resume_and_per_thread_does_not() {
         let pay = FnTool::new("pay", "Pays.", || async { "paid" });
         let seen = Arc::clone(&keys);
         let note = move |cx: &Context| seen.lock().unwrap().push(cx.run_id().to_owned());
-        let agent = react_agent(model, (pay,)).approve("pay");
-        let agent = agent.middleware(NotesRun(note));
+        let agent = react_agent(model, (pay,)).with(HumanInTheLoop::new("pay"));
+        let mut agent = agent.into_graph().unwrap();
+        agent.middleware(NotesRun(note));
         let budget = Arc::new(budget.model_calls(10));
         let agent = agent.compile().unwrap().resource(Arc::clone(&budget));
         let agent = agent.checkpointer(Arc::new(MemorySaver::new()));

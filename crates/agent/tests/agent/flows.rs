@@ -5,7 +5,9 @@ use std::sync::Arc;
 use langgraph::message::{FinishReason, Role, Usage};
 use langgraph::prelude::*;
 use langgraph_agent::prelude::*;
-use langgraph_agent::{MessagesState, MessagesStateUpdate, ModelErrorKind, ScriptedModel, Turn};
+use langgraph_agent::{
+    AgentState, MessagesState, MessagesStateUpdate, ModelErrorKind, ScriptedModel, Turn,
+};
 
 use super::support::{asks_the_time, clock, shown};
 
@@ -17,6 +19,8 @@ pub(crate) struct Chat {
     #[reducer(append)]
     pub(crate) trail: Vec<String>,
 }
+
+impl AgentState for Chat {}
 
 enum Intent {
     Translate,

@@ -1,6 +1,7 @@
 //! Models, tools, the ready-made agents, and the flows that agents are made of.
 #![allow(clippy::unwrap_used)] // clippy does not know that nodes and helpers of tests are tests
 
+mod around;
 mod budget;
 mod effects;
 mod failing;

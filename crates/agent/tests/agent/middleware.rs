@@ -39,15 +39,16 @@ async fn ready_made_agents_run_inside_middleware() {
     let names = Names::default();
     let loops = ["agent", "tools", "agent"];
 
-    let agent = react_agent(model(), (clock(),)).middleware(names.clone());
-    let agent = agent.compile().unwrap();
+    let mut agent = react_agent(model(), (clock(),)).into_graph().unwrap();
+    let agent = agent.middleware(names.clone()).compile().unwrap();
     agent.invoke(MessagesStateUpdate::user("?")).await.unwrap();
     assert_eq!(names.take(), loops);
 
     // Over a state of one's own, too.
-    let agent = ReactAgent::<Chat>::new(model(), (clock(),)).middleware(names.clone());
+    let agent = ReactAgent::<Chat>::new(model(), (clock(),));
     let question = ChatUpdate::default().messages(vec![Message::user("?")]);
-    let agent = agent.into_graph().compile().unwrap();
+    let mut agent = agent.into_graph().unwrap();
+    let agent = agent.middleware(names.clone()).compile().unwrap();
     agent.invoke(question).await.unwrap();
     assert_eq!(names.take(), loops);
 

@@ -85,6 +85,7 @@ async fn a_chat_with_unanswered_tool_calls_is_refused() {
 fn tools_condition_looks_at_the_last_message() {
     let state = |message| MessagesState {
         messages: vec![message],
+        ..MessagesState::default()
     };
     let calls = [call("c1", "t", json!({}))];
     let asking = state(Message::assistant_with_tool_calls("", calls));

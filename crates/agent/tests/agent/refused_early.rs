@@ -8,8 +8,8 @@ use langgraph::checkpoint::MemorySaver;
 use langgraph::error::{NodeError, is_transient};
 use langgraph::message::ToolCall;
 use langgraph_agent::{
-    AtLimit, Budget, FnTool, MessagesStateUpdate, ModelError, ModelErrorKind, ScriptedModel,
-    ToolError, Turn, react_agent,
+    AtLimit, Budget, FnTool, HumanInTheLoop, MessagesStateUpdate, ModelError, ModelErrorKind,
+    ModelRetry, ScriptedModel, ToolCaching, ToolError, Turn, react_agent,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -30,7 +30,7 @@ async fn an_agent_that_asks_is_refused_without_a_checkpointer_before_its_model_i
     let model = ScriptedModel::new(["never"]);
     let wipe = FnTool::new("wipe", "Empties the disk.", || async { "wiped" });
     let agent = react_agent(model.clone(), (wipe,))
-        .approve("wipe")
+        .with(HumanInTheLoop::new("wipe"))
         .compile()
         .unwrap();
     let error = agent
@@ -67,7 +67,10 @@ async fn any_retry_policy_knows_what_a_model_error_says_and_waits_as_it_asks() {
         ModelError::new(ModelErrorKind::RateLimited { retry_after }, "slow down")
     };
     let model = ScriptedModel::new([Turn::error(limited()), Turn::text("Hi.")]);
-    let agent = react_agent(model, ()).retry(2).compile().unwrap();
+    let agent = react_agent(model, ())
+        .with(ModelRetry::policy(2))
+        .compile()
+        .unwrap();
     let began = Instant::now();
     agent.invoke(MessagesStateUpdate::user("Hi")).await.unwrap();
     assert!(
@@ -123,7 +126,7 @@ async fn an_equal_call_is_answered_from_memory_whatever_its_id() {
     let ttl = Duration::from_secs(60);
     let agent = react_agent(ScriptedModel::new(turns), (weather,));
     let agent = agent
-        .tool_node(|node| node.keep_answers(["weather"], ttl))
+        .with(ToolCaching::new(["weather"], ttl))
         .compile()
         .unwrap();
     let state = agent.invoke(MessagesStateUpdate::user("?")).await.unwrap();

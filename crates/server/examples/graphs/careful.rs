@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::sync::Arc;
 
-use langgraph_agent::{ChatModel, MessagesState, ReactAgent};
+use langgraph_agent::{ChatModel, HumanInTheLoop, MessagesState, ReactAgent};
 use langgraph_examples::tools;
 use langgraph_server::{GraphHandle, ServedGraph};
 
@@ -11,7 +11,7 @@ pub(crate) fn graph(model: Arc<dyn ChatModel>) -> Result<ServedGraph, Box<dyn Er
     let agent = ReactAgent::<MessagesState>::new(model, tools::all())
         .name("careful")
         .prompt("Answer the question. Use the tools for arithmetic, the time, and files.")
-        .approve("find_files")
+        .with(HumanInTheLoop::new("find_files"))
         .compile()?;
     let schema = super::essay::messages_schema();
     let handle = GraphHandle::new(agent)

@@ -9,8 +9,8 @@ use langgraph::node::OnceKey;
 use langgraph::prelude::*;
 use langgraph_agent::prelude::*;
 use langgraph_agent::{
-    Approval, EffectExt, FnTool, MessagesStateUpdate, ScriptedModel, ToolDecision, Turn,
-    react_agent,
+    Approval, EffectExt, FnTool, HumanInTheLoop, MessagesStateUpdate, ScriptedModel, ToolDecision,
+    Turn, react_agent,
 };
 use langgraph_testing::replay;
 use serde_json::json;
@@ -88,7 +88,10 @@ async fn k8_models_and_tools_of_a_replayed_agent_answer_as_they_did_then() {
         Turn::tool_calls([ToolCall::new("c3", "refund", json!({}))]),
     ]);
     let saver = Arc::new(MemorySaver::new());
-    let graph = desk(model).approve("refund").compile().unwrap();
+    let graph = desk(model)
+        .with(HumanInTheLoop::new("refund"))
+        .compile()
+        .unwrap();
     let graph = graph.checkpointer(saver.clone());
     let question = || MessagesStateUpdate::user("My money!");
     let thread = graph.thread("t");
@@ -99,7 +102,10 @@ async fn k8_models_and_tools_of_a_replayed_agent_answer_as_they_did_then() {
 
     // No turn is left in the script: the model is not asked.
     let silent = ScriptedModel::new(Vec::<Turn>::new());
-    let same = desk(silent.clone()).approve("refund").compile().unwrap();
+    let same = desk(silent.clone())
+        .with(HumanInTheLoop::new("refund"))
+        .compile()
+        .unwrap();
     let report = replay(saver.clone(), &same).await.unwrap();
     assert!(report.is_same(), "{report}");
     assert_eq!(report.threads[0].supersteps, 7, "{report}");
@@ -134,7 +140,7 @@ async fn k8_an_expired_approval_asks_again_in_a_replay() {
         let soon = std::time::Duration::from_millis(20);
         let approval = Approval::of(["double"]).expires_in(soon, ToolDecision::reject("Too late."));
         let agent = react_agent(ScriptedModel::new(turns), (double,));
-        agent.approve(approval).compile().unwrap()
+        agent.with(HumanInTheLoop::new(approval)).compile().unwrap()
     };
     let saver = Arc::new(MemorySaver::new());
     let turns = vec![call("c1"), Turn::text("It was rejected."), call("c2")];

@@ -7,9 +7,9 @@ use langgraph::checkpoint::{Durability, MemorySaver};
 use langgraph::message::ToolCall;
 use langgraph::prelude::*;
 use langgraph_agent::{
-    Approval, ApprovalRequest, DecisionKind, FnTool, MessagesState, MessagesStateUpdate,
-    ScriptedModel, ToolAgent, ToolAgentState, ToolContext, ToolDecision, ToolError, ToolNode, Turn,
-    react_agent,
+    Approval, ApprovalRequest, DecisionKind, FnTool, HumanInTheLoop, MessagesState,
+    MessagesStateUpdate, ScriptedModel, ToolAgent, ToolAgentState, ToolContext, ToolDecision,
+    ToolError, ToolNode, Turn, react_agent,
 };
 use serde_json::{Value, json};
 
@@ -326,7 +326,7 @@ fn adding() -> ScriptedModel {
 async fn a_react_agent_goes_on_when_all_calls_are_decided() {
     let notes = Ran::default();
     let agent = react_agent(adding(), tools(&notes))
-        .approve("add")
+        .with(HumanInTheLoop::new("add"))
         .compile();
     let agent = kept(&agent.unwrap());
     let question = MessagesStateUpdate::default().messages(vec![Message::user("Add!")]);

@@ -1,0 +1,69 @@
+//! Calls of tools that are answered from memory.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::tool_node::KeptCalls;
+use crate::{AgentMiddleware, NextTool, ToolAnswer, ToolContext, Tools, middleware};
+use langgraph::error::NodeError;
+use langgraph::message::{ToolCall, ToolResult};
+
+/// Answers an equal call of some tools from memory for a time; as
+/// [`ToolNode::keep_answers`](crate::ToolNode::keep_answers).
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use langgraph_agent::{FnTool, ScriptedModel, ToolCaching, react_agent};
+///
+/// let rates = FnTool::new("rates", "The rates of exchange.", || async { "1.1" });
+/// let agent = react_agent(ScriptedModel::new(["hi"]), (rates,))
+///     .with(ToolCaching::new(["rates"], Duration::from_secs(600)));
+/// # let _ = agent.compile();
+/// ```
+#[derive(Clone)]
+pub struct ToolCaching(Arc<KeptCalls>);
+
+impl ToolCaching {
+    /// Keeps the answers of these tools for so long.
+    pub fn new(tools: impl IntoIterator<Item = impl Into<String>>, ttl: Duration) -> Self {
+        let tools = tools.into_iter().map(Into::into).collect();
+        Self(Arc::new(KeptCalls::new(tools, ttl)))
+    }
+}
+
+#[middleware]
+impl AgentMiddleware for ToolCaching {
+    fn check(&self, tools: &Tools) -> Result<(), String> {
+        tools.require(self.0.tools())
+    }
+
+    async fn around_tool(
+        &self,
+        call: ToolCall,
+        cx: &ToolContext<'_>,
+        next: NextTool<'_>,
+    ) -> Result<ToolAnswer, NodeError> {
+        if !self.0.keeps(&call) {
+            return next.run(call).await;
+        }
+        if let Some(content) = self.0.get(&call) {
+            let result = ToolResult::new(&call.id, content).with_name(&call.name);
+            return Ok(ToolAnswer::new(result));
+        }
+        let answer = next.run(call.clone()).await?;
+        let does_more = answer.command.is_some() || cx.fields().is_written();
+        if !answer.result.is_error() && !does_more && !cx.has_open_interrupt() {
+            self.0.put(&call, answer.result.content.clone());
+        }
+        Ok(answer)
+    }
+}
+
+impl fmt::Debug for ToolCaching {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("ToolCaching").field(&self.0.tools()).finish()
+    }
+}

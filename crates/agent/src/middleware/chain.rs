@@ -1,0 +1,123 @@
+//! The middleware of an agent, as onions around its calls.
+
+use std::sync::Arc;
+
+use super::{
+    AgentContext, AgentMiddleware, Hook, MiddlewareFields, ModelCall, NextModel, NextTool,
+    ToolAnswer,
+};
+use super::{RunModel, RunTool};
+use crate::{ChatResponse, ToolContext, async_trait};
+use langgraph::error::NodeError;
+use langgraph::message::ToolCall;
+
+/// The middleware of an agent, the outermost first.
+#[derive(Clone, Default)]
+pub(crate) struct Chain(Vec<Arc<dyn AgentMiddleware>>);
+
+impl Chain {
+    pub(crate) fn extend(&mut self, more: Vec<Arc<dyn AgentMiddleware>>) {
+        self.0.extend(more);
+    }
+
+    pub(crate) fn iter(&self) -> std::slice::Iter<'_, Arc<dyn AgentMiddleware>> {
+        self.0.iter()
+    }
+
+    /// Returns those that have one of these hooks.
+    pub(crate) fn having(&self, hooks: &[Hook]) -> Self {
+        let has = |one: &&Arc<dyn AgentMiddleware>| hooks.iter().any(|hook| has(&***one, *hook));
+        Self(self.0.iter().filter(has).cloned().collect())
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns the names, for pictures.
+    pub(crate) fn names(&self) -> String {
+        let names: Vec<_> = self.0.iter().map(|one| one.name()).collect();
+        names.join(", ")
+    }
+
+    /// Makes a model call through all of the middleware.
+    pub(crate) async fn call_model(
+        &self,
+        call: ModelCall,
+        cx: &AgentContext<'_>,
+        model: &dyn RunModel,
+    ) -> Result<ChatResponse, NodeError> {
+        let all = ModelChain {
+            rest: &self.0,
+            cx,
+            model,
+        };
+        all.run_model(call).await
+    }
+
+    /// Calls a tool through all of the middleware.
+    pub(crate) async fn call_tool(
+        &self,
+        call: ToolCall,
+        cx: &ToolContext<'_>,
+        tool: &dyn RunTool,
+    ) -> Result<ToolAnswer, NodeError> {
+        let all = ToolChain {
+            rest: &self.0,
+            cx,
+            tool,
+        };
+        all.run_tool(call).await
+    }
+
+    /// Refuses writes of fields that no middleware has declared.
+    pub(crate) fn check_written(&self, written: &MiddlewareFields) -> Result<(), NodeError> {
+        let declared: Vec<_> = self.0.iter().flat_map(|one| one.fields()).collect();
+        match written.names().find(|name| !declared.contains(name)) {
+            None => Ok(()),
+            Some(name) => Err(NodeError::msg(format!(
+                "the middleware field `{name}` is written, and none of {} declares it; return its name from `AgentMiddleware::fields`",
+                self.names(),
+            ))),
+        }
+    }
+}
+
+pub(crate) fn has(one: &dyn AgentMiddleware, hook: Hook) -> bool {
+    one.hooks().contains(&hook)
+}
+
+struct ModelChain<'a> {
+    rest: &'a [Arc<dyn AgentMiddleware>],
+    cx: &'a AgentContext<'a>,
+    model: &'a dyn RunModel,
+}
+
+#[async_trait]
+impl RunModel for ModelChain<'_> {
+    async fn run_model(&self, call: ModelCall) -> Result<ChatResponse, NodeError> {
+        let Some((one, rest)) = self.rest.split_first() else {
+            return self.model.run_model(call).await;
+        };
+        let next = Self { rest, ..*self };
+        one.around_model(call, self.cx, NextModel::new(&next)).await
+    }
+}
+
+struct ToolChain<'a> {
+    rest: &'a [Arc<dyn AgentMiddleware>],
+    cx: &'a ToolContext<'a>,
+    tool: &'a dyn RunTool,
+}
+
+#[async_trait]
+impl RunTool for ToolChain<'_> {
+    async fn run_tool(&self, call: ToolCall) -> Result<ToolAnswer, NodeError> {
+        let Some((one, rest)) = self.rest.split_first() else {
+            return self.tool.run_tool(call).await;
+        };
+        let next = Self { rest, ..*self };
+        let answer = one.around_tool(call, self.cx, NextTool::new(&next)).await?;
+        one.after_tool(answer, self.cx).await
+    }
+}

@@ -1,0 +1,229 @@
+//! The graph of an agent.
+
+use std::sync::Arc;
+
+use super::call_model::CallModel;
+use super::run_hook::{Places, RunHook};
+use crate::middleware::{Chain, has};
+use crate::tool_node::Around;
+use crate::{AgentMiddleware, AgentState, Hook, ModelNode, ToolNode, Tools, pending_tool_calls};
+use langgraph::graph::{ConfiguredNode, END, IntoNode as _, NodeExt as _, START, StateGraph};
+use langgraph::message::{Message, ToolCall};
+use langgraph::node::{Send, Target, Worker};
+
+/// Adds the nodes and the edges of an agent.
+pub(super) fn wire<S: AgentState>(
+    graph: &mut StateGraph<S>,
+    model: ModelNode,
+    tools: Tools,
+    all: &Chain,
+) {
+    let way = Way::new(all);
+    let around = all.having(&[Hook::AroundModel]);
+    // One step for the tools, one for the model's answer, and those of the hooks on the way.
+    let steps = 2 + way.before_model.len() + 2 * way.after_model.len() + way.after_agent.len();
+    let agent = CallModel {
+        model: model.tools(&tools).steps_after_calls(steps),
+        chain: around.clone(),
+        all: all.clone(),
+    };
+    graph.add_node("agent", noted(agent.into_node(), &around));
+    let worker = (!tools.is_empty()).then(|| add_tools(graph, &tools, all));
+    let places = Places {
+        end: way.end(),
+        model: way.model(),
+        tools: worker.clone(),
+    };
+    let (end, model) = (places.end.clone(), places.model.clone());
+    let first = add_hooks(
+        graph,
+        &way.before_agent,
+        Hook::BeforeAgent,
+        &model,
+        &places,
+        all,
+    );
+    graph.add_edge(START, first);
+    add_hooks(
+        graph,
+        &way.before_model,
+        Hook::BeforeModel,
+        "agent",
+        &places,
+        all,
+    );
+    add_hooks(graph, &way.after_agent, Hook::AfterAgent, END, &places, all);
+    let Some(worker) = worker else {
+        let next = add_hooks(
+            graph,
+            &way.after_model,
+            Hook::AfterModel,
+            &end,
+            &places,
+            all,
+        );
+        graph.add_edge("agent", next);
+        return;
+    };
+    // The last hook after the model, or the model itself, chooses the tools or the end.
+    let last = add_after_model(graph, &way.after_model, &places, all);
+    route_to_tools(graph, &last, worker, end.clone());
+    if tools.iter().any(|tool| tool.returns_directly()) {
+        let (done, again) = (end.clone(), model.clone());
+        let after = move |state: &S| {
+            let next = if answered_directly(state, &tools) {
+                &done
+            } else {
+                &again
+            };
+            next.clone()
+        };
+        graph.add_conditional_edges("tools", after, [model, end]);
+    } else {
+        graph.add_edge("tools", model);
+    }
+}
+
+/// The hooks that are nodes, in the order in which they run.
+struct Way {
+    before_agent: Vec<Arc<dyn AgentMiddleware>>,
+    before_model: Vec<Arc<dyn AgentMiddleware>>,
+    after_model: Vec<Arc<dyn AgentMiddleware>>,
+    after_agent: Vec<Arc<dyn AgentMiddleware>>,
+}
+
+impl Way {
+    fn new(all: &Chain) -> Self {
+        let having = |hook| all.having(&[hook]).iter().cloned().collect::<Vec<_>>();
+        let reversed = |hook| having(hook).into_iter().rev().collect();
+        Self {
+            before_agent: having(Hook::BeforeAgent),
+            before_model: having(Hook::BeforeModel),
+            after_model: reversed(Hook::AfterModel),
+            after_agent: reversed(Hook::AfterAgent),
+        }
+    }
+
+    /// The first node on the way to the model.
+    fn model(&self) -> String {
+        let first = self.before_model.first();
+        first.map_or_else(
+            || "agent".to_owned(),
+            |one| RunHook::name_of(&**one, Hook::BeforeModel),
+        )
+    }
+
+    /// The first node on the way out.
+    fn end(&self) -> String {
+        let first = self.after_agent.first();
+        first.map_or_else(
+            || END.to_owned(),
+            |one| RunHook::name_of(&**one, Hook::AfterAgent),
+        )
+    }
+}
+
+fn add_tools<S: AgentState>(
+    graph: &mut StateGraph<S>,
+    tools: &Tools,
+    all: &Chain,
+) -> Worker<ToolCall> {
+    let chain = all.having(&[Hook::AroundTool, Hook::AfterTool]);
+    let around = Around::new(chain.clone(), all.clone());
+    let worker = ToolNode::new(tools).into_worker_inside::<S>(around);
+    graph.add_worker("tools", worker.with(|node| noted(node, &chain)))
+}
+
+/// Notes the middleware around a node, for pictures.
+fn noted<S: AgentState>(node: ConfiguredNode<S>, chain: &Chain) -> ConfiguredNode<S> {
+    if chain.is_empty() {
+        return node;
+    }
+    node.metadata("middleware", chain.names())
+}
+
+/// Adds the nodes of a hook, one after the other, and then `next`. Returns the first of all.
+fn add_hooks<S: AgentState>(
+    graph: &mut StateGraph<S>,
+    having: &[Arc<dyn AgentMiddleware>],
+    hook: Hook,
+    next: &str,
+    places: &Places,
+    all: &Chain,
+) -> String {
+    let mut next = next.to_owned();
+    for one in having.iter().rev() {
+        let name = add_hook(graph, one, hook, places, all);
+        graph.add_edge(&name, &next);
+        next = name;
+    }
+    next
+}
+
+/// Adds the hooks after the model, and returns the node after which the agent chooses its way.
+fn add_after_model<S: AgentState>(
+    graph: &mut StateGraph<S>,
+    having: &[Arc<dyn AgentMiddleware>],
+    places: &Places,
+    all: &Chain,
+) -> String {
+    let mut last = "agent".to_owned();
+    for one in having {
+        let name = add_hook(graph, one, Hook::AfterModel, places, all);
+        graph.add_edge(&last, &name);
+        last = name;
+    }
+    last
+}
+
+fn add_hook<S: AgentState>(
+    graph: &mut StateGraph<S>,
+    one: &Arc<dyn AgentMiddleware>,
+    hook: Hook,
+    places: &Places,
+    all: &Chain,
+) -> String {
+    debug_assert!(has(&**one, hook), "the list has only those with the hook");
+    let name = RunHook::name_of(&**one, hook);
+    let node = RunHook {
+        one: Arc::clone(one),
+        hook,
+        places: places.clone(),
+        all: all.clone(),
+    };
+    graph.add_node(&name, node);
+    let targets = one.gotos().iter().filter_map(|goto| places.node(*goto));
+    let targets: Vec<String> = targets.map(str::to_owned).collect();
+    if !targets.is_empty() {
+        graph.add_destinations(&name, targets);
+    }
+    name
+}
+
+/// Routes from the model's answer to the tools, one task for each call, or to the end.
+fn route_to_tools<S: AgentState>(
+    graph: &mut StateGraph<S>,
+    from: &str,
+    worker: Worker<ToolCall>,
+    end: String,
+) {
+    let paths = ["tools".to_owned(), end.clone()];
+    let calls = move |state: &S| {
+        let calls = pending_tool_calls(state);
+        if calls.is_empty() {
+            return vec![Target::Node(end.as_str().into())];
+        }
+        let sends = calls.into_iter().map(|call| Send::to(&worker, call));
+        sends.map(Target::Send).collect()
+    };
+    graph.add_conditional_edges(from, calls, paths);
+}
+
+/// Returns true if the last message is the successful answer of a tool that answers for the agent.
+fn answered_directly<S: AgentState>(state: &S, tools: &Tools) -> bool {
+    let last = state.messages().last().and_then(Message::tool_result);
+    last.is_some_and(|result| {
+        let tool = result.name.as_deref().and_then(|name| tools.get(name));
+        !result.is_error() && tool.is_some_and(|tool| tool.returns_directly())
+    })
+}

@@ -1,0 +1,224 @@
+//! The fields of middleware.
+
+use langgraph::message::ToolCall;
+use langgraph::prelude::*;
+use langgraph_agent::prelude::*;
+use langgraph_agent::{
+    AgentBuildError, AgentContext, AgentState, AgentUpdate, FnTool, MERGE_FIELDS, MessagesState,
+    MessagesStateUpdate, MiddlewareField, MiddlewareFields, NextTool, ReactAgent, ScriptedModel,
+    ToolAnswer, ToolOutput, Turn, react_agent,
+};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+use super::super::flows::Chat;
+use super::super::support::{call, clock};
+
+const CALLS: MiddlewareField<u64> = MiddlewareField::new("calls");
+const NAMES: MiddlewareField<Vec<String>> = MiddlewareField::new("names");
+const LAST: MiddlewareField<BTreeMap<String, String>> = MiddlewareField::new("last");
+
+/// Counts the calls of tools, and keeps their names.
+struct Counts;
+
+#[middleware]
+impl AgentMiddleware for Counts {
+    fn fields(&self) -> Vec<&'static str> {
+        vec![CALLS.name(), NAMES.name(), LAST.name()]
+    }
+
+    async fn around_tool(
+        &self,
+        call: ToolCall,
+        cx: &ToolContext<'_>,
+        next: NextTool<'_>,
+    ) -> Result<ToolAnswer, NodeError> {
+        let before = cx.fields().read(CALLS)?;
+        cx.fields().add(CALLS, 1)?;
+        assert_eq!(cx.fields().read(CALLS)?, before + 1);
+        cx.fields().append(NAMES, [call.id.clone()])?;
+        cx.fields().insert(LAST, &call.name, Some(&call.id))?;
+        next.run(call).await
+    }
+}
+
+/// Has one of the fields, too.
+struct Rival;
+
+#[middleware]
+impl AgentMiddleware for Rival {
+    fn fields(&self) -> Vec<&'static str> {
+        vec!["names"]
+    }
+
+    async fn before_agent(&self, _: &AgentContext<'_>) -> Result<AgentUpdate, NodeError> {
+        Ok(AgentUpdate::default())
+    }
+}
+
+/// Brings a tool that writes a field, declared or not.
+struct Writes(bool);
+
+#[middleware]
+impl AgentMiddleware for Writes {
+    fn fields(&self) -> Vec<&'static str> {
+        let own = vec![CALLS.name()];
+        own.into_iter().filter(|_| self.0).collect()
+    }
+
+    fn tools(&self) -> Tools {
+        async fn count(_: Value, cx: &ToolContext<'_>) -> Result<ToolOutput, ToolError> {
+            cx.fields().add(CALLS, 5)?;
+            Ok(ToolOutput::text("counted"))
+        }
+        Tools::new().with(FnTool::new("count", "Counts.", count))
+    }
+}
+
+#[derive(State, Clone, Debug, Default)]
+struct Desk {
+    #[reducer(add_messages)]
+    messages: Vec<Message>,
+    #[reducer(MERGE_FIELDS)]
+    extra: MiddlewareFields,
+}
+
+impl AgentState for Desk {
+    fn middleware_fields(&self) -> Option<&MiddlewareFields> {
+        Some(&self.extra)
+    }
+
+    fn update_from_fields(fields: MiddlewareFields) -> Option<DeskUpdate> {
+        Some(DeskUpdate::default().extra(fields))
+    }
+}
+
+fn three() -> ScriptedModel {
+    let calls = |ids: &[&str]| {
+        Turn::tool_calls(ids.iter().map(|id| call(id, "get_current_time", json!({}))))
+    };
+    ScriptedModel::new([calls(&["c1", "c2"]), calls(&["c3"]), Turn::text("noon")])
+}
+
+#[tokio::test]
+async fn writes_of_tools_that_run_in_parallel_all_count() {
+    let agent = react_agent(three(), (clock(),)).with(Counts);
+    let agent = agent.compile().unwrap();
+    let state = agent.invoke(MessagesStateUpdate::user("?")).await.unwrap();
+    assert_eq!(CALLS.read(&state.middleware).unwrap(), 3);
+    assert_eq!(NAMES.read(&state.middleware).unwrap(), ["c1", "c2", "c3"]);
+    assert_eq!(
+        LAST.read(&state.middleware).unwrap()["get_current_time"],
+        "c3"
+    );
+    assert_eq!(
+        serde_json::to_value(&state).unwrap()["middleware"],
+        json!({"calls": 3, "names": ["c1", "c2", "c3"], "last": {"get_current_time": "c3"}})
+    );
+
+    // Over a state of one's own, too.
+    let agent = ReactAgent::<Desk>::new(three(), (clock(),)).with(Counts);
+    let question = DeskUpdate::default().messages(vec![Message::user("?")]);
+    let state = agent.compile().unwrap().invoke(question).await.unwrap();
+    assert_eq!(CALLS.read(&state.extra).unwrap(), 3);
+}
+
+#[test]
+fn two_fields_of_one_name_are_refused() {
+    let agent = react_agent(three(), (clock(),)).with((Counts, Rival));
+    let error = agent.compile().unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the middlewares `Counts` and `Rival` both have the field `names`; \
+         remove one, or give it another field"
+    );
+}
+
+#[test]
+fn a_state_without_room_for_fields_is_refused() {
+    let agent = ReactAgent::<Chat>::new(three(), (clock(),)).with(Counts);
+    let error = agent.compile().unwrap_err();
+    assert!(matches!(&error, AgentBuildError::NoRoom { field, .. } if field == "calls"));
+}
+
+#[tokio::test]
+async fn a_tool_of_middleware_writes_its_field() {
+    let counts = || {
+        ScriptedModel::new([
+            Turn::tool_calls([call("c1", "count", json!({}))]),
+            Turn::text("done"),
+        ])
+    };
+    let agent = react_agent(counts(), ())
+        .with(Writes(true))
+        .compile()
+        .unwrap();
+    let state = agent.invoke(MessagesStateUpdate::user("?")).await.unwrap();
+    assert_eq!(CALLS.read(&state.middleware).unwrap(), 5);
+
+    let agent = react_agent(counts(), ())
+        .with(Writes(false))
+        .compile()
+        .unwrap();
+    let error = agent.invoke(MessagesStateUpdate::user("?")).await;
+    let error = error.unwrap_err().to_string();
+    assert!(
+        error.contains("the middleware field `calls` is written"),
+        "{error}"
+    );
+    assert!(error.contains("`AgentMiddleware::fields`"), "{error}");
+}
+
+#[test]
+fn a_tool_of_middleware_with_the_name_of_another_is_refused() {
+    let count = FnTool::new("count", "", || async { "1" });
+    let agent = react_agent(ScriptedModel::new(["hi"]), (count,)).with(Writes(true));
+    let error = agent.compile().unwrap_err();
+    assert!(matches!(&error, AgentBuildError::TwoTools { tool, .. } if tool == "count"));
+}
+
+#[test]
+fn a_write_is_merged_by_its_own_rule_and_refused_if_it_does_not_fit() {
+    let fields = |value: Value| -> MessagesState {
+        serde_json::from_value(json!({"messages": [], "middleware": value})).unwrap()
+    };
+    let update = |value: Value| -> MiddlewareFields { serde_json::from_value(value).unwrap() };
+    let merge = |known: Value, write: Value| {
+        let update = MessagesStateUpdate::default().middleware(update(write));
+        let state = fields(known).merge(update)?;
+        Ok::<_, langgraph::error::ReducerError>(serde_json::to_value(state.middleware).unwrap())
+    };
+    for (known, write, merged) in [
+        (json!({"a": 1}), json!({"a": {"$add": 2}}), json!({"a": 3})),
+        (json!({"a": 1}), json!({"a": [2]}), json!({"a": [2]})),
+        (
+            json!({"a": [1]}),
+            json!({"a": {"$append": [2]}}),
+            json!({"a": [1, 2]}),
+        ),
+        (
+            json!({"a": {"x": 1, "y": 2}}),
+            json!({"a": {"$merge": {"x": null, "z": 3}}}),
+            json!({"a": {"y": 2, "z": 3}}),
+        ),
+        (
+            json!({"a": null}),
+            json!({"a": {"$add": 2}}),
+            json!({"a": 2}),
+        ),
+        // A value that looks like a rule stays a value.
+        (
+            json!({}),
+            json!({"a": {"$set": {"$add": 1}}}),
+            json!({"a": {"$set": {"$add": 1}}}),
+        ),
+    ] {
+        assert_eq!(merge(known, write).unwrap(), merged);
+    }
+    let error = merge(json!({"a": [1]}), json!({"a": {"$add": 2}})).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("middleware field `a`: a list cannot take an addition")
+    );
+}

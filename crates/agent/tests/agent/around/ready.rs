@@ -1,0 +1,188 @@
+//! Ready-made middleware of models and tools.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use langgraph::checkpoint::MemorySaver;
+use langgraph::policy::RetryPolicy;
+use langgraph_agent::prelude::*;
+use langgraph_agent::{
+    AgentBuildError, ApprovalRequest, EditRequest, FnTool, HumanInTheLoop, MemoryModelCache,
+    MessagesStateUpdate, ModelCaching, ModelErrorKind, ModelFallback, ModelRetry, ScriptedModel,
+    ToolCaching, ToolDecision, ToolErrors, ToolRetry, Turn, react_agent,
+};
+use serde_json::json;
+
+use super::super::support::{asks_the_time, call, clock};
+
+fn timeout() -> Turn {
+    Turn::error(ModelError::new(ModelErrorKind::Timeout, "too slow"))
+}
+
+/// Fails the first `times` times.
+fn flaky(times: usize) -> FnTool {
+    let count = Arc::new(AtomicUsize::new(0));
+    FnTool::new("get_current_time", "", move || {
+        let n = count.fetch_add(1, Ordering::SeqCst);
+        async move {
+            if n < times {
+                return Err(ToolError::model("the clock is wet"));
+            }
+            Ok("noon")
+        }
+    })
+}
+
+fn asks() -> ScriptedModel {
+    ScriptedModel::new([asks_the_time("c1"), Turn::text("done")])
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_model_is_retried_inside_its_fallback() {
+    let own = ScriptedModel::new([timeout(), timeout(), timeout()]);
+    let other = ScriptedModel::new(["other"]);
+    let agent = react_agent(own.clone(), ())
+        .with((ModelFallback::to(other.clone()), ModelRetry::attempts(2)));
+    let agent = agent.compile().unwrap();
+    let state = agent.invoke(MessagesStateUpdate::user("?")).await.unwrap();
+    assert_eq!(state.messages[1].text(), "other");
+    // The fallback is a part of the model that is retried.
+    assert_eq!((own.requests().len(), other.requests().len()), (1, 1));
+
+    let own = ScriptedModel::new([timeout(), Turn::text("own")]);
+    let agent = react_agent(own, ()).with(ModelRetry::attempts(2));
+    let agent = agent.compile().unwrap();
+    let state = agent.invoke(MessagesStateUpdate::user("?")).await.unwrap();
+    assert_eq!(state.messages[1].text(), "own");
+}
+
+#[tokio::test]
+async fn a_model_that_refuses_for_good_is_not_retried() {
+    let bad = ModelError::new(ModelErrorKind::Auth, "no key");
+    let own = ScriptedModel::new([Turn::error(bad), Turn::text("never")]);
+    let agent = react_agent(own.clone(), ()).with(ModelRetry::attempts(3));
+    let error = agent.compile().unwrap();
+    let error = error.invoke(MessagesStateUpdate::user("?")).await;
+    assert!(error.unwrap_err().to_string().contains("no key"));
+    assert_eq!(own.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn a_request_is_edited_and_an_equal_one_comes_from_the_cache() {
+    let own = ScriptedModel::new(["own"]);
+    let agent = react_agent(own.clone(), ()).with((
+        EditRequest::with(|request| request.temperature(0.5)),
+        ModelCaching::new(MemoryModelCache::new(Duration::from_secs(60))),
+    ));
+    let agent = agent.compile().unwrap();
+    for _ in 0..2 {
+        let state = agent.invoke(MessagesStateUpdate::user("?")).await.unwrap();
+        assert_eq!(state.messages[1].text(), "own");
+    }
+    let requests = own.requests();
+    assert_eq!((requests.len(), requests[0].temperature), (1, Some(0.5)));
+}
+
+#[tokio::test]
+async fn a_tool_is_retried_before_the_model_reads_about_it() {
+    let policy = || RetryPolicy::attempts(3).immediately();
+    for (failures, text) in [
+        (2, "noon"),
+        (3, "Error: the clock is wet\n Please fix your mistakes."),
+    ] {
+        let agent = react_agent(asks(), (flaky(failures),)).with(ToolRetry::policy(policy()));
+        let agent = agent.compile().unwrap();
+        let state = agent.invoke(MessagesStateUpdate::user("?")).await.unwrap();
+        assert_eq!(state.messages[2].text(), text);
+    }
+    let others = ToolRetry::policy(policy()).of(["other"]);
+    let error = react_agent(asks(), (clock(),)).with(others).compile();
+    assert_eq!(
+        error.unwrap_err().to_string(),
+        "the middleware `ToolRetry` does not fit the agent: \
+         there is no tool `other` (tools: get_current_time)"
+    );
+}
+
+#[tokio::test]
+async fn errors_of_tools_are_described_or_fail_the_run() {
+    let brief = ToolErrors::describe(|call, error| format!("{}: {error}", call.id));
+    let agent = react_agent(asks(), (flaky(1),))
+        .with(brief)
+        .compile()
+        .unwrap();
+    let state = agent.invoke(MessagesStateUpdate::user("?")).await.unwrap();
+    assert_eq!(state.messages[2].text(), "c1: the clock is wet");
+    assert!(state.messages[2].tool_result().unwrap().is_error());
+
+    let agent = react_agent(asks(), (flaky(1),)).with(ToolErrors::fail());
+    let error = agent.compile().unwrap();
+    let error = error
+        .invoke(MessagesStateUpdate::user("?"))
+        .await
+        .unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("tool `get_current_time`: the clock is wet")
+    );
+}
+
+#[tokio::test]
+async fn a_panic_of_a_tool_is_a_failure_that_middleware_sees() {
+    let panics = FnTool::new("get_current_time", "", || async { panic!("dry") as &str });
+    let brief = ToolErrors::describe(|_, error| error.to_owned());
+    let agent = react_agent(asks(), (panics,))
+        .with(brief)
+        .compile()
+        .unwrap();
+    let state = agent.invoke(MessagesStateUpdate::user("?")).await.unwrap();
+    assert_eq!(state.messages[2].text(), "panicked: dry");
+}
+
+#[tokio::test]
+async fn a_person_edits_a_call_and_middleware_further_inside_sees_the_edited_one() {
+    let double = FnTool::new(
+        "double",
+        "",
+        |n: std::collections::BTreeMap<String, i64>| async move { (n["n"] * 2).to_string() },
+    );
+    let model = ScriptedModel::new([
+        Turn::tool_calls([call("c1", "double", json!({"n": 4}))]),
+        Turn::text("done"),
+    ]);
+    let agent = react_agent(model, (double,)).with((
+        HumanInTheLoop::new("double"),
+        ToolCaching::new(["double"], Duration::from_secs(60)),
+    ));
+    let agent = agent
+        .compile()
+        .unwrap()
+        .checkpointer(Arc::new(MemorySaver::new()));
+    let thread = agent.thread("t");
+    let outcome = thread.run(MessagesStateUpdate::user("?")).await.unwrap();
+    let request = ApprovalRequest::of(&outcome.interrupts()[0]).unwrap();
+    assert_eq!(request.call.arguments, json!({"n": 4}));
+    let edit =
+        serde_json::from_value::<ToolDecision>(json!({"type": "edit", "arguments": {"n": 5}}));
+    let outcome = thread.resume("c1", edit.unwrap()).await.unwrap();
+    let state = outcome.finished().unwrap();
+    let answer = state.messages[2].text().into_owned();
+    assert!(
+        answer.starts_with("(The user changed the arguments"),
+        "{answer}"
+    );
+    assert!(answer.ends_with("10"), "{answer}");
+}
+
+#[test]
+fn an_approval_of_a_tool_that_is_missing_is_refused_when_the_agent_is_compiled() {
+    let agent = react_agent(asks(), (clock(),)).with(HumanInTheLoop::new("wype"));
+    let error = agent.compile().unwrap_err();
+    assert!(matches!(&error, AgentBuildError::Unfit { .. }));
+    assert!(
+        error.to_string().contains("an approval is for tool `wype`"),
+        "{error}"
+    );
+}
