@@ -112,7 +112,7 @@ pub use model::{
 };
 pub use model_node::{ModelNode, UnansweredCalls, check_answered};
 pub use next_action::NextAction;
-pub use pending::{NoToolCalls, ToolRoute, pending_tool_calls, tools_condition};
+pub use pending::{NoToolCalls, ToolRoute, pending_calls, pending_tool_calls, tools_condition};
 pub use react::{AgentBuildError, ReactAgent, react_agent};
 pub use scripted::{ScriptedModel, Turn};
 pub use simple::{SimpleAgent, SimpleAgentState, SimpleAgentStateUpdate};

@@ -39,10 +39,15 @@ pub enum NoToolCalls {
     NoAssistant,
 }
 
+/// Returns the calls of the last assistant message of a chat that have no answer yet.
+pub fn pending_calls(messages: &[Message]) -> Vec<ToolCall> {
+    pending(messages).unwrap_or_default()
+}
+
 /// Returns the calls of the last assistant message that have no answer yet. Use it as the items of
 /// a map.
 pub fn pending_tool_calls<S: HasMessages>(state: &S) -> Vec<ToolCall> {
-    pending(state.messages()).unwrap_or_default()
+    pending_calls(state.messages())
 }
 
 /// The route after a model's answer: to its tools, or to the end.

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use super::call_model::fields_update;
 use crate::middleware::Chain;
-use crate::pending::pending;
-use crate::{AgentContext, AgentGoto, AgentMiddleware, AgentState, AgentUpdate, Hook};
+use crate::{
+    AgentContext, AgentGoto, AgentMiddleware, AgentState, AgentUpdate, Hook, pending_calls,
+};
 use langgraph::error::NodeError;
 use langgraph::message::ToolCall;
 use langgraph::node::{Command, Context, Node, NodeRun, Send, Target, Worker};
@@ -94,7 +95,7 @@ impl RunHook {
             });
             return Ok(vec![Target::Node(node?.into())]);
         };
-        let calls = pending(state.messages()).unwrap_or_default();
+        let calls = pending_calls(state.messages());
         if calls.is_empty() {
             return Err(NodeError::msg(format!(
                 "`{}` of the middleware `{name}` goes to the tools, and the chat has no open tool call; add an assistant message with calls",

@@ -144,8 +144,8 @@ impl<'a> ToolContext<'a> {
         self.messages
     }
 
-    /// Returns the tools of the node that makes the call.
-    pub(crate) fn tools(&self) -> &'a Tools {
+    /// Returns the tools of the node that makes the call; none outside of a node.
+    pub fn tools(&self) -> &'a Tools {
         const NONE: &Tools = &Tools::empty();
         self.tools.unwrap_or(NONE)
     }

@@ -34,7 +34,12 @@ impl ToolNode {
         });
         let context = |call| ToolContext::new(cx, call).with_state(state);
         let contexts: Vec<_> = runs
-            .map(|call| context(call).with_messages(chat).scoped())
+            .map(|call| {
+                context(call)
+                    .with_messages(chat)
+                    .with_tools(&self.tools)
+                    .scoped()
+            })
             .collect();
         let chain = Chain::default();
         let runs = contexts
