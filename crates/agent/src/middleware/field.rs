@@ -29,7 +29,7 @@ pub struct MiddlewareField<T> {
 }
 
 /// The error if a stored value is not of the type of its [`MiddlewareField`].
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the value of the middleware field `{field}` does not fit its type: {reason}; was it written by another version of the middleware?"
 )]
@@ -37,6 +37,8 @@ pub struct FieldError {
     field: String,
     reason: String,
 }
+
+langgraph::debug_is_message!(FieldError);
 
 impl FieldError {
     pub(super) fn new(field: &str, reason: impl fmt::Display) -> Self {

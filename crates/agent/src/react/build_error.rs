@@ -3,7 +3,7 @@
 use langgraph::graph::CompilationErrors;
 
 /// Why an agent cannot be compiled.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AgentBuildError {
     /// Two middlewares have a field of the same name.
@@ -62,3 +62,5 @@ pub enum AgentBuildError {
     #[error(transparent)]
     Graph(#[from] CompilationErrors),
 }
+
+langgraph::debug_is_message!(AgentBuildError);
