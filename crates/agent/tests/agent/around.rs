@@ -190,7 +190,7 @@ async fn an_agent_with_hooks_says_so_when_no_steps_are_left_for_its_tools() {
         let agent = react_agent(ScriptedModel::new(turns), (clock(),)).with(two(&seen));
         let agent = agent.compile().unwrap();
         let run = agent.run(MessagesStateUpdate::user("time?")).limit(limit);
-        let state = run.await.unwrap().into_state();
+        let state = run.await.unwrap().finished().unwrap();
         let last = state.messages.last().unwrap();
         assert!(last.text().starts_with("Sorry, need more"), "limit {limit}");
         check_answered(&state.messages).unwrap();
