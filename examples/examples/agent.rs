@@ -64,8 +64,7 @@ async fn run(arguments: Vec<String>) -> Result<(), Box<dyn Error>> {
     }
     .compile()?;
 
-    if arguments.iter().any(|argument| argument == "--graph") {
-        println!("{}", agent.topology().draw().mermaid());
+    if show::graph(agent.topology()) {
         return Ok(());
     }
     let question = arguments.join(" ");

@@ -4,6 +4,7 @@
 
 use langgraph::checkpoint::MemorySaver;
 use langgraph::prelude::*;
+use langgraph_examples::show;
 use std::sync::Arc;
 
 #[derive(State, Clone, Debug, Default)]
@@ -52,6 +53,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     .compile()?
     .checkpointer(Arc::new(MemorySaver::new()));
+    if show::graph(graph.topology()) {
+        return Ok(());
+    }
 
     let outcome = graph
         .run(PostUpdate::default().topic("graphs".to_owned()))

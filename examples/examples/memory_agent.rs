@@ -3,6 +3,7 @@
 //! Run it with `cargo run --example memory_agent`.
 
 use langgraph::prelude::*;
+use langgraph_examples::show;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -71,6 +72,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         START => load => chat => save => END;
     }
     .compile()?;
+    if show::graph(agent.topology()) {
+        return Ok(());
+    }
     let sessions = Arc::new(Sessions::default());
     for (session, text) in [("one", "I am Ada"), ("one", "hi again"), ("two", "hi")] {
         let input = MemoryStateUpdate::default()

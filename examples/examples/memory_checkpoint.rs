@@ -4,6 +4,7 @@
 
 use langgraph::checkpoint::MemorySaver;
 use langgraph::prelude::*;
+use langgraph_examples::show;
 use std::sync::Arc;
 
 #[derive(State, Clone, Debug, Default)]
@@ -33,6 +34,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     .compile()?
     .checkpointer(Arc::new(MemorySaver::new()));
+    if show::graph(graph.topology()) {
+        return Ok(());
+    }
 
     for (thread, text) in [
         ("ada", "I am Ada"),

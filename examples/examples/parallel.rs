@@ -3,6 +3,7 @@
 //! Run it with `cargo run --example parallel`.
 
 use langgraph::prelude::*;
+use langgraph_examples::show;
 use std::sync::Arc;
 use tokio::sync::Barrier;
 
@@ -41,6 +42,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         START => [task1, task2] => merge => END;
     }
     .compile()?;
+    if show::graph(graph.topology()) {
+        return Ok(());
+    }
     let state = graph
         .run(WorkUpdate::default())
         .resource(Arc::new(Meeting(Barrier::new(2))))

@@ -3,6 +3,7 @@
 //! Run it with `cargo run --example pipeline -- "  hello   THERE "`.
 
 use langgraph::prelude::*;
+use langgraph_examples::show;
 
 #[derive(State, Clone, Debug, Default)]
 struct Letter {
@@ -44,6 +45,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         START => preprocess => chat => postprocess => END;
     }
     .compile()?;
+    if show::graph(graph.topology()) {
+        return Ok(());
+    }
     let state = graph.invoke(LetterUpdate::default().text(text)).await?;
     println!("{}", state.reply);
     println!("by way of {}", state.log.join(", "));

@@ -22,6 +22,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         START => think => act => observe => END;
     }
     .compile()?;
+    if show::graph(agent.topology()) {
+        return Ok(());
+    }
     let state = agent.invoke(ReactState::user(question)).await?;
     for step in state.messages.iter().skip(1).flat_map(show::steps) {
         println!("{step}");

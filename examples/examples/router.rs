@@ -4,6 +4,7 @@
 
 use langgraph::prelude::*;
 use langgraph_agent::{MessagesState, MessagesStateUpdate};
+use langgraph_examples::show;
 
 /// Where a message goes.
 enum Route {
@@ -60,6 +61,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         };
     }
     .compile()?;
+    if show::graph(agent.topology()) {
+        return Ok(());
+    }
     for text in ["翻译这句话", "Search for Rust", "你好"] {
         let input = MessagesStateUpdate::default().messages(vec![Message::user(text)]);
         let state = agent.invoke(input).await?;

@@ -3,6 +3,7 @@
 //! Run it with `cargo run --example subgraph`.
 
 use langgraph::prelude::*;
+use langgraph_examples::show;
 
 #[derive(State, Clone, Debug, Default)]
 struct Order {
@@ -65,6 +66,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         START => receive => warehouse => pricing => END;
     }
     .compile()?;
+    if show::graph(shop.topology()) {
+        return Ok(());
+    }
     let order = shop
         .invoke(OrderUpdate::default().items(vec![70, 30]))
         .await?;

@@ -53,6 +53,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .with(HumanInTheLoop::new("delete_file"))
         .compile()?
         .checkpointer(Arc::new(MemorySaver::new()));
+    if show::graph(agent.topology()) {
+        return Ok(());
+    }
 
     let order = MessagesStateUpdate::default().messages(vec![Message::user("Clean up!")]);
     let mut outcome = agent.run(order).thread("t").await?;

@@ -3,6 +3,7 @@
 //! Run it with `cargo run --example watch`.
 
 use langgraph::prelude::*;
+use langgraph_examples::show;
 
 #[derive(State, Clone, Debug, Default)]
 struct Count {
@@ -42,6 +43,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         };
     }
     .compile()?;
+    if show::graph(graph.topology()) {
+        return Ok(());
+    }
     println!("{}", graph.topology().draw().mermaid());
     let mut events = graph
         .run(CountUpdate::default().value(5))

@@ -1,5 +1,6 @@
 //! How the examples show what is going on.
 
+use langgraph::graph::Topology;
 use langgraph::message::{Message, ToolCall};
 use serde_json::Value;
 use std::error::Error;
@@ -22,6 +23,21 @@ pub fn steps(message: &Message) -> Vec<String> {
         return vec!["answers".to_owned()];
     }
     message.tool_calls().iter().map(call).collect()
+}
+
+/// Prints the graph instead of running it, and returns true, if the command line asks for that: as Mermaid
+/// with `--graph`, for GraphViz with `--graph dot`.
+pub fn graph(graph: &Topology) -> bool {
+    let mut arguments = std::env::args().skip_while(|argument| argument != "--graph");
+    if arguments.next().is_none() {
+        return false;
+    }
+    let drawing = graph.draw().xray(1);
+    match arguments.next().as_deref() {
+        Some("dot") => println!("{}", drawing.dot()),
+        _ => println!("{}", drawing.mermaid()),
+    }
+    true
 }
 
 /// Reports why a program failed, with all causes, and sets the exit code.

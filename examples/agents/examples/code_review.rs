@@ -9,6 +9,7 @@ use langgraph::message::Usage;
 use langgraph::prelude::*;
 use langgraph_agent::prelude::*;
 use langgraph_agent::{Budget, ModelErrorKind, Price, Prices, ScriptedModel, Turn};
+use langgraph_examples::show;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -179,6 +180,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         };
     }
     .compile()?;
+    if show::graph(graph.topology()) {
+        return Ok(());
+    }
 
     let model = ScriptedModel::new([
         vote("Reject", "the password is logged"),

@@ -4,6 +4,7 @@
 use langgraph::checkpoint::MemorySaver;
 use langgraph::message::Message;
 use langgraph_agent::{ScriptedModel, react_agent};
+use langgraph_examples::show;
 use langgraph_patterns::{
     GuardVerdict, Guarded, Review, ReviewAnswer, Reviewed, ReviewedStateUpdate,
 };
@@ -31,6 +32,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let agent = Reviewed::new(agent)
         .compile()?
         .checkpointer(Arc::new(MemorySaver::new()));
+    if show::graph(agent.topology()) {
+        return Ok(());
+    }
 
     let thread = agent.thread("desk");
     let mut outcome = thread.run(ReviewedStateUpdate::user(question)).await?;

@@ -8,6 +8,7 @@ use langgraph_agent::{
     ChatModel, ChatRequest, ChatResponse, MessagesState, MessagesStateUpdate, ModelError,
     ModelNode, async_trait,
 };
+use langgraph_examples::show;
 use langgraph_patterns::Summarise;
 use std::sync::Arc;
 
@@ -40,6 +41,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         START => shorten => agent => END;
     };
     let graph = graph.compile()?.checkpointer(Arc::new(MemorySaver::new()));
+    if show::graph(graph.topology()) {
+        return Ok(());
+    }
     let thread = graph.thread("chat");
     for turn in 1..=12 {
         let said = format!("This is what I think of the tea number {turn}.");

@@ -10,6 +10,7 @@ use langgraph::policy::NodeFailure;
 use langgraph::prelude::*;
 use langgraph_agent::ScriptedModel;
 use langgraph_agent::prelude::*;
+use langgraph_examples::show;
 use langgraph_wait::{WaitExt, WakeExt, wake_due};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -159,6 +160,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         send => END;
     }
     .compile()?;
+    if show::graph(graph.topology()) {
+        return Ok(());
+    }
 
     let model = ScriptedModel::new([
         r#"{"kind": "Spam", "reason": "no lottery pays by mail"}"#,

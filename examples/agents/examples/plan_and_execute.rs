@@ -6,6 +6,7 @@ use langgraph::message::Message;
 use langgraph::prelude::*;
 use langgraph::stream::EventKind;
 use langgraph_agent::{MessagesState, MessagesStateUpdate, ScriptedModel};
+use langgraph_examples::show;
 use langgraph_patterns::{PlanAndExecute, PlanStateUpdate};
 use std::io::IsTerminal as _;
 use std::time::Duration;
@@ -33,6 +34,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .add_node("look_up", look_up)
         .add_sequence(&["look_up"]);
     let graph = PlanAndExecute::new(planner, agent.compile()?).compile()?;
+    if show::graph(graph.topology()) {
+        return Ok(());
+    }
 
     let mut events = graph
         .run(PlanStateUpdate::of("Compare teas."))

@@ -5,6 +5,7 @@ use langgraph::message::Message;
 use langgraph::prelude::*;
 use langgraph::stream::EventKind;
 use langgraph_agent::ScriptedModel;
+use langgraph_examples::show;
 use langgraph_patterns::{Reflection, ReflectionStateUpdate};
 
 #[tokio::main(flavor = "current_thread")]
@@ -17,6 +18,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let agent = Reflection::new(writer, critic)
         .criterion("It defines the word.")
         .compile()?;
+    if show::graph(agent.topology()) {
+        return Ok(());
+    }
     let run = agent.run(ReflectionStateUpdate::user("What is tea?"));
     let mut events = run.stream(StreamMode::Values);
     let mut shown = (String::new(), String::new());

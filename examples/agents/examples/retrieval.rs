@@ -3,6 +3,7 @@
 
 use langgraph::message::Message;
 use langgraph_agent::{ChatModel, ChatRequest, ChatResponse, ModelError, async_trait};
+use langgraph_examples::show;
 use langgraph_patterns::{Retrieval, RetrievalStateUpdate};
 use langgraph_store::{HashingEmbedder, MemoryStore, StoreExt, StoreOptions, WithStore};
 use serde_json::json;
@@ -40,6 +41,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     let agent = Retrieval::new(Quoting, ["handbook"]).limit(2).compile()?;
     let agent = agent.store(Arc::new(store));
+    if show::graph(agent.topology()) {
+        return Ok(());
+    }
 
     let question = std::env::args().nth(1);
     let question = question.unwrap_or_else(|| "How many days of leave do I have?".to_owned());

@@ -30,6 +30,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .agent("sums", "works out sums", sums)
         .agent("files", "looks for files", files)
         .compile()?;
+    if show::graph(team.topology()) {
+        return Ok(());
+    }
     let question =
         MessagesStateUpdate::user("What is 37 * 21, and how many .toml files are there?");
     let state = team.invoke(question).await?;

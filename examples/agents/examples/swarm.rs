@@ -4,6 +4,7 @@
 use langgraph::checkpoint::MemorySaver;
 use langgraph::message::{Message, ToolCall};
 use langgraph_agent::{ScriptedModel, Turn};
+use langgraph_examples::show;
 use langgraph_patterns::{Swarm, SwarmStateUpdate};
 use serde_json::json;
 use std::sync::Arc;
@@ -21,6 +22,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .agent("support", "repairs teapots", support, ())
         .compile()?
         .checkpointer(Arc::new(MemorySaver::new()));
+    if show::graph(swarm.topology()) {
+        return Ok(());
+    }
 
     let thread = swarm.thread("customer");
     for said in ["What is a teapot?", "Mine is broken.", "The lid."] {
