@@ -1,10 +1,16 @@
-//! Random fractions, for waits of different lengths.
+//! Random numbers, among others for waits of different lengths.
 
-use std::hash::{BuildHasher, Hasher, RandomState};
+use std::hash::{BuildHasher, RandomState};
 
-/// A random number from 0 to 1. Each new `RandomState` hashes differently, so no crate is needed.
+/// A random number. Each new `RandomState` hashes differently, so no crate is needed. The process is part of the
+/// hash because a fork has the same keys.
+pub(crate) fn random() -> u64 {
+    RandomState::new().hash_one(std::process::id())
+}
+
+/// A random number from 0 to 1.
 pub(crate) fn random_fraction() -> f64 {
-    let random = RandomState::new().build_hasher().finish() >> 32;
+    let random = random() >> 32;
     // The remaining value has 32 bits.
     f64::from(u32::try_from(random).unwrap_or_default()) / f64::from(u32::MAX)
 }

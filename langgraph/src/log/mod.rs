@@ -27,7 +27,7 @@ pub(crate) use ancestry::{joined, last_by_edge};
 pub(crate) use branch::copy_of_branch;
 pub(crate) use exit_buffer::ExitBuffer;
 pub(crate) use fence::fence;
-pub(crate) use jitter::random_fraction;
+pub(crate) use jitter::{random, random_fraction};
 pub(crate) use lease::Lease;
 pub(crate) use load::{load_chain, load_list, load_position};
 pub(crate) use log_head::LogHead;

@@ -187,6 +187,7 @@ impl Context {
         self.calls.store(0, Ordering::Relaxed);
         if let Some(memory) = self.memory.get() {
             memory.clone_calls.store(0, Ordering::Relaxed);
+            memory.recorded.store(0, Ordering::Relaxed);
             *memory.interrupts() = InterruptState::default();
         }
     }

@@ -18,6 +18,7 @@ mod once_key;
 mod output;
 mod overwriting;
 pub(crate) mod persistence;
+mod recorded;
 pub(crate) mod report;
 mod resources;
 mod router;

@@ -18,6 +18,7 @@ mod golden;
 mod minimal_saver;
 mod once;
 mod panics;
+mod recorded;
 mod recovery;
 mod saver_faults;
 mod versions;

@@ -28,6 +28,8 @@ pub(super) struct Memory {
     pub(super) reporter: Option<Arc<dyn Reporter>>,
     /// The number of graphs that clones of the context have called.
     pub(super) clone_calls: AtomicU32,
+    /// The number of recorded times and random numbers in this attempt; clones count together.
+    pub(super) recorded: AtomicU32,
     /// Created if the node has an idle timeout.
     pub(super) heartbeat: OnceLock<Arc<Heartbeat>>,
 }
@@ -62,6 +64,13 @@ impl Context {
             }
             _ => first + self.calls.fetch_add(1, Ordering::Relaxed) as usize,
         }
+    }
+
+    /// Returns the number of the next time or random number that this attempt records, from 0.
+    pub(crate) fn next_recorded(&self) -> usize {
+        let first = if self.is_routing() { ROUTERS_CALLS } else { 0 };
+        let memory = self.memory.get_or_init(Arc::default);
+        first + memory.recorded.fetch_add(1, Ordering::Relaxed) as usize
     }
 
     /// Returns a text that no other task has, and that the task keeps when it runs again.
@@ -99,6 +108,7 @@ impl Context {
         self.calls.store(0, Ordering::Relaxed);
         if let Some(memory) = self.memory.get() {
             memory.clone_calls.store(0, Ordering::Relaxed);
+            memory.recorded.store(0, Ordering::Relaxed);
             memory.interrupts().unnamed = 0;
         }
     }
