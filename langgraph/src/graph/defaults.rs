@@ -36,8 +36,9 @@ impl<S: State> StateGraph<S> {
         self
     }
 
-    /// Stores the outputs of [cached](crate::graph::NodeExt::cache) nodes in `cache`. Without it,
-    /// each compiled graph caches them in memory.
+    /// Stores the outputs of [cached](crate::graph::NodeExt::cache) nodes in `cache`. Without it, they are stored
+    /// in the resource `dyn NodeCache` of the run, or of a graph around; without that, each compiled graph caches
+    /// them in memory.
     ///
     /// Graphs that share a cache (in an `Arc`) share outputs only if they have the same
     /// [name](Self::set_name) and run the same function under the same node name.
@@ -61,8 +62,9 @@ impl<S: State> StateGraph<S> {
 /// The policies that a graph adds to its nodes, at compilation.
 pub(crate) struct Around<'a, S: State> {
     pub(crate) defaults: &'a Policies<S>,
-    /// The cache that was set for the graph.
+    /// The cache that was set for the graph, or its own.
     pub(crate) cache: Option<Arc<dyn NodeCache>>,
+    pub(crate) cache_is_default: bool,
     pub(crate) graph: Arc<str>,
 }
 
@@ -78,7 +80,8 @@ impl<S: State> Around<'_, S> {
             let own = || Arc::new(InMemoryCache::new());
             let cache = self.cache.get_or_insert_with(|| own());
             let graph = Arc::clone(&self.graph);
-            Cached::new(policy, Arc::clone(cache), graph, step.code())
+            let cache = (Arc::clone(cache), self.cache_is_default);
+            Cached::new(policy, cache, graph, step.code())
         });
         Arc::new(Stack::new(step, cache, policies))
     }

@@ -79,6 +79,7 @@ impl<S: State> Plan<S> {
         let mut around = Around {
             defaults: &graph.around,
             cache: graph.cache.clone(),
+            cache_is_default: graph.cache.is_none(),
             graph: topology.name.as_str().into(),
         };
         for (info, node) in topology.nodes.iter_mut().zip(&graph.nodes) {

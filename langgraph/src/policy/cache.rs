@@ -12,7 +12,7 @@ use tokio::time::Instant;
 
 use crate::checkpoint::Json;
 use crate::error::{FormatError, NodeError};
-use crate::node::{Call, Output};
+use crate::node::{Call, Context, Output};
 use crate::state::State;
 use langgraph_topology::NodeName;
 
@@ -292,6 +292,8 @@ impl NodeCache for InMemoryCache {
 pub(crate) struct Cached<S: State> {
     policy: CachePolicy<S>,
     cache: Arc<dyn NodeCache>,
+    /// True if the cache was not given: a run may bring another.
+    is_default: bool,
     graph: Arc<str>,
     code: Arc<str>,
 }
@@ -299,7 +301,7 @@ pub(crate) struct Cached<S: State> {
 impl<S: State> Cached<S> {
     pub(crate) fn new(
         policy: CachePolicy<S>,
-        cache: Arc<dyn NodeCache>,
+        (cache, is_default): (Arc<dyn NodeCache>, bool),
         graph: Arc<str>,
         code: &str,
     ) -> Self {
@@ -310,9 +312,16 @@ impl<S: State> Cached<S> {
         Self {
             policy,
             cache,
+            is_default,
             graph,
             code,
         }
+    }
+
+    /// Returns the cache that a task uses.
+    fn cache<'a>(&'a self, cx: &'a Context) -> &'a dyn NodeCache {
+        let given = self.is_default.then(|| cx.resource().ok()).flatten();
+        given.unwrap_or(&*self.cache)
     }
 
     pub(crate) fn key(&self, call: &Call<'_, S>) -> Result<CacheKey, NodeError> {
@@ -340,13 +349,13 @@ impl<S: State> Cached<S> {
         })
     }
 
-    pub(crate) async fn get(&self, key: &CacheKey) -> Option<Output<S>> {
-        let kept = self.cache.get(key).await?;
+    pub(crate) async fn get(&self, key: &CacheKey, cx: &Context) -> Option<Output<S>> {
+        let kept = self.cache(cx).get(key).await?;
         kept.output().cloned()
     }
 
-    pub(crate) async fn put(&self, key: CacheKey, output: &Output<S>) {
+    pub(crate) async fn put(&self, key: CacheKey, output: &Output<S>, cx: &Context) {
         let kept = CachedOutput::new(output.clone());
-        self.cache.put(key, kept, self.policy.ttl).await;
+        self.cache(cx).put(key, kept, self.policy.ttl).await;
     }
 }

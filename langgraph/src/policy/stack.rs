@@ -57,14 +57,14 @@ impl<S: State> Stack<S> {
             return self.handled(call).await;
         };
         let key = cache.key(&call)?;
-        if let Some(output) = cache.get(&key).await {
+        if let Some(output) = cache.get(&key, call.cx).await {
             call.cx.answer_from_cache();
             return Ok(output);
         }
         match self.attempts(call).await {
             Ok(output) => {
                 if !call.cx.has_open_interrupt() {
-                    cache.put(key, &output).await;
+                    cache.put(key, &output, call.cx).await;
                 }
                 Ok(output)
             }
