@@ -1,4 +1,4 @@
-//! What `#[node]` and `#[tool]` share.
+//! What `#[node]`, `#[tool]`, `#[task]` and `#[entrypoint]` share.
 
 use proc_macro2::{Span, TokenStream, TokenTree};
 use syn::spanned::Spanned;
@@ -6,28 +6,39 @@ use syn::{Attribute, Meta, Safety, Signature, Type, TypeReference};
 
 use crate::diag::Errors;
 
+/// Returns a noun with its article.
+pub(crate) fn with_article(noun: &str) -> String {
+    let article = if noun.starts_with(['a', 'e', 'i', 'o']) {
+        "an"
+    } else {
+        "a"
+    };
+    format!("{article} {noun}")
+}
+
 /// Refuses unsupported qualifiers of a function; `what` is a node or a tool.
 pub(crate) fn qualifiers(sig: &Signature, what: &str, errors: &mut Errors) {
+    let a_what = with_article(what);
     if let Some(token) = &sig.constness {
         errors.on(
             token,
-            format!("a {what} is not a `const fn`: it runs when the graph does"),
+            format!("{a_what} is not a `const fn`: it runs when the graph does"),
         );
     }
     if let Safety::Unsafe(token) = &sig.safety {
         errors.on(
             token,
-            format!("a {what} is not an `unsafe fn`: the graph calls it; put the unsafe part into a safe function"),
+            format!("{a_what} is not an `unsafe fn`: the graph calls it; put the unsafe part into a safe function"),
         );
     }
     if let Some(token) = &sig.abi {
         errors.on(
             token,
-            format!("a {what} is a Rust function, found a foreign ABI"),
+            format!("{a_what} is a Rust function, found a foreign ABI"),
         );
     }
     if let Some(token) = &sig.variadic {
-        errors.on(token, format!("a {what} has no variadic arguments"));
+        errors.on(token, format!("{a_what} has no variadic arguments"));
     }
 }
 

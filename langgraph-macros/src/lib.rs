@@ -40,17 +40,13 @@ pub fn tool(options: TokenStream, item: TokenStream) -> TokenStream {
     entry(item.into(), |item| tool::expand(options.into(), item))
 }
 
-/// Makes a function a task: a step of an entrypoint, whose result is kept.
-///
-/// Options: `name = "…"`, and the policies of a node: `retry = …`, `timeout = …`, `idle_timeout = …`.
+#[doc = include_str!("task.md")]
 #[proc_macro_attribute]
 pub fn task(options: TokenStream, item: TokenStream) -> TokenStream {
     entry(item.into(), |item| functional::task(options.into(), item))
 }
 
-/// Makes a function a graph, whose steps are tasks.
-///
-/// Options: `name = "…"`, and the policies of a node: `retry = …`, `timeout = …`, `idle_timeout = …`.
+#[doc = include_str!("entrypoint.md")]
 #[proc_macro_attribute]
 pub fn entrypoint(options: TokenStream, item: TokenStream) -> TokenStream {
     entry(item.into(), |item| {

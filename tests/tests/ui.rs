@@ -35,6 +35,11 @@ fn d4_mistakes_in_a_node_are_reported_at_their_place() {
 }
 
 #[test]
+fn mistakes_in_tasks_and_entrypoints_are_reported_at_their_place() {
+    wrong("functional");
+}
+
+#[test]
 fn mistakes_in_a_tool_are_reported_at_their_place() {
     wrong("tool");
 }

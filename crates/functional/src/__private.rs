@@ -2,10 +2,14 @@
 
 pub use langgraph;
 pub use serde;
+pub use serde_json;
 
 use langgraph::error::NodeError;
+use serde::de::DeserializeOwned;
 
-pub use crate::outcome::{Final, IntoFinal};
+pub use crate::nothing::something;
+pub use crate::outcome::Final;
+pub use crate::stored::Arguments;
 pub use crate::task::TaskGraph;
 
 /// The value of a result.
@@ -28,4 +32,11 @@ impl<T, E: Into<NodeError>> Fallible for Result<T, E> {
 /// Returns the parts of a result.
 pub fn parts<T, M>(done: Final<T, M>) -> (T, Option<M>) {
     (done.value, done.memory)
+}
+
+/// Returns the input of a run; one that is missing may be an argument that is nothing.
+pub fn input<T: Clone + DeserializeOwned>(input: Option<&T>) -> Option<T> {
+    input
+        .cloned()
+        .or_else(|| T::deserialize(serde_json::Value::Null).ok())
 }

@@ -1,10 +1,13 @@
 //! Calls of tasks.
 
 use std::future::Future;
+use std::pin::Pin;
+use std::task::{self, Poll};
 
 use langgraph::prelude::*;
 
-use crate::task::{Task, TaskState, TaskStateUpdate, read, write};
+use crate::stored::Stored;
+use crate::task::{Task, TaskState, TaskStateUpdate, unreadable, unwritable};
 
 /// A call of a task, which starts when it is awaited [on](Self::on) a context.
 #[derive(Debug)]
@@ -43,7 +46,7 @@ impl<K: Task> TaskCall<K> {
     pub fn on(self, cx: &Context) -> impl Future<Output = Result<K::Output, NodeError>> {
         let Self { arguments, key } = self;
         let prepared = K::graph().get::<K>().and_then(|graph| {
-            let arguments = write::<K>("the arguments of", &arguments)?;
+            let arguments = K::write(&arguments).map_err(unwritable::<K>("the arguments of"))?;
             let update = TaskStateUpdate::default()
                 .task(K::NAME.to_owned())
                 .arguments(arguments.clone());
@@ -58,8 +61,28 @@ impl<K: Task> TaskCall<K> {
         async move {
             let state = prepared?.await?;
             let output = state.output.unwrap_or_default();
-            read::<K, _>("the result of", &output)
+            K::Output::from_value(output).map_err(unreadable::<K>("the result of"))
         }
+    }
+}
+
+/// A call that has a context; no call has one before [`on`](TaskCall::on).
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "a task is called on a context: write `.on(cx).await`",
+    label = "this call has no context"
+)]
+pub trait OnContext {}
+
+/// Only for the message of [`OnContext`]: a call is awaited [on](TaskCall::on) a context.
+impl<K: Task> Future for TaskCall<K>
+where
+    Self: OnContext,
+{
+    type Output = Result<K::Output, NodeError>;
+
+    fn poll(self: Pin<&mut Self>, _: &mut task::Context<'_>) -> Poll<Self::Output> {
+        Poll::Pending
     }
 }
 

@@ -1,6 +1,8 @@
 //! Entrypoints: graphs that are functions.
 
-use langgraph::graph::{ConfiguredNode, StateGraph};
+use std::future::Future;
+
+use langgraph::graph::{ConfiguredNode, IntoNode, StateGraph};
 use langgraph::node::{IntoOutput, Output};
 use langgraph::prelude::*;
 
@@ -18,8 +20,14 @@ pub trait Entrypoint: Sized + Send + Sync + 'static {
     /// Returns the update that a run begins with: the arguments, and no result.
     fn begin(arguments: Self::Arguments) -> <Self::State as State>::Update;
 
-    /// Returns the function as a node.
-    fn node() -> ConfiguredNode<Self::State>;
+    /// Runs the function.
+    fn run(
+        state: &Self::State,
+        cx: &Context,
+    ) -> impl Future<Output = Result<<Self::State as State>::Update, NodeError>> + Send;
+
+    /// Adds the options of the entrypoint.
+    fn configure(node: ConfiguredNode<Self::State>) -> ConfiguredNode<Self::State>;
 }
 
 /// The input of a run: what the function returns when it is called with its arguments.
@@ -54,9 +62,17 @@ pub trait EntrypointExt<A, E: Entrypoint> {
     /// As [`StateGraph::compile`].
     fn compile(&self) -> Result<CompiledStateGraph<E::State>, CompilationErrors> {
         let mut graph = StateGraph::new();
-        graph.add_node(E::NAME, E::node()).add_sequence(&[E::NAME]);
+        let node = E::configure(perform::<E>.into_node());
+        graph.add_node(E::NAME, node).add_sequence(&[E::NAME]);
         graph.compile()
     }
+}
+
+async fn perform<E: Entrypoint>(
+    state: &E::State,
+    cx: &Context,
+) -> Result<<E::State as State>::Update, NodeError> {
+    E::run(state, cx).await
 }
 
 macro_rules! functions {

@@ -10,7 +10,9 @@
 //! records, and its arguments and its result are written as JSON. What is cheap and has no effects needs no task.
 //!
 //! When the function runs again, it has to call the same tasks with the same arguments in the same order; another
-//! call is an error that names both. Calls whose order depends on what ends first have a [key](TaskCall::key).
+//! call is an error that names both. Calls whose order depends on what ends first have a [key](TaskCall::key). Time and
+//! randomness come from the context: [`now`](langgraph::Context::now), [`random`](langgraph::Context::random) and
+//! [`uuid`](langgraph::Context::uuid) are recorded.
 //!
 //! # Examples
 //!
@@ -45,7 +47,9 @@
 
 mod call;
 mod entrypoint;
+mod nothing;
 mod outcome;
+mod stored;
 mod task;
 
 #[doc(hidden)]
@@ -54,5 +58,6 @@ pub mod __private;
 pub use call::TaskCall;
 pub use entrypoint::{Entrypoint, EntrypointCall, EntrypointExt};
 pub use langgraph_macros::{entrypoint, task};
-pub use outcome::{Final, IntoFinal};
+pub use outcome::Final;
+pub use stored::Stored;
 pub use task::{Task, TaskGraph, TaskState, TaskStateUpdate};

@@ -23,23 +23,3 @@ impl<T, M> Final<T, M> {
         self
     }
 }
-
-/// A value that an entrypoint may return: `T`, or [`Final<T, M>`].
-pub trait IntoFinal {
-    /// The result of a run.
-    type Value;
-    /// What the thread keeps.
-    type Memory;
-
-    /// Returns the result, and what is kept.
-    fn into_final(self) -> Final<Self::Value, Self::Memory>;
-}
-
-impl<T, M> IntoFinal for Final<T, M> {
-    type Value = T;
-    type Memory = M;
-
-    fn into_final(self) -> Self {
-        self
-    }
-}

@@ -5,9 +5,11 @@ use std::sync::OnceLock;
 
 use langgraph::graph::{ConfiguredNode, IntoNode};
 use langgraph::prelude::*;
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+use crate::nothing::something;
+use crate::stored::Stored;
 
 /// A step of an entrypoint, whose result is kept; [`#[task]`](macro@crate::task) implements it.
 pub trait Task: Sized + Send + Sync + 'static {
@@ -15,10 +17,24 @@ pub trait Task: Sized + Send + Sync + 'static {
     const NAME: &'static str;
 
     /// The arguments, a tuple.
-    type Arguments: Serialize + DeserializeOwned + Send + Sync + 'static;
+    type Arguments: Send + Sync + 'static;
 
     /// The result.
-    type Output: Serialize + DeserializeOwned + Send + Sync + 'static;
+    type Output: Stored;
+
+    /// Writes the arguments as a list.
+    ///
+    /// # Errors
+    ///
+    /// If JSON cannot express one of them.
+    fn write(arguments: &Self::Arguments) -> Result<Value, serde_json::Error>;
+
+    /// Reads the arguments.
+    ///
+    /// # Errors
+    ///
+    /// If one of them is of another type.
+    fn read(arguments: Value) -> Result<Self::Arguments, serde_json::Error>;
 
     /// Does the work.
     fn run(
@@ -42,7 +58,7 @@ pub struct TaskState {
     pub task: String,
     /// The arguments, a list.
     pub arguments: Value,
-    /// The result, when the task has ended.
+    /// The result, when the task has ended; a result that is nothing, such as `()`, is `None`.
     pub output: Option<Value>,
 }
 
@@ -71,21 +87,17 @@ impl TaskGraph {
 }
 
 async fn perform<K: Task>(state: &TaskState, cx: &Context) -> Result<TaskStateUpdate, NodeError> {
-    let output = K::run(read::<K, _>("the arguments of", &state.arguments)?, cx).await?;
-    let output = write::<K>("the result of", &output)?;
-    Ok(TaskStateUpdate::default().output(Some(output)))
+    let arguments = K::read(state.arguments.clone());
+    let arguments = arguments.map_err(unreadable::<K>("the arguments of"))?;
+    let output = K::run(arguments, cx).await?.to_value();
+    let output = output.map_err(unwritable::<K>("the result of"))?;
+    Ok(TaskStateUpdate::default().output(something(output)))
 }
 
-pub(crate) fn read<K: Task, T: DeserializeOwned>(
-    what: &str,
-    value: &Value,
-) -> Result<T, NodeError> {
-    T::deserialize(value)
-        .map_err(|error| NodeError::msg(format!("{what} `{}` cannot be read: {error}", K::NAME)))
+pub(crate) fn unreadable<K: Task>(what: &str) -> impl FnOnce(serde_json::Error) -> NodeError {
+    move |error| NodeError::msg(format!("{what} `{}` cannot be read: {error}", K::NAME))
 }
 
-pub(crate) fn write<K: Task>(what: &str, value: &impl Serialize) -> Result<Value, NodeError> {
-    let written = serde_json::to_value(value);
-    written
-        .map_err(|error| NodeError::msg(format!("{what} `{}` cannot be stored: {error}", K::NAME)))
+pub(crate) fn unwritable<K: Task>(what: &str) -> impl FnOnce(serde_json::Error) -> NodeError {
+    move |error| NodeError::msg(format!("{what} `{}` cannot be stored: {error}", K::NAME))
 }

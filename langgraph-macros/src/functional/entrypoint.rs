@@ -1,22 +1,24 @@
 //! The expansion of `#[entrypoint]`.
 
 use proc_macro2::TokenStream;
-use quote::{ToTokens, format_ident, quote};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::{Ident, Type, parse_quote};
 
 use super::attr::Options;
+use super::input;
+use super::nondeterminism::{self, is_unordered};
 use super::signature::Signature;
 use crate::function::split_attributes;
 
-/// `write_essay` becomes `WriteEssayState`.
-fn state_name(function: &Ident) -> Ident {
+/// `write_essay` becomes `WriteEssayState`, and `WriteEssayInput`.
+fn type_name(function: &Ident, end: &str) -> Ident {
     let text = function.unraw().to_string();
     let words = text.split('_').filter(|word| !word.is_empty());
     let camel: String = words
         .map(|word| word[..1].to_uppercase() + &word[1..])
         .collect();
-    format_ident!("{camel}State", span = function.span())
+    format_ident!("{camel}{end}", span = function.span())
 }
 
 /// Prints what stands for the function.
@@ -26,51 +28,41 @@ pub(super) fn print(entrypoint: &Signature<'_>, options: &Options) -> TokenStrea
     let vis = &entrypoint.item.vis;
     let name = &entrypoint.item.sig.ident;
     let marker = format_ident!("__{}_entrypoint", name.unraw(), span = name.span());
-    let state = state_name(name);
+    let state = type_name(name, "State");
+    let input = type_name(name, "Input");
     let update = format_ident!("{state}Update");
-    let text = match &options.name {
-        Some(name) => name.to_token_stream(),
-        None => name.unraw().to_string().to_token_stream(),
-    };
-    let (outer, inner_attributes) = split_attributes(&entrypoint.item.attrs);
-    let mut inner = entrypoint.item.clone();
-    inner.attrs = inner_attributes;
-    inner.vis = syn::Visibility::Inherited;
+    let text = options.text(name);
+    let (outer, _) = split_attributes(&entrypoint.item.attrs);
     let (names, types): (Vec<_>, Vec<_>) = entrypoint.arguments.iter().copied().unzip();
-    let unit: Type = parse_quote!(());
-    let (value, fallible) = entrypoint.value();
-    let value = value.unwrap_or(&unit);
-    let previous = entrypoint.previous.map(|_| quote!(state.previous.as_ref()));
-    let kept = entrypoint.previous.unwrap_or(&unit);
-    let call = quote!(#name(#(#names,)* cx, #previous).await);
-    let called = if fallible {
-        quote!(#root::__private::Fallible::into_value(#call)?)
-    } else {
-        call
-    };
-    let (output, done) = if entrypoint.is_final() {
-        let output = quote!(<#value as #root::__private::IntoFinal>::Value);
-        let parts = quote!(#root::__private::parts::<_, #kept>(#root::__private::IntoFinal::into_final(#called)));
-        (output, parts)
-    } else if entrypoint.previous.is_some() {
-        let value_twice = quote!({
-            let value: #kept = #called;
-            (::core::clone::Clone::clone(&value), ::core::option::Option::Some(value))
-        });
-        (value.to_token_stream(), value_twice)
-    } else {
-        let alone = quote!((#called, ::core::option::Option::None));
-        (value.to_token_stream(), alone)
-    };
-    let node = options.configured(quote!(#lib::graph::IntoNode::into_node(run)));
-    let stored = stored(entrypoint, options, &state, &output, kept);
+    let body = Body::new(entrypoint, options);
+    // What the body gets, and so what its result depends on.
+    let read = entrypoint
+        .previous
+        .map(|_| quote!(, ::core::clone::Clone::clone(&state.previous)));
+    let cached = quote!(#lib::policy::CachePolicy::new(|state: &#state| {
+        (::core::clone::Clone::clone(&state.input) #read)
+    }));
+    let configured = options.configured(quote!(node), &cached);
+    let given = input::print(entrypoint, options, &input);
+    let stored = stored(
+        entrypoint,
+        options,
+        (&state, &input),
+        (&body.output, &body.kept),
+    );
+    let warnings = warnings(entrypoint, options);
+    let run = body.print(entrypoint, options, (&state, &input), &text);
     quote! {
         #(#outer)*
         #vis fn #name(#(#names: #types),*) -> #root::EntrypointCall<#marker> {
             #root::EntrypointCall::new((#(#names,)*))
         }
 
+        #given
+
         #stored
+
+        #warnings
 
         #[doc(hidden)]
         #[allow(non_camel_case_types, unreachable_pub, missing_debug_implementations)]
@@ -82,76 +74,148 @@ pub(super) fn print(entrypoint: &Signature<'_>, options: &Options) -> TokenStrea
                 type Arguments = (#(#types,)*);
                 type State = #state;
 
-                fn begin(arguments: Self::Arguments) -> #update {
+                fn begin((#(#names,)*): Self::Arguments) -> #update {
                     <#update as ::core::default::Default>::default()
-                        .input(::core::option::Option::Some(arguments))
+                        .input(#root::__private::something(#input { #(#names,)* }))
                         .output(::core::option::Option::None)
                 }
 
-                fn node() -> #lib::graph::ConfiguredNode<#state> {
-                    #inner
+                #run
 
-                    async fn run(
-                        state: &#state,
-                        cx: &#lib::Context,
-                    ) -> ::core::result::Result<#update, #lib::error::NodeError> {
-                        let ::core::option::Option::Some((#(#names,)*)) =
-                            ::core::clone::Clone::clone(&state.input)
-                        else {
-                            return ::core::result::Result::Err(#lib::error::NodeError::msg(
-                                ::std::format!("`{}` has no input: run it with a call of the function", #text),
-                            ));
-                        };
-                        let (output, kept): (_, ::core::option::Option<#kept>) = #done;
-                        let update = <#update as ::core::default::Default>::default()
-                            .output(::core::option::Option::Some(output));
-                        ::core::result::Result::Ok(match kept {
-                            ::core::option::Option::Some(kept) => {
-                                update.previous(::core::option::Option::Some(kept))
-                            }
-                            ::core::option::Option::None => update,
-                        })
-                    }
-
-                    #node
+                fn configure(
+                    node: #lib::graph::ConfiguredNode<#state>,
+                ) -> #lib::graph::ConfiguredNode<#state> {
+                    #configured
                 }
             }
         };
     }
 }
 
+/// The call of the function, and the types of what it gives.
+struct Body {
+    output: TokenStream,
+    kept: Type,
+    /// The result, and what the thread keeps.
+    done: TokenStream,
+}
+
+impl Body {
+    fn new(entrypoint: &Signature<'_>, options: &Options) -> Self {
+        let root = &options.root;
+        let name = &entrypoint.item.sig.ident;
+        let names = entrypoint.arguments.iter().map(|(name, _)| name);
+        let (value, fallible) = entrypoint.value();
+        let value = value.map_or_else(|| quote!(()), ToTokens::to_token_stream);
+        let kept = entrypoint.previous.cloned();
+        let previous = kept.as_ref().map(|_| quote!(__state.previous.as_ref()));
+        let kept = kept.unwrap_or_else(|| parse_quote!(()));
+        let call = quote!(#name(#(#names,)* __cx, #previous).await);
+        let called = if fallible {
+            quote!(#root::__private::Fallible::into_value(#call)?)
+        } else {
+            call
+        };
+        let (output, done) = if let Some(output) = entrypoint.in_final() {
+            let parts = quote!(#root::__private::parts::<_, #kept>(#called));
+            (output.to_token_stream(), parts)
+        } else if entrypoint.previous.is_some() {
+            let value_twice = quote!({
+                let __value: #kept = #called;
+                (::core::clone::Clone::clone(&__value), ::core::option::Option::Some(__value))
+            });
+            (value, value_twice)
+        } else {
+            let alone = quote!((#called, ::core::option::Option::None));
+            (value, alone)
+        };
+        Self { output, kept, done }
+    }
+
+    /// Prints the function `run`. Its span is the function's, so that the compiler says there that its future is
+    /// not `Send`.
+    fn print(
+        &self,
+        entrypoint: &Signature<'_>,
+        options: &Options,
+        (state, input): (&Ident, &Ident),
+        text: &TokenStream,
+    ) -> TokenStream {
+        let root = &options.root;
+        let lib = quote!(#root::__private::langgraph);
+        let update = format_ident!("{state}Update");
+        let inner = entrypoint.inner();
+        let names = entrypoint.arguments.iter().map(|(name, _)| name);
+        let Self { kept, done, .. } = self;
+        let head = quote_spanned! {entrypoint.item.sig.ident.span()=>
+            async fn run(
+                __state: &#state,
+                __cx: &#lib::Context,
+            ) -> ::core::result::Result<#update, #lib::error::NodeError>
+        };
+        quote! {
+            #head {
+                #inner
+
+                let ::core::option::Option::Some(#input { #(#names,)* }) =
+                    #root::__private::input(__state.input.as_ref())
+                else {
+                    return ::core::result::Result::Err(#lib::error::NodeError::msg(
+                        ::std::format!("`{}` has no input: run it with a call of the function", #text),
+                    ));
+                };
+                let (__output, __kept): (_, ::core::option::Option<#kept>) = #done;
+                let __update = <#update as ::core::default::Default>::default()
+                    .output(#root::__private::something(__output));
+                ::core::result::Result::Ok(match __kept {
+                    ::core::option::Option::Some(__kept) => {
+                        __update.previous(#root::__private::something(__kept))
+                    }
+                    ::core::option::Option::None => __update,
+                })
+            }
+        }
+    }
+}
+
+/// Prints a warning for each part of the body that may be different when it runs again.
+fn warnings(entrypoint: &Signature<'_>, options: &Options) -> TokenStream {
+    if options.allows_nondeterminism {
+        return TokenStream::new();
+    }
+    let unordered = entrypoint
+        .arguments
+        .iter()
+        .filter(|(_, ty)| is_unordered(ty));
+    let unordered = unordered.map(|(name, _)| (*name).clone()).collect();
+    let body = entrypoint.item.block.to_token_stream();
+    nondeterminism::warnings(&nondeterminism::findings(body, unordered))
+}
+
 /// Prints the state of an entrypoint.
 fn stored(
     entrypoint: &Signature<'_>,
     options: &Options,
-    state: &Ident,
-    output: &TokenStream,
-    kept: &Type,
+    (state, input): (&Ident, &Ident),
+    (output, kept): (&TokenStream, &Type),
 ) -> TokenStream {
-    let root = &options.root;
-    let lib = quote!(#root::__private::langgraph);
+    let lib = &options.root;
+    let lib = quote!(#lib::__private::langgraph);
     let vis = &entrypoint.item.vis;
-    let types = entrypoint.arguments.iter().map(|(_, ty)| ty);
-    let serde = quote!(#root::__private::serde).to_string().replace(' ', "");
     let about = format!(
         "The state of the entrypoint [`{}`].",
         entrypoint.item.sig.ident
     );
+    let serde = options.serde();
+    let derives = options.derives(entrypoint.item.sig.ident.span());
     quote! {
         #[doc = #about]
-        #[derive(
-            #lib::State,
-            ::core::clone::Clone,
-            ::core::fmt::Debug,
-            ::core::default::Default,
-            #root::__private::serde::Serialize,
-            #root::__private::serde::Deserialize,
-        )]
+        #[derive(#lib::State, ::core::default::Default, #derives)]
         #[serde(crate = #serde)]
         #vis struct #state {
             /// The arguments of the newest run.
-            pub input: ::core::option::Option<(#(#types,)*)>,
-            /// The result of the newest run, when it has ended.
+            pub input: ::core::option::Option<#input>,
+            /// The result of the newest run, when it has ended; a result that is nothing, such as `()`, is `None`.
             pub output: ::core::option::Option<#output>,
             /// What the thread keeps for the next run.
             pub previous: ::core::option::Option<#kept>,

@@ -2,6 +2,8 @@
 
 mod attr;
 mod entrypoint;
+mod input;
+mod nondeterminism;
 mod signature;
 mod task;
 #[cfg(test)]
@@ -33,7 +35,7 @@ fn expand(
     print: impl Fn(&Signature<'_>, &Options) -> TokenStream,
 ) -> TokenStream {
     let mut errors = Errors::new();
-    let options = Options::read(options, &mut errors);
+    let options = Options::read(what, options, &mut errors);
     let function = match syn::parse2::<ItemFn>(item.clone()) {
         Ok(function) => function,
         Err(error) => {

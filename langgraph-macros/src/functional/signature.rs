@@ -1,9 +1,11 @@
 //! The signature of a task and of an entrypoint.
 
-use syn::{FnArg, GenericArgument, Ident, ItemFn, Pat, PathArguments, ReturnType, Type};
+use syn::{
+    FnArg, GenericArgument, Ident, ItemFn, Pat, PathArguments, ReturnType, Type, Visibility,
+};
 
 use crate::diag::Errors;
-use crate::function::{qualifiers, reference};
+use crate::function::{qualifiers, reference, split_attributes, with_article};
 
 /// A function as `#[task]` and `#[entrypoint]` read it.
 pub(super) struct Signature<'a> {
@@ -21,13 +23,14 @@ pub(super) struct Signature<'a> {
 pub(super) fn read<'a>(item: &'a ItemFn, what: &str, errors: &mut Errors) -> Option<Signature<'a>> {
     let before = errors.len();
     qualifiers(&item.sig, what, errors);
+    let a_what = with_article(what);
     if item.sig.asyncness.is_none() {
-        errors.on(item.sig.fn_token, format!("a {what} is an `async fn`"));
+        errors.on(item.sig.fn_token, format!("{a_what} is an `async fn`"));
     }
     if !item.sig.generics.params.is_empty() {
         errors.on(
             &item.sig.generics,
-            format!("a {what} has no generics: its arguments and its result are stored"),
+            format!("{a_what} has no generics: its arguments and its result are stored"),
         );
     }
     let mut signature = Signature {
@@ -42,7 +45,7 @@ pub(super) fn read<'a>(item: &'a ItemFn, what: &str, errors: &mut Errors) -> Opt
     };
     for input in &item.sig.inputs {
         let FnArg::Typed(argument) = input else {
-            errors.on(input, format!("a {what} is a function without `self`"));
+            errors.on(input, format!("{a_what} is a function without `self`"));
             continue;
         };
         let ty = &*argument.ty;
@@ -58,12 +61,12 @@ pub(super) fn read<'a>(item: &'a ItemFn, what: &str, errors: &mut Errors) -> Opt
         } else if reference(ty).is_some() {
             errors.on(
                 ty,
-                format!("a {what} owns its arguments, because they are stored: take the value, not a reference"),
+                format!("{a_what} owns its arguments, because they are stored: take the value, not a reference"),
             );
         } else if let Pat::Ident(name) = &*argument.pat {
             signature.arguments.push((&name.ident, ty));
         } else {
-            errors.on(&argument.pat, format!("an argument of a {what} is a name"));
+            errors.on(&argument.pat, format!("an argument of {a_what} is a name"));
         }
     }
     if what == "entrypoint" && signature.context.is_none() {
@@ -112,6 +115,16 @@ fn first_argument<'a>(ty: &'a Type, name: &str) -> Option<&'a Type> {
 }
 
 impl<'a> Signature<'a> {
+    /// Returns the function as it was written, as an item of an expansion.
+    pub(super) fn inner(&self) -> ItemFn {
+        let (_, attrs) = split_attributes(&self.item.attrs);
+        ItemFn {
+            attrs,
+            vis: Visibility::Inherited,
+            ..self.item.clone()
+        }
+    }
+
     /// Returns the type of the value, and whether it stands in a `Result`.
     pub(super) fn value(&self) -> (Option<&'a Type>, bool) {
         match self
@@ -123,9 +136,9 @@ impl<'a> Signature<'a> {
         }
     }
 
-    /// Returns the value of the function, and whether it is a `Final`.
-    pub(super) fn is_final(&self) -> bool {
+    /// Returns the type of the result if the function returns a `Final`.
+    pub(super) fn in_final(&self) -> Option<&'a Type> {
         let (value, _) = self.value();
-        value.is_some_and(|value| first_argument(value, "Final").is_some())
+        first_argument(value?, "Final")
     }
 }

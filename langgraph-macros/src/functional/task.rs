@@ -1,8 +1,9 @@
 //! The expansion of `#[task]`.
 
 use proc_macro2::TokenStream;
-use quote::{ToTokens, format_ident, quote};
+use quote::{format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
+use syn::spanned::Spanned;
 use syn::{Type, parse_quote};
 
 use super::attr::Options;
@@ -16,26 +17,15 @@ pub(super) fn print(task: &Signature<'_>, options: &Options) -> TokenStream {
     let vis = &task.item.vis;
     let name = &task.item.sig.ident;
     let marker = format_ident!("__{}_task", name.unraw(), span = name.span());
-    let text = match &options.name {
-        Some(name) => name.to_token_stream(),
-        None => name.unraw().to_string().to_token_stream(),
-    };
-    let (outer, inner_attributes) = split_attributes(&task.item.attrs);
-    let mut inner = task.item.clone();
-    inner.attrs = inner_attributes;
-    inner.vis = syn::Visibility::Inherited;
+    let text = options.text(name);
+    let (outer, _) = split_attributes(&task.item.attrs);
     let (names, types): (Vec<_>, Vec<_>) = task.arguments.iter().copied().unzip();
     let unit: Type = parse_quote!(());
-    let (value, fallible) = task.value();
-    let value = value.unwrap_or(&unit);
-    let cx = task.context.map(|_| quote!(cx));
-    let call = quote!(#name(#(#names,)* #cx).await);
-    let result = if fallible {
-        quote!(#root::__private::Fallible::into_value(#call))
-    } else {
-        quote!(::core::result::Result::Ok(#call))
-    };
-    let configured = options.configured(quote!(node));
+    let value = task.value().0.unwrap_or(&unit);
+    let cached = quote!(#lib::policy::CachePolicy::input());
+    let configured = options.configured(quote!(node), &cached);
+    let stored = stored(task, options);
+    let run = run(task, options);
     quote! {
         #(#outer)*
         #vis fn #name(#(#names: #types),*) -> #root::TaskCall<#marker> {
@@ -52,15 +42,9 @@ pub(super) fn print(task: &Signature<'_>, options: &Options) -> TokenStream {
                 type Arguments = (#(#types,)*);
                 type Output = #value;
 
-                #[allow(unused_variables)]
-                async fn run(
-                    (#(#names,)*): Self::Arguments,
-                    cx: &#lib::Context,
-                ) -> ::core::result::Result<Self::Output, #lib::error::NodeError> {
-                    #[allow(clippy::unused_async)]
-                    #inner
-                    #result
-                }
+                #stored
+
+                #run
 
                 fn configure(
                     node: #lib::graph::ConfiguredNode<#root::TaskState>,
@@ -74,5 +58,66 @@ pub(super) fn print(task: &Signature<'_>, options: &Options) -> TokenStream {
                 }
             }
         };
+    }
+}
+
+/// Prints how the arguments are written and read. Each call has the span of its type, which may not be storable.
+fn stored(task: &Signature<'_>, options: &Options) -> TokenStream {
+    let root = &options.root;
+    let json = quote!(#root::__private::serde_json);
+    let names: Vec<_> = task.arguments.iter().map(|(name, _)| name).collect();
+    let written = task.arguments.iter().map(|(name, ty)| {
+        let write = quote_spanned!(ty.span()=> <#ty as #root::Stored>::to_value);
+        quote!(#write(#name)?)
+    });
+    let read = task.arguments.iter().map(|(_, ty)| {
+        let read = quote_spanned!(ty.span()=> <#ty as #root::Stored>::from_value);
+        quote!(#read(__arguments.take())?)
+    });
+    quote! {
+        fn write(
+            (#(#names,)*): &Self::Arguments,
+        ) -> ::core::result::Result<#json::Value, #json::Error> {
+            ::core::result::Result::Ok(#json::Value::Array(::std::vec![#(#written),*]))
+        }
+
+        fn read(
+            __arguments: #json::Value,
+        ) -> ::core::result::Result<Self::Arguments, #json::Error> {
+            #[allow(unused_mut, unused_variables)]
+            let mut __arguments = #root::__private::Arguments::new(__arguments);
+            ::core::result::Result::Ok((#(#read,)*))
+        }
+    }
+}
+
+/// Prints the function `run`. Its span is the function's, so that the compiler says there that its future is not
+/// `Send`.
+fn run(task: &Signature<'_>, options: &Options) -> TokenStream {
+    let root = &options.root;
+    let lib = quote!(#root::__private::langgraph);
+    let name = &task.item.sig.ident;
+    let names: Vec<_> = task.arguments.iter().map(|(name, _)| name).collect();
+    let inner = task.inner();
+    let cx = task.context.map(|_| quote!(__cx));
+    let call = quote!(#name(#(#names,)* #cx).await);
+    let result = if task.value().1 {
+        quote!(#root::__private::Fallible::into_value(#call))
+    } else {
+        quote!(::core::result::Result::Ok(#call))
+    };
+    let head = quote_spanned! {name.span()=>
+        async fn run(
+            (#(#names,)*): Self::Arguments,
+            __cx: &#lib::Context,
+        ) -> ::core::result::Result<Self::Output, #lib::error::NodeError>
+    };
+    quote! {
+        #[allow(unused_variables)]
+        #head {
+            #[allow(clippy::unused_async)]
+            #inner
+            #result
+        }
     }
 }

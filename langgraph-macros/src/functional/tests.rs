@@ -4,7 +4,7 @@ use quote::quote;
 use syn::parse_quote;
 
 use super::attr::Options;
-use super::signature;
+use super::{nondeterminism, signature};
 use crate::diag::Errors;
 
 fn mistakes(what: &str, item: &syn::ItemFn) -> Vec<String> {
@@ -69,6 +69,73 @@ fn an_entrypoint_needs_the_context_and_may_take_what_was_saved() {
 #[test]
 fn unknown_options_are_refused() {
     let mut errors = Errors::new();
-    Options::read(quote!(retries = 3), &mut errors);
-    assert_eq!(errors.messages(), ["unknown option, did you mean `retry`?"]);
+    Options::read("task", quote!(retries = 3), &mut errors);
+    Options::read("task", quote!(allow(nondeterminism)), &mut errors);
+    Options::read("entrypoint", quote!(allow(everything)), &mut errors);
+    assert_eq!(
+        errors.messages(),
+        [
+            "unknown option of `#[task]`, did you mean `retry`?",
+            "unknown option of `#[task]`, expected `name = \"…\"`, `retry = …`, `timeout = …`, `idle_timeout = …`, \
+             `cache`, `cache = …`, or `crate = …`",
+            "expected `allow(nondeterminism)`",
+        ]
+    );
+}
+
+/// Returns where a body is not deterministic: the name in the message.
+fn found(body: proc_macro2::TokenStream) -> Vec<String> {
+    let findings = nondeterminism::findings(body, vec![syn::parse_quote!(given)]);
+    let name = |finding: nondeterminism::Finding| {
+        finding
+            .message
+            .split('`')
+            .nth(1)
+            .unwrap_or_default()
+            .to_owned()
+    };
+    findings.into_iter().map(name).collect()
+}
+
+#[test]
+fn what_differs_in_each_run_is_found() {
+    let clocks = quote!(
+        let a = std::time::SystemTime::now();
+        join!(b(Instant::now()), { chrono::Utc::now() });
+    );
+    assert_eq!(
+        found(clocks),
+        ["SystemTime::now", "Instant::now", "Utc::now"]
+    );
+    let random = quote!(
+        rand::random::<u8>() + rand::rng().random() + fastrand::u8(..),
+        uuid::Uuid::new_v4()
+    );
+    assert_eq!(
+        found(random),
+        ["rand::random", "rand::rng", "fastrand::u8", "Uuid::new_v4"]
+    );
+    let order = quote!(
+        let mut map = HashMap::new();
+        let set: std::collections::HashSet<String> = f();
+        for (key, value) in &map {}
+        for name in set {}
+        map.keys().count();
+        for x in given.into_iter() {}
+    );
+    assert_eq!(found(order), ["map", "set", "map", "given"]);
+}
+
+#[test]
+fn what_is_the_same_in_each_run_is_not_found() {
+    let body = quote!(
+        let map = BTreeMap::new();
+        let index = HashMap::new();
+        for (key, value) in &map {}
+        index.get(&1);
+        let limit = cx.now().await? + Duration::from_secs(3);
+        my::rand::choose(cx.random().await?);
+        now();
+    );
+    assert_eq!(found(body), [""; 0]);
 }

@@ -1,0 +1,58 @@
+//! Values that tasks take and return.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Error, Value};
+
+/// A value that a task takes or returns: every type of owned data with serde's derives is one.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be an argument or the result of a task, because these are stored",
+    label = "this type cannot be stored",
+    note = "derive `Serialize` and `Deserialize` of serde for it; it has to own its data, and to be `Send` and `Sync`"
+)]
+pub trait Stored: Sized + Send + Sync + 'static {
+    /// Writes the value as JSON.
+    ///
+    /// # Errors
+    ///
+    /// If JSON cannot express it: a map whose keys are no texts.
+    fn to_value(&self) -> Result<Value, Error>;
+
+    /// Reads the value from JSON.
+    ///
+    /// # Errors
+    ///
+    /// If the JSON is of another type.
+    fn from_value(value: Value) -> Result<Self, Error>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Serialize + DeserializeOwned + Send + Sync + 'static> Stored for T {
+    fn to_value(&self) -> Result<Value, Error> {
+        serde_json::to_value(self)
+    }
+
+    fn from_value(value: Value) -> Result<Self, Error> {
+        serde_json::from_value(value)
+    }
+}
+
+/// The arguments of a task, one after the other.
+#[derive(Debug)]
+pub struct Arguments(std::vec::IntoIter<Value>);
+
+impl Arguments {
+    /// Creates the arguments that a list contains.
+    pub fn new(list: Value) -> Self {
+        let list = match list {
+            Value::Array(list) => list,
+            _ => Vec::new(),
+        };
+        Self(list.into_iter())
+    }
+
+    /// Takes the next argument. One that is missing is `null`.
+    pub fn take(&mut self) -> Value {
+        self.0.next().unwrap_or_default()
+    }
+}
