@@ -31,6 +31,9 @@ mod pages {
     #[doc = include_str!("../../docs/how-graph-reads.md")]
     struct HowGraphReads;
 
+    #[doc = include_str!("../../docs/graph-or-function.md")]
+    struct GraphOrFunction;
+
     #[doc = include_str!("../../docs/persistence.md")]
     struct Persistence;
 

@@ -42,6 +42,7 @@ const LIMIT: i64 = 25;
 /// If the runner does not support something in the case.
 pub(super) async fn answer(
     case: &Case,
+    spec: &Arc<GraphSpec>,
     saver: Arc<dyn Checkpointer>,
     site: SharedSite,
 ) -> Result<Value, String> {
@@ -52,22 +53,22 @@ pub(super) async fn answer(
         site: Arc::clone(&site),
         world: Arc::clone(&world),
     };
-    let graph = match build(&case.graph, &place) {
+    let graph = match build(spec, &place) {
         Ok(graph) => graph,
         Err(NotBuilt::Unable(why)) => return Err(why),
         Err(NotBuilt::Refused(errors)) => {
-            let kind = refusal(&errors, &case.graph);
+            let kind = refusal(&errors, spec);
             return Ok(json!({ "build_error": { "kind": kind } }));
         }
     };
-    let keeps = case.graph.checkpointer != Checkpointing::None;
+    let keeps = spec.checkpointer != Checkpointing::None;
     // As in Python, where a new input drops what is asked.
     let kept = |graph: CompiledStateGraph<Dynamic>| {
         let graph = graph.checkpointer(Arc::clone(&saver));
         graph.on_open_interrupt(OnOpenInterrupt::Drop)
     };
     #[cfg(feature = "restate")]
-    let objects = objects(case, &place, kept)?;
+    let objects = objects(case, spec, &place, kept)?;
     site.open().await?;
     let session = Session {
         graph: if keeps { kept(graph) } else { graph },
@@ -76,8 +77,8 @@ pub(super) async fn answer(
         site,
         keeps,
         case: case.name.clone(),
-        spec: Arc::clone(&case.graph),
-        schema: Arc::new(Schema::of(&case.graph)?),
+        spec: Arc::clone(spec),
+        schema: Arc::new(Schema::of(spec)?),
         world,
     };
     let results = session.all(&case.runs).await;
@@ -484,6 +485,7 @@ fn is_for_restate(action: &Action) -> bool {
 #[cfg(feature = "restate")]
 fn objects(
     case: &Case,
+    spec: &GraphSpec,
     place: &Place,
     kept: impl Fn(CompiledStateGraph<Dynamic>) -> CompiledStateGraph<Dynamic>,
 ) -> Result<BTreeMap<usize, String>, String> {
@@ -491,13 +493,13 @@ fn objects(
     let is_served = matches!(place.site.workplace, Workplace::Restate(_));
     // A cache belongs to a graph, and here each step limit is a graph of its own.
     let caches = case.features.iter().any(|needs| needs == "cache");
-    if !is_served || caches || case.graph.checkpointer == Checkpointing::None {
+    if !is_served || caches || spec.checkpointer == Checkpointing::None {
         return Ok(objects);
     }
     for action in case.runs.iter().filter(|action| is_for_restate(action)) {
         let limit = limit(&action.config);
         if !objects.contains_key(&limit) {
-            let graph = build(&case.graph, place).map_err(|error| format!("{error:?}"))?;
+            let graph = build(spec, place).map_err(|error| format!("{error:?}"))?;
             objects.insert(limit, graph.topology().name.clone());
             place.site.services.add_threads(&kept(graph), limit);
         }

@@ -8,6 +8,8 @@ use std::sync::atomic::AtomicU64;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
+use super::functional::FunctionSpec;
+
 /// One case: a graph, and what is done with it.
 ///
 /// The expectation is not part of it: it is read from the file again, after the run.
@@ -21,10 +23,21 @@ pub(super) struct Case {
     /// What it needs.
     #[serde(default)]
     pub features: Vec<String>,
-    /// The graph.
-    pub graph: Arc<GraphSpec>,
+    /// What the actions run.
+    #[serde(flatten)]
+    pub subject: Subject,
     /// The actions, in order.
     pub runs: Vec<Action>,
+}
+
+/// What the actions of a case run.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Subject {
+    /// A graph.
+    Graph(Arc<GraphSpec>),
+    /// An entrypoint, and its tasks.
+    Function(Arc<FunctionSpec>),
 }
 
 impl Case {

@@ -10,6 +10,7 @@ mod case;
 mod chunk;
 mod compare;
 mod expr;
+mod functional;
 mod kind;
 mod messages;
 mod mutate;

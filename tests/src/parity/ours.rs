@@ -65,6 +65,22 @@ const DECISIONS: &[(&str, &str)] = &[
     ),
     ("no-reserved-fields", "no field names are reserved"),
     (
+        "all-interrupts-shown",
+        "tasks that ask side by side show all their interrupts",
+    ),
+    (
+        "changed-course-is-an-error",
+        "a task that finds the record of another call is an error that names both, and gives no wrong result",
+    ),
+    (
+        "fresh-output",
+        "a run that waits has no output, and not that of the run before",
+    ),
+    (
+        "kept-tasks-are-quiet",
+        "a task whose result is kept begins no task",
+    ),
+    (
         "routers-have-no-names",
         "a node may have any number of routers",
     ),

@@ -10,11 +10,11 @@ use langgraph::checkpoint::Checkpointer;
 use serde_json::Value;
 
 use super::action::answer;
-use super::case::{Case, Expectation};
+use super::case::{Case, Expectation, Subject};
 use super::compare::compare;
 use super::mutate::mutate;
-use super::ours;
 use super::workplace::Workplace;
+use super::{functional, ours};
 
 /// The time limit of a case.
 const TOO_LONG: Duration = Duration::from_secs(60);
@@ -188,7 +188,17 @@ async fn verdict(
     let running = tokio::spawn({
         let (case, saver) = (Arc::clone(&case), Arc::clone(saver));
         let site = Arc::new(workplace.site());
-        async move { tokio::time::timeout(TOO_LONG, answer(&case, saver, site)).await }
+        async move {
+            let answers = async {
+                match &case.subject {
+                    Subject::Graph(graph) => answer(&case, graph, saver, site).await,
+                    Subject::Function(function) => {
+                        functional::answer(&case.name, function, &case.runs, &saver).await
+                    }
+                }
+            };
+            tokio::time::timeout(TOO_LONG, answers).await
+        }
     });
     let answers = match running.await {
         Ok(Ok(Ok(answers))) => answers,
