@@ -4,9 +4,10 @@
 #     tests/attack/run.sh [--short] [--seed N] [MODE…]
 #
 # Modes: spy (a saver that acknowledges too early has to be caught: a test of this tool), kill (processes
-# are killed), stop (PostgreSQL is stopped at once), damage (bytes of files, rows of databases), rivals
-# (processes fight for threads), faults (calls of savers fail), files (limits, full disks, deleted files),
-# fuzz (hostile input to decoders), clocks (leases and times of threads), soak (memory).
+# are killed), functions (processes with entrypoints and their tasks are killed), stop (PostgreSQL is stopped
+# at once), damage (bytes of files, rows of databases), rivals (processes fight for threads), faults (calls of
+# savers fail), files (limits, full disks, deleted files), fuzz (hostile input to decoders), clocks (leases and
+# times of threads), soak (memory).
 #
 # The short form takes two to three minutes on two cores, and is built without optimization. The long form takes
 # about an hour and a half on two cores; name modes to run parts of it. The cases of a seed are the same

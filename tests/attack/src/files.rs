@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use langgraph::prelude::*;
 
 use crate::graphs::{build, finish, over};
-use crate::kill::{check_effects, check_end, durability, name, process_of};
+use crate::kill::{Subject, check_effects, check_end, durability, name, process_of};
 use crate::report::Report;
 use crate::storage::Storage;
 use crate::trace::Trace;
@@ -41,7 +41,7 @@ fn limited(effort: Effort) -> Report {
         let ignored = random.bool();
         let trap = if ignored { "trap '' XFSZ; " } else { "" };
         let shell = format!("{trap}ulimit -c 0; ulimit -f {blocks}; exec \"$0\" \"$@\"");
-        let process = process_of(seed, &storage, "honest", &trace);
+        let process = process_of((Subject::Graph, seed), &storage, "honest", &trace);
         let mut limited = Command::new("sh");
         limited.args(["-c", &shell]);
         limited.arg(process.get_program()).args(process.get_args());
@@ -66,7 +66,7 @@ fn limited(effort: Effort) -> Report {
 
 /// The thread goes on without the limit, and nothing that was acknowledged runs again.
 fn goes_on(seed: u64, storage: &Storage, trace: &Path) -> Result<(), String> {
-    let status = process_of(seed, storage, "honest", trace).status();
+    let status = process_of((Subject::Graph, seed), storage, "honest", trace).status();
     let status = status.map_err(|error| error.to_string())?;
     if !status.success() {
         return Err(format!("it does not go on: {status}"));
@@ -95,7 +95,7 @@ fn full(effort: Effort) -> Report {
         let room = fill(&ballast, random.u64(0..120) * 1024);
         let traces = tempfile::tempdir().expect("there is room for files");
         let trace = traces.path().join("trace");
-        let status = process_of(seed, &storage, "honest", &trace)
+        let status = process_of((Subject::Graph, seed), &storage, "honest", &trace)
             .stderr(Stdio::null())
             .status();
         match status.expect("a process starts").code() {

@@ -16,7 +16,7 @@ use crate::spy::Early;
 use crate::storage::Storage;
 use crate::trace::{Phase, Trace, phase_at_the_end};
 use crate::traced::Traced;
-use crate::{Effort, block_on, itself};
+use crate::{Effort, block_on, functions, itself};
 
 /// The phases in which processes are killed: most of the time goes into puts in any case.
 const AIMS: [Phase; 6] = [
@@ -31,6 +31,30 @@ const AIMS: [Phase; 6] = [
 /// A process that is always killed never ends.
 const KILLS_OF_A_THREAD: usize = 30;
 
+/// What runs on the threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Subject {
+    Graph,
+    Function,
+}
+
+impl Subject {
+    const ALL: [Self; 2] = [Self::Graph, Self::Function];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Graph => "graph",
+            Self::Function => "function",
+        }
+    }
+
+    fn of(name: &str) -> Self {
+        let mut all = Self::ALL.into_iter();
+        all.find(|subject| subject.name() == name)
+            .unwrap_or_else(|| panic!("a graph or a function, not {name}"))
+    }
+}
+
 pub(crate) fn durability(seed: u64) -> Durability {
     match seed % 3 {
         0 => Durability::Async,
@@ -44,8 +68,8 @@ pub(crate) fn name(seed: u64) -> String {
 
 /// The process: continues a thread until it ends.
 pub(crate) fn process(arguments: &[&str]) {
-    let [storage, saver, trace, seed, aim @ ..] = arguments else {
-        panic!("a storage, a saver, a trace and a seed, not {arguments:?}")
+    let [subject, storage, saver, trace, seed, aim @ ..] = arguments else {
+        panic!("a subject, a storage, a saver, a trace and a seed, not {arguments:?}")
     };
     let seed = seed.parse().expect("a seed");
     let aim = match aim {
@@ -63,9 +87,18 @@ pub(crate) fn process(arguments: &[&str]) {
             saver: opened,
             trace: Arc::clone(&trace),
         });
-        let graph = over(&build(seed, &trace), saver);
         trace.line("begin");
-        let ended = finish(&graph, &name(seed), durability(seed), Some(&trace)).await;
+        let (thread, durability) = (&*name(seed), durability(seed));
+        let ended = match Subject::of(subject) {
+            Subject::Graph => {
+                let graph = over(&build(seed, &trace), saver);
+                finish(&graph, thread, durability, Some(&trace)).await
+            }
+            Subject::Function => {
+                let ended = functions::finish(seed, saver, (thread, durability), &trace).await;
+                ended.map(drop)
+            }
+        };
         ended.map_err(|error| error.to_string())?;
         trace.line("end");
         Ok::<_, String>(())
@@ -92,14 +125,45 @@ impl Killed {
 }
 
 pub(crate) fn attack(effort: Effort) -> Report {
+    over_each_storage(
+        effort,
+        Subject::Graph,
+        effort.of(250, 8_000),
+        effort.of(50, 2_000),
+    )
+}
+
+pub(crate) fn attack_functions(effort: Effort) -> Report {
+    over_each_storage(
+        effort,
+        Subject::Function,
+        effort.of(150, 4_000),
+        effort.of(30, 1_000),
+    )
+}
+
+/// Kills so many processes over a file, and so many over a server if there is one.
+fn over_each_storage(effort: Effort, subject: Subject, of_file: u64, of_server: u64) -> Report {
     let folder = tempfile::tempdir().expect("there is room for files");
     let mut report = Report::default();
     let file = Storage::Sqlite(folder.path().join("threads.db"));
-    let kills = effort.of(250, 8_000);
-    report.add(kill(effort, folder.path(), &file, "honest", kills));
+    report.add(kill(
+        effort,
+        folder.path(),
+        subject,
+        &file,
+        "honest",
+        of_file,
+    ));
     if let Some(schema) = Storage::postgres() {
-        let kills = effort.of(50, 2_000);
-        report.add(kill(effort, folder.path(), &schema, "honest", kills));
+        report.add(kill(
+            effort,
+            folder.path(),
+            subject,
+            &schema,
+            "honest",
+            of_server,
+        ));
         block_on(schema.remove());
     }
     report
@@ -109,6 +173,7 @@ pub(crate) fn attack(effort: Effort) -> Report {
 pub(crate) fn kill(
     effort: Effort,
     folder: &Path,
+    subject: Subject,
     storage: &Storage,
     saver: &str,
     kills: u64,
@@ -132,7 +197,7 @@ pub(crate) fn kill(
                     }
                     let seed = seeds.fetch_add(1, Ordering::Relaxed);
                     let trace = folder.join(format!("{seed}.{saver}.trace"));
-                    let ended = thread(seed, storage, saver, &trace, &killed);
+                    let ended = thread((subject, seed), storage, saver, &trace, &killed);
                     let _ = std::fs::remove_file(&trace);
                     let (killed, report) =
                         &mut *killed.lock().expect("no holder of the lock panics");
@@ -168,11 +233,16 @@ pub(crate) fn kind(storage: &Storage) -> &'static str {
 }
 
 /// The process of a thread.
-pub(crate) fn process_of(seed: u64, storage: &Storage, saver: &str, trace: &Path) -> Command {
+pub(crate) fn process_of(
+    (subject, seed): (Subject, u64),
+    storage: &Storage,
+    saver: &str,
+    trace: &Path,
+) -> Command {
     let mut process = itself();
     process
         .arg("process-to-kill")
-        .args([&storage.to_string(), saver])
+        .args([subject.name(), &storage.to_string(), saver])
         .arg(trace)
         .arg(seed.to_string());
     process
@@ -181,7 +251,7 @@ pub(crate) fn process_of(seed: u64, storage: &Storage, saver: &str, trace: &Path
 /// One thread: processes are killed until it has ended. Returns how many effects came again without
 /// an acknowledgement.
 fn thread(
-    seed: u64,
+    (subject, seed): (Subject, u64),
     storage: &Storage,
     saver: &str,
     trace: &Path,
@@ -191,7 +261,7 @@ fn thread(
     let mut kills = 0;
     loop {
         let phase = AIMS[random.usize(..AIMS.len())];
-        let mut process = process_of(seed, storage, saver, trace);
+        let mut process = process_of((subject, seed), storage, saver, trace);
         if kills < KILLS_OF_A_THREAD {
             process.args([phase.name(), &random.usize(..4).to_string()]);
         }
@@ -224,7 +294,15 @@ fn thread(
     }
     let written = std::fs::read_to_string(trace).expect("there is a trace");
     let repeated = check_effects(&written)?;
-    block_on(check_end(seed, storage))?;
+    block_on(async {
+        match subject {
+            Subject::Graph => check_end(seed, storage).await,
+            Subject::Function => {
+                let run = (&*name(seed), durability(seed));
+                functions::check_end(seed, storage, run).await
+            }
+        }
+    })?;
     Ok(repeated)
 }
 

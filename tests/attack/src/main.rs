@@ -12,6 +12,7 @@ mod clocks;
 mod damage;
 mod faults;
 mod files;
+mod functions;
 mod fuzz;
 mod graphs;
 mod kill;
@@ -45,9 +46,10 @@ impl Effort {
 
 type Attack = fn(Effort) -> Report;
 
-const MODES: [(&str, Attack); 10] = [
+const MODES: [(&str, Attack); 11] = [
     ("spy", spy::attack),
     ("kill", kill::attack),
+    ("functions", kill::attack_functions),
     ("stop", stop::attack),
     ("damage", damage::attack),
     ("rivals", rivals::attack),

@@ -12,7 +12,7 @@ use langgraph::error::CheckpointError;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::Effort;
-use crate::kill::kill;
+use crate::kill::{Subject, kill};
 use crate::report::Report;
 use crate::storage::Storage;
 
@@ -112,7 +112,7 @@ impl Checkpointer for Early {
 pub(crate) fn attack(effort: Effort) -> Report {
     let folder = tempfile::tempdir().expect("there is room for files");
     let file = Storage::Sqlite(folder.path().join("threads.db"));
-    let caught = kill(effort, folder.path(), &file, "early", 60);
+    let caught = kill(effort, folder.path(), Subject::Graph, &file, "early", 60);
     let mut report = Report {
         cases: 1,
         ..Report::default()
