@@ -61,7 +61,7 @@ follow() {
     ! curl --silent --fail $url/ok
 }
 
-for template in agent workflow service; do
+for template in agent workflow functional service; do
     begun=$SECONDS
     cargo langgraph new "my-$template" --template "$template" --path "$root"
     cd "my-$template"
@@ -71,7 +71,7 @@ for template in agent workflow service; do
     cargo test --quiet
     case $template in
         agent) printed "$(cargo run --quiet -- 'What is 37 * 21?')" 'The answer is 777.' ;;
-        workflow) printed "$(cargo run --quiet -- yes)" shipped ;;
+        workflow | functional) printed "$(cargo run --quiet -- yes)" shipped ;;
         service)
             cargo build --quiet
             PORT=20241 "$CARGO_TARGET_DIR/debug/my-service" &

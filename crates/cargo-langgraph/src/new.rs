@@ -26,6 +26,7 @@ macro_rules! template {
 const TEMPLATES: &[Template] = &[
     template!("agent": "src/lib.rs", "src/main.rs", "src/model.rs", "tests/agent.rs"),
     template!("workflow": "src/lib.rs", "src/main.rs", "tests/order.rs"),
+    template!("functional": "src/lib.rs", "src/main.rs", "tests/order.rs"),
     template!("service": "src/lib.rs", "src/main.rs", "tests/service.rs"),
 ];
 
@@ -34,6 +35,7 @@ const CRATES: &[(&str, &str)] = &[
     ("langgraph", "langgraph"),
     ("langgraph-agent", "crates/agent"),
     ("langgraph-client", "crates/client"),
+    ("langgraph-functional", "crates/functional"),
     ("langgraph-server", "crates/server"),
 ];
 
