@@ -46,6 +46,7 @@
 //! ```
 
 mod call;
+mod course;
 mod entrypoint;
 mod nothing;
 mod outcome;
@@ -56,6 +57,7 @@ mod task;
 pub mod __private;
 
 pub use call::TaskCall;
+pub use course::Course;
 pub use entrypoint::{Entrypoint, EntrypointCall, EntrypointExt};
 pub use langgraph_macros::{entrypoint, task};
 pub use outcome::Final;

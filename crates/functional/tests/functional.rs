@@ -2,13 +2,14 @@
 
 #![allow(clippy::unwrap_used)] // clippy does not know that helpers of tests are tests
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock};
 
 use langgraph::checkpoint::MemorySaver;
 use langgraph::prelude::*;
 use langgraph::stream::StreamOptions;
-use langgraph_functional::{EntrypointExt, Final, entrypoint, task};
+use langgraph_functional::{Course, EntrypointExt, Final, entrypoint, task};
+use tokio::sync::Barrier;
 
 static WRITTEN: AtomicUsize = AtomicUsize::new(0);
 
@@ -255,4 +256,59 @@ async fn an_entrypoint_is_a_node_of_a_graph_and_its_tasks_are_in_the_stream() {
         within,
         ["", "measure", "measure/measure", "measure/measure/double"]
     );
+}
+
+static MEETING: LazyLock<Barrier> = LazyLock::new(|| Barrier::new(2));
+
+/// Ends when two of them run.
+#[task]
+async fn meet(number: i64) -> i64 {
+    MEETING.wait().await;
+    number
+}
+
+#[entrypoint]
+async fn report(cx: &Context) -> Result<i64, NodeError> {
+    let first = add(1, 2).on(cx).await?;
+    let (second, third) = tokio::try_join!(meet(first).on(cx), meet(4).on(cx))?;
+    let more: i64 = cx.interrupt("more?", "")?;
+    add(second + third, more).on(cx).await
+}
+
+#[tokio::test]
+async fn a_course_shows_what_has_run_over_an_interrupt() {
+    let graph = report
+        .compile()
+        .unwrap()
+        .checkpointer(Arc::new(MemorySaver::new()));
+    let thread = graph.thread("t");
+    let mut course = Course::default();
+    for resumes in [false, true] {
+        let run = if resumes {
+            thread.resume("more?", 4)
+        } else {
+            thread.run(report())
+        };
+        let mut events = run.stream(StreamOptions::new(StreamMode::Tasks).subgraphs());
+        while let Some(event) = events.next().await {
+            course.read(&event.unwrap());
+        }
+    }
+    let topology = course.topology().unwrap();
+    let edges = topology.edges.iter();
+    let edges: Vec<_> = edges
+        .map(|edge| format!("{} => {}", edge.from, edge.to))
+        .collect();
+    assert_eq!(
+        edges,
+        [
+            "__start__ => add",
+            "add => meet",
+            "add => meet 2",
+            "meet => add 2",
+            "meet 2 => add 2"
+        ]
+    );
+    let picture = topology.draw().terminal();
+    assert!(picture.contains("meet 2"), "{picture}");
 }

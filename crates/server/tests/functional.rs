@@ -59,7 +59,9 @@ async fn tasks_appear_as_they_run_and_a_resume_does_not_run_them_again() {
         "input": {"input": {"topic": "moss", "pages": 3}},
     });
     let tasks = |events: &[(String, Value)]| -> Vec<String> {
-        let tasks = events.iter().filter(|(event, _)| event.starts_with("tasks"));
+        let tasks = events
+            .iter()
+            .filter(|(event, _)| event.starts_with("tasks"));
         let started = tasks.filter(|(_, data)| data.get("input").is_some());
         started
             .map(|(_, data)| data["name"].as_str().unwrap().to_owned())

@@ -34,15 +34,8 @@ pub(super) fn print(entrypoint: &Signature<'_>, options: &Options) -> TokenStrea
     let text = options.text(name);
     let (outer, _) = split_attributes(&entrypoint.item.attrs);
     let (names, types): (Vec<_>, Vec<_>) = entrypoint.arguments.iter().copied().unzip();
-    let body = Body::new(entrypoint, options);
-    // What the body gets, and so what its result depends on.
-    let read = entrypoint
-        .previous
-        .map(|_| quote!(, ::core::clone::Clone::clone(&state.previous)));
-    let cached = quote!(#lib::policy::CachePolicy::new(|state: &#state| {
-        (::core::clone::Clone::clone(&state.input) #read)
-    }));
-    let configured = options.configured(quote!(node), &cached);
+    let body = BodyCall::new(entrypoint, options);
+    let configured = options.configured(quote!(node), &cached(entrypoint, options, &state));
     let given = input::print(entrypoint, options, &input);
     let stored = stored(
         entrypoint,
@@ -92,15 +85,27 @@ pub(super) fn print(entrypoint: &Signature<'_>, options: &Options) -> TokenStrea
     }
 }
 
+/// Prints the policy of `cache`: its key is what the body gets, and so what its result depends on.
+fn cached(entrypoint: &Signature<'_>, options: &Options, state: &Ident) -> TokenStream {
+    let root = &options.root;
+    let previous = entrypoint.previous;
+    let previous = previous.map(|_| quote!(, ::core::clone::Clone::clone(&state.previous)));
+    quote! {
+        #root::__private::langgraph::policy::CachePolicy::new(|state: &#state| {
+            (::core::clone::Clone::clone(&state.input) #previous)
+        })
+    }
+}
+
 /// The call of the function, and the types of what it gives.
-struct Body {
+struct BodyCall {
     output: TokenStream,
     kept: Type,
     /// The result, and what the thread keeps.
     done: TokenStream,
 }
 
-impl Body {
+impl BodyCall {
     fn new(entrypoint: &Signature<'_>, options: &Options) -> Self {
         let root = &options.root;
         let name = &entrypoint.item.sig.ident;
