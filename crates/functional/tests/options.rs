@@ -98,3 +98,15 @@ async fn a_single_argument_is_written_as_its_value_and_several_by_their_names() 
         assert_eq!(serde_json::to_value(state).unwrap(), expected);
     }
 }
+
+/// Saves what it does not read.
+#[entrypoint]
+async fn keep(number: i64, _: &Context) -> Result<Final<(), i64>, NodeError> {
+    Ok(Final::new(()).save(number))
+}
+
+#[tokio::test]
+async fn an_entrypoint_may_save_without_reading() {
+    let state = keep.compile().unwrap().invoke(keep(3)).await.unwrap();
+    assert_eq!((state.output, state.previous), (None, Some(3)));
+}

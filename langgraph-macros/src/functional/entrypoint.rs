@@ -112,16 +112,18 @@ impl BodyCall {
         let names = entrypoint.arguments.iter().map(|(name, _)| name);
         let (value, fallible) = entrypoint.value();
         let value = value.map_or_else(|| quote!(()), ToTokens::to_token_stream);
-        let kept = entrypoint.previous.cloned();
-        let previous = kept.as_ref().map(|_| quote!(__state.previous.as_ref()));
+        let previous = entrypoint.previous;
+        let saved = entrypoint.in_final();
+        let kept = previous.or(saved.map(|(_, kept)| kept)).cloned();
         let kept = kept.unwrap_or_else(|| parse_quote!(()));
+        let previous = previous.map(|_| quote!(__state.previous.as_ref()));
         let call = quote!(#name(#(#names,)* __cx, #previous).await);
         let called = if fallible {
             quote!(#root::__private::Fallible::into_value(#call)?)
         } else {
             call
         };
-        let (output, done) = if let Some(output) = entrypoint.in_final() {
+        let (output, done) = if let Some((output, _)) = saved {
             let parts = quote!(#root::__private::parts::<_, #kept>(#called));
             (output.to_token_stream(), parts)
         } else if entrypoint.previous.is_some() {

@@ -97,21 +97,28 @@ fn kept(ty: &Type) -> Option<&Type> {
     Some(&*reference(inner)?.elem)
 }
 
-/// Returns the first argument of a type of this name.
-fn first_argument<'a>(ty: &'a Type, name: &str) -> Option<&'a Type> {
-    let Type::Path(path) = ty else { return None };
-    let last = path
-        .path
-        .segments
-        .last()
-        .filter(|last| last.ident == name)?;
-    let PathArguments::AngleBracketed(arguments) = &last.arguments else {
-        return None;
+/// Returns the arguments of a type of this name.
+fn arguments<'a>(ty: &'a Type, name: &str) -> Vec<&'a Type> {
+    let Type::Path(path) = ty else {
+        return Vec::new();
     };
-    arguments.args.iter().find_map(|argument| match argument {
+    let last = path.path.segments.last();
+    let Some(PathArguments::AngleBracketed(arguments)) = last
+        .filter(|last| last.ident == name)
+        .map(|last| &last.arguments)
+    else {
+        return Vec::new();
+    };
+    let types = arguments.args.iter().filter_map(|argument| match argument {
         GenericArgument::Type(ty) => Some(ty),
         _ => None,
-    })
+    });
+    types.collect()
+}
+
+/// Returns the first argument of a type of this name.
+fn first_argument<'a>(ty: &'a Type, name: &str) -> Option<&'a Type> {
+    arguments(ty, name).first().copied()
 }
 
 impl<'a> Signature<'a> {
@@ -136,9 +143,12 @@ impl<'a> Signature<'a> {
         }
     }
 
-    /// Returns the type of the result if the function returns a `Final`.
-    pub(super) fn in_final(&self) -> Option<&'a Type> {
+    /// Returns the types of the result and of what is kept, if the function returns a `Final`.
+    pub(super) fn in_final(&self) -> Option<(&'a Type, &'a Type)> {
         let (value, _) = self.value();
-        first_argument(value?, "Final")
+        match arguments(value?, "Final").as_slice() {
+            [value, kept] => Some((value, kept)),
+            _ => None,
+        }
     }
 }
