@@ -45,7 +45,7 @@ async fn publish(
         write(topic).on(cx)
     )?;
     let id = cx.uuid().await?;
-    let shown: String = cx.interrupt("publish?", format!("{title} {text}"))?;
+    let shown: String = cx.interrupt("publish?", &format!("{title} {text}"))?;
     send(shown.clone()).on(cx).await?;
     Ok(Final::new(format!("{number} {shown} {}", id.get_version_num())).save(number))
 }

@@ -36,7 +36,7 @@ pub async fn order(
         return Ok(Final::new("not in stock".to_owned()));
     }
     if price >= 200 {
-        let approved: bool = cx.interrupt("approve", format!("Buy {count} {item} for {price}?"))?;
+        let approved: bool = cx.interrupt("approve", &format!("Buy {count} {item} for {price}?"))?;
         if !approved {
             return Ok(Final::new("cancelled".to_owned()));
         }
