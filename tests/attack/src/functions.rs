@@ -82,7 +82,7 @@ async fn course(seed: u64, cx: &Context) -> Result<Vec<String>, NodeError> {
                 keys.extend([left?, right?]);
             }
             2 => {
-                let answer: String = cx.interrupt(format!("s{stage}"), "what?")?;
+                let answer: String = cx.interrupt(&format!("s{stage}"), "what?")?;
                 keys.push(work(format!("{}, {answer}", key(""))).on(cx).await?);
             }
             3 => keys.push(flaky(key("")).on(cx).await?),
