@@ -1,7 +1,7 @@
 //! An order: stock and price are checked in parallel, a person approves what is expensive.
 
 use langgraph::prelude::*;
-use langgraph_functional::{Final, entrypoint, task};
+use langgraph_functional::{EntrypointExt, Final, entrypoint, task};
 
 #[task(retry = 3)]
 async fn check_stock(item: String, count: u32) -> Result<bool, NodeError> {
@@ -36,11 +36,17 @@ pub async fn order(
         return Ok(Final::new("not in stock".to_owned()));
     }
     if price >= 200 {
-        let approved: bool = cx.interrupt("approve", &format!("Buy {count} {item} for {price}?"))?;
+        let approved: bool =
+            cx.interrupt("approve", &format!("Buy {count} {item} for {price}?"))?;
         if !approved {
             return Ok(Final::new("cancelled".to_owned()));
         }
     }
     let end = ship(item, count).on(cx).await?;
     Ok(Final::new(end).save(shipped + count))
+}
+
+/// Returns the entrypoint as a graph.
+pub fn order_graph() -> Result<CompiledStateGraph<OrderState>, CompilationErrors> {
+    order.compile()
 }

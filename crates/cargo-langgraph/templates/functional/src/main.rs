@@ -2,16 +2,13 @@ use std::error::Error;
 use std::sync::Arc;
 
 use langgraph::checkpoint::MemorySaver;
-use langgraph_functional::EntrypointExt;
 
-use {{crate}}::order;
+use {{crate}}::{order, order_graph};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     let answer = std::env::args().nth(1).unwrap_or_else(|| "yes".to_owned());
-    let graph = order
-        .compile()?
-        .checkpointer(Arc::new(MemorySaver::new()));
+    let graph = order_graph()?.checkpointer(Arc::new(MemorySaver::new()));
     let thread = graph.thread("order-1");
     let mut outcome = thread.run(order("lamps".to_owned(), 80)).await?;
     for interrupt in outcome.interrupts() {

@@ -1,28 +1,26 @@
 use std::sync::Arc;
 
 use langgraph::checkpoint::MemorySaver;
-use langgraph_functional::EntrypointExt;
 
-use {{crate}}::order;
+use {{crate}}::{order, order_graph};
 
 #[tokio::test]
 async fn a_small_order_is_shipped() {
-    let graph = order.compile().unwrap();
+    let graph = order_graph().unwrap();
     let state = graph.invoke(order("lamps".to_owned(), 2)).await.unwrap();
     assert_eq!(state.output.as_deref(), Some("shipped 2 lamps"));
 }
 
 #[tokio::test]
 async fn what_is_not_in_stock_is_refused() {
-    let graph = order.compile().unwrap();
+    let graph = order_graph().unwrap();
     let state = graph.invoke(order("lamps".to_owned(), 101)).await.unwrap();
     assert_eq!(state.output.as_deref(), Some("not in stock"));
 }
 
 #[tokio::test]
 async fn a_person_decides_about_an_expensive_order() {
-    let graph = order
-        .compile()
+    let graph = order_graph()
         .unwrap()
         .checkpointer(Arc::new(MemorySaver::new()));
     let thread = graph.thread("t");
