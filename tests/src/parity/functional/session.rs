@@ -188,7 +188,7 @@ impl Session<'_> {
         let Some(run) = run else { return Ok(None) };
         let outcome = run.await?;
         let interrupts = payloads(outcome.interrupts());
-        let value = outcome.into_state().output;
+        let value = &outcome.state().output;
         Ok(Some(json!({ "value": value, "interrupts": interrupts })))
     }
 

@@ -18,6 +18,6 @@ async fn main() -> Result<(), Box<dyn Error>> {
         println!("the answer is {answer}");
         outcome = thread.resume("approve", answer == "yes").await?;
     }
-    println!("{}", outcome.into_state().output.unwrap_or_default());
+    println!("{}", outcome.finished()?.output.unwrap_or_default());
     Ok(())
 }

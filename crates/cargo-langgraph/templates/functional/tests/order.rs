@@ -32,7 +32,7 @@ async fn a_person_decides_about_an_expensive_order() {
         let outcome = thread.run(order("lamps".to_owned(), 80)).await.unwrap();
         assert_eq!(outcome.interrupts()[0].payload, "Buy 80 lamps for 400?");
         let outcome = thread.resume("approve", answer).await.unwrap();
-        let state = outcome.into_state();
+        let state = outcome.finished().unwrap();
         assert_eq!(state.output.as_deref(), Some(end));
         assert_eq!(state.previous, Some(shipped));
     }
