@@ -1,14 +1,12 @@
 //! Caches of node outputs.
 
 use std::any::Any;
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use serde::Serialize;
 use serde_json::Value;
-use tokio::time::Instant;
 
 use crate::checkpoint::Json;
 use crate::error::{FormatError, NodeError};
@@ -207,84 +205,6 @@ impl<C: NodeCache + ?Sized> NodeCache for Arc<C> {
 
     async fn clear(&self, graph: &str, node: Option<&str>) {
         (**self).clear(graph, node).await;
-    }
-}
-
-/// A cache in memory, which lives as long as the program.
-///
-/// By default, each graph with cached nodes has one of its own. To share one, give several graphs
-/// the same `Arc`. Expired outputs are dropped as the cache grows.
-#[derive(Debug, Default)]
-pub struct InMemoryCache(Mutex<Entries>);
-
-#[derive(Debug, Default)]
-struct Entries {
-    kept: HashMap<CacheKey, KeptOutput>,
-    /// The number of entries at which the cache searches for expired ones.
-    sweep_at: usize,
-}
-
-#[derive(Debug)]
-struct KeptOutput {
-    output: CachedOutput,
-    expires: Option<Instant>,
-}
-
-impl KeptOutput {
-    fn is_live(&self) -> bool {
-        self.expires.is_none_or(|expires| Instant::now() < expires)
-    }
-}
-
-impl InMemoryCache {
-    /// Creates an empty cache.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Returns the number of outputs, including expired ones that have not been dropped.
-    pub fn len(&self) -> usize {
-        self.entries().kept.len()
-    }
-
-    /// Returns true if the cache is empty.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    fn entries(&self) -> MutexGuard<'_, Entries> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-#[async_trait]
-impl NodeCache for InMemoryCache {
-    async fn get(&self, key: &CacheKey) -> Option<CachedOutput> {
-        let mut entries = self.entries();
-        let found = entries.kept.get(key);
-        let live = found.filter(|entry| entry.is_live());
-        let output = live.map(|entry| entry.output.clone());
-        if found.is_some() && output.is_none() {
-            entries.kept.remove(key);
-        }
-        output
-    }
-
-    async fn put(&self, key: CacheKey, output: CachedOutput, ttl: Option<Duration>) {
-        // A time beyond the end of the clock never comes.
-        let expires = ttl.and_then(|ttl| Instant::now().checked_add(ttl));
-        let mut entries = self.entries();
-        entries.kept.insert(key, KeptOutput { output, expires });
-        if entries.kept.len() > entries.sweep_at {
-            entries.kept.retain(|_, entry| entry.is_live());
-            entries.sweep_at = (entries.kept.len() * 2).max(64);
-        }
-    }
-
-    async fn clear(&self, graph: &str, node: Option<&str>) {
-        self.entries()
-            .kept
-            .retain(|key, _| key.graph() != graph || node.is_some_and(|node| key.node() != node));
     }
 }
 

@@ -5,6 +5,7 @@
 
 mod cache;
 mod error_handler;
+mod in_memory_cache;
 mod limits;
 mod middleware;
 mod policies;
@@ -14,8 +15,9 @@ mod stack;
 mod trace;
 
 pub(crate) use cache::Cached;
-pub use cache::{CacheKey, CachePolicy, CachedOutput, InMemoryCache, NodeCache};
+pub use cache::{CacheKey, CachePolicy, CachedOutput, NodeCache};
 pub use error_handler::{ErrorHandler, NodeFailure};
+pub use in_memory_cache::InMemoryCache;
 pub use middleware::{FnMiddleware, Middleware, NodeCall, middleware};
 pub use policies::NodeDefaults;
 pub(crate) use policies::Policies;

@@ -81,6 +81,26 @@ async fn an_answer_expires_with_its_time_to_live() {
     assert_eq!(count.get(), 2);
 }
 
+#[tokio::test]
+async fn a_cache_holds_no_more_than_its_limit_and_drops_the_oldest() {
+    let count = Count::default();
+    let cache = Arc::new(InMemoryCache::holding(8));
+    let mut graph = single(count.node().cache(CachePolicy::input()));
+    graph.cache(Arc::clone(&cache));
+    let graph = graph.compile().unwrap();
+    for n in 0..9 {
+        graph.invoke(with(n)).await.unwrap();
+    }
+    // One too many: a quarter goes with it.
+    assert_eq!((count.get(), cache.len()), (9, 6));
+    for n in 3..9 {
+        graph.invoke(with(n)).await.unwrap();
+    }
+    assert_eq!(count.get(), 9);
+    graph.invoke(with(2)).await.unwrap();
+    assert_eq!(count.get(), 10);
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_cache_drops_what_has_expired_as_it_grows() {
     let count = Count::default();
