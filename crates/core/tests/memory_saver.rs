@@ -4,7 +4,6 @@
 #![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
-use std::time::SystemTime;
 
 use langgraph_core::checkpoint::{
     Administration, Base, Batch, CheckpointId, CheckpointRecord, Checkpointer, ListOptions,
@@ -17,26 +16,13 @@ const CHECKPOINTS: usize = 150;
 fn checkpoint(id: CheckpointId, base: Option<CheckpointId>) -> CheckpointRecord {
     CheckpointRecord {
         id,
-        parent: base,
         base: base.map(|id| Base {
             id,
             with_tasks: true,
         }),
-        step: 0,
         source: Source::Loop,
-        created_at: SystemTime::now(),
         tasks: vec![TaskSpec::new("node".into(), None)],
-        joins: Vec::new(),
-        deferred: Vec::new(),
-        snapshot: None,
-        since_snapshot: 0,
-        log_bytes: 0,
-        measure_at: 0,
-        ran: Vec::new(),
-        joined: Vec::new(),
-        metadata: BTreeMap::new(),
-        graph: 0,
-        call: None,
+        ..CheckpointRecord::of_metadata(base, BTreeMap::new())
     }
 }
 

@@ -1,8 +1,9 @@
 //! The saver is held to the suite of the library.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
 
-use langgraph::checkpoint::{Checkpointer, Formats};
+use langgraph::checkpoint::{Administration, Checkpointer, Formats, ThreadFilter};
 use langgraph_codecs::{Encrypted, Key, MessagePack};
 use langgraph_conformance::checkpoint;
 use langgraph_postgres::{Database, PostgresSaver};
@@ -37,4 +38,39 @@ async fn conforms(formats: Formats) {
     let report = report.await;
     report.assert_ok();
     assert!(report.skipped.is_empty(), "{report}");
+}
+
+#[tokio::test]
+async fn threads_that_sleep_on_cost_nothing() {
+    let schema = Schema::new();
+    let saver = PostgresSaver::new(schema.connect().await);
+    let (client, connection) = tokio_postgres::connect(&url(), tokio_postgres::NoTls)
+        .await
+        .unwrap();
+    tokio::spawn(connection);
+    let sql = format!(
+        "INSERT INTO {}.thread_logs
+            (thread, namespace, head, version, status, updated_at, rows, wake_at)
+        SELECT 'sleeps ' || n, '[]', gen_random_uuid(), 1, 2, now(), 0, 1000
+        FROM generate_series(1, 100000) AS n",
+        schema.name()
+    );
+    assert_eq!(client.execute(&sql, &[]).await.unwrap(), 100_000);
+    let second = SystemTime::UNIX_EPOCH + Duration::from_micros(999);
+    let filter = ThreadFilter::new().graph("any").due_at(second).limit(1_000);
+    // Before the server has counted what is in the table, and after.
+    for counted in [false, true] {
+        if counted {
+            let sql = format!("ANALYZE {}.thread_logs", schema.name());
+            client.batch_execute(&sql).await.unwrap();
+        }
+        let mut fastest = Duration::MAX;
+        for _ in 0..50 {
+            let since = Instant::now();
+            assert!(saver.threads(filter.clone()).await.unwrap().is_empty());
+            fastest = fastest.min(since.elapsed());
+        }
+        println!("nothing due among 100,000 threads: {fastest:?}, counted: {counted}");
+        assert!(fastest < Duration::from_millis(1), "{fastest:?}, {counted}");
+    }
 }

@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::time::SystemTime;
 
 use langgraph::checkpoint::{
-    Batch, CheckpointId, CheckpointRecord, Checkpointer, RunStatus, Source, ThreadKey,
+    Batch, CheckpointId, CheckpointRecord, Checkpointer, RunStatus, ThreadKey,
 };
 use langgraph::error::AgentError;
 use langgraph::thread::Thread;
@@ -163,25 +162,10 @@ async fn mark(
     let key = ThreadKey::per_thread(id, LOG);
     let head = saver.head(&key).await?;
     let previous = head.map(|head| head.id);
+    let metadata = BTreeMap::from([(AT.to_owned(), at.to_string().into())]);
     let record = CheckpointRecord {
-        id: CheckpointId::after(previous),
-        parent: previous,
-        base: None,
-        step: 0,
-        source: Source::Update,
-        created_at: SystemTime::now(),
-        tasks: Vec::new(),
-        joins: Vec::new(),
-        deferred: Vec::new(),
-        snapshot: None,
-        since_snapshot: 0,
-        log_bytes: 0,
-        measure_at: 0,
-        ran: Vec::new(),
-        joined: Vec::new(),
-        metadata: BTreeMap::from([(AT.to_owned(), at.to_string().into())]),
         graph,
-        call: None,
+        ..CheckpointRecord::of_metadata(previous, metadata)
     };
     let batch = Batch {
         head,

@@ -5,11 +5,8 @@
 //! same interrupt again, and to no other.
 
 use std::collections::BTreeMap;
-use std::time::SystemTime;
 
-use langgraph::checkpoint::{
-    Batch, CheckpointId, CheckpointRecord, Checkpointer, Head, Source, ThreadKey,
-};
+use langgraph::checkpoint::{Batch, CheckpointRecord, Checkpointer, Head, ThreadKey};
 use langgraph::error::CheckpointError;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -129,26 +126,8 @@ impl<'a> KeptEvents<'a> {
 fn batch(head: Option<Head>, events: &[KeptEvent]) -> Result<Batch, CheckpointError> {
     let previous = head.map(|head| head.id);
     let events = serde_json::to_value(events).map_err(CheckpointError::storage)?;
-    let record = CheckpointRecord {
-        id: CheckpointId::after(previous),
-        parent: previous,
-        base: None,
-        step: 0,
-        source: Source::Update,
-        created_at: SystemTime::now(),
-        tasks: Vec::new(),
-        joins: Vec::new(),
-        deferred: Vec::new(),
-        snapshot: None,
-        since_snapshot: 0,
-        log_bytes: 0,
-        measure_at: 0,
-        ran: Vec::new(),
-        joined: Vec::new(),
-        metadata: BTreeMap::from([(EVENTS.to_owned(), events)]),
-        graph: 0,
-        call: None,
-    };
+    let metadata = BTreeMap::from([(EVENTS.to_owned(), events)]);
+    let record = CheckpointRecord::of_metadata(previous, metadata);
     Ok(Batch {
         head,
         checkpoints: vec![record],

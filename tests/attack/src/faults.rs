@@ -6,13 +6,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use langgraph::async_trait;
-use langgraph::checkpoint::{
-    Administration, Batch, Chain, CheckpointId, Checkpointer, Formats, Head, HeldBy, Leases,
-    ListOptions, ThreadKey, ThreadPosition, VisitStatePart,
-};
 use langgraph::error::CheckpointError;
 use langgraph::thread::OnConflict;
+use langgraph_testing::{Intercept, InterceptedSaver, SaverCall};
 
 use crate::graphs::{build, finish, over};
 use crate::kill::{check_effects, check_end, durability, name};
@@ -22,9 +18,8 @@ use crate::trace::Trace;
 use crate::traced::Traced;
 use crate::{Effort, block_on};
 
-/// Stands before a saver; one of some calls fails.
+/// One of some calls fails.
 struct Unreliable {
-    saver: Arc<dyn Checkpointer>,
     random: Mutex<fastrand::Rng>,
     /// One of so many calls fails.
     rarity: u32,
@@ -41,96 +36,26 @@ impl Unreliable {
             random.bool()
         })
     }
+}
 
-    async fn around<T>(
+impl Intercept for Unreliable {
+    async fn around<T: Send>(
         &self,
-        call: impl Future<Output = Result<T, CheckpointError>> + Send,
+        call: SaverCall<'_>,
+        run: impl Future<Output = Result<T, CheckpointError>> + Send,
     ) -> Result<T, CheckpointError> {
+        if matches!(call, SaverCall::Threads | SaverCall::Administration) {
+            return run.await;
+        }
         let broken = || Err(CheckpointError::storage("the disk is away"));
         match self.fault() {
             Some(false) => broken(),
             Some(true) => {
-                let _ = call.await;
+                let _ = run.await;
                 broken()
             }
-            None => call.await,
+            None => run.await,
         }
-    }
-}
-
-#[async_trait]
-impl Checkpointer for Unreliable {
-    fn formats(&self) -> Option<&Formats> {
-        self.saver.formats()
-    }
-
-    async fn put(&self, key: &ThreadKey, batch: Batch) -> Result<(), CheckpointError> {
-        self.around(self.saver.put(key, batch)).await
-    }
-
-    async fn load(
-        &self,
-        key: &ThreadKey,
-        id: Option<CheckpointId>,
-    ) -> Result<Option<Chain>, CheckpointError> {
-        self.around(self.saver.load(key, id)).await
-    }
-
-    async fn load_state(
-        &self,
-        key: &ThreadKey,
-        id: Option<CheckpointId>,
-        visit: &mut VisitStatePart<'_>,
-    ) -> Result<Option<ThreadPosition>, CheckpointError> {
-        self.around(self.saver.load_state(key, id, visit)).await
-    }
-
-    async fn head(&self, key: &ThreadKey) -> Result<Option<Head>, CheckpointError> {
-        self.around(self.saver.head(key)).await
-    }
-
-    async fn list(
-        &self,
-        key: &ThreadKey,
-        options: ListOptions,
-    ) -> Result<Vec<CheckpointId>, CheckpointError> {
-        self.around(self.saver.list(key, options)).await
-    }
-
-    fn leases(&self) -> Option<&dyn Leases> {
-        Some(self)
-    }
-
-    fn administration(&self) -> Option<&dyn Administration> {
-        self.saver.administration()
-    }
-}
-
-#[async_trait]
-impl Leases for Unreliable {
-    async fn lease(
-        &self,
-        thread: &str,
-        holder: &str,
-        term: Duration,
-    ) -> Result<Option<HeldBy>, CheckpointError> {
-        let leases = self.saver.leases_for("an attack")?;
-        self.around(leases.lease(thread, holder, term)).await
-    }
-
-    async fn renew(
-        &self,
-        thread: &str,
-        holder: &str,
-        term: Duration,
-    ) -> Result<bool, CheckpointError> {
-        let leases = self.saver.leases_for("an attack")?;
-        self.around(leases.renew(thread, holder, term)).await
-    }
-
-    async fn release(&self, thread: &str, holder: &str) -> Result<(), CheckpointError> {
-        let leases = self.saver.leases_for("an attack")?;
-        self.around(leases.release(thread, holder)).await
     }
 }
 
@@ -169,12 +94,12 @@ async fn thread(
 ) -> Result<(), String> {
     let opened = storage.open().await?;
     let trace = Arc::new(Trace::to(file, None));
-    let saver = Arc::new(Unreliable {
-        saver: opened,
+    let unreliable = Unreliable {
         random: Mutex::new(fastrand::Rng::with_seed(seed)),
         rarity: 4 + u32::try_from(seed % 20).unwrap_or(0),
         faults: Arc::clone(faults),
-    });
+    };
+    let saver = Arc::new(InterceptedSaver::new(opened, unreliable));
     let saver = Arc::new(Traced {
         saver,
         trace: Arc::clone(&trace),

@@ -24,7 +24,6 @@ pub(super) fn payload(value: &Value) -> Payload {
 pub(super) fn checkpoint(id: CheckpointId, base: Option<CheckpointId>) -> CheckpointRecord {
     CheckpointRecord {
         id,
-        parent: base,
         base: base.map(|id| Base {
             id,
             with_tasks: true,
@@ -34,17 +33,7 @@ pub(super) fn checkpoint(id: CheckpointId, base: Option<CheckpointId>) -> Checkp
         // In milliseconds, the stored precision.
         created_at: SystemTime::UNIX_EPOCH + Duration::from_millis(1_700_000_000_123),
         tasks: vec![TaskSpec::new("work".into(), None)],
-        joins: Vec::new(),
-        deferred: Vec::new(),
-        snapshot: None,
-        since_snapshot: 0,
-        log_bytes: 0,
-        measure_at: 0,
-        ran: Vec::new(),
-        joined: Vec::new(),
-        metadata: BTreeMap::new(),
-        graph: 0,
-        call: None,
+        ..CheckpointRecord::of_metadata(base, BTreeMap::new())
     }
 }
 

@@ -104,6 +104,33 @@ pub struct CheckpointRecord {
     pub call: Option<Arc<str>>,
 }
 
+impl CheckpointRecord {
+    /// Creates a record that has no state and no tasks, only metadata: for a log of its own in which a
+    /// crate keeps something with a thread ([`ThreadKey::per_thread`]). `previous` is the head of that log.
+    pub fn of_metadata(previous: Option<CheckpointId>, metadata: BTreeMap<String, Value>) -> Self {
+        Self {
+            id: CheckpointId::after(previous),
+            parent: previous,
+            base: None,
+            step: 0,
+            source: Source::Update,
+            created_at: SystemTime::now(),
+            tasks: Vec::new(),
+            joins: Vec::new(),
+            deferred: Vec::new(),
+            snapshot: None,
+            since_snapshot: 0,
+            log_bytes: 0,
+            measure_at: 0,
+            ran: Vec::new(),
+            joined: Vec::new(),
+            metadata,
+            graph: 0,
+            call: None,
+        }
+    }
+}
+
 /// The base of a checkpoint's state, before its own entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Base {
