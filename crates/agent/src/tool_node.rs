@@ -200,7 +200,8 @@ impl ToolNode {
     /// use langgraph::message::ToolCall;
     /// use langgraph::prelude::*;
     /// use langgraph_agent::{
-    ///     ApprovalRequest, FnTool, MessagesStateUpdate, ScriptedModel, ToolDecision, Turn, react_agent,
+    ///     ApprovalRequest, FnTool, MessagesState, MessagesStateUpdate, ModelNode, ScriptedModel,
+    ///     ToolDecision, ToolNode, Turn, tools_condition,
     /// };
     /// use serde_json::json;
     ///
@@ -211,8 +212,14 @@ impl ToolNode {
     ///     Turn::tool_calls([ToolCall::new("c1", "wipe", json!({}))]),
     ///     Turn::text("As you wish."),
     /// ]);
-    /// let agent = react_agent(model, (wipe,)).approve("wipe").compile()?;
-    /// let agent = agent.checkpointer(Arc::new(MemorySaver::new()));
+    /// let mut graph = StateGraph::<MessagesState>::new();
+    /// graph
+    ///     .add_node("agent", ModelNode::new(model))
+    ///     .add_node("tools", ToolNode::new((wipe,)).approve("wipe"))
+    ///     .add_edge(START, "agent")
+    ///     .add_conditional_edges("agent", tools_condition, ["tools", END])
+    ///     .add_edge("tools", "agent");
+    /// let agent = graph.compile()?.checkpointer(Arc::new(MemorySaver::new()));
     ///
     /// let order = MessagesStateUpdate::default().messages(vec![Message::user("Clean up!")]);
     /// let outcome = agent.run(order).thread("t").await?;
