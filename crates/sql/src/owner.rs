@@ -22,7 +22,7 @@ impl OwnerRow {
     /// None: it is JSON.
     pub fn of(owner: &Owner) -> Result<Self, CheckpointError> {
         let text = serde_json::to_string(owner).map_err(CheckpointError::storage)?;
-        let key = key_of(&text);
+        let key = Self::key_of(&text);
         Ok(Self { key, text })
     }
 
@@ -40,7 +40,7 @@ impl OwnerRow {
             CheckpointError::Corrupt(format!("the owner of a log cannot be read: {why}"))
         };
         let text = text.ok_or_else(|| corrupt(&"its row is missing"))?;
-        if key_of(text) != key {
+        if Self::key_of(text) != key {
             return Err(corrupt(&"its text is not what was stored"));
         }
         let owner = serde_json::from_str(text).map_err(|error| corrupt(&error))?;
@@ -56,12 +56,12 @@ impl OwnerRow {
         });
         rows.map(|row| row.key).collect()
     }
-}
 
-/// FNV-1a.
-fn key_of(text: &str) -> i64 {
-    let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    });
-    hash.cast_signed()
+    /// Returns the key of a row with that text: its FNV-1a hash.
+    pub fn key_of(text: &str) -> i64 {
+        let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+        hash.cast_signed()
+    }
 }

@@ -84,6 +84,7 @@ async fn answer(content: bool) -> Result<(), Box<dyn Error>> {
     let prices = Prices::new().others(Price::per_million(3.0, 15.0));
     let desk = react_agent(model.named("gpt-desk"), (find_order,))
         .name("refund_desk")
+        .into_graph()?
         .middleware(TraceNodes)
         .compile()?
         .checkpointer(Arc::new(MemorySaver::new()))

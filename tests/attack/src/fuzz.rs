@@ -266,7 +266,7 @@ fn read_past(bytes: &[u8]) -> Result<bool, String> {
 
 fn read_names(bytes: &[u8]) -> Result<bool, String> {
     let text = String::from_utf8_lossy(bytes);
-    let owner = OwnerRow::read(Some(1), Some(&text)).is_ok();
+    let owner = OwnerRow::read(Some(OwnerRow::key_of(&text)), Some(&text)).is_ok();
     let keys = LogName::keys("t", [text.clone().into_owned()]).is_ok();
     let id = text.parse::<CheckpointId>().is_ok();
     let listed = Listed {
