@@ -25,6 +25,12 @@ mod pages {
     #[doc = include_str!("../../README.md")]
     struct Readme;
 
+    #[doc = include_str!("../../docs/introduction.md")]
+    struct Introduction;
+
+    #[doc = include_str!("../../docs/tutorial-agent.md")]
+    struct TutorialAgent;
+
     #[doc = include_str!("../../docs/from-python.md")]
     struct FromPython;
 

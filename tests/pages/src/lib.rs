@@ -1,6 +1,6 @@
 //! Reads a page as its reader does: writes its files, runs its commands, and compares what they print.
 //!
-//! A block of Rust or TOML whose first line is a comment with a path is a file. A block of `console` holds
+//! A block of Rust, TOML or TypeScript whose first line is a comment with a path is a file. A block of `console` holds
 //! commands, one a line; a block of `text` after it is what they print. Other blocks are skipped.
 
 use std::io;
@@ -132,7 +132,7 @@ fn path(block: &[&str]) -> Option<String> {
         .strip_prefix("// ")
         .or_else(|| first.strip_prefix("# "))?;
     let ending = path.rsplit_once('.').map(|(_, ending)| ending);
-    let is_path = matches!(ending, Some("rs" | "toml"));
+    let is_path = matches!(ending, Some("rs" | "toml" | "ts"));
     (is_path && !path.contains(' ')).then(|| path.to_owned())
 }
 
