@@ -1,0 +1,67 @@
+//! Answers that the provider has refused.
+
+use std::fmt;
+use std::sync::Arc;
+
+use langgraph::error::NodeError;
+use langgraph::message::FinishReason;
+use langgraph_agent::{
+    AgentContext, AgentMiddleware, ChatModel, ChatResponse, ModelCall, NextModel, middleware,
+};
+
+/// Sets what happens if a provider refuses to answer because of the content: another model is asked, or the
+/// run fails.
+///
+/// # Examples
+///
+/// ```
+/// use langgraph_agent::{ScriptedModel, react_agent};
+/// use langgraph_middleware::ModelRefusal;
+///
+/// let agent = react_agent(ScriptedModel::new(["hi"]), ())
+///     .with(ModelRefusal::ask(ScriptedModel::new(["hello"])));
+/// # let _ = agent.compile();
+/// ```
+#[derive(Clone)]
+pub struct ModelRefusal(Option<Arc<dyn ChatModel>>);
+
+impl ModelRefusal {
+    /// Asks another model. Its answer counts, whatever it is.
+    pub fn ask(model: impl ChatModel + 'static) -> Self {
+        Self(Some(Arc::new(model)))
+    }
+
+    /// Fails the run.
+    pub fn fail() -> Self {
+        Self(None)
+    }
+}
+
+#[middleware]
+impl AgentMiddleware for ModelRefusal {
+    async fn around_model(
+        &self,
+        mut call: ModelCall,
+        _: &AgentContext<'_>,
+        next: NextModel<'_>,
+    ) -> Result<ChatResponse, NodeError> {
+        let answer = next.run(call.clone()).await?;
+        if answer.finish_reason != Some(FinishReason::ContentFilter) {
+            return Ok(answer);
+        }
+        let Some(other) = &self.0 else {
+            return Err(NodeError::msg(format!(
+                "the model `{}` refused to answer because of the content; change the request, or ask another model with `ModelRefusal::ask`",
+                call.model.name().unwrap_or("without a name"),
+            )));
+        };
+        call.model = Arc::clone(other);
+        next.run(call).await
+    }
+}
+
+impl fmt::Debug for ModelRefusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ModelRefusal(asks another: {})", self.0.is_some())
+    }
+}

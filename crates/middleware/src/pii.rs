@@ -1,0 +1,166 @@
+//! Personal data in chats.
+
+mod detector;
+mod redacted_model;
+mod strategy;
+
+use std::sync::Arc;
+
+use langgraph::error::NodeError;
+use langgraph::message::{Content, ContentPart, Message, MessageKind};
+use langgraph_agent::{
+    AgentContext, AgentMiddleware, AgentUpdate, ChatResponse, ModelCall, NextModel, middleware,
+};
+
+pub use detector::{InvalidPattern, PiiDetector};
+use redacted_model::RedactedModel;
+use strategy::Rules;
+pub use strategy::{PiiFound, PiiStrategy};
+
+/// Finds personal data in chats, and hides it or refuses it; as LangChain's `PIIMiddleware`.
+///
+/// By default it reads what users say, before the model does, and changes it in the state, too. What the
+/// agent answers and what tools return are read on request. An answer that streams is held back as far as
+/// a match might still begin there, so that no part of one gets out.
+///
+/// # Examples
+///
+/// ```
+/// use langgraph_agent::{MessagesStateUpdate, ScriptedModel, react_agent};
+/// use langgraph_middleware::{Pii, PiiDetector, PiiStrategy};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let pii = Pii::new(PiiDetector::email(), PiiStrategy::Redact)
+///     .and(PiiDetector::credit_card(), PiiStrategy::Mask)
+///     .and(PiiDetector::pattern("badge", r"\bB-\d{4}\b")?, PiiStrategy::Hash)
+///     .output();
+/// let model = ScriptedModel::new(["Write to ada@example.org."]);
+/// let agent = react_agent(model, ()).with(pii).compile()?;
+/// let question = "My card is 4111 1111 1111 1111, who helps?";
+/// let state = agent.invoke(MessagesStateUpdate::user(question)).await?;
+/// assert_eq!(state.messages[0].text(), "My card is **** **** **** 1111, who helps?");
+/// assert_eq!(state.messages[1].text(), "Write to [REDACTED_EMAIL].");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Pii {
+    rules: Arc<Rules>,
+    input: bool,
+    output: bool,
+    tool_results: bool,
+}
+
+impl Pii {
+    /// Looks for one kind of data.
+    pub fn new(detector: PiiDetector, strategy: PiiStrategy) -> Self {
+        Self {
+            rules: Arc::new(Rules(vec![(detector, strategy)])),
+            input: true,
+            output: false,
+            tool_results: false,
+        }
+    }
+
+    /// Also looks for another kind. Where two match, the one that was added first counts.
+    #[must_use]
+    pub fn and(mut self, detector: PiiDetector, strategy: PiiStrategy) -> Self {
+        Arc::make_mut(&mut self.rules).0.push((detector, strategy));
+        self
+    }
+
+    /// Does not read what users say.
+    #[must_use]
+    pub fn no_input(mut self) -> Self {
+        self.input = false;
+        self
+    }
+
+    /// Also reads what the agent answers, while it streams.
+    #[must_use]
+    pub fn output(mut self) -> Self {
+        self.output = true;
+        self
+    }
+
+    /// Also reads what tools return.
+    #[must_use]
+    pub fn tool_results(mut self) -> Self {
+        self.tool_results = true;
+        self
+    }
+
+    /// Returns the message without personal data, if it has some.
+    fn clean(&self, message: &Message) -> Result<Option<Message>, PiiFound> {
+        let reads = match &message.kind {
+            MessageKind::User(_) | MessageKind::UserParts(_) => self.input,
+            MessageKind::Tool(_) => self.tool_results,
+            _ => false,
+        };
+        if !reads {
+            return Ok(None);
+        }
+        let mut cleaned = message.clone();
+        self.rules.clean(&mut cleaned.kind)?;
+        Ok((cleaned != *message).then_some(cleaned))
+    }
+}
+
+impl Rules {
+    /// Removes personal data from a message.
+    fn clean(&self, kind: &mut MessageKind) -> Result<(), PiiFound> {
+        match kind {
+            MessageKind::User(text) | MessageKind::Assistant(text) => *text = self.apply(text)?,
+            MessageKind::UserParts(parts) | MessageKind::AssistantParts(parts) => {
+                self.clean_parts(parts)?;
+            }
+            MessageKind::ToolCalls { content, .. } => self.clean_content(content)?,
+            MessageKind::Tool(result) => self.clean_content(&mut result.content)?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn clean_content(&self, content: &mut Content) -> Result<(), PiiFound> {
+        match content {
+            Content::Text(text) => *text = self.apply(text)?,
+            Content::Parts(parts) => self.clean_parts(parts)?,
+        }
+        Ok(())
+    }
+
+    fn clean_parts(&self, parts: &mut [ContentPart]) -> Result<(), PiiFound> {
+        for part in parts {
+            if let ContentPart::Text { text, .. } = part {
+                *text = self.apply(text)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[middleware]
+impl AgentMiddleware for Pii {
+    async fn before_model(&self, cx: &AgentContext<'_>) -> Result<AgentUpdate, NodeError> {
+        let messages = cx.messages();
+        // What stood before the last answer has been read already.
+        let from = messages.iter().rposition(Message::is_assistant);
+        let new = messages.get(from.map_or(0, |last| last + 1)..);
+        let cleaned = new.unwrap_or_default().iter().map(|one| self.clean(one));
+        let cleaned = cleaned.collect::<Result<Vec<_>, _>>()?;
+        Ok(AgentUpdate::messages(cleaned.into_iter().flatten()))
+    }
+
+    async fn around_model(
+        &self,
+        mut call: ModelCall,
+        _: &AgentContext<'_>,
+        next: NextModel<'_>,
+    ) -> Result<ChatResponse, NodeError> {
+        if self.output {
+            call.model = Arc::new(RedactedModel::new(call.model, Arc::clone(&self.rules)));
+        }
+        next.run(call).await
+    }
+}

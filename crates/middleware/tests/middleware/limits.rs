@@ -1,0 +1,95 @@
+//! Limits of calls.
+
+use langgraph::prelude::*;
+use langgraph_agent::{MessagesStateUpdate, ScriptedModel, Turn, check_answered};
+use langgraph_middleware::{AtModelLimit, AtToolLimit, ModelCallLimit, ToolCallLimit};
+
+use super::support::{ask, calls, search, texts};
+
+#[tokio::test]
+async fn a_limit_of_model_calls_ends_the_run_or_fails_it() {
+    let model = || ScriptedModel::new([calls(&[("c1", "read")]), calls(&[("c2", "read")])]);
+    let state = ask(search(model()), ModelCallLimit::per_run(2), "?").await;
+    let last = state.messages.last().unwrap();
+    assert_eq!(
+        last.text(),
+        "The limit of 2 model calls per run is reached."
+    );
+    check_answered(&state.messages).unwrap();
+
+    let fails = ModelCallLimit::per_run(1).at_limit(AtModelLimit::Fail);
+    let agent = search(model()).with(fails).compile().unwrap();
+    let error = agent.invoke(MessagesStateUpdate::user("?")).await;
+    assert!(
+        error
+            .unwrap_err()
+            .to_string()
+            .contains("The limit of 1 model calls")
+    );
+}
+
+#[tokio::test]
+async fn a_limit_of_a_run_starts_anew_and_that_of_a_thread_does_not() {
+    let model = ScriptedModel::new(["one", "two", "three"]);
+    let limit = ModelCallLimit::per_run(1).per_thread(2);
+    let agent = search(model).with(limit).compile().unwrap();
+    let mut state = agent.invoke(MessagesStateUpdate::user("?")).await.unwrap();
+    for _ in 0..2 {
+        let next = state.merge(MessagesStateUpdate::user("?")).unwrap();
+        state = agent.invoke(next).await.unwrap();
+    }
+    let limit = "The limit of 2 model calls per thread is reached.";
+    assert_eq!(texts(&state.messages), ["?", "one", "?", "two", "?", limit]);
+}
+
+#[tokio::test]
+async fn calls_above_a_limit_are_answered_and_the_others_run() {
+    let model = ScriptedModel::new([
+        calls(&[("c1", "search"), ("c2", "search"), ("c3", "read")]),
+        calls(&[("c4", "search")]),
+        Turn::text("done"),
+    ]);
+    let limit = ToolCallLimit::new().tool_per_run("search", 1);
+    let state = ask(search(model.clone()), limit, "?").await;
+    let refused = "Error: not called, the limit of 1 calls of `search` per run is reached. \
+                   Do not call `search` again.";
+    let mut answers = texts(&state.messages);
+    answers[2..5].sort();
+    assert_eq!(answers[2..5], [refused, "read", "search"]);
+    // All calls were refused: the model is asked again.
+    assert_eq!(answers[6..], [refused, "done"]);
+    check_answered(&state.messages).unwrap();
+    assert_eq!(model.requests().len(), 3);
+}
+
+#[tokio::test]
+async fn a_limit_of_tool_calls_ends_the_run_or_fails_it() {
+    let model = || ScriptedModel::new([calls(&[("c1", "search"), ("c2", "read")])]);
+    let ends = ToolCallLimit::new().per_run(1).at_limit(AtToolLimit::End);
+    let state = ask(search(model()), ends, "?").await;
+    let last = state.messages.last().unwrap();
+    assert_eq!(
+        last.text(),
+        "I stop here: the limit of 1 tool calls per run is reached."
+    );
+    check_answered(&state.messages).unwrap();
+
+    let fails = ToolCallLimit::new()
+        .per_thread(0)
+        .at_limit(AtToolLimit::Fail);
+    let agent = search(model()).with(fails).compile().unwrap();
+    let error = agent.invoke(MessagesStateUpdate::user("?")).await;
+    assert!(
+        error
+            .unwrap_err()
+            .to_string()
+            .contains("0 tool calls per thread")
+    );
+
+    let wrong = ToolCallLimit::new().tool_per_run("serch", 1);
+    let error = search(model()).with(wrong).compile().unwrap_err();
+    assert!(
+        error.to_string().contains("there is no tool `serch`"),
+        "{error}"
+    );
+}

@@ -1,0 +1,11 @@
+//! Ready-made middleware of agents, one file for each group.
+#![allow(clippy::unwrap_used)] // clippy does not know that helpers of tests are tests
+
+mod files;
+mod history;
+mod limits;
+mod models;
+mod personal_data;
+mod programs;
+mod support;
+mod todos;

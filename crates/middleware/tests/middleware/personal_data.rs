@@ -1,0 +1,120 @@
+//! Personal data.
+
+use langgraph::prelude::*;
+use langgraph::stream::EventKind;
+use langgraph_agent::{FnTool, MessagesStateUpdate, ScriptedModel, Turn, react_agent};
+use langgraph_middleware::{Pii, PiiDetector, PiiStrategy};
+
+use super::support::{ask, calls, texts};
+
+fn all(strategy: PiiStrategy) -> Pii {
+    Pii::new(PiiDetector::email(), strategy)
+        .and(PiiDetector::credit_card(), strategy)
+        .and(PiiDetector::ip(), strategy)
+        .and(PiiDetector::mac_address(), strategy)
+        .and(PiiDetector::url(), strategy)
+}
+
+#[tokio::test]
+async fn each_kind_is_found_and_hidden_before_the_model_reads_it() {
+    for (said, read) in [
+        ("to ada.l+x@mail.example.org!", "to [REDACTED_EMAIL]!"),
+        ("4111-1111-1111-1111", "[REDACTED_CREDIT_CARD]"),
+        (
+            "4111-1111-1111-1112 is no card",
+            "4111-1111-1111-1112 is no card",
+        ),
+        (
+            "at 192.168.0.17 and 999.1.1.1",
+            "at [REDACTED_IP] and 999.1.1.1",
+        ),
+        ("00:1a:2B:3c:4D:5e", "[REDACTED_MAC_ADDRESS]"),
+        (
+            "see https://example.org/a?b=c now",
+            "see [REDACTED_URL] now",
+        ),
+        ("nothing here: 12 @ 3.4", "nothing here: 12 @ 3.4"),
+    ] {
+        let model = ScriptedModel::new(["ok"]);
+        let state = ask(
+            react_agent(model.clone(), ()),
+            all(PiiStrategy::Redact),
+            said,
+        )
+        .await;
+        assert_eq!(model.requests()[0].messages[0].text(), read);
+        assert_eq!(state.messages[0].text(), read);
+    }
+}
+
+#[tokio::test]
+async fn data_is_masked_hashed_or_blocked() {
+    let said = "ada@example.org";
+    for (strategy, read) in [
+        (PiiStrategy::Mask, "***@******e.org"),
+        (PiiStrategy::Hash, "<email_hash:"),
+    ] {
+        let model = ScriptedModel::new(["ok", "ok"]);
+        let state = ask(react_agent(model, ()), all(strategy), said).await;
+        let text = state.messages[0].text();
+        assert!(text.starts_with(read), "{text}");
+    }
+    let agent = react_agent(ScriptedModel::new(["never"]), ()).with(all(PiiStrategy::Block));
+    let agent = agent.compile().unwrap();
+    let error = agent
+        .invoke(MessagesStateUpdate::user(said))
+        .await
+        .unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("of the kind `email`, which is blocked"),
+        "{error}"
+    );
+    assert!(PiiDetector::pattern("x", "(").is_err());
+}
+
+#[tokio::test]
+async fn what_tools_return_is_read_on_request() {
+    let who = || FnTool::new("who", "", || async { "ada@example.org" });
+    let model = || ScriptedModel::new([calls(&[("c1", "who")]), Turn::text("ok")]);
+    let email = || Pii::new(PiiDetector::email(), PiiStrategy::Redact).no_input();
+    let state = ask(
+        react_agent(model(), (who(),)),
+        email().tool_results(),
+        "a@b.org",
+    )
+    .await;
+    assert_eq!(texts(&state.messages)[2], "[REDACTED_EMAIL]");
+    assert_eq!(texts(&state.messages)[0], "a@b.org");
+    let state = ask(react_agent(model(), (who(),)), email(), "?").await;
+    assert_eq!(texts(&state.messages)[2], "ada@example.org");
+}
+
+#[tokio::test]
+async fn no_part_of_a_match_gets_out_while_an_answer_streams() {
+    let answer = "Write to ada@example.org or bob@example.org, or call. Or ask at the desk, today.";
+    let clean =
+        "Write to [REDACTED_EMAIL] or [REDACTED_EMAIL], or call. Or ask at the desk, today.";
+    for size in 1..answer.len() {
+        let bytes = answer.as_bytes().chunks(size);
+        let pieces = bytes.map(|piece| String::from_utf8(piece.to_vec()).unwrap());
+        let model = ScriptedModel::new([Turn::chunks(pieces)]);
+        let email = PiiDetector::email().longest(20);
+        let pii = Pii::new(email, PiiStrategy::Redact).output();
+        let agent = react_agent(model, ()).with(pii).compile().unwrap();
+        let run = agent.run(MessagesStateUpdate::user("?"));
+        let mut events = run.stream(StreamMode::Messages);
+        let mut streamed = Vec::new();
+        while let Some(event) = events.next().await {
+            if let EventKind::MessageChunk { chunk, .. } = event.unwrap().kind {
+                streamed.push(chunk.text);
+            }
+        }
+        let state = events.finish().await.unwrap().finished().unwrap();
+        assert_eq!(state.messages[1].text(), clean, "pieces of {size}");
+        assert_eq!(streamed.concat(), clean, "pieces of {size}");
+        // It streams: the beginning comes before the end is known.
+        assert!(size > 20 || streamed.iter().filter(|text| !text.is_empty()).count() > 1);
+    }
+}
