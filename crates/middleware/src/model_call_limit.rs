@@ -27,6 +27,7 @@ const OF_THREAD: MiddlewareField<u64> = MiddlewareField::new("model_calls_of_thr
 /// # Examples
 ///
 /// ```
+/// use langgraph::prelude::*;
 /// use langgraph_agent::{MessagesStateUpdate, ScriptedModel, react_agent};
 /// use langgraph_middleware::ModelCallLimit;
 ///
