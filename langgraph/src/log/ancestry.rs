@@ -5,7 +5,8 @@ use std::sync::Arc;
 use langgraph_topology::{NodeName, START};
 
 use super::load::load_chain;
-use langgraph_core::checkpoint::{Base, Checkpointer, JoinRecord, Stored, ThreadKey};
+use super::same_join::is_same_join;
+use langgraph_core::checkpoint::{Base, Checkpointer, Stored, ThreadKey};
 use langgraph_core::error::CheckpointError;
 
 /// Returns the nodes that last ran by an edge, before that checkpoint. START counts; sends and
@@ -71,12 +72,10 @@ pub(crate) async fn joined(
         let before = before.checkpoint;
         let ran: Vec<NodeName> = before.tasks.iter().map(|task| now(&task.node)).collect();
         if with_tasks {
-            let fired = |(sources, target): &(Vec<NodeName>, NodeName), node: &NodeName| {
-                let same = |join: &&JoinRecord| {
-                    now(&join.target) == *target
-                        && join.sources.iter().map(&now).eq(sources.iter().cloned())
-                };
-                let record = before.joins.iter().find(same);
+            let fired = |join: &(Vec<NodeName>, NodeName), node: &NodeName| {
+                let (sources, target) = join;
+                let mut records = before.joins.iter();
+                let record = records.find(|record| is_same_join(record, join, &now));
                 let seen: Vec<NodeName> =
                     record.map_or_else(Vec::new, |join| join.seen.iter().map(&now).collect());
                 target == node

@@ -8,6 +8,7 @@ use crate::checkpoint::JoinRecord;
 use crate::error::{AgentError, CheckpointError};
 use crate::graph::NodeName;
 use crate::graph::plan::Plan;
+use crate::log::is_same_join;
 use crate::node::NodeId;
 use crate::record::Recorder;
 use crate::state::{FieldSet, State};
@@ -65,16 +66,13 @@ impl<S: State> Loaded<S> {
 
 /// Restores the progress of the joins that the graph still has.
 fn restore_joins<S: State>(plan: &Plan<S>, stored: &[JoinRecord], joins: &mut [JoinProgress]) {
-    let now = |names: &[NodeName]| -> Vec<NodeName> {
-        names.iter().map(|name| plan.renamed(name)).collect()
-    };
+    let now = |name: &NodeName| plan.renamed(name);
     for record in stored {
-        let (waits_for, seen_now) = (now(&record.sources), now(&record.seen));
-        let target_now = plan.renamed(&record.target);
+        let seen_now: Vec<NodeName> = record.seen.iter().map(now).collect();
         let known = plan.topology_joins.iter().zip(&mut *joins);
         let found = known
             .into_iter()
-            .find(|((sources, target), _)| *target == target_now && *sources == waits_for);
+            .find(|(join, _)| is_same_join(record, join, now));
         if let Some(((sources, _), seen)) = found {
             let positions = sources
                 .iter()

@@ -388,3 +388,35 @@ fn an_alias_leads_to_one_node() {
     let mut graph = asks_then("ask", "print", Some((Rename::OnTheNode, "publish")));
     assert!(graph.add_node_alias("publish", "print").compile().is_ok());
 }
+
+#[tokio::test]
+async fn a_half_filled_join_goes_on_when_its_sources_are_declared_in_another_order() {
+    let graph = |first: &str, second: &str| {
+        let mut graph = StateGraph::<Diary>::new();
+        graph.add_node(first, writer(first_letter(first)));
+        graph.add_node(second, writer(first_letter(second)));
+        graph
+            .add_node("slow", writer("s"))
+            .add_node("sum", writer("sum"));
+        graph.add_edge(START, "left").add_edge(START, "slow");
+        graph.add_edge("slow", "right");
+        graph.add_edge(["left", "right"], "sum");
+        graph
+    };
+    for bytes in BOTH {
+        let store = Arc::new(MemorySaver::new());
+        let old = on(&graph("left", "right"), &store, bytes);
+        old.run(())
+            .thread("t")
+            .interrupt_before(["right"])
+            .await
+            .unwrap();
+        let new = on(&graph("right", "left"), &store, bytes);
+        let done = new.thread("t").proceed().await.unwrap();
+        assert_eq!(done.state().log.last().map(String::as_str), Some("sum"));
+    }
+}
+
+fn first_letter(name: &str) -> &'static str {
+    if name == "left" { "l" } else { "r" }
+}
