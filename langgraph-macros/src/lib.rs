@@ -1,5 +1,6 @@
 //! The macros of `langgraph`.
 
+mod compact;
 mod debug;
 mod diag;
 mod fields;

@@ -6,6 +6,7 @@
 //!
 //! - [`problems`] returns why a graph cannot run, [`lints`] its probable mistakes. Each wiring rule
 //!   is one function in `rules`; `graph!` calls the same functions.
+//! - [`lock`] compares a graph with the one that threads were started on.
 //! - [`draw`] prints a graph as Mermaid, GraphViz or terminal text.
 //!
 //! The crate has no dependencies, because `graph!` waits for it in every build. The feature `serde`
@@ -29,6 +30,8 @@ mod breakpoints;
 pub mod draw;
 mod fingerprint;
 mod lint;
+#[cfg(feature = "lock")]
+pub mod lock;
 mod names;
 mod problem;
 #[cfg(test)]

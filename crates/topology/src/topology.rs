@@ -35,6 +35,12 @@ pub struct Topology {
     /// The fields of the state, as far as they are known before a run.
     #[cfg_attr(feature = "serde", serde(default))]
     pub fields: Vec<FieldInfo>,
+    /// The type of the state, if it is known.
+    #[cfg_attr(
+        feature = "serde",
+        serde(default, skip_serializing_if = "Option::is_none")
+    )]
+    pub state: Option<StateInfo>,
     /// Breakpoints before nodes.
     pub interrupt_before: Breakpoints,
     /// Breakpoints after nodes.
@@ -45,8 +51,37 @@ pub struct Topology {
     pub closed: bool,
 }
 
+/// The type of the state that a graph works on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub struct StateInfo {
+    /// Its name, without modules.
+    pub name: String,
+    /// Its former names.
+    #[cfg_attr(
+        feature = "serde",
+        serde(default, skip_serializing_if = "Vec::is_empty")
+    )]
+    pub aliases: Vec<String>,
+    /// Its version.
+    pub version: u32,
+    /// True if a function converts values of older versions.
+    pub migrates: bool,
+}
+
+impl StateInfo {
+    /// Creates the description of a type without versions.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            ..Self::default()
+        }
+    }
+}
+
 /// A field of the state that a graph works on.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct FieldInfo {
@@ -60,6 +95,24 @@ pub struct FieldInfo {
         serde(default, skip_serializing_if = "String::is_empty")
     )]
     pub ty: String,
+    /// The name of its reducer; empty if it has none or the name is unknown.
+    #[cfg_attr(
+        feature = "serde",
+        serde(default, skip_serializing_if = "String::is_empty")
+    )]
+    pub reducer: String,
+    /// Its former names.
+    #[cfg_attr(
+        feature = "serde",
+        serde(default, skip_serializing_if = "Vec::is_empty")
+    )]
+    pub aliases: Vec<String>,
+    /// True if it lives for the run and is never stored.
+    #[cfg_attr(
+        feature = "serde",
+        serde(default, skip_serializing_if = "std::ops::Not::not")
+    )]
+    pub untracked: bool,
 }
 
 impl FieldInfo {
@@ -68,7 +121,7 @@ impl FieldInfo {
         Self {
             name: name.into(),
             reduced,
-            ty: String::new(),
+            ..Self::default()
         }
     }
 
@@ -112,6 +165,24 @@ pub struct NodeInfo {
     pub writes: Option<Vec<String>>,
     /// The doc comment of the node's function.
     pub docs: Option<String>,
+    /// Its former names: threads that wait for one of them continue with this node.
+    #[cfg_attr(
+        feature = "serde",
+        serde(default, skip_serializing_if = "Vec::is_empty")
+    )]
+    pub aliases: Vec<String>,
+    /// The calls of its function that threads remember by a key, as far as they are known.
+    #[cfg_attr(
+        feature = "serde",
+        serde(default, skip_serializing_if = "Vec::is_empty")
+    )]
+    pub keys: Vec<KeyInfo>,
+    /// The type of a worker's item, without modules; empty if it is unknown.
+    #[cfg_attr(
+        feature = "serde",
+        serde(default, skip_serializing_if = "String::is_empty")
+    )]
+    pub item: String,
     /// Labels the user gave the node.
     pub metadata: BTreeMap<String, String>,
     /// Tags the user gave the node.
@@ -131,10 +202,55 @@ impl NodeInfo {
             max_attempts: 1,
             writes: None,
             docs: None,
+            aliases: Vec::new(),
+            keys: Vec::new(),
+            item: String::new(),
             metadata: BTreeMap::new(),
             tags: Vec::new(),
         }
     }
+}
+
+/// A call of a node that a thread remembers by a key: an interrupt, or work that is done once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub struct KeyInfo {
+    /// The key.
+    pub key: String,
+    /// What it names.
+    pub kind: KeyKind,
+    /// The text of the type of the answer or the result; empty if it is unknown.
+    pub ty: String,
+}
+
+impl KeyInfo {
+    /// Creates a key without a known type.
+    pub fn new(key: impl Into<String>, kind: KeyKind) -> Self {
+        Self {
+            key: key.into(),
+            kind,
+            ty: String::new(),
+        }
+    }
+
+    /// Sets the text of the type.
+    #[must_use]
+    pub fn typed(mut self, ty: impl Into<String>) -> Self {
+        self.ty = ty.into();
+        self
+    }
+}
+
+/// What a key names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub enum KeyKind {
+    /// An interrupt: `cx.interrupt("key", …)`.
+    Interrupt,
+    /// Work that is done once: `cx.once("key", …)`.
+    Once,
 }
 
 /// What a node is.
@@ -226,6 +342,14 @@ impl Topology {
         #[cfg(test)]
         crate::algo::work::count(self.nodes.len());
         self.nodes.iter().find(|node| &*node.name == name)
+    }
+
+    /// Returns the node that continues what a thread has stored under a name: the node of that name, or else
+    /// the one that has it as an alias.
+    pub fn stored_node(&self, name: &str) -> Option<&NodeInfo> {
+        let mut nodes = self.nodes.iter();
+        let called = |node: &&NodeInfo| node.aliases.iter().any(|alias| alias == name);
+        self.node(name).or_else(|| nodes.find(called))
     }
 
     /// Returns the node at a path through subgraphs, such as `research:search`. Names of nodes have no

@@ -12,6 +12,7 @@ use super::answer;
 use super::attr::NodeOptions;
 use super::checked;
 use super::expansion::{Expansion, Scope};
+use super::keys;
 use super::lifetime::{one_lifetime, shared_lifetime};
 use super::signature::{Argument, NodeFn, Role, output_span};
 use crate::fields;
@@ -241,6 +242,7 @@ fn meta(node: &NodeFn<'_>, options: &NodeOptions, marker: &Ident) -> TokenStream
             const INTERRUPTS: ::core::primitive::bool = true;
         )
     });
+    let keys = keys::constant(root, &keys::find(node.item.block.to_token_stream()));
     quote! {
         #[doc(hidden)]
         #[allow(non_camel_case_types, dead_code, unreachable_pub, missing_debug_implementations)]
@@ -253,6 +255,7 @@ fn meta(node: &NodeFn<'_>, options: &NodeOptions, marker: &Ident) -> TokenStream
             #writes
             #aliases
             #interrupts
+            #keys
         }
 
         #declared

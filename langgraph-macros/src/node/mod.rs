@@ -6,6 +6,7 @@ mod block;
 mod checked;
 mod expand;
 mod expansion;
+mod keys;
 mod lifetime;
 mod method;
 mod signature;

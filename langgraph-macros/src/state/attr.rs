@@ -5,6 +5,7 @@ use quote::quote_spanned;
 use syn::spanned::Spanned;
 use syn::{Attribute, Expr, ExprClosure, Ident, Lit, LitStr, Meta, Path, Token, Type};
 
+use crate::compact::compact;
 use crate::diag::{Errors, suggestion};
 use crate::paths::Root;
 
@@ -62,6 +63,16 @@ impl Rule {
         };
         let reducer = Ident::new(reducer, name.span());
         quote_spanned!(name.span()=> #root::state::#reducer)
+    }
+
+    /// Returns the text by which a change of the reducer is noticed, if there is one.
+    pub(super) fn name(&self) -> Option<String> {
+        match self {
+            Self::Replace => None,
+            Self::BuiltIn { name, .. } => Some(name.to_string()),
+            Self::Closure(closure) => Some(compact(closure)),
+            Self::Value(value) => Some(compact(value)),
+        }
     }
 
     /// Returns the description of the reducer for the documentation.

@@ -6,6 +6,7 @@ use quote::{ToTokens, quote, quote_spanned};
 use super::names::Names;
 use super::reducers::reducer_name;
 use super::{Field, StateModel};
+use crate::compact::compact;
 use crate::paths::Root;
 
 /// The parts of the state's methods, field by field.
@@ -154,16 +155,16 @@ fn kind(root: &Root, field: &Field<'_>) -> TokenStream {
         name, ty, options, ..
     } = field;
     let type_text = match &options.update {
-        Some(update) => format!("{} <- {}", type_text(ty), type_text(update)),
-        None => type_text(ty),
+        Some(update) => format!("{} <- {}", compact(ty), compact(update)),
+        None => compact(ty),
     };
     let mut kind = quote!(#root::state::Field::plain(#name).typed(#type_text));
     if !options.aliases.is_empty() {
         let aliases = &options.aliases;
         kind.extend(quote!(.aliases(&[#(#aliases),*])));
     }
-    if field.is_reduced() {
-        kind.extend(quote!(.reduced()));
+    if let Some(reducer) = options.rule.name() {
+        kind.extend(quote!(.reduced_by(#reducer)));
     }
     if options.ephemeral {
         kind.extend(quote!(.ephemeral()));
@@ -277,19 +278,6 @@ pub(super) fn state_impl(model: &StateModel<'_>, names: &Names<'_>) -> TokenStre
             }
         }
     }
-}
-
-/// Returns the text of a type, however it is formatted: spaces only between words.
-fn type_text(ty: &syn::Type) -> String {
-    let mut text = String::new();
-    for part in ty.to_token_stream().to_string().split_whitespace() {
-        let word = |c: char| c.is_alphanumeric() || c == '_';
-        if text.ends_with(word) && part.starts_with(word) {
-            text.push(' ');
-        }
-        text.push_str(part);
-    }
-    text
 }
 
 /// Prints the names of the type, today's and older ones.

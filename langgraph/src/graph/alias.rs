@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::NodeName;
 use super::builder::StateGraph;
+use super::{NodeName, Topology};
 use crate::state::State;
 
 impl<S: State> StateGraph<S> {
@@ -33,12 +33,24 @@ impl<S: State> StateGraph<S> {
     /// Returns every alias, with its node.
     pub(super) fn all_aliases(&self) -> Vec<(NodeName, NodeName)> {
         let mut aliases = Vec::new();
-        for (node, info) in self.nodes.iter().zip(&self.topology.nodes) {
-            for alias in &node.aliases {
+        for info in &self.topology.nodes {
+            for alias in &info.aliases {
                 aliases.push((alias.as_str().into(), Arc::clone(&info.name)));
             }
         }
         aliases.extend_from_slice(&self.aliases);
         aliases
+    }
+
+    /// Adds the aliases of [`add_node_alias`](Self::add_node_alias) to the nodes of a checked graph.
+    pub(super) fn add_aliases_to(&self, topology: &mut Topology) {
+        for (alias, node) in &self.aliases {
+            let mut nodes = topology.nodes.iter_mut();
+            if let Some(node) = nodes.find(|info| info.name == *node)
+                && !node.aliases.iter().any(|known| **known == **alias)
+            {
+                node.aliases.push(alias.to_string());
+            }
+        }
     }
 }

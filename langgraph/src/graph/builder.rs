@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use super::copies::add_info;
+use super::described_state::describe_state;
 use super::plan::Plan;
 use super::routers::{Each, InTurn, Last, Mapped, Named, Pick, Switch, Test};
 use super::routes::ErasedRouter;
 use super::{
     Arm, Branch, Breakpoints, CompilationErrors, CompiledStateGraph, Destinations, END, Edge,
-    EdgeSources, FieldInfo, Join, Lint, NodeName, PathMapEntry, START, Topology, lints,
+    EdgeSources, Join, Lint, NodeName, PathMapEntry, START, Topology, lints,
 };
 use crate::graph::{ConfiguredNode, IntoNode, IntoWorker};
 use crate::node::{Context, IntoRouter, Item, Resources, RouterRun, Send, Worker};
@@ -76,10 +77,7 @@ impl<S: State> StateGraph<S> {
     pub fn with_initial(initial: S) -> Self {
         let mut topology = Topology::default();
         "LangGraph".clone_into(&mut topology.name);
-        for field in initial.fields() {
-            let field = FieldInfo::new(field.name(), field.is_reduced()).typed(field.type_text());
-            topology.fields.push(field);
-        }
+        describe_state(&initial, &mut topology);
         Self {
             initial,
             topology,

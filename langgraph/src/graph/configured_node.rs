@@ -5,14 +5,13 @@ use std::sync::Arc;
 use crate::node::{Items, NodeMeta, Step};
 use crate::policy::Policies;
 use crate::state::State;
-use langgraph_topology::{NodeInfo, NodeKind};
+use langgraph_topology::{KeyInfo, KeyKind, NodeInfo, NodeKind};
 
 /// A node with its options, as [`NodeExt`](super::NodeExt)'s methods return it.
 #[derive(Clone)]
 pub struct ConfiguredNode<S: State> {
     pub(crate) step: Arc<dyn Step<S>>,
     pub(crate) info: NodeInfo,
-    pub(crate) aliases: Vec<String>,
     pub(crate) policies: Policies<S>,
     /// The state type of a subgraph in the node that cannot be stored as bytes.
     pub(crate) unstorable: Option<&'static str>,
@@ -27,7 +26,6 @@ impl<S: State> ConfiguredNode<S> {
         Self {
             step,
             info,
-            aliases: Vec::new(),
             policies: Policies::default(),
             unstorable: None,
             items: None,
@@ -49,9 +47,17 @@ impl<S: State> ConfiguredNode<S> {
         self.info.interrupts = M::INTERRUPTS;
         self.info.docs = M::DOCS.map(str::to_owned);
         self.info.writes = M::WRITES.map(owned);
-        self.aliases = owned(M::ALIASES);
+        self.info.aliases = owned(M::ALIASES);
+        self.info.keys = keys(M::KEYS);
         self
     }
+}
+
+fn keys(known: &[(KeyKind, &str, &str)]) -> Vec<KeyInfo> {
+    let known = known.iter();
+    known
+        .map(|(kind, key, ty)| KeyInfo::new(*key, *kind).typed(*ty))
+        .collect()
 }
 
 fn owned(names: &[&str]) -> Vec<String> {

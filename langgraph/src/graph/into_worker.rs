@@ -13,7 +13,7 @@ use crate::node::{
     item,
 };
 use crate::policy::{CachePolicy, ErrorHandler, Middleware, RetryPolicy};
-use crate::state::State;
+use crate::state::{State, short_name};
 use langgraph_topology::NodeKind;
 
 /// What [`add_worker`](crate::StateGraph::add_worker) takes: a function whose first argument is
@@ -49,6 +49,7 @@ impl<S: State, T> fmt::Debug for ConfiguredWorker<S, T> {
 impl<S: State, T> ConfiguredWorker<S, T> {
     fn new(mut node: ConfiguredNode<S>) -> Self {
         node.info.kind = NodeKind::Worker;
+        node.info.item = short_name::<T>();
         Self {
             node,
             item: PhantomData,

@@ -7,6 +7,7 @@ mod compiled;
 mod configured_node;
 pub(crate) mod copies;
 mod defaults;
+mod described_state;
 mod drawing;
 mod entries;
 pub(crate) mod inbox;
@@ -34,7 +35,8 @@ pub use into_worker::{ConfiguredWorker, IntoWorker, worker};
 #[doc(inline)]
 pub use langgraph_topology::{
     Arm, Branch, Breakpoints, CompilationError, CompilationErrors, Destinations, END, Edge,
-    FieldInfo, Join, Lint, NodeInfo, NodeKind, NodeName, START, Topology, draw, lints, problems,
+    FieldInfo, Join, KeyInfo, KeyKind, Lint, NodeInfo, NodeKind, NodeName, START, StateInfo,
+    Topology, draw, lints, lock, problems,
 };
 pub use node_ext::NodeExt;
 pub use routers::Pick;

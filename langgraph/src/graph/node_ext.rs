@@ -177,7 +177,7 @@ pub trait NodeExt<S: State, K>: IntoNode<S, K> + Sized {
     /// Adds a former name of the node; a thread that waits for that name continues here.
     fn alias(self, name: impl Into<String>) -> ConfiguredNode<S> {
         let mut node = self.into_node();
-        node.aliases.push(name.into());
+        node.info.aliases.push(name.into());
         node
     }
 }

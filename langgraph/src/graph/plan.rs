@@ -85,6 +85,7 @@ impl<S: State> Plan<S> {
         for (info, node) in topology.nodes.iter_mut().zip(&graph.nodes) {
             info.max_attempts = around.max_attempts(node);
         }
+        graph.add_aliases_to(&mut topology);
         let names = names_of(&topology);
         let by_name = sorted_by_name(&names);
         let index = Index {

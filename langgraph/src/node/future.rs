@@ -8,6 +8,7 @@ use std::task::{Context as TaskContext, Poll};
 use super::{IntoOutput, Output};
 use crate::error::NodeError;
 use crate::state::State;
+use langgraph_topology::KeyKind;
 
 /// What `#[node]` knows about a function, available from the function's type.
 pub trait NodeMeta: Send + Sync + 'static {
@@ -21,6 +22,9 @@ pub trait NodeMeta: Send + Sync + 'static {
     const ALIASES: &'static [&'static str] = &[];
     /// True if it declares that it may interrupt.
     const INTERRUPTS: bool = false;
+    /// The keys of its interrupts and of its work that is done once, as far as they are known, each
+    /// with the text of its type.
+    const KEYS: &'static [(KeyKind, &'static str, &'static str)] = &[];
 }
 
 /// A boxed node body that polls to the runtime's form of its output.

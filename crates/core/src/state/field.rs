@@ -11,6 +11,7 @@ pub struct Field {
     ephemeral: bool,
     untracked: bool,
     ty: &'static str,
+    reducer: &'static str,
     aliases: &'static [&'static str],
 }
 
@@ -23,6 +24,7 @@ impl Field {
             ephemeral: false,
             untracked: false,
             ty: "",
+            reducer: "",
             aliases: &[],
         }
     }
@@ -56,6 +58,13 @@ impl Field {
         self
     }
 
+    /// Marks a field with a reducer of that name; a change of the name is a change of the reducer.
+    #[must_use]
+    pub const fn reduced_by(mut self, reducer: &'static str) -> Self {
+        self.reducer = reducer;
+        self.reduced()
+    }
+
     /// Marks a field that is visible only in the next superstep, and then has its default again.
     #[must_use]
     pub const fn ephemeral(mut self) -> Self {
@@ -78,6 +87,16 @@ impl Field {
     /// Returns the text of its type; empty if it is not set.
     pub const fn type_text(&self) -> &'static str {
         self.ty
+    }
+
+    /// Returns the name of its reducer; empty if it has none or the name is not set.
+    pub const fn reducer(&self) -> &'static str {
+        self.reducer
+    }
+
+    /// Returns the names under which older versions have stored it.
+    pub const fn former_names(&self) -> &'static [&'static str] {
+        self.aliases
     }
 
     /// Returns true if values are stored under `name`, today or in older versions.

@@ -244,9 +244,15 @@ fn a_state_of_each_kind_of_field() {
                     type Update = NotesUpdate<T>;
                     fn fields(&self) -> &[::langgraph::state::Field] {
                         const FIELDS: &[::langgraph::state::Field] = &[
-                            ::langgraph::state::Field::plain("log").typed("Vec<T>").reduced(),
-                            ::langgraph::state::Field::plain("total").typed("i64").reduced(),
-                            ::langgraph::state::Field::plain("last").typed("i64").reduced(),
+                            ::langgraph::state::Field::plain("log")
+                                .typed("Vec<T>")
+                                .reduced_by("append"),
+                            ::langgraph::state::Field::plain("total")
+                                .typed("i64")
+                                .reduced_by("|a,b|a+b"),
+                            ::langgraph::state::Field::plain("last")
+                                .typed("i64")
+                                .reduced_by("newest"),
                             ::langgraph::state::Field::plain("handle").typed("Handle").untracked(),
                             ::langgraph::state::Field::plain("plain").typed("String"),
                         ];

@@ -118,7 +118,9 @@ fn a_chat_history_under_another_crate_name() {
                     type Update = ChatUpdate;
                     fn fields(&self) -> &[lg::state::Field] {
                         const FIELDS: &[lg::state::Field] = &[
-                            lg::state::Field::plain("in").typed("Vec<Message>").reduced(),
+                            lg::state::Field::plain("in")
+                                .typed("Vec<Message>")
+                                .reduced_by("add_messages"),
                         ];
                         FIELDS
                     }

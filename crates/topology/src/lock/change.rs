@@ -1,0 +1,280 @@
+//! Changes that waiting threads do not survive.
+
+use std::fmt;
+
+use crate::{KeyKind, NodeName};
+
+/// A change of a graph that strands a waiting thread, or continues it with another meaning.
+///
+/// Its text says what to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BreakingChange {
+    /// The path of nodes to the subgraph that has changed; empty for the graph itself.
+    pub path: Vec<NodeName>,
+    /// What has changed.
+    pub what: Broken,
+}
+
+/// What a breaking change has broken. Each bears the name of its rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Broken {
+    /// A node for which a thread may wait is gone, or one of its former names.
+    NodeGone {
+        /// The name that the thread has stored.
+        node: NodeName,
+        /// A new node that may have taken its place.
+        did_you_mean: Option<NodeName>,
+    },
+    /// A node takes another item, none any more, or one now.
+    ItemChanged {
+        /// The node.
+        node: NodeName,
+        /// The type of the item that threads have stored; nothing for a node without items.
+        stored: Option<String>,
+        /// The type of the item that the node takes now; nothing for a node without items.
+        now: Option<String>,
+    },
+    /// A node runs another subgraph or agent, or none any more.
+    SubgraphExchanged {
+        /// The node.
+        node: NodeName,
+        /// The name of the subgraph or agent in which a thread may wait.
+        stored: String,
+    },
+    /// The state has another name.
+    StateRenamed {
+        /// The name that threads have stored.
+        stored: String,
+        /// The name now.
+        now: String,
+    },
+    /// The version of the state is lower than that of the stored values.
+    VersionLowered {
+        /// The version of the stored values.
+        stored: u32,
+        /// The version now.
+        now: u32,
+    },
+    /// A stored field is gone, or one of its former names.
+    FieldGone {
+        /// The name of the field.
+        field: String,
+        /// The next version of the state.
+        version: u32,
+    },
+    /// A field has another type.
+    FieldRetyped {
+        /// The field.
+        field: String,
+        /// The type of the stored values.
+        stored: String,
+        /// The type now.
+        now: String,
+        /// The next version of the state.
+        version: u32,
+    },
+    /// A field has another reducer.
+    ReducerChanged {
+        /// The field.
+        field: String,
+        /// The reducer by which threads have merged the field; empty for none.
+        stored: String,
+        /// The reducer now; empty for none.
+        now: String,
+        /// The next version of the state.
+        version: u32,
+    },
+    /// An interrupt is gone, or takes an answer of another type.
+    InterruptChanged {
+        /// The node.
+        node: NodeName,
+        /// The key.
+        key: String,
+        /// The type of the answer for which threads wait; empty if it is unknown.
+        stored: String,
+        /// The type of the answer now; nothing if the interrupt is gone.
+        now: Option<String>,
+    },
+    /// Work that is done once has another key.
+    OnceRenamed {
+        /// The node.
+        node: NodeName,
+        /// The key under which threads have stored the result.
+        key: String,
+    },
+    /// A join is gone, or has other sources or another target.
+    JoinChanged {
+        /// The nodes that it waited for.
+        sources: Vec<NodeName>,
+        /// The node that ran after all of them.
+        target: NodeName,
+    },
+    /// A node no longer leads to a node that it led to.
+    RouteGone {
+        /// The node at which a thread may wait.
+        from: NodeName,
+        /// The node that it went on to.
+        to: NodeName,
+    },
+}
+
+/// How to go on without a change of the graph.
+const KEEP: &str = "keep the old version of the graph beside this one until no thread waits on it: \
+                    `Versions::new().add(old).add(new)` of `langgraph-versions`";
+
+impl fmt::Display for BreakingChange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.path.is_empty() {
+            write!(f, "in subgraph `{}`: ", self.path.join("/"))?;
+        }
+        self.what.fmt(f)
+    }
+}
+
+impl fmt::Display for Broken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NodeGone { node, did_you_mean } => {
+                write!(f, "a thread may wait for node `{node}`, which is gone: ")?;
+                match did_you_mean {
+                    Some(new) => write!(
+                        f,
+                        "if it is `{new}` now, write `#[node(alias = \"{node}\")]` on it; "
+                    )?,
+                    None => write!(
+                        f,
+                        "if another node has taken its place, write `#[node(alias = \"{node}\")]` on that; "
+                    )?,
+                }
+                write!(f, "if not, {KEEP}")
+            }
+            Self::ItemChanged { node, stored, now } => write!(
+                f,
+                "a thread may wait for node `{node}` with {}, and it takes {} now: {KEEP}",
+                Item(stored),
+                Item(now)
+            ),
+            Self::SubgraphExchanged { node, stored } => write!(
+                f,
+                "a thread may wait in `{stored}`, which node `{node}` no longer runs: put the new one in a node of another name, and {KEEP}"
+            ),
+            Self::StateRenamed { stored, now } => write!(
+                f,
+                "threads hold states of type `{stored}`, and the state is called `{now}` now: if it is the same type, write `#[state(alias = \"{stored}\")]` on `{now}`"
+            ),
+            Self::VersionLowered { stored, now } => write!(
+                f,
+                "threads hold states of version {stored}, and this is version {now}: versions only rise"
+            ),
+            Self::FieldGone { field, version } => write!(
+                f,
+                "threads hold field `{field}`, which is gone: if it was renamed, write `#[state(alias = \"{field}\")]` on the new field; if not, {}",
+                Migrate(*version)
+            ),
+            Self::FieldRetyped {
+                field,
+                stored,
+                now,
+                version,
+            } => write!(
+                f,
+                "threads hold field `{field}` as `{stored}`, and it is `{now}` now: {}",
+                Migrate(*version)
+            ),
+            Self::ReducerChanged {
+                field,
+                stored,
+                now,
+                version,
+            } => write!(
+                f,
+                "threads have merged field `{field}` {}, and it is merged {} now: {}",
+                Merged(stored),
+                Merged(now),
+                Migrate(*version)
+            ),
+            Self::InterruptChanged {
+                node,
+                key,
+                stored,
+                now: Some(now),
+            } => write!(
+                f,
+                "a thread may wait at node `{node}` for a `{stored}` as the answer to `{key}`, and the node takes a `{now}` now: ask under another key in a node of another name, and {KEEP}"
+            ),
+            Self::InterruptChanged { node, key, .. } => write!(
+                f,
+                "a thread may wait at node `{node}` for an answer to `{key}`, which the node no longer asks for: ask for it in the body of the node, or {KEEP}"
+            ),
+            Self::OnceRenamed { node, key } => write!(
+                f,
+                "a thread that waits at node `{node}` may have stored the result of `{key}`, and the work has another key now, so that it runs again: keep the key"
+            ),
+            Self::JoinChanged { sources, target } => write!(
+                f,
+                "a thread may have finished some of `[{}]` and wait for the others to start `{target}`, and no such join is left: keep the join, and put new nodes before its sources or after its target; if not, {KEEP}",
+                sources.join(", ")
+            ),
+            Self::RouteGone { from, to } => write!(
+                f,
+                "a thread that waits at node `{from}` was to reach `{to}`, and cannot now: lead from `{from}` to `{to}`, also through new nodes; if not, {KEEP}"
+            ),
+        }
+    }
+}
+
+/// An item of a worker in a message.
+struct Item<'a>(&'a Option<String>);
+
+impl fmt::Display for Item<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.as_deref() {
+            None => f.write_str("no item"),
+            Some("") => f.write_str("an item"),
+            Some(item) => write!(f, "an item of type `{item}`"),
+        }
+    }
+}
+
+/// A reducer in a message.
+struct Merged<'a>(&'a str);
+
+impl fmt::Display for Merged<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            "" => f.write_str("without a reducer"),
+            reducer => write!(f, "by `{reducer}`"),
+        }
+    }
+}
+
+/// What converts stored values.
+struct Migrate(u32);
+
+impl fmt::Display for Migrate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "convert what is stored by `#[state(version = {}, migrate = …)]` on the state",
+            self.0
+        )
+    }
+}
+
+impl Broken {
+    /// Creates the finding about a key that is gone.
+    pub(super) fn key_gone(node: &NodeName, kind: KeyKind, key: &str, ty: &str) -> Self {
+        let (node, key) = (node.clone(), key.to_owned());
+        match kind {
+            KeyKind::Interrupt => Self::InterruptChanged {
+                node,
+                key,
+                stored: ty.to_owned(),
+                now: None,
+            },
+            KeyKind::Once => Self::OnceRenamed { node, key },
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! The rules about keys under which threads remember calls of a node.
+
+use super::super::renames::Renames;
+use super::Broken;
+use crate::{KeyInfo, KeyKind, NodeInfo, Topology};
+
+/// An interrupt is gone, or takes an answer of another type.
+pub(super) fn interrupt_changed(before: &Topology, renames: Renames<'_>) -> Vec<Broken> {
+    let mut found = Vec::new();
+    for (node, today) in nodes(before, renames) {
+        for key in of_kind(node, KeyKind::Interrupt) {
+            match named(today, key) {
+                None => {
+                    found.push(Broken::key_gone(&today.name, key.kind, &key.key, &key.ty));
+                }
+                Some(now) if now.ty != key.ty && !now.ty.is_empty() && !key.ty.is_empty() => {
+                    found.push(Broken::InterruptChanged {
+                        node: today.name.clone(),
+                        key: key.key.clone(),
+                        stored: key.ty.clone(),
+                        now: Some(now.ty.clone()),
+                    });
+                }
+                Some(_) => {}
+            }
+        }
+    }
+    found
+}
+
+/// Work that is done once has another key: the old one is gone, and a new one is there.
+pub(super) fn once_renamed(before: &Topology, renames: Renames<'_>) -> Vec<Broken> {
+    let mut found = Vec::new();
+    for (node, today) in nodes(before, renames) {
+        let mut now = of_kind(today, KeyKind::Once);
+        if !now.any(|key| named(node, key).is_none()) {
+            continue;
+        }
+        for key in of_kind(node, KeyKind::Once).filter(|key| named(today, key).is_none()) {
+            found.push(Broken::key_gone(&today.name, key.kind, &key.key, &key.ty));
+        }
+    }
+    found
+}
+
+/// Returns the nodes that are left, as they were and as they are.
+fn nodes<'a>(
+    before: &'a Topology,
+    renames: Renames<'a>,
+) -> impl Iterator<Item = (&'a NodeInfo, &'a NodeInfo)> {
+    let nodes = before.nodes.iter();
+    nodes.filter_map(move |node| Some((node, renames.node(&node.name)?)))
+}
+
+fn of_kind(node: &NodeInfo, kind: KeyKind) -> impl Iterator<Item = &KeyInfo> {
+    node.keys.iter().filter(move |key| key.kind == kind)
+}
+
+/// Returns the call of the same kind and key.
+fn named<'a>(node: &'a NodeInfo, wanted: &KeyInfo) -> Option<&'a KeyInfo> {
+    let mut keys = of_kind(node, wanted.kind);
+    keys.find(|key| key.key == wanted.key)
+}

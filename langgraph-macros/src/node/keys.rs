@@ -1,0 +1,219 @@
+//! The keys under which threads remember calls of a node, as far as its body shows them.
+//!
+//! A key is known if it is a literal, and a type if it is written at the call or at the `let` of its
+//! value. What the body calls elsewhere is not known.
+
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use quote::quote;
+use syn::LitStr;
+
+use crate::compact::compact;
+use crate::paths::Root;
+
+/// A call by a key.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Key {
+    kind: Kind,
+    key: String,
+    /// The text of the type; empty if it is unknown.
+    ty: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Interrupt,
+    Once,
+}
+
+/// Finds the calls in the body of a function, each key once.
+pub(super) fn find(body: TokenStream) -> Vec<Key> {
+    let mut found = Vec::new();
+    read(body, &mut found);
+    found
+}
+
+/// Prints the constant of the metadata.
+pub(super) fn constant(root: &Root, keys: &[Key]) -> TokenStream {
+    if keys.is_empty() {
+        return TokenStream::new();
+    }
+    let keys = keys.iter().map(|Key { kind, key, ty }| {
+        let kind = match kind {
+            Kind::Interrupt => quote!(Interrupt),
+            Kind::Once => quote!(Once),
+        };
+        quote!((#root::graph::KeyKind::#kind, #key, #ty))
+    });
+    quote! {
+        const KEYS: &'static [(
+            #root::graph::KeyKind,
+            &'static ::core::primitive::str,
+            &'static ::core::primitive::str,
+        )] = &[#(#keys),*];
+    }
+}
+
+fn read(tokens: TokenStream, found: &mut Vec<Key>) {
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    let mut rest = tokens.as_slice();
+    // The type of the `let` whose value is being read.
+    let mut declared = None;
+    while let [first, behind @ ..] = rest {
+        if is_word(first, "let") {
+            declared = type_of_let(behind);
+        } else if is_punct(first, ';') {
+            declared = None;
+        }
+        if let (true, Some((key, after))) = (is_punct(first, '.'), call(behind)) {
+            let mut key = key;
+            if let (true, true, Some(ty)) = (key.ty.is_empty(), ends_value(after), &declared) {
+                key.ty.clone_from(ty);
+            }
+            add(key, found);
+        }
+        if let TokenTree::Group(group) = first {
+            read(group.stream(), found);
+        }
+        rest = behind;
+    }
+}
+
+/// Adds a key, or the type of a known one.
+fn add(key: Key, found: &mut Vec<Key>) {
+    let known = |one: &&mut Key| one.kind == key.kind && one.key == key.key;
+    match found.iter_mut().find(known) {
+        Some(known) if known.ty.is_empty() => known.ty = key.ty,
+        Some(_) => {}
+        None => found.push(key),
+    }
+}
+
+/// Reads `name::<Type>("key", …)`, and returns the tokens after it.
+fn call(tokens: &[TokenTree]) -> Option<(Key, &[TokenTree])> {
+    let (name, rest) = tokens.split_first()?;
+    let kind = match name {
+        TokenTree::Ident(name) if name == "interrupt" || name == "interrupt_checked" => {
+            Kind::Interrupt
+        }
+        TokenTree::Ident(name) if name == "once" || name == "once_with" => Kind::Once,
+        _ => return None,
+    };
+    let (ty, rest) = turbofish(rest);
+    let (TokenTree::Group(arguments), after) = rest.split_first()? else {
+        return None;
+    };
+    let key = literal(arguments.stream())?;
+    let key = Key { kind, key, ty };
+    Some((key, after))
+}
+
+/// Reads `::<Type, …>`: the first type, and the tokens after it.
+fn turbofish(tokens: &[TokenTree]) -> (String, &[TokenTree]) {
+    let [first, second, third, rest @ ..] = tokens else {
+        return (String::new(), tokens);
+    };
+    if !(is_punct(first, ':') && is_punct(second, ':') && is_punct(third, '<')) {
+        return (String::new(), tokens);
+    }
+    let (mut depth, mut ty, mut is_first) = (1_usize, TokenStream::new(), true);
+    for (index, token) in rest.iter().enumerate() {
+        if is_punct(token, '<') {
+            depth += 1;
+        } else if is_punct(token, '>') {
+            depth -= 1;
+        }
+        if depth == 0 {
+            return (named(&ty), rest.get(index + 1..).unwrap_or_default());
+        }
+        is_first &= depth > 1 || !is_punct(token, ',');
+        if is_first {
+            ty.extend([token.clone()]);
+        }
+    }
+    (String::new(), tokens)
+}
+
+/// Returns the text of a type; empty if it is inferred.
+fn named(ty: &TokenStream) -> String {
+    let text = compact(ty);
+    if text == "_" { String::new() } else { text }
+}
+
+/// Returns the literal at the start of the arguments, or of a tuple there.
+fn literal(arguments: TokenStream) -> Option<String> {
+    match arguments.into_iter().next()? {
+        TokenTree::Group(tuple) if tuple.delimiter() == Delimiter::Parenthesis => {
+            literal(tuple.stream())
+        }
+        token => {
+            let literal: LitStr = syn::parse2(token.into()).ok()?;
+            Some(literal.value())
+        }
+    }
+}
+
+/// Reads `name: Type =` after `let`.
+fn type_of_let(tokens: &[TokenTree]) -> Option<String> {
+    let start = tokens.iter().position(|token| is_punct(token, ':'))?;
+    let end = tokens.iter().position(|token| is_punct(token, '='))?;
+    let ty = tokens.get(start + 1..end)?;
+    Some(named(&ty.iter().cloned().collect()))
+}
+
+/// Returns true if the value of the `let` ends here, at most after `.await` and `?`.
+fn ends_value(mut tokens: &[TokenTree]) -> bool {
+    if let [dot, word, rest @ ..] = tokens
+        && is_punct(dot, '.')
+        && is_word(word, "await")
+    {
+        tokens = rest;
+    }
+    matches!(tokens, [mark, end, ..] if is_punct(mark, '?') && is_punct(end, ';'))
+}
+
+fn is_punct(token: &TokenTree, wanted: char) -> bool {
+    matches!(token, TokenTree::Punct(punct) if punct.as_char() == wanted)
+}
+
+fn is_word(token: &TokenTree, wanted: &str) -> bool {
+    matches!(token, TokenTree::Ident(word) if word == wanted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Key, Kind, find};
+
+    fn keys(body: &str) -> Vec<(Kind, String, String)> {
+        let body = body.parse().expect("the text of a test is tokens");
+        let keys = find(body).into_iter();
+        keys.map(|Key { kind, key, ty }| (kind, key, ty)).collect()
+    }
+
+    #[test]
+    fn keys_and_types_are_found_where_they_are_written() {
+        let body = r#"
+            let ok: Vec<u8> = cx.interrupt_checked("seats", "How many?", |n| { Ok(n) })?;
+            if cx.interrupt::<bool>("sure", &1)? { return; }
+            let other = cx.interrupt("open", "?")?;
+            let text: String = cx.interrupt::<_>("name", "?").unwrap_or_default();
+            cx.once::<Receipt, _>(("pay", &state.amount), async { pay().await }).await?;
+            let sum: u64 = cx.once("sum", work).await?;
+            cx.interrupt(&format!("dynamic"), "?")?;
+            other("sure");
+        "#;
+        let found = keys(body);
+        let found = found.iter().map(|(kind, key, ty)| (*kind, &**key, &**ty));
+        let found: Vec<_> = found.collect();
+        assert_eq!(
+            found,
+            [
+                (Kind::Interrupt, "seats", "Vec<u8>"),
+                (Kind::Interrupt, "sure", "bool"),
+                (Kind::Interrupt, "open", ""),
+                (Kind::Interrupt, "name", ""),
+                (Kind::Once, "pay", "Receipt"),
+                (Kind::Once, "sum", "u64"),
+            ]
+        );
+    }
+}
