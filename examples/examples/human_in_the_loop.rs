@@ -8,7 +8,7 @@ use langgraph_examples::show;
 use std::sync::Arc;
 
 #[derive(State, Clone, Debug, Default)]
-struct Post {
+pub(crate) struct Post {
     topic: String,
     text: String,
     approved: bool,
@@ -40,19 +40,23 @@ async fn discard(_: &Post) -> PostUpdate {
     PostUpdate::default().log(vec!["discarded".to_owned()])
 }
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let answer = std::env::args().nth(1).unwrap_or_else(|| "yes".to_owned());
-    let graph = graph! {
+/// The graph.
+pub(crate) fn posts() -> Result<CompiledStateGraph<Post>, CompilationErrors> {
+    let mut graph = graph! {
         type State = Post;
         START => write => ask => if |post: &Post| post.approved {
             publish => END
         } else {
             discard => END
         };
-    }
-    .compile()?
-    .checkpointer(Arc::new(MemorySaver::new()));
+    };
+    graph.set_name("posts").compile()
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let answer = std::env::args().nth(1).unwrap_or_else(|| "yes".to_owned());
+    let graph = posts()?.checkpointer(Arc::new(MemorySaver::new()));
     if show::graph(graph.topology()) {
         return Ok(());
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use tokio::sync::Barrier;
 
 #[derive(State, Clone, Debug, Default)]
-struct Work {
+pub(crate) struct Work {
     #[reducer(append)]
     done: Vec<String>,
     summary: String,
@@ -35,13 +35,18 @@ async fn merge(state: &Work) -> WorkUpdate {
     WorkUpdate::default().summary(state.done.join(" and "))
 }
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let graph = graph! {
+/// The graph.
+pub(crate) fn work() -> Result<CompiledStateGraph<Work>, CompilationErrors> {
+    let mut graph = graph! {
         type State = Work;
         START => [task1, task2] => merge => END;
-    }
-    .compile()?;
+    };
+    graph.set_name("work").compile()
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let graph = work()?;
     if show::graph(graph.topology()) {
         return Ok(());
     }

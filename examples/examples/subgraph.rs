@@ -6,7 +6,7 @@ use langgraph::prelude::*;
 use langgraph_examples::show;
 
 #[derive(State, Clone, Debug, Default)]
-struct Order {
+pub(crate) struct Order {
     #[reducer(append)]
     log: Vec<String>,
     items: Vec<u32>,
@@ -45,27 +45,31 @@ async fn discount(state: &Pricing) -> PricingUpdate {
     PricingUpdate::default().sum(state.sum - state.sum / 10)
 }
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let warehouse = graph! {
+/// The graph, with its two subgraphs.
+pub(crate) fn shop() -> Result<CompiledStateGraph<Order>, CompilationErrors> {
+    let mut warehouse = graph! {
         type State = Order;
         START => check => pack => END;
-    }
-    .compile()?;
-    let pricing = graph! {
+    };
+    let warehouse = warehouse.set_name("warehouse").compile()?;
+    let mut pricing = graph! {
         type State = Pricing;
         START => add_up => discount => END;
-    }
-    .compile()?
-    .mapped(
+    };
+    let pricing = pricing.set_name("pricing").compile()?.mapped(
         |order: &Order| PricingUpdate::default().prices(order.items.clone()),
         |pricing: Pricing| OrderUpdate::default().total(pricing.sum),
     );
-    let shop = graph! {
+    let mut shop = graph! {
         type State = Order;
         START => receive => warehouse => pricing => END;
-    }
-    .compile()?;
+    };
+    shop.set_name("shop").compile()
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let shop = shop()?;
     if show::graph(shop.topology()) {
         return Ok(());
     }

@@ -1,11 +1,12 @@
 //! Which stored threads a graph can go on with.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
 use langgraph::checkpoint::{Accepts, RunStatus, Saver, Snapshot, ThreadFilter, ThreadKey};
-use langgraph::error::AgentError;
-use langgraph::graph::Topology;
+use langgraph::error::{AgentError, CheckpointError};
+use langgraph::graph::{NodeName, Topology};
 use langgraph::{CompiledStateGraph, State};
 
 use crate::position::Position;
@@ -48,6 +49,22 @@ impl Report {
         self.threads.iter().filter(|check| check.error.is_some())
     }
 
+    /// Returns the fingerprints of the versions on which blocked threads can go on: they wait for a node
+    /// that this graph does not have. A thread whose values cannot be read is not among them, because the
+    /// versions of a graph have one state type.
+    pub fn versions_to_keep(&self) -> BTreeSet<u64> {
+        let waits = self.blocked().filter(|check| {
+            matches!(
+                check.error,
+                Some(AgentError::Checkpoint(CheckpointError::UnknownNode { .. }))
+            )
+        });
+        waits
+            .filter_map(|check| check.fingerprint)
+            .filter(|fingerprint| *fingerprint != self.fingerprint)
+            .collect()
+    }
+
     /// Returns the threads that another version of the graph wrote last.
     pub fn of_other_versions(&self) -> impl Iterator<Item = &ThreadCheck> {
         let own = self.fingerprint;
@@ -57,7 +74,8 @@ impl Report {
     }
 }
 
-/// One line for each thread that is blocked, or goes on in another way, and a line with the sums.
+/// One line for each thread that is blocked, or goes on in another way; which versions those need whose
+/// node is gone; and a line with the sums.
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for check in &self.threads {
@@ -67,6 +85,12 @@ impl fmt::Display for Report {
             for note in &check.notes {
                 writeln!(f, "thread `{}`: {note}", check.thread)?;
             }
+        }
+        for fingerprint in self.versions_to_keep() {
+            writeln!(
+                f,
+                "to go on with the threads that version {fingerprint:016x} wrote, keep that version beside this one until they have ended: `Versions::new().add(old).add(new)`"
+            )?;
         }
         write!(
             f,
@@ -160,11 +184,16 @@ pub(crate) async fn check<S: State>(
 
 fn joins_that_start_again<S: State>(topology: &Topology, snapshot: &Snapshot<S>) -> Vec<String> {
     let unfilled = snapshot.unfilled_joins.iter();
+    let name = |stored: &NodeName| {
+        let node = topology.stored_node(stored);
+        node.map_or_else(|| Arc::clone(stored), |node| Arc::clone(&node.name))
+    };
     let lost = unfilled.filter(|join| {
-        !topology
-            .joins
-            .iter()
-            .any(|now| now.target == join.target && now.sources == join.sources)
+        let (target, sources) = (name(&join.target), join.sources.iter().map(name));
+        let sources: BTreeSet<NodeName> = sources.collect();
+        !topology.joins.iter().any(|now| {
+            now.target == target && now.sources.iter().cloned().collect::<BTreeSet<_>>() == sources
+        })
     });
     lost.map(|join| format!("{join}, and starts again: no such join is left"))
         .collect()

@@ -139,11 +139,17 @@ fn named(ty: &TokenStream) -> String {
     if text == "_" { String::new() } else { text }
 }
 
-/// Returns the literal at the start of the arguments, or of a tuple there.
+/// Returns the literal at the start of the arguments: the key, or its name in `("pay", number)` or in
+/// `OnceKey::new("pay").with(number)`.
 fn literal(arguments: TokenStream) -> Option<String> {
-    match arguments.into_iter().next()? {
-        TokenTree::Group(tuple) if tuple.delimiter() == Delimiter::Parenthesis => {
-            literal(tuple.stream())
+    let mut tokens = arguments.into_iter();
+    let mut first = tokens.next()?;
+    if is_word(&first, "OnceKey") {
+        first = tokens.find(|token| matches!(token, TokenTree::Group(_)))?;
+    }
+    match first {
+        TokenTree::Group(inner) if inner.delimiter() == Delimiter::Parenthesis => {
+            literal(inner.stream())
         }
         token => {
             let literal: LitStr = syn::parse2(token.into()).ok()?;
@@ -197,7 +203,7 @@ mod tests {
             let other = cx.interrupt("open", "?")?;
             let text: String = cx.interrupt::<_>("name", "?").unwrap_or_default();
             cx.once::<Receipt, _>(("pay", &state.amount), async { pay().await }).await?;
-            let sum: u64 = cx.once("sum", work).await?;
+            let sum: u64 = cx.once(OnceKey::new("sum").with(1), work).await?;
             cx.interrupt(&format!("dynamic"), "?")?;
             other("sure");
         "#;

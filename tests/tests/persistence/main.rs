@@ -15,6 +15,7 @@ mod durability;
 mod evolution;
 mod failed_superstep;
 mod golden;
+mod lock;
 mod minimal_saver;
 mod once;
 mod panics;

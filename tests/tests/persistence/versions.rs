@@ -212,6 +212,13 @@ async fn m6_the_check_says_which_threads_are_blocked_and_why() {
         "{text}"
     );
 
+    let old = nested.topology().fingerprint();
+    assert!(report.versions_to_keep().into_iter().eq([old]));
+    let keep = format!(
+        "that version {old:016x} wrote, keep that version beside this one until they have ended: `Versions::new().add(old).add(new)`"
+    );
+    assert!(text.contains(&keep), "{text}");
+
     let mut typed = named::<changed::Text>("texts");
     typed
         .add_node("ask", |_: &changed::Text| ())
@@ -220,6 +227,7 @@ async fn m6_the_check_says_which_threads_are_blocked_and_why() {
         .await
         .unwrap();
     assert_eq!(report.blocked().count(), 4, "{report}");
+    assert!(report.versions_to_keep().is_empty());
     assert!(
         report.to_string().contains("holds states of type"),
         "{report}"
