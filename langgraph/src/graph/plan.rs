@@ -155,7 +155,11 @@ impl<S: State> Plan<S> {
     }
 
     /// Returns the names of nodes.
+    #[inline]
     pub(crate) fn names_of(&self, nodes: &[NodeId]) -> Vec<NodeName> {
+        if nodes.is_empty() {
+            return Vec::new();
+        }
         self.index().names(nodes)
     }
 

@@ -12,6 +12,7 @@ pub(crate) enum Stops {
 }
 
 impl Stops {
+    #[inline]
     pub(crate) fn contains(&self, node: NodeId) -> bool {
         match self {
             Self::Never => false,
@@ -20,6 +21,7 @@ impl Stops {
         }
     }
 
+    #[inline]
     pub(crate) fn is_never(&self) -> bool {
         matches!(self, Self::Never)
     }

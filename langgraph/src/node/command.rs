@@ -267,7 +267,7 @@ impl<S: State> Command<S> {
 }
 
 impl_debug!([S: State] Command<S>, |command|
-    updates = command.writes.as_slice().len(), overwrites = command.overwrites.is_some(),
+    updates = command.writes.len(), overwrites = command.overwrites.is_some(),
     goto = command.goto, edges = command.edges, parent = command.parent);
 
 /// A command for the parent graph, with its state type erased.

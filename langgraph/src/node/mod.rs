@@ -30,7 +30,7 @@ mod subgraph;
 mod worker;
 mod worker_node;
 
-pub use crate::state::write::Write;
+pub use crate::state::write::{Write, Writes};
 pub use agent::{Agent, AgentGraph};
 #[doc(hidden)]
 pub use annotated::{Checked, KnowsAnswer, Returns, ReturnsNoAnswer};
@@ -49,7 +49,6 @@ pub use send::{Item, Send, WorkerRef};
 pub use worker::Worker;
 pub use worker_node::WorkerNode;
 
-pub(crate) use crate::state::write::Writes;
 pub(crate) use annotated::Annotated;
 pub(crate) use cancel::CancelToken;
 pub(crate) use catch::{catch, caught};

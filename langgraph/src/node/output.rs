@@ -61,7 +61,7 @@ impl<S: State> Output<S> {
 
     /// Returns the writes in order.
     pub fn writes(&self) -> &[Write<S>] {
-        self.writes.as_slice()
+        &self.writes
     }
 }
 

@@ -73,7 +73,7 @@ impl<S: State> Overwriting<S> {
     }
 }
 
-impl_debug!([S: State] Overwriting<S>, |update| writes = update.writes.as_slice().len());
+impl_debug!([S: State] Overwriting<S>, |update| writes = update.writes.len());
 
 impl<S: State> IntoOutput<S> for Overwriting<S> {
     fn into_output(self) -> Result<Output<S>, NodeError> {

@@ -16,19 +16,22 @@ use crate::task::{JoinProgress, Pending, Position, unfilled_joins};
 
 impl<S: State> Recorder<S> {
     /// Stores a checkpoint of the position, with the held records of the previous one.
-    pub(crate) async fn record(
+    // Not an `async fn`: its future holds the batch, and not what that is made of.
+    pub(crate) fn record(
         &mut self,
         position: &Position<S>,
         pending: Pending<'_, S>,
         origin: Origin,
         entry: Option<Payload>,
-    ) -> Result<(), AgentError> {
+    ) -> impl Future<Output = Result<(), AgentError>> + Send + use<'_, S> {
         let span = Span::checkpoint(position.step);
-        let batch = self.batch(position, pending, origin, entry)?;
-        span.around(self.log_head.put(batch)).await?;
-        self.current = self.newest;
-        self.stored_name.clear();
-        Ok(())
+        let batch = self.batch(position, pending, origin, entry);
+        async move {
+            span.around(self.log_head.put(batch?)).await?;
+            self.current = self.newest;
+            self.stored_name.clear();
+            Ok(())
+        }
     }
 
     /// Takes the held records into a batch with a checkpoint of the position.
@@ -161,7 +164,11 @@ impl<S: State> Recorder<S> {
 }
 
 /// Returns the joins with some of their sources; `names` are the sources and the target of each.
+#[inline]
 fn join_records(names: &[(Vec<NodeName>, NodeName)], joins: &[JoinProgress]) -> Vec<JoinRecord> {
+    if joins.is_empty() {
+        return Vec::new();
+    }
     let seen = joins.iter().zip(names).filter(|(seen, _)| seen.count > 0);
     let records = seen.map(|(seen, (sources, target))| JoinRecord {
         sources: sources.clone(),

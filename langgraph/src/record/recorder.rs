@@ -61,6 +61,18 @@ pub(crate) struct Origin {
 }
 
 impl Origin {
+    /// Returns the origin of the checkpoint after the tasks of `current`.
+    pub(crate) fn of_superstep(current: Option<CheckpointId>) -> Self {
+        Self {
+            parent: current,
+            base: current.map(|id| Base {
+                id,
+                with_tasks: true,
+            }),
+            source: Source::Loop,
+        }
+    }
+
     /// Returns the origin of a checkpoint with the state of `parent`.
     pub(crate) fn child_of(parent: Option<CheckpointId>, source: Source) -> Self {
         Self {
@@ -194,12 +206,19 @@ impl<S: State> Recorder<S> {
         };
         if let Some(ran) = ran {
             let ran = TaskOutcome::Ran(ran);
-            self.tasks.push(TaskRecord::ended(checkpoint, task, ran));
+            self.hold(TaskRecord::ended(checkpoint, task, ran));
         }
-        self.tasks.reserve_exact(1);
-        self.tasks
-            .push(TaskRecord::ended(checkpoint, task, outcome));
+        self.hold(TaskRecord::ended(checkpoint, task, outcome));
         Ok(())
+    }
+
+    /// Holds a record. As a rule it is the only one: savers in memory keep the list as it is.
+    fn hold(&mut self, record: TaskRecord) {
+        if self.tasks.is_empty() {
+            self.tasks = vec![record];
+        } else {
+            self.tasks.push(record);
+        }
     }
 
     /// Holds the result of a finished task, without a copy of it.
@@ -211,10 +230,7 @@ impl<S: State> Recorder<S> {
     ) -> Result<(), CheckpointError> {
         if let Some(checkpoint) = self.current {
             let outcome = TaskOutcome::Finished(self.done(node, done)?);
-            // Savers in memory keep the list as it is.
-            self.tasks.reserve_exact(1);
-            self.tasks
-                .push(TaskRecord::ended(checkpoint, task, outcome));
+            self.hold(TaskRecord::ended(checkpoint, task, outcome));
         }
         Ok(())
     }

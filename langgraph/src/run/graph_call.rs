@@ -9,7 +9,7 @@ use crate::error::{AgentError, NodeError};
 use crate::graph::CompiledStateGraph;
 use crate::node::{Context, IntoInput};
 use crate::state::State;
-use crate::superstep::normalize_input;
+use crate::task::normalize_input;
 
 /// The first number of calls with a key, after all numbers of calls in their order.
 const KEYED_CALLS: usize = 1 << (usize::BITS - 2);

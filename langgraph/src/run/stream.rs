@@ -291,10 +291,15 @@ impl<S: State> Stream for EventStream<S> {
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = self.get_mut();
-        let next = match this.ahead.pop_front() {
-            Some(raw) => Poll::Ready(Some(Ok(raw))),
-            None => this.poll_raw(cx),
+        let buffered = match this.ahead.pop_front() {
+            None => this.events.try_recv().ok(),
+            ahead => ahead,
         };
+        // As a rule: an event is large, and is moved only once.
+        if let Some(raw) = buffered {
+            return Poll::Ready(Some(Ok(this.event(raw))));
+        }
+        let next = this.poll_raw(cx);
         next.map(|next| next.map(|raw| raw.map(|raw| this.event(raw))))
     }
 }

@@ -18,9 +18,8 @@ use crate::record::{Log, Snapshots};
 use crate::session::resume::resume;
 use crate::session::start::start;
 use crate::state::State;
-use crate::superstep::normalize_input;
 use crate::superstep::{End, Engine};
-use crate::task::Changes;
+use crate::task::{Changes, normalize_input};
 
 /// Refuses to go on with a call that was another one.
 pub(super) type CheckCall<S> = dyn Fn(&S) -> Result<(), NodeError> + Send + Sync;

@@ -30,7 +30,8 @@ use crate::node::{Command, Output};
 use crate::record::Log;
 use crate::state::State;
 use crate::stream::Emitter;
-use crate::superstep::{End, Engine, normalize_input};
+use crate::superstep::{End, Engine};
+use crate::task::normalize_input;
 
 /// What a run begins with.
 pub(crate) enum RunInput<S: State> {
@@ -113,7 +114,10 @@ async fn drive<S: State>(engine: &mut Engine<S>) -> Result<End, AgentError> {
     // A failed run has ended too.
     let status = match &ended {
         Ok(End::Done | End::Parent(_)) => RunStatus::Done,
-        Ok(End::Paused(interrupts, None)) => engine.pause_status(interrupts),
+        Ok(End::Paused(interrupts, None)) => {
+            let shared = &engine.position.scope.shared;
+            shared.pause_status(!interrupts.is_empty())
+        }
         Ok(End::Paused(_, Some(_))) => RunStatus::Interrupted,
         Err(AgentError::Cancelled) => RunStatus::Cancelled,
         Err(_) => RunStatus::Failed,

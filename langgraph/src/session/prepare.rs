@@ -12,12 +12,13 @@ use crate::error::{AgentError, CheckpointError, NodeError};
 use crate::graph::breakpoint_paths::split;
 use crate::graph::plan::Plan;
 use crate::graph::{Breakpoints, CompiledStateGraph, NodeName};
+use crate::interrupt::Interrupt;
 use crate::node::{Command, NodeId, Output, Scope, Shared};
 use crate::record::Log;
 use crate::state::State;
 use crate::stream::Emitter;
-use crate::superstep::{DEFAULT_LIMIT, End, Engine, normalize_input};
-use crate::task::Position;
+use crate::superstep::{DEFAULT_LIMIT, End, Engine};
+use crate::task::{Position, normalize_input};
 
 /// Creates an idle engine with the options of the run.
 pub(crate) fn engine<S: State>(
@@ -148,7 +149,7 @@ pub(crate) fn outcome_of<S: State>(engine: Engine<S>, end: End) -> Result<Outcom
             })
         }
         End::Paused(_, Some(refused)) => Err(*refused),
-        End::Paused(interrupts, None) if engine.pause_status(&interrupts) == RunStatus::Drained => {
+        End::Paused(interrupts, None) if drained(&engine, &interrupts) => {
             let next = engine.frontier.pending().open_names(&engine.position.plan);
             let state = engine.into_state();
             Ok(Outcome::Drained { state, next })
@@ -165,6 +166,12 @@ pub(crate) fn outcome_of<S: State>(engine: Engine<S>, end: End) -> Result<Outcom
             command: format!("{parent:?}"),
         }),
     }
+}
+
+/// Returns true if a run that pauses goes on by itself.
+fn drained<S: State>(engine: &Engine<S>, interrupts: &[Interrupt]) -> bool {
+    let shared = &engine.position.scope.shared;
+    shared.pause_status(!interrupts.is_empty()) == RunStatus::Drained
 }
 
 /// Prepares the input and the update of a command for merging.

@@ -7,7 +7,8 @@ use crate::log::{ResumeValue, assign};
 use crate::node::Output;
 use crate::record::{Log, Origin};
 use crate::state::State;
-use crate::superstep::Engine;
+use crate::superstep::{Commit, Engine};
+use crate::task::{Task, TaskResult, Writer};
 use crate::thread::loaded::Loaded;
 use crate::thread::task_state::TaskState;
 use crate::thread::write::copy;
@@ -116,7 +117,7 @@ pub(crate) async fn resume<S: State>(
         engine.changes = loaded.changes.take();
     }
     loaded.restore(engine, thread, Some(recorder))?;
-    engine.forget_conflicting_results();
+    forget_conflicting_results(engine);
     engine.breakpoints.passed = true;
     let mut added = Vec::new();
     if let Some(command) = command {
@@ -137,4 +138,26 @@ pub(crate) async fn resume<S: State>(
         .await;
     engine.frontier.tasks.extend(added);
     Ok(())
+}
+
+/// Lets the tasks run again if an earlier run has left results that cannot be merged: it stopped at
+/// their conflict.
+fn forget_conflicting_results<S: State>(engine: &mut Engine<S>) {
+    let tasks = &mut engine.frontier.tasks;
+    let mut writes = Vec::with_capacity(tasks.len());
+    for task in &*tasks {
+        let Some(TaskResult::Finished(done)) = task.result() else {
+            return;
+        };
+        writes.push((Writer::from(task.node), done.output.writes.clone()));
+    }
+    if writes.iter().all(|(writer, _)| *writer == Writer::Start) {
+        return;
+    }
+    if Commit::on_copy(&engine.position, writes).is_none() {
+        tasks
+            .iter_mut()
+            .filter(|task| !task.node.is_start())
+            .for_each(Task::forget_result);
+    }
 }

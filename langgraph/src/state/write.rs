@@ -1,6 +1,9 @@
 //! Writes to a state.
 
-use serde::Serialize;
+use std::fmt;
+use std::ops::Deref;
+
+use serde::{Serialize, Serializer};
 
 use super::State;
 
@@ -28,24 +31,70 @@ impl<S: State> Write<S> {
     }
 }
 
-/// The writes of one output; most nodes have at most one.
+/// The writes of a task in order: a slice of [`Write`]s, of which most tasks have at most one.
+///
+/// # Examples
+///
+/// ```
+/// use langgraph::node::Write;
+/// use langgraph::prelude::*;
+/// use langgraph::stream::EventKind;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let mut graph = StateGraph::<i64>::new();
+/// graph.add_node("double", |n: &i64| n * 2).add_sequence(&["double"]);
+///
+/// let mut events = graph.compile()?.run(21).stream(StreamMode::Updates);
+/// let Some(event) = events.next().await else { return Ok(()) };
+/// let EventKind::Update { writes, .. } = event?.kind else { return Ok(()) };
+/// assert!(matches!(&writes[..], [Write::State(state)] if **state == 42));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Default)]
-pub(crate) enum Writes<S: State> {
+#[non_exhaustive]
+pub enum Writes<S: State> {
+    /// None.
     #[default]
     None,
+    /// A single one.
     One(Write<S>),
+    /// Several.
     Many(Vec<Write<S>>),
 }
 
-impl<S: State> Writes<S> {
-    pub(crate) fn as_slice(&self) -> &[Write<S>] {
+impl<S: State> Deref for Writes<S> {
+    type Target = [Write<S>];
+
+    fn deref(&self) -> &[Write<S>] {
         match self {
             Self::None => &[],
             Self::One(write) => std::slice::from_ref(write),
             Self::Many(writes) => writes,
         }
     }
+}
 
+impl<S: State + Serialize> Serialize for Writes<S>
+where
+    S::Update: Serialize,
+{
+    fn serialize<T: Serializer>(&self, serializer: T) -> Result<T::Ok, T::Error> {
+        (**self).serialize(serializer)
+    }
+}
+
+impl<S: State> fmt::Debug for Writes<S>
+where
+    Write<S>: fmt::Debug,
+{
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(&**self).finish()
+    }
+}
+
+impl<S: State> Writes<S> {
     pub(crate) fn as_mut_slice(&mut self) -> &mut [Write<S>] {
         match self {
             Self::None => &mut [],

@@ -26,7 +26,7 @@ pub(crate) type Erased = Arc<dyn Any + Send + Sync>;
 pub(crate) enum Payload {
     /// An erased `S`.
     Values(Erased),
-    /// An erased `Vec<Write<S>>`.
+    /// An erased `Writes<S>`.
     Update {
         node: NodeName,
         writes: Erased,
@@ -50,7 +50,7 @@ pub(crate) enum Payload {
         input: Erased,
         item: Option<Value>,
     },
-    /// `writes` is an erased `Vec<Write<S>>`.
+    /// `writes` is an erased `Writes<S>`.
     TaskFinished {
         node: NodeName,
         writes: Erased,

@@ -13,7 +13,7 @@ use crate::checkpoint::Snapshot;
 use crate::interrupt::Interrupt;
 use crate::message::{Message, MessageChunk};
 use crate::state::State;
-use crate::state::write::Write;
+use crate::state::write::Writes;
 use langgraph_topology::NodeName;
 
 /// An event of a run.
@@ -85,7 +85,7 @@ pub enum EventKind<S: State> {
         /// The node.
         node: NodeName,
         /// Its writes in order, before the reducers.
-        writes: Arc<Vec<Write<S>>>,
+        writes: Arc<Writes<S>>,
         /// True if the writes come from the node's cache or from an earlier run.
         cached: bool,
     },
@@ -147,7 +147,7 @@ pub struct TaskFinished<S: State> {
     /// The node.
     pub node: NodeName,
     /// Its writes.
-    pub writes: Arc<Vec<Write<S>>>,
+    pub writes: Arc<Writes<S>>,
     /// Its error.
     pub error: Option<String>,
     /// Its interrupts.
@@ -220,7 +220,7 @@ impl<S: State> Event<S> {
     /// Returns the update of a node, if it wrote exactly one.
     pub fn update(&self) -> Option<&S::Update> {
         match &self.kind {
-            EventKind::Update { writes, .. } => match writes.as_slice() {
+            EventKind::Update { writes, .. } => match &***writes {
                 [write] => write.update(),
                 _ => None,
             },

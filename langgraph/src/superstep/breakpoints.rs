@@ -5,7 +5,7 @@ use crate::graph::NodeName;
 use crate::graph::breakpoint_paths::below;
 use crate::graph::plan::Plan;
 use crate::graph::stops::Stops;
-use crate::node::Scope;
+use crate::node::{NodeId, Scope};
 use crate::state::State;
 use crate::task::Task;
 
@@ -18,14 +18,6 @@ pub(crate) struct RunBreakpoints {
 }
 
 impl RunBreakpoints {
-    pub(crate) const fn new(before: Stops, after: Stops) -> Self {
-        Self {
-            before,
-            after,
-            passed: false,
-        }
-    }
-
     /// Adds the breakpoints of the run at nodes of this subgraph. They replace those of its builder.
     pub(crate) fn place_below<S: State>(
         &mut self,
@@ -48,8 +40,10 @@ impl RunBreakpoints {
         Ok(())
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.before.is_never() && self.after.is_never()
+    /// Returns true if the run pauses after `node`, or before `next`.
+    #[inline]
+    pub(super) fn is_between(&self, node: NodeId, next: NodeId) -> bool {
+        self.after.contains(node) || self.before.contains(next)
     }
 
     /// Returns true if the run pauses before these tasks. A breakpoint counts once.

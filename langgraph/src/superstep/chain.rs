@@ -3,17 +3,14 @@
 use std::sync::Arc;
 
 use super::budget::check_cancelled;
-use super::commit::merge;
 use super::end::Stop;
 use super::engine::Engine;
-use super::route::{Routing, call_routers};
-use super::run_task::run_node;
 use crate::error::NodeError;
 use crate::graph::routes::Routed;
 use crate::graph::wiring::Successors;
 use crate::node::{Jump, Output, Write, Writes, caught};
 use crate::state::State;
-use crate::task::{Finished, TaskResult, Writer, classify};
+use crate::task::{Finished, Routing, TaskResult, Writer, call_routers, classify, merge, run_node};
 
 impl<S: State> Engine<S> {
     /// Returns true if plain supersteps need not end one by one: they only change the state.
@@ -23,8 +20,7 @@ impl<S: State> Engine<S> {
             return false;
         };
         task.is_plain()
-            && self.breakpoints.is_empty()
-            && !self.observer.remembers(task)
+            && self.observer.interrupt_ids.given.is_empty()
             && self.position.plan.fields.ephemeral.is_empty()
     }
 
@@ -69,7 +65,11 @@ impl<S: State> Engine<S> {
                 },
             }
             match next {
-                Some(next) if self.budget.goes_on() => task.node = next,
+                Some(next)
+                    if self.budget.goes_on() && !self.breakpoints.is_between(task.node, next) =>
+                {
+                    task.node = next;
+                }
                 _ => return Ok(merged(picked.map_or(Routed::None, Routed::arm))),
             }
             check_cancelled(&self.position.scope)?;

@@ -5,12 +5,12 @@
 
 use std::sync::Arc;
 
-use crate::error::{InvalidUpdate, Panicked, ReducerError};
+use crate::error::InvalidUpdate;
 use crate::graph::START;
 use crate::graph::plan::Plan;
-use crate::node::{Write, Writes, caught};
+use crate::node::{Write, Writes};
 use crate::state::{FieldSet, State};
-use crate::task::{Changes, Writer};
+use crate::task::{Changes, Position, Writer, merge};
 
 /// What the merge of a superstep's writes has done.
 #[derive(Clone, Copy)]
@@ -32,6 +32,23 @@ pub(crate) struct Commit<'a, S: State> {
 }
 
 impl<S: State> Commit<'_, S> {
+    /// Returns the state with the writes of a superstep's tasks, which may not be its next state;
+    /// `None` if they conflict.
+    pub(crate) fn on_copy(
+        position: &Position<S>,
+        writes: Vec<(Writer, Writes<S>)>,
+    ) -> Option<Arc<S>> {
+        let mut state = Arc::clone(&position.state);
+        let mut commit = Commit {
+            plan: &position.plan,
+            state: &mut state,
+            changes: None,
+            observed: false,
+        };
+        commit.superstep(writes).ok()?;
+        Some(state)
+    }
+
     /// Applies the writes of a superstep's only task. Returns true if there were any.
     #[inline]
     pub(crate) fn one(&mut self, writer: Writer, writes: Writes<S>) -> Result<bool, InvalidUpdate> {
@@ -51,6 +68,18 @@ impl<S: State> Commit<'_, S> {
             Writes::One(write) => self.apply(writer, write),
             Writes::Many(writes) => self.apply_all(writer, writes),
         }
+    }
+
+    /// Applies the writes of several writers, in order.
+    pub(super) fn entries(
+        &mut self,
+        done: Vec<(Writer, Writes<S>)>,
+    ) -> Result<bool, InvalidUpdate> {
+        let mut wrote = false;
+        for (writer, writes) in done {
+            wrote |= self.entry(writer, writes)?;
+        }
+        Ok(wrote)
     }
 
     #[inline(never)]
@@ -74,11 +103,7 @@ impl<S: State> Commit<'_, S> {
         }
         if self.are_plainly_apart(&done) {
             self.clear_ephemeral();
-            let mut wrote = false;
-            for (writer, writes) in done {
-                wrote |= self.entry(writer, writes)?;
-            }
-            return Ok(wrote);
+            return self.entries(done);
         }
         let mut footprints = Vec::with_capacity(done.len());
         for (writer, writes) in &done {
@@ -144,7 +169,7 @@ impl<S: State> Commit<'_, S> {
             if !writer.conflicts() {
                 continue;
             }
-            for write in writes.as_slice() {
+            for write in writes.iter() {
                 let Write::Update(update) = write else {
                     return false;
                 };
@@ -166,7 +191,7 @@ impl<S: State> Commit<'_, S> {
             overwritten: FieldSet::new(),
             whole: false,
         };
-        for write in writes.as_slice() {
+        for write in writes.iter() {
             match write {
                 Write::Update(update) => footprint.updated.union_with(&self.state.written(update)),
                 Write::Overwrite(update) => footprint
@@ -211,48 +236,6 @@ impl<S: State> Commit<'_, S> {
                 nodes,
             },
         }
-    }
-}
-
-/// Merges the update of a node. A panic of a reducer ends the run, not the program, and leaves a
-/// readable thread.
-#[inline]
-pub(crate) fn merge<S: State>(
-    plan: &Plan<S>,
-    writer: Writer,
-    state: &mut S,
-    update: S::Update,
-) -> Result<(), InvalidUpdate> {
-    match caught(|| state.try_merge(update)) {
-        Ok(Ok(())) => Ok(()),
-        Ok(Err(source)) => Err(refused(plan, writer, source)),
-        Err(panicked) => Err(panicked_merging(plan, writer, panicked)),
-    }
-}
-
-/// The error of a reducer that refused a node's update.
-#[cold]
-pub(crate) fn refused<S: State>(
-    plan: &Plan<S>,
-    writer: Writer,
-    source: ReducerError,
-) -> InvalidUpdate {
-    InvalidUpdate::Reducer {
-        writer: writer.named(plan),
-        source,
-    }
-}
-
-/// The error of a reducer that panicked.
-#[cold]
-pub(crate) fn panicked_merging<S: State>(
-    plan: &Plan<S>,
-    writer: Writer,
-    panicked: Panicked,
-) -> InvalidUpdate {
-    InvalidUpdate::Panicked {
-        writer: writer.named(plan),
-        message: panicked.into_message(),
     }
 }
 

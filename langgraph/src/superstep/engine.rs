@@ -10,7 +10,6 @@ use super::end::{End, Stop};
 use super::frontier::Frontier;
 use super::observer::{Observer, Unrecorded};
 use super::observing::{Observed, Observing, Unobserved};
-use super::run_task::run_task;
 use crate::checkpoint::{Payload, UnfilledJoin};
 use crate::error::{AgentError, Panicked};
 use crate::graph::CompiledStateGraph;
@@ -19,7 +18,9 @@ use crate::node::{CancelToken, Context, NodeId, Output, Scope, Write, Writes};
 use crate::record::{Coder, Origin};
 use crate::span::Span;
 use crate::state::{State, StateCodec};
-use crate::task::{Changes, Finished, Position, Task, TaskResult, Writer, unfilled_joins};
+use crate::task::{
+    Changes, Finished, Position, Task, TaskResult, Writer, run_task, unfilled_joins,
+};
 
 /// A run of a graph.
 pub(crate) struct Engine<S: State> {
@@ -48,10 +49,11 @@ impl<S: State> Engine<S> {
         Self {
             frontier: Frontier::new(&plan),
             budget: Budget::new(scope.limit),
-            breakpoints: RunBreakpoints::new(
-                plan.interrupt_before.clone(),
-                plan.interrupt_after.clone(),
-            ),
+            breakpoints: RunBreakpoints {
+                before: plan.interrupt_before.clone(),
+                after: plan.interrupt_after.clone(),
+                passed: false,
+            },
             observer: Observer::default(),
             changes: None,
             codec: graph.codec.or_else(S::codec),
@@ -75,17 +77,14 @@ impl<S: State> Engine<S> {
 
     /// Runs until nothing is left to do, or something stops the run.
     pub(crate) async fn run(&mut self) -> Result<End, AgentError> {
-        let ran = if self.is_observed() {
+        let observed = self.observer.watches(&self.position) || Span::is_watched();
+        let ran = if observed {
             // Boxed once, because it is large.
             Box::pin(self.supersteps::<Observed>()).await
         } else {
             self.supersteps::<Unobserved>().await
         };
         ran.map_or_else(Stop::into_end, |()| Ok(End::Done))
-    }
-
-    fn is_observed(&self) -> bool {
-        self.observer.watches(&self.position) || Span::is_watched()
     }
 
     /// The loop, compiled twice.
@@ -120,20 +119,10 @@ impl<S: State> Engine<S> {
         if self.begin_superstep()? {
             self.budget.give_turn().await;
         }
-        let pauses_after = self.breakpoints.stop_after(&self.frontier.tasks);
         self.prepare_contexts();
-        if O::OBSERVES
-            && self
-                .observer
-                .tasks_begin(&self.position, &self.frontier.tasks)
-        {
+        if O::OBSERVES && self.show_tasks() {
             let tasks = &self.frontier.tasks;
             O::hold(self.observer.emit_begun(&self.position, tasks)).await;
-        }
-        if O::OBSERVES {
-            for (cx, task) in self.contexts.iter_mut().zip(&self.observer.shown) {
-                cx.set_task(task);
-            }
         }
         self.results.clear();
         if !O::OBSERVES && self.is_chain() {
@@ -159,18 +148,14 @@ impl<S: State> Engine<S> {
         if self.must_route() {
             O::hold(self.route(merged)).await?;
         }
-        if O::OBSERVES {
-            let (position, task) = (&self.position, self.frontier.tasks.first());
-            if let Some(done) = self.unrecorded.take() {
-                self.observer
-                    .only_task_finished(position, task, done)?
-                    .await;
-                if let Some(map) = self.observer.count_ended(task, false) {
-                    position.emit_progress(&map).await;
-                }
-            }
+        if O::OBSERVES
+            && let (Some(done), Some(task)) = (self.unrecorded.take(), self.frontier.tasks.first())
+        {
+            let finished = self.observer.only_task_finished(&self.position, task, done);
+            O::hold(finished).await?;
         }
-        self.advance()?;
+        let pauses_after = self.breakpoints.stop_after(&self.frontier.tasks);
+        self.frontier.advance(&self.position, &mut self.results)?;
         if O::OBSERVES {
             let (position, pending) = (&self.position, self.frontier.pending());
             let pauses = pauses_after || self.breakpoints.stops_before(pending.tasks);
@@ -184,6 +169,16 @@ impl<S: State> Engine<S> {
             return Err(Box::pin(self.pause_at_breakpoint()).await);
         }
         Ok(())
+    }
+
+    /// Begins the tasks for the readers of events; returns true if there is something to emit.
+    fn show_tasks(&mut self) -> bool {
+        let tasks = &self.frontier.tasks;
+        let emits = self.observer.tasks_begin(&self.position, tasks);
+        for (cx, task) in self.contexts.iter_mut().zip(&self.observer.shown) {
+            cx.set_task(task);
+        }
+        emits
     }
 
     /// Counts the superstep, unless it only takes the input. Returns true if the run has to yield.
@@ -277,27 +272,16 @@ impl<S: State> Engine<S> {
         Ok(Merged { wrote, waits })
     }
 
-    fn merge_all(&mut self, mut writes: Vec<(Writer, Writes<S>)>) -> Result<bool, Stop> {
-        match writes.pop() {
-            Some((writer, only)) if writes.is_empty() => self.merge_one(writer, only),
-            last => {
-                writes.extend(last);
-                Ok(self.commit_to_state().superstep(writes)?)
-            }
-        }
-    }
-
-    /// Merges the writes of a superstep's only task.
-    fn merge_one(&mut self, writer: Writer, writes: Writes<S>) -> Result<bool, Stop> {
+    fn merge_all(&mut self, writes: Vec<(Writer, Writes<S>)>) -> Result<bool, Stop> {
+        let is_input = matches!(&*writes, [(Writer::Start, _)]);
         // The first superstep of a subgraph belongs to the parent's superstep, so the parent's
         // ephemeral fields are visible in it.
-        let is_input = writer == Writer::Start;
         let enters = is_input && self.position.step == 0 && self.position.is_subgraph();
         let mut commit = self.commit_to_state();
         let wrote = if enters {
-            commit.entry(writer, writes)?
+            commit.entries(writes)?
         } else {
-            commit.one(writer, writes)?
+            commit.superstep(writes)?
         };
         if is_input && self.changes.is_some() {
             // The input comes from the caller, so it is not a change of this graph.
@@ -314,11 +298,6 @@ impl<S: State> Engine<S> {
             observed: self.position.scope.emitter.is_some() || self.changes.is_some(),
             changes: self.changes.as_mut(),
         }
-    }
-
-    /// Goes on to the next tasks.
-    pub(super) fn advance(&mut self) -> Result<(), Stop> {
-        self.frontier.advance(&self.position, &mut self.results)
     }
 
     /// Returns true if the run has to stop at the end of a superstep, and its thread can go on.
@@ -342,29 +321,18 @@ impl<S: State> Engine<S> {
     fn prepare_contexts(&mut self) {
         let step = self.position.shown_step();
         let taken = self.budget.taken;
-        if let ([cx], [task]) = (&mut *self.contexts, &*self.frontier.tasks) {
-            cx.reuse(step, taken, task.node);
-            if self.observer.remembers(task) {
-                self.restore();
-            }
-            return;
-        }
-        let tasks = self.frontier.tasks.len();
-        self.contexts.truncate(tasks);
-        self.contexts.reserve_exact(tasks - self.contexts.len());
-        for (cx, task) in self.contexts.iter_mut().zip(&self.frontier.tasks) {
+        let tasks = &self.frontier.tasks;
+        self.contexts.truncate(tasks.len());
+        for (cx, task) in self.contexts.iter_mut().zip(tasks) {
             cx.reuse(step, taken, task.node);
         }
-        for task in self.frontier.tasks.iter().skip(self.contexts.len()) {
+        let missing = tasks.get(self.contexts.len()..).unwrap_or_default();
+        self.contexts.reserve_exact(missing.len());
+        for task in missing {
             let scope = Arc::clone(&self.position.scope);
             self.contexts
                 .push(Context::new(scope, step, taken, task.node));
         }
-        self.restore();
-    }
-
-    fn restore(&mut self) {
-        let tasks = &self.frontier.tasks;
         self.observer
             .restore(&self.position, &mut self.contexts, tasks);
     }
@@ -384,12 +352,6 @@ impl<S: State> Engine<S> {
         observer
             .record(position, frontier.pending(), origin, entry)
             .await
-    }
-
-    /// Returns a context for the routers of a node that an update from outside is written as.
-    pub(crate) fn context(&self, node: NodeId) -> Context {
-        let scope = Arc::clone(&self.position.scope);
-        Context::new(scope, self.position.shown_step(), self.budget.taken, node)
     }
 
     /// Returns what encodes the graph's values.

@@ -10,14 +10,11 @@ use crate::node::{Argument, Jump, NodeId, Send, Target, caught};
 use crate::state::State;
 use crate::task::{JoinProgress, Pending, Position, Task, TaskResult};
 
-/// On a frontier of at most this size, a search is faster than a mark for each node.
-const FEW: usize = 8;
-
 /// The tasks of a superstep, and what is known of the next one.
 pub(crate) struct Frontier<S: State> {
     /// The current tasks: nodes in the graph's order, then sends in theirs.
     pub(crate) tasks: Vec<Task<S>>,
-    /// Nodes that routing has reached so far, for the next superstep.
+    /// Nodes that routing has reached so far, for the next superstep; some several times.
     reached: Vec<Task<S>>,
     /// Sends that routing has found so far; they follow the nodes.
     sends: Vec<Task<S>>,
@@ -27,12 +24,6 @@ pub(crate) struct Frontier<S: State> {
     pub(crate) joins: Vec<JoinProgress>,
     /// True if a source has arrived at a join since joins were last filled.
     arrived: bool,
-    /// The round in which each node was last reached; created for large frontiers.
-    marks: Vec<usize>,
-    /// The last round with marks.
-    marked: usize,
-    /// The number of times that the frontier advanced.
-    round: usize,
 }
 
 impl<S: State> Frontier<S> {
@@ -45,9 +36,6 @@ impl<S: State> Frontier<S> {
             deferred: Vec::new(),
             joins: vec![JoinProgress::default(); plan.joins.len()],
             arrived: false,
-            marks: Vec::new(),
-            marked: 0,
-            round: 1,
         }
     }
 
@@ -114,14 +102,16 @@ impl<S: State> Frontier<S> {
 
     /// Adds what was reached to the tasks: nodes as the graph declares them, then sends.
     fn take_reached(&mut self) {
-        self.round += 1;
         if !self.deferred.is_empty() {
             // A deferred node that was pending, and that an edge has reached again, waits again.
             let deferred = &self.deferred;
             self.reached.retain(|task| !deferred.contains(&task.node));
         }
         if self.reached.len() > 1 {
-            self.reached.sort_unstable_by_key(|task| task.node);
+            self.reached.sort_by_key(|task| task.node);
+            // A node runs once, however often it was reached; a task that was kept comes first.
+            self.reached
+                .dedup_by(|task, before| task.is_plain() && task.node == before.node);
         }
         self.tasks.append(&mut self.reached);
         self.tasks.append(&mut self.sends);
@@ -213,9 +203,10 @@ impl<S: State> Frontier<S> {
         Ok(())
     }
 
-    /// Puts a node on the next frontier, once.
+    /// Puts a node on the next frontier.
     fn reach(&mut self, plan: &Plan<S>, node: NodeId) {
-        if self.is_reached(plan, node) {
+        // As a rule, where several tasks reach one node.
+        if self.reached.last().is_some_and(|last| last.node == node) {
             return;
         }
         if plan.defers(node) {
@@ -225,25 +216,6 @@ impl<S: State> Frontier<S> {
         } else {
             self.reached.push(Task::by_edge(node));
         }
-    }
-
-    /// Marks a node as reached; returns true if it was already.
-    fn is_reached(&mut self, plan: &Plan<S>, node: NodeId) -> bool {
-        if self.reached.len() < FEW {
-            return self.reached.iter().any(|task| task.node == node);
-        }
-        // 0 means never.
-        let stamp = self.round;
-        if std::mem::replace(&mut self.marked, stamp) != stamp {
-            self.marks.resize(plan.nodes.len(), 0);
-            for task in &self.reached {
-                if let Some(mark) = self.marks.get_mut(task.node.index()) {
-                    *mark = stamp;
-                }
-            }
-        }
-        let mark = self.marks.get_mut(node.index());
-        mark.is_some_and(|mark| std::mem::replace(mark, stamp) == stamp)
     }
 
     fn arrive(&mut self, arrival: Arrival) {

@@ -5,8 +5,6 @@ use std::sync::Arc;
 use super::Engine;
 use crate::checkpoint::Source;
 use crate::error::AgentError;
-use crate::graph::plan::Plan;
-use crate::node::{Output, Write};
 use crate::record::Origin;
 use crate::state::State;
 use crate::task::Task;
@@ -41,18 +39,5 @@ impl<S: State> Engine<S> {
         self.record(origin, entry).await?;
         self.position.emit_values().await;
         Ok(())
-    }
-}
-
-/// Prepares an input for merging: a state becomes an update, so that it goes through the reducers,
-/// and random values are fixed.
-pub(crate) fn normalize_input<S: State>(plan: &Plan<S>, input: &mut Output<S>) {
-    for write in input.writes.as_mut_slice() {
-        if let Write::State(state) = write {
-            *write = Write::Update(S::clone(state).into());
-        }
-        if let Write::Update(update) | Write::Overwrite(update) = write {
-            plan.initial.prepare(update);
-        }
     }
 }

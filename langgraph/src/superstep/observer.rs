@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use crate::checkpoint::{Base, CheckpointId, Payload, RunStatus, Source};
+use crate::checkpoint::{CheckpointId, Payload, RunStatus};
 use crate::error::{AgentError, Panicked};
 use crate::interrupt::{Interrupt, Interrupts};
 use crate::message::Message;
 use crate::node::{Context, Output, Write};
 use crate::record::{Origin, Recorder};
 use crate::state::State;
-use crate::stream::{EventTask, MapProgress, Sending, StreamMode};
+use crate::stream::{EventTask, StreamMode};
 use crate::task::{Finished, InterruptIds, Pending, Position, Progress, Task, TaskResult};
 
 /// The output of an only task before it is stored and emitted, and the messages that it adds.
@@ -49,13 +49,8 @@ impl<S: State> Observer<S> {
         self.recorder.as_ref()?.current()
     }
 
-    /// Returns true if the context of a task has more than where the run is.
-    #[inline]
-    pub(super) fn remembers(&self, task: &Task<S>) -> bool {
-        self.recorder.is_some() || !self.interrupt_ids.given.is_empty() || !task.is_new()
-    }
-
     /// Gives the contexts of tasks their places in the log, and the tasks' memories of earlier runs.
+    #[inline]
     pub(super) fn restore(
         &self,
         position: &Position<S>,
@@ -95,12 +90,10 @@ impl<S: State> Observer<S> {
         if begins && !position.is_subgraph() {
             position.scope.shared.begin_superstep();
         }
-        self.shown = position.shown_tasks(tasks, self.current());
+        position.show_tasks(tasks, self.current(), &mut self.shown);
         let is_plain = tasks.iter().all(Task::is_plain);
-        self.progress = None;
-        if !is_plain {
-            self.progress = Progress::of(&position.plan, tasks).map(Box::new);
-        }
+        let maps = (!is_plain).then(|| Progress::of(&position.plan, tasks));
+        self.progress = maps.flatten().map(Box::new);
         !is_plain || emitter.wants(StreamMode::Tasks)
     }
 
@@ -238,44 +231,45 @@ impl<S: State> Observer<S> {
             }
             TaskResult::Failed(error) => position.emit_failed(task, shown, error).await,
         }
-        let failed = matches!(result, TaskResult::Failed(_));
-        if !result.is_interrupted()
-            && let Some(map) = self.count_ended(Some(task), failed)
-        {
+        if !result.is_interrupted() {
+            let failed = matches!(result, TaskResult::Failed(_));
+            self.emit_progress(position, task, failed).await;
+        }
+    }
+
+    /// Emits how far the map of a task is that has ended.
+    async fn emit_progress(&mut self, position: &Position<S>, task: &Task<S>, failed: bool) {
+        let progress = self.progress.as_deref_mut();
+        if let Some(map) = progress.and_then(|maps| maps.ended(task, failed)) {
             position.emit_progress(&map).await;
         }
     }
 
-    /// Counts a task of a map that has ended, and returns how far the map is.
-    pub(super) fn count_ended(
-        &mut self,
-        task: Option<&Task<S>>,
-        failed: bool,
-    ) -> Option<MapProgress> {
-        self.progress.as_deref_mut()?.ended(task?, failed)
-    }
-
     /// Stores and emits the success of the superstep's only task, without a copy of its output if
     /// only one of them is asked for.
-    pub(super) fn only_task_finished<'a>(
+    pub(super) async fn only_task_finished(
         &mut self,
-        position: &'a Position<S>,
-        task: Option<&Task<S>>,
+        position: &Position<S>,
+        task: &Task<S>,
         (done, messages): Unrecorded<S>,
-    ) -> Result<Sending<'a>, AgentError> {
+    ) -> Result<(), AgentError> {
         // The input was stored when the run began.
-        let Some(task) = task.filter(|task| !task.node.is_start()) else {
-            return Ok(Sending::default());
-        };
-        let Some(recorder) = &mut self.recorder else {
-            return Ok(position.emit_finished(task, self.shown.first(), done, messages));
-        };
-        if position.scope.emitter.is_none() {
-            recorder.keep_finished(0, task.node, done)?;
-            return Ok(Sending::default());
+        if task.node.is_start() {
+            return Ok(());
         }
-        recorder.keep_finished(0, task.node, done.clone())?;
-        Ok(position.emit_finished(task, self.shown.first(), done, messages))
+        match &mut self.recorder {
+            None => {}
+            Some(recorder) if position.scope.emitter.is_none() => {
+                return Ok(recorder.keep_finished(0, task.node, done)?);
+            }
+            Some(recorder) => recorder.keep_finished(0, task.node, done.clone())?,
+        }
+        let shown = self.shown.first();
+        position.emit_finished(task, shown, done, messages).await;
+        if self.progress.is_some() {
+            self.emit_progress(position, task, false).await;
+        }
+        Ok(())
     }
 
     /// Holds an input for the checkpoint that begins with it.
@@ -319,22 +313,13 @@ impl<S: State> Observer<S> {
         wrote: bool,
         pauses: bool,
     ) -> Result<(), AgentError> {
-        if wrote && position.scope.emitter.is_some() {
+        if wrote {
             position.emit_values().await;
         }
         let Some(recorder) = &mut self.recorder else {
             return Ok(());
         };
-        let current = recorder.current();
-        let base = current.map(|id| Base {
-            id,
-            with_tasks: true,
-        });
-        let origin = Origin {
-            parent: current,
-            base,
-            source: Source::Loop,
-        };
+        let origin = Origin::of_superstep(recorder.current());
         recorder.pauses = pauses;
         recorder.record(position, pending, origin, None).await?;
         if position.scope.emitter.is_some() {

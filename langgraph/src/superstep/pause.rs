@@ -6,8 +6,6 @@ use std::sync::atomic::Ordering;
 use super::commit::Merged;
 use super::end::{End, Stop};
 use super::engine::Engine;
-use crate::checkpoint::RunStatus;
-use crate::interrupt::Interrupt;
 use crate::state::State;
 use crate::task::{TaskResult, Writer};
 
@@ -77,11 +75,5 @@ impl<S: State> Engine<S> {
         } else if !self.position.plan.fields.ephemeral.is_empty() {
             Arc::make_mut(&mut self.position.state).reset(&self.position.plan.fields.ephemeral);
         }
-    }
-
-    /// Returns the status of the thread when the run pauses with these interrupts.
-    pub(crate) fn pause_status(&self, interrupts: &[Interrupt]) -> RunStatus {
-        let shared = &self.position.scope.shared;
-        shared.pause_status(!interrupts.is_empty())
     }
 }

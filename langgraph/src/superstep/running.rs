@@ -1,9 +1,5 @@
-//! The running tasks of a superstep, and their reports. Nothing here depends on the state, so it is
-//! compiled once.
+//! The running tasks of a superstep. Nothing here depends on the state, so it is compiled once.
 
-use std::task::{Context, Poll};
-
-use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 /// Running tasks, by their places; dropping this stops them.
@@ -41,29 +37,5 @@ impl Running {
 impl Drop for Running {
     fn drop(&mut self) {
         self.stop();
-    }
-}
-
-/// Reports the ends of tasks.
-pub(super) struct EndReporter(mpsc::UnboundedSender<usize>);
-
-/// Receives the reports of tasks that have ended: their indices.
-pub(super) struct Reports(mpsc::UnboundedReceiver<usize>);
-
-pub(super) fn reports() -> (EndReporter, Reports) {
-    let (sender, receiver) = mpsc::unbounded_channel();
-    (EndReporter(sender), Reports(receiver))
-}
-
-impl EndReporter {
-    pub(super) fn report(&self, index: usize) {
-        // The report is not read after the run has been dropped.
-        let _ = self.0.send(index);
-    }
-}
-
-impl Reports {
-    pub(super) fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<usize>> {
-        self.0.poll_recv(cx)
     }
 }

@@ -4,20 +4,17 @@
 //! have ended, and by then nothing else shares the state. Parallel report one by one only where each
 //! end counts: because it is emitted or stored, or because it stops the others.
 
-use std::future::poll_fn;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::runtime::Handle;
-use tokio::sync::oneshot;
+use tokio::sync::{mpsc, oneshot};
 
-use super::route::{route_on_view, routes_on_view};
-use super::run_task::run_task;
-use super::running::{EndReporter, Reports, Running, reports};
+use super::running::Running;
 use crate::error::Panicked;
 use crate::node::Context;
 use crate::span::Span;
 use crate::state::State;
-use crate::task::{Finished, Position, Task, TaskResult};
+use crate::task::{Finished, Position, Task, TaskResult, route_on_view, routes_on_view, run_task};
 
 /// The tasks of a superstep with their contexts and results, each list in their order.
 pub(super) struct Parallel<S: State> {
@@ -87,8 +84,8 @@ impl<S: State> Parallel<S> {
 struct TaskSet<S: State> {
     position: Position<S>,
     tasks: Parallel<S>,
-    /// Reports the end of each task, if they count one by one.
-    reports: Option<EndReporter>,
+    /// Receives the index of each task that has ended, if they count one by one.
+    reports: Option<mpsc::UnboundedSender<usize>>,
     /// Returns the tasks from the last of them.
     done_tx: oneshot::Sender<Parallel<S>>,
 }
@@ -97,7 +94,7 @@ struct TaskSet<S: State> {
 pub(super) struct TaskSetHandle<S: State> {
     set: Arc<TaskSet<S>>,
     running: Running,
-    reports: Option<Reports>,
+    reports: Option<mpsc::UnboundedReceiver<usize>>,
     done_rx: oneshot::Receiver<Parallel<S>>,
 }
 
@@ -105,7 +102,7 @@ impl<S: State> TaskSetHandle<S> {
     /// Creates a set without running tasks. Parallel report one by one if `each` is set.
     pub(super) fn new(position: Position<S>, tasks: Parallel<S>, each: bool) -> Self {
         let (done_tx, done_rx) = oneshot::channel();
-        let (reporter, reports) = each.then(reports).unzip();
+        let (reporter, reports) = each.then(mpsc::unbounded_channel).unzip();
         Self {
             running: Running::with_capacity(tasks.tasks.len()),
             set: Arc::new(TaskSet {
@@ -143,8 +140,7 @@ impl<S: State> TaskSetHandle<S> {
 
     /// Returns the next task that has ended, and frees what it took to run it.
     pub(super) async fn next_report(&mut self) -> Option<usize> {
-        let reports = self.reports.as_mut()?;
-        let index = poll_fn(|cx| reports.poll_next(cx)).await?;
+        let index = self.reports.as_mut()?.recv().await?;
         self.running.forget(index);
         Some(index)
     }
@@ -187,7 +183,8 @@ impl<S: State> Drop for Member<S> {
             return;
         };
         if let Some(reports) = &set.reports {
-            reports.report(self.index);
+            // The report is not read after the run has been dropped.
+            let _ = reports.send(self.index);
         }
         if let Some(set) = Arc::into_inner(set) {
             let TaskSet {

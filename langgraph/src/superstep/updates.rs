@@ -1,42 +1,15 @@
-//! Supersteps whose results are given: updates from outside, and results of earlier runs.
+//! Supersteps whose results are given: updates from outside.
 
 use std::sync::Arc;
 
 use super::Engine;
-use super::budget::DEFAULT_LIMIT;
-use super::commit::Commit;
-use super::route::route_on_view;
 use crate::error::{AgentError, CheckpointError};
 use crate::graph::targets::calls_routers;
-use crate::graph::{CompiledStateGraph, NodeName};
-use crate::node::{Jump, NodeId, Resources, Scope, Shared, Write, Writes};
+use crate::node::{Context, Jump, NodeId, Write};
 use crate::state::State;
-use crate::task::{Changes, Finished, Task, TaskResult, Writer};
+use crate::task::{Changes, Finished, Task, TaskResult, Writer, route_on_view};
 
 impl<S: State> Engine<S> {
-    /// Creates an engine that changes a log from outside: a thread's log, or a subgraph's.
-    pub(crate) fn offline(
-        graph: &CompiledStateGraph<S>,
-        thread: &str,
-        namespace: &[NodeName],
-        resources: Resources,
-        initial: Arc<S>,
-    ) -> Self {
-        let scope = Scope {
-            names: Arc::clone(&graph.plan.names),
-            limit: DEFAULT_LIMIT,
-            resources,
-            emitter: None,
-            namespace: namespace.into(),
-            heartbeat: None,
-            shared: Arc::new(Shared {
-                thread: Some(thread.to_owned()),
-                ..Shared::default()
-            }),
-        };
-        Self::new(graph, scope, initial)
-    }
-
     /// Commits results as a superstep, and goes on to the tasks that follow them; current tasks for
     /// which `stays` holds stay pending beside these. Returns what was written.
     ///
@@ -64,7 +37,8 @@ impl<S: State> Engine<S> {
             _ => Writer::External,
         });
         let written = self.changes.take().unwrap_or_default().into_writes();
-        let advanced = committed.and_then(|_| self.advance());
+        let advanced =
+            committed.and_then(|_| self.frontier.advance(&self.position, &mut self.results));
         advanced.map_err(|stop| match stop.into_end() {
             Err(error) => error,
             Ok(_) => refused("the graph ended"),
@@ -86,7 +60,8 @@ impl<S: State> Engine<S> {
         if !done.routes.is_none() || !calls_routers(plan, node, &done.output.jump) {
             return Ok(done);
         }
-        let cx = self.context(node);
+        let scope = Arc::clone(&self.position.scope);
+        let cx = Context::new(scope, self.position.shown_step(), self.budget.taken, node);
         match route_on_view(&self.position, node, &cx, done).await {
             TaskResult::Finished(done) => Ok(done),
             TaskResult::Failed(error) => Err(self.position.failure(node, error)),
@@ -94,47 +69,6 @@ impl<S: State> Engine<S> {
                 "a router of `{}` interrupts, and an update from outside cannot wait for the answer; say where to go with `Command::goto(..)`",
                 plan.name(node)
             ))),
-        }
-    }
-
-    /// Returns the state with these results; `None` if they conflict.
-    pub(crate) fn merged(&self, results: &[(NodeId, Finished<S>)]) -> Option<Arc<S>> {
-        let writes = results
-            .iter()
-            .map(|(node, done)| (Writer::from(*node), done.output.writes.clone()));
-        self.merge_apart(writes.collect())
-    }
-
-    fn merge_apart(&self, writes: Vec<(Writer, Writes<S>)>) -> Option<Arc<S>> {
-        let mut state = Arc::clone(&self.position.state);
-        let mut commit = Commit {
-            plan: &self.position.plan,
-            state: &mut state,
-            changes: None,
-            observed: false,
-        };
-        commit.superstep(writes).ok()?;
-        Some(state)
-    }
-
-    /// Lets the tasks run again if an earlier run has left results that cannot be merged: it stopped
-    /// at their conflict.
-    pub(crate) fn forget_conflicting_results(&mut self) {
-        let mut writes = Vec::with_capacity(self.frontier.tasks.len());
-        for task in &self.frontier.tasks {
-            let Some(TaskResult::Finished(done)) = task.result() else {
-                return;
-            };
-            writes.push((Writer::from(task.node), done.output.writes.clone()));
-        }
-        if writes.iter().all(|(writer, _)| *writer == Writer::Start) {
-            return;
-        }
-        if self.merge_apart(writes).is_none() {
-            let tasks = self.frontier.tasks.iter_mut();
-            tasks
-                .filter(|task| !task.node.is_start())
-                .for_each(Task::forget_result);
         }
     }
 }

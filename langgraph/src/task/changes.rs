@@ -32,6 +32,6 @@ impl<S: State> Changes<S> {
                 Write::State(whole) => whole.reset(fields),
             }
         }
-        self.settled = self.writes.as_slice().len();
+        self.settled = self.writes.len();
     }
 }

@@ -9,7 +9,7 @@ use crate::error::NodeError;
 use crate::graph::NodeName;
 use crate::interrupt::Interrupt;
 use crate::message::Message;
-use crate::node::{Argument, Write};
+use crate::node::{Argument, Write, Writes};
 use crate::state::State;
 use crate::stream::{
     Emitter, EventBatch, EventTask, MapProgress, Payload, Sending, StreamMode, Superstep,
@@ -26,14 +26,16 @@ impl<S: State> Position<S> {
             .filter(|emitter| emitter.wants(mode))
     }
 
-    /// Returns the tasks of a superstep as its events show them; none if the events are not read.
-    pub(crate) fn shown_tasks(
+    /// Makes `shown` the tasks of a superstep as its events show them; none if the events are not read.
+    pub(crate) fn show_tasks(
         &self,
         tasks: &[Task<S>],
         current: Option<CheckpointId>,
-    ) -> Vec<Arc<EventTask>> {
+        shown: &mut Vec<Arc<EventTask>>,
+    ) {
+        shown.clear();
         let Some(emitter) = &self.scope.emitter else {
-            return Vec::new();
+            return;
         };
         let superstep = match current {
             Some(checkpoint) => Superstep::After(checkpoint),
@@ -44,7 +46,7 @@ impl<S: State> Position<S> {
         };
         // The tasks of a map follow each other.
         let mut first_item = (None, 0);
-        let tasks = tasks.iter().enumerate().map(|(index, task)| {
+        for (index, task) in tasks.iter().enumerate() {
             let is_item = matches!(task.argument, Some(Argument::Item(_)));
             if first_item.0 != Some(task.node) {
                 first_item = (Some(task.node), index);
@@ -52,9 +54,10 @@ impl<S: State> Position<S> {
             let item = is_item.then(|| index - first_item.1);
             let node = self.plan.name(task.node);
             let parent = emitter.parent.clone();
-            Arc::new(EventTask::new(node, index, item, parent, superstep))
-        });
-        tasks.collect()
+            shown.push(Arc::new(EventTask::new(
+                node, index, item, parent, superstep,
+            )));
+        }
     }
 
     /// Emits what `build` returns if events of that mode are read.
@@ -263,7 +266,7 @@ impl<S: State> Position<S> {
 /// How a task has ended, for its readers.
 struct TaskEnd<S: State> {
     /// `None` if no writes were made or shown.
-    writes: Option<Arc<Vec<Write<S>>>>,
+    writes: Option<Arc<Writes<S>>>,
     error: Option<String>,
     interrupts: Vec<Interrupt>,
     cached: bool,
@@ -289,7 +292,7 @@ fn push_output<S: State>(
     node: &NodeName,
     done: Finished<S>,
     messages: Vec<Message>,
-) -> Option<Arc<Vec<Write<S>>>> {
+) -> Option<Arc<Writes<S>>> {
     for message in messages {
         if events.emitter.first_sight(&message) {
             events.push(Payload::Message {
@@ -302,11 +305,11 @@ fn push_output<S: State>(
     if !shows_updates && !events.wants(StreamMode::Tasks) {
         return None;
     }
-    let writes = Arc::new(done.output.writes.into_vec());
+    let writes = Arc::new(done.output.writes);
     if shows_updates {
         events.push(Payload::Update {
             node: Arc::clone(node),
-            writes: Arc::<Vec<Write<S>>>::clone(&writes),
+            writes: Arc::<Writes<S>>::clone(&writes),
             cached: done.cached,
         });
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::Thread;
 use super::contained::contained;
 use super::loaded::Loaded;
+use super::offline::offline;
 use super::read::subgraphs::load_inside;
 use super::task_state::TaskState;
 use crate::checkpoint::{CheckNote, Checkpointer, ThreadKey};
@@ -12,7 +13,6 @@ use crate::error::{AgentError, CheckpointError, FormatError};
 use crate::graph::{CompiledStateGraph, NodeName};
 use crate::node::{Argument, InnerLog, Resources};
 use crate::state::State;
-use crate::superstep::Engine;
 
 impl<S: State> Thread<S> {
     /// Checks whether a run of this graph can go on from here, without starting one: that the state
@@ -99,7 +99,7 @@ async fn check<S: State>(
     }
     let initial = Arc::clone(log.initial);
     let thread = &log.key.thread;
-    let mut engine = Engine::offline(graph, thread, log.path, Resources::default(), initial);
+    let mut engine = offline(graph, thread, log.path, Resources::default(), initial);
     loaded.restore(&mut engine, thread, None)?;
     Ok(notes)
 }

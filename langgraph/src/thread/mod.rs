@@ -12,6 +12,7 @@ pub(crate) mod lease;
 pub(crate) mod load;
 pub(crate) mod loaded;
 mod log_view;
+mod offline;
 mod prune;
 mod read;
 mod replay;

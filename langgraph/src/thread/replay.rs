@@ -54,7 +54,7 @@ impl<'a, S: State> Replay<'a, S> {
             StatePart::Task(written) => {
                 let reading = Reading::begin();
                 let writes = self.reader.written(written)?;
-                let right = self.ids_are_new(reading, [writes.as_slice()]);
+                let right = self.ids_are_new(reading, [&*writes]);
                 let writes = if right { writes } else { writes.clone() };
                 self.commit(None).one(someone, writes)?;
             }
@@ -64,7 +64,7 @@ impl<'a, S: State> Replay<'a, S> {
                     .iter()
                     .map(|written| Ok((someone, self.reader.written(written)?)));
                 let writes = writes.collect::<Result<Vec<_>, AgentError>>()?;
-                let slices = writes.iter().map(|(_, writes)| writes.as_slice());
+                let slices = writes.iter().map(|(_, writes)| &**writes);
                 let right = self.ids_are_new(reading, slices);
                 let writes = if right { writes } else { writes.clone() };
                 self.commit(None).superstep(writes)?;
@@ -104,7 +104,7 @@ impl<'a, S: State> Replay<'a, S> {
             let reading = Reading::begin();
             let tasks = task_states(&self.reader, before)?;
             let writes = into_finished(self.reader.plan, tasks);
-            let slices = writes.iter().map(|(_, writes)| writes.as_slice());
+            let slices = writes.iter().map(|(_, writes)| &**writes);
             let right = self.ids_are_new(reading, slices);
             let writes = if right { writes } else { writes.clone() };
             let inside = !self.reader.key.namespace.is_empty();

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::lease::under_policy;
 use super::loaded::Loaded;
 use super::log_view::LogView;
+use super::offline::offline;
 use super::task_state::TaskState;
 use super::update::Change;
 use super::{Place, StateUpdate, ThreadUpdate};
@@ -16,8 +17,8 @@ use crate::log::{joined, last_by_edge};
 use crate::node::{Jump, NodeId, Output, Resources};
 use crate::record::{Log, Origin, Snapshots};
 use crate::state::State;
-use crate::superstep::{Engine, normalize_input};
-use crate::task::{Finished, Task, TaskResult};
+use crate::superstep::{Commit, Engine};
+use crate::task::{Finished, Task, TaskResult, Writer, normalize_input};
 
 impl<S: State> ThreadUpdate<S> {
     /// Applies the change, and returns the new checkpoint.
@@ -56,7 +57,7 @@ impl<S: State> LogView<S> {
         at: Option<CheckpointId>,
     ) -> Result<CheckpointId, AgentError> {
         let initial = Arc::clone(&self.initial);
-        let mut engine = Engine::offline(
+        let mut engine = offline(
             &self.graph,
             &key.thread,
             &self.namespace,
@@ -282,7 +283,10 @@ pub(crate) async fn clear<S: State>(
     }
     drop_pending(&mut loaded, &plan);
     let parent = restore(engine, log, loaded)?;
-    let state = engine.merged(&finished).unwrap_or_else(|| {
+    let writes = finished
+        .iter()
+        .map(|(node, done)| (Writer::from(*node), done.output.writes.clone()));
+    let state = Commit::on_copy(&engine.position, writes.collect()).unwrap_or_else(|| {
         // The results conflict, so none of them is kept.
         finished.clear();
         Arc::clone(&engine.position.state)

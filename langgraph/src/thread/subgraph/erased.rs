@@ -14,9 +14,9 @@ use crate::node::{
 };
 use crate::record::{Log, Origin};
 use crate::state::State;
-use crate::superstep::Engine;
 use crate::thread::check::check_inside;
 use crate::thread::load::{Read, load};
+use crate::thread::offline::offline;
 use crate::thread::read::subgraphs::snapshot_inside;
 use crate::thread::write::copy;
 
@@ -207,7 +207,7 @@ async fn make_fork<S: State>(
 ) -> Result<(), AgentError> {
     let resources = graph.plan.resources.clone();
     let initial = Arc::new(graph.plan.initial.clone());
-    let mut engine = Engine::offline(graph, thread, &[], resources, initial);
+    let mut engine = offline(graph, thread, &[], resources, initial);
     let log = Log {
         at_rest: true,
         next: Some(id),

@@ -1,6 +1,5 @@
 //! The records of a log, in chunks.
 
-use std::cmp::Ordering;
 use std::sync::Arc;
 
 use super::record::Record;
@@ -72,36 +71,21 @@ impl Records {
 
     /// Returns where a record is, or where it belongs.
     fn find(&self, id: CheckpointId) -> Result<Place, Place> {
+        // A run writes to the last two: the checkpoint whose tasks have run, and the next.
+        let last = self.chunks.len().saturating_sub(1);
+        let newest = self.chunks.last().map_or(&[][..], |chunk| chunk);
+        match newest {
+            [.., record] if record.id() < id => return Err((last, newest.len())),
+            [.., record] if record.id() == id => return Ok((last, newest.len() - 1)),
+            [.., record, _] if record.id() == id => return Ok((last, newest.len() - 2)),
+            _ => {}
+        }
         let begins_by = |chunk: &Arc<Vec<Record>>| chunk.first().is_some_and(|r| r.id() <= id);
-        // A run writes to the last chunk.
-        let chunk = if self.chunks.last().is_none_or(begins_by) {
-            self.chunks.len()
-        } else {
-            self.chunks.partition_point(begins_by)
-        };
-        let chunk = chunk.saturating_sub(1);
+        let chunk = self.chunks.partition_point(begins_by).saturating_sub(1);
         let records = self.chunks.get(chunk).map_or(&[][..], |chunk| chunk);
-        let found = find_in(records, id);
+        let found = records.binary_search_by_key(&id, Record::id);
         found
             .map(|index| (chunk, index))
             .map_err(|index| (chunk, index))
-    }
-}
-
-/// Finds a record in a chunk. A run writes to the last two: the checkpoint whose tasks have run, and
-/// the next.
-fn find_in(records: &[Record], id: CheckpointId) -> Result<usize, usize> {
-    let (newest, before) = match records {
-        [.., before, newest] => (newest, Some(before)),
-        [newest] => (newest, None),
-        [] => return Err(0),
-    };
-    match newest.id().cmp(&id) {
-        Ordering::Equal => Ok(records.len() - 1),
-        Ordering::Less => Err(records.len()),
-        Ordering::Greater if before.is_some_and(|before| before.id() == id) => {
-            Ok(records.len() - 2)
-        }
-        Ordering::Greater => records.binary_search_by_key(&id, Record::id),
     }
 }

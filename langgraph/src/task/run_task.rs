@@ -1,15 +1,15 @@
 //! Runs one task.
 
+use super::{Position, Task, TaskResult, classify};
 use crate::error::NodeError;
 use crate::graph::plan::PlanNode;
 use crate::node::{Call, Context, Output, catch};
 use crate::state::State;
-use crate::task::{Position, Task, TaskResult, classify};
 
 /// Runs the node of a task to the task's result. A panic becomes the error of the node.
 // A block and not an async function, whose arguments would take up space twice.
 #[allow(clippy::manual_async_fn)]
-pub(super) fn run_task<'a, S: State>(
+pub(crate) fn run_task<'a, S: State>(
     position: &'a Position<S>,
     task: &'a Task<S>,
     cx: &'a Context,
@@ -28,7 +28,7 @@ pub(super) fn run_task<'a, S: State>(
 
 /// Runs a node. A panic becomes its error.
 #[inline]
-pub(super) fn run_node<'a, S: State>(
+pub(crate) fn run_node<'a, S: State>(
     node: &'a PlanNode<S>,
     call: Call<'a, S>,
 ) -> impl Future<Output = Result<Output<S>, NodeError>> + Send + 'a {

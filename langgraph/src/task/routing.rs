@@ -1,0 +1,158 @@
+//! Routing of a task: asks its routers.
+
+use std::pin::Pin;
+
+use super::merge::merge;
+use super::{Finished, Position, Task, TaskResult, Writer, without_interrupt};
+use crate::error::{AgentError, InvalidUpdate, NodeError, Panicked};
+use crate::graph::UnknownKey;
+use crate::graph::plan::Plan;
+use crate::graph::routes::{Routed, RouterCall, Routes};
+use crate::graph::targets::{calls_routers, check_routes};
+use crate::graph::wiring::PlanRouter;
+use crate::node::{Context, NodeId, Write, Writes, catch, caught};
+use crate::state::State;
+
+/// Returns true if the routers of a task beside others have a view of their own.
+pub(crate) fn routes_on_view<S: State>(plan: &Plan<S>, task: &Task<S>, done: &Finished<S>) -> bool {
+    calls_routers(plan, task.node, &done.output.jump) && !task.is_item_of(plan)
+}
+
+/// Asks the routers of a task beside others, which see the snapshot with its writes.
+pub(crate) async fn route_on_view<S: State>(
+    position: &Position<S>,
+    node: NodeId,
+    cx: &Context,
+    mut done: Finished<S>,
+) -> TaskResult<S> {
+    let plan = &*position.plan;
+    let asked = match view(plan, node, &position.state, &done.output.writes) {
+        Ok(view) => call_routers(plan, node, &view, cx).answers().await,
+        Err(error) => Err(NodeError::from_agent(error.into()).into()),
+    };
+    match asked {
+        Ok(routes) => {
+            done.routes = routes;
+            TaskResult::Finished(done)
+        }
+        Err(ended) => ended.after(Some(done)),
+    }
+}
+
+/// The answers of routers: at once, which is the rule, or later.
+pub(crate) enum Routing<'a, S: State> {
+    /// The only router has picked this arm.
+    Arm(usize),
+    Later(BoxedRouted<'a, S>),
+}
+
+type BoxedRouted<'a, S> =
+    Pin<Box<dyn Future<Output = Result<Routed<S>, TaskResult<S>>> + Send + 'a>>;
+
+impl<S: State> Routing<'_, S> {
+    pub(crate) async fn answers(self) -> Result<Routed<S>, TaskResult<S>> {
+        match self {
+            Self::Arm(arm) => Ok(Routed::arm(arm)),
+            Self::Later(answers) => answers.await,
+        }
+    }
+}
+
+/// Asks the routers of a task, which see `view`. The targets of their answers exist.
+#[inline]
+pub(crate) fn call_routers<'a, S: State>(
+    plan: &'a Plan<S>,
+    node: NodeId,
+    view: &'a S,
+    cx: &'a Context,
+) -> Routing<'a, S> {
+    cx.begin_routing();
+    let routers = plan.node(node).map_or(&[][..], |node| &node.out.routers);
+    let [only] = routers else {
+        return Routing::Later(Box::pin(call_several(plan, node, routers, view, cx)));
+    };
+    match caught(|| only.router.call(view, cx)) {
+        Ok(RouterCall::Arm(arm)) if !cx.has_open_interrupt() => Routing::Arm(arm),
+        asked => Routing::Later(Box::pin(async move {
+            let routes = answer(plan, node, cx, asked).await?;
+            Ok(Routed::One(routes))
+        })),
+    }
+}
+
+async fn call_several<S: State>(
+    plan: &Plan<S>,
+    node: NodeId,
+    routers: &[PlanRouter<S>],
+    view: &S,
+    cx: &Context,
+) -> Result<Routed<S>, TaskResult<S>> {
+    let mut answers = Vec::with_capacity(routers.len());
+    for router in routers {
+        let asked = caught(|| router.router.call(view, cx));
+        answers.push(answer(plan, node, cx, asked).await?);
+    }
+    Ok(Routed::from(answers))
+}
+
+async fn answer<S: State>(
+    plan: &Plan<S>,
+    node: NodeId,
+    cx: &Context,
+    asked: Result<RouterCall<'_, S>, Panicked>,
+) -> Result<Routes<S>, TaskResult<S>> {
+    let answer = match asked {
+        Ok(RouterCall::Arm(arm)) => Ok(Routes::Arm(arm)),
+        Ok(RouterCall::Run(run)) => catch(|| run).await,
+        Err(panicked) => Err(panicked.into()),
+    };
+    check_answer(plan, node, cx, answer)
+}
+
+/// Checks that the targets of a router's answer exist, and that it has no open interrupt.
+#[allow(clippy::result_large_err)] // moved once, where a task ends
+fn check_answer<S: State>(
+    plan: &Plan<S>,
+    node: NodeId,
+    cx: &Context,
+    answer: Result<Routes<S>, NodeError>,
+) -> Result<Routes<S>, TaskResult<S>> {
+    let answer = answer.map_err(|error| router_error(plan, node, error));
+    let routes = without_interrupt(answer, cx)?;
+    check_routes(plan, node, &routes).map_err(NodeError::from_agent)?;
+    Ok(routes)
+}
+
+/// Converts a router's error to its node's: an unknown key of the path map is a routing error, and
+/// a panic says where it was.
+fn router_error<S: State>(plan: &Plan<S>, node: NodeId, error: NodeError) -> NodeError {
+    match error.downcast_ref::<UnknownKey>() {
+        Some(unknown) => NodeError::from_agent(AgentError::Routing {
+            node: plan.name(node),
+            target: unknown.key.to_string(),
+            problem: unknown.to_string(),
+        }),
+        None => match error.downcast_ref::<Panicked>() {
+            Some(panicked) => panicked.of_router().into(),
+            None => error,
+        },
+    }
+}
+
+/// Returns the snapshot with the writes of one task.
+fn view<S: State>(
+    plan: &Plan<S>,
+    node: NodeId,
+    state: &S,
+    writes: &Writes<S>,
+) -> Result<S, InvalidUpdate> {
+    let mut view = state.clone();
+    for write in writes.iter() {
+        match write {
+            Write::Update(update) => merge(plan, Writer::from(node), &mut view, update.clone())?,
+            Write::Overwrite(update) => view.overwrite(update.clone()),
+            Write::State(state) => view.clone_from(state),
+        }
+    }
+    Ok(view)
+}

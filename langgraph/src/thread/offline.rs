@@ -1,0 +1,31 @@
+//! Engines that run nothing, and change a log from outside.
+
+use std::sync::Arc;
+
+use crate::graph::{CompiledStateGraph, NodeName};
+use crate::node::{Resources, Scope, Shared};
+use crate::state::State;
+use crate::superstep::{DEFAULT_LIMIT, Engine};
+
+/// Creates an engine that changes a log from outside: a thread's log, or a subgraph's.
+pub(in crate::thread) fn offline<S: State>(
+    graph: &CompiledStateGraph<S>,
+    thread: &str,
+    namespace: &[NodeName],
+    resources: Resources,
+    initial: Arc<S>,
+) -> Engine<S> {
+    let scope = Scope {
+        names: Arc::clone(&graph.plan.names),
+        limit: DEFAULT_LIMIT,
+        resources,
+        emitter: None,
+        namespace: namespace.into(),
+        heartbeat: None,
+        shared: Arc::new(Shared {
+            thread: Some(thread.to_owned()),
+            ..Shared::default()
+        }),
+    };
+    Engine::new(graph, scope, initial)
+}
