@@ -80,11 +80,11 @@ pub(crate) fn chain(nodes: usize) -> Pair {
     Pair::new("chain", nodes, langgraph, baseline).target(target)
 }
 
-/// The same chain with a breakpoint after its last node: each node is a superstep of its own.
+/// The same chain with a breakpoint after its last node.
 pub(crate) fn plain(nodes: usize) -> Pair {
     let graph = graph_of(nodes);
     let last = format!("n{}", nodes - 1);
-    observed("plain supersteps", nodes, move |expected| {
+    observed("chain with a breakpoint", nodes, move |expected| {
         let (graph, last) = (graph.clone(), last.clone());
         Box::pin(async move {
             let run = graph.run(()).limit(expected).interrupt_after([last]);
