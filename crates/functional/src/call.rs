@@ -2,9 +2,11 @@
 
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{self, Poll};
 
 use langgraph::prelude::*;
+use serde_json::Value;
 
 use crate::stored::Stored;
 use crate::task::{Task, TaskState, TaskStateUpdate, unreadable, unwritable};
@@ -45,21 +47,29 @@ impl<K: Task> TaskCall<K> {
     /// other arguments.
     pub fn on(self, cx: &Context) -> impl Future<Output = Result<K::Output, NodeError>> {
         let Self { arguments, key } = self;
+        let node = cx.node().to_owned();
         let prepared = K::graph().get::<K>().and_then(|graph| {
             let arguments = K::write(&arguments).map_err(unwritable::<K>("the arguments of"))?;
+            let arguments = Arc::new(arguments);
             let update = TaskStateUpdate::default()
                 .task(K::NAME.to_owned())
-                .arguments(arguments.clone());
+                .arguments(Value::clone(&arguments));
             let call = match &key {
                 Some(key) => cx.call(graph).key(key),
                 None => cx.call(graph),
             };
-            let node = cx.node().to_owned();
-            let check = move |before: &TaskState| same::<K>(&node, before, &arguments);
-            Ok(call.check(check).run(update))
+            let (entrypoint, given) = (node.clone(), Arc::clone(&arguments));
+            // A call that was recorded and had not begun has no arguments yet.
+            let check = move |before: &TaskState| match before.task.as_str() {
+                "" => Ok(()),
+                _ => same::<K>(&entrypoint, before, &given),
+            };
+            Ok((call.check(check).run(update), arguments))
         });
         async move {
-            let state = prepared?.await?;
+            let (call, arguments) = prepared?;
+            let state = call.await?;
+            same::<K>(&node, &state, &arguments)?;
             let output = state.output.unwrap_or_default();
             K::Output::from_value(output).map_err(unreadable::<K>("the result of"))
         }
@@ -87,11 +97,7 @@ where
 }
 
 /// Fails if a call was another one before.
-fn same<K: Task>(
-    entrypoint: &str,
-    before: &TaskState,
-    arguments: &serde_json::Value,
-) -> Result<(), NodeError> {
+fn same<K: Task>(entrypoint: &str, before: &TaskState, arguments: &Value) -> Result<(), NodeError> {
     if before.task == K::NAME && before.arguments == *arguments {
         return Ok(());
     }

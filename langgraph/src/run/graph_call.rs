@@ -36,7 +36,8 @@ impl<S: State> GraphCall<'_, S> {
     }
 
     /// Checks the stored state of the call before it goes on where an earlier attempt of the node stopped. A node
-    /// that took another course than before is caught here.
+    /// that took another course than before is caught here. The state is the initial one if the attempt stopped
+    /// before the call had taken its input.
     pub fn check(
         mut self,
         check: impl Fn(&S) -> Result<(), NodeError> + Send + Sync + 'static,

@@ -12,7 +12,10 @@ use crate::storage::Storage;
 use crate::trace::{Phase, Trace};
 
 /// Does something outside that a second time would do harm.
-async fn effect(cx: &Context, key: String) -> Result<String, NodeError> {
+///
+/// The key is the result of the task, and no argument: it is in the log when the task has ended.
+async fn effect(cx: &Context, name: &str) -> Result<String, NodeError> {
+    let key = format!("key:{name}");
     let trace = cx.resource_arc::<Trace>()?;
     let work = async {
         trace.line(&format!("start {key}"));
@@ -23,9 +26,9 @@ async fn effect(cx: &Context, key: String) -> Result<String, NodeError> {
     Ok(key)
 }
 
-async fn once(cx: &Context, key: &str) -> Result<(), NodeError> {
+async fn once(cx: &Context, name: &str) -> Result<(), NodeError> {
     let trace = cx.resource_arc::<Trace>()?;
-    let key = key.replace("key:", "once:");
+    let key = format!("once:{name}");
     let work = async {
         trace.line(&format!("start {key}"));
         tokio::task::yield_now().await;
@@ -36,33 +39,33 @@ async fn once(cx: &Context, key: &str) -> Result<(), NodeError> {
 }
 
 #[task]
-async fn work(key: String, cx: &Context) -> Result<String, NodeError> {
-    effect(cx, key).await
+async fn work(name: String, cx: &Context) -> Result<String, NodeError> {
+    effect(cx, &name).await
 }
 
 /// Calls a task before its own effect.
 #[task]
-async fn nested(key: String, cx: &Context) -> Result<String, NodeError> {
-    work(format!("{key}/inner")).on(cx).await?;
-    effect(cx, key).await
+async fn nested(name: String, cx: &Context) -> Result<String, NodeError> {
+    work(format!("{name}/inner")).on(cx).await?;
+    effect(cx, &name).await
 }
 
 /// Fails at first.
 #[task(retry = RetryPolicy::attempts(2).retry_on(|_| true).immediately())]
-async fn flaky(key: String, cx: &Context) -> Result<String, NodeError> {
-    once(cx, &key).await?;
+async fn flaky(name: String, cx: &Context) -> Result<String, NodeError> {
+    once(cx, &name).await?;
     if cx.attempt() == 1 {
         return Err(NodeError::msg("not yet"));
     }
-    effect(cx, key).await
+    effect(cx, &name).await
 }
 
 /// Works once, asks, and has an effect.
 #[task]
-async fn asking(key: String, cx: &Context) -> Result<String, NodeError> {
-    once(cx, &key).await?;
+async fn asking(name: String, cx: &Context) -> Result<String, NodeError> {
+    once(cx, &name).await?;
     let answer: String = cx.interrupt("who", "who?")?;
-    effect(cx, format!("{key}, {answer}")).await
+    effect(cx, &format!("{name}, {answer}")).await
 }
 
 /// Stages one after the other, each of another kind.
@@ -71,26 +74,32 @@ async fn course(seed: u64, cx: &Context) -> Result<Vec<String>, NodeError> {
     let mut random = fastrand::Rng::with_seed(seed);
     let mut keys = Vec::new();
     for stage in 0..5 {
-        let key = |part: &str| format!("key:s{stage}{part}");
+        let name = |part: &str| format!("s{stage}{part}");
         match random.u8(..6) {
             0 => {
-                let (left, right) = tokio::join!(work(key("l")).on(cx), nested(key("r")).on(cx));
+                let (left, right) = tokio::join!(work(name("l")).on(cx), nested(name("r")).on(cx));
                 keys.extend([left?, right?]);
             }
             1 => {
-                let (left, right) = tokio::join!(asking(key("l")).on(cx), work(key("r")).on(cx));
+                let (left, right) = tokio::join!(asking(name("l")).on(cx), work(name("r")).on(cx));
                 keys.extend([left?, right?]);
             }
             2 => {
                 let answer: String = cx.interrupt(&format!("s{stage}"), "what?")?;
-                keys.push(work(format!("{}, {answer}", key(""))).on(cx).await?);
+                keys.push(work(format!("{}, {answer}", name(""))).on(cx).await?);
             }
-            3 => keys.push(flaky(key("")).on(cx).await?),
+            3 => keys.push(flaky(name("")).on(cx).await?),
             4 => {
-                let (left, right) = tokio::join!(asking(key("l")).on(cx), asking(key("r")).on(cx));
+                let (left, right) =
+                    tokio::join!(asking(name("l")).on(cx), asking(name("r")).on(cx));
                 keys.extend([left?, right?]);
             }
-            _ => keys.push(nested(key("")).key(format!("stage {stage}")).on(cx).await?),
+            _ => keys.push(
+                nested(name(""))
+                    .key(format!("stage {stage}"))
+                    .on(cx)
+                    .await?,
+            ),
         }
     }
     Ok(keys)
