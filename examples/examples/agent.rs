@@ -25,7 +25,7 @@ async fn think(state: &AgentState, cx: &Context) -> Result<AgentStateUpdate, Nod
     let request = ChatRequest::new(state.messages.clone())
         .system(INSTRUCTIONS)
         .tools(cx.resource::<Tools>()?.definitions());
-    let response = cx.resource::<dyn ChatModel>()?.respond(request, cx).await?;
+    let response = cx.model()?.respond(request, cx).await?;
     Ok(AgentStateUpdate::default().messages(vec![response.message]))
 }
 
@@ -77,7 +77,7 @@ async fn run(arguments: Vec<String>) -> Result<(), Box<dyn Error>> {
     let input = AgentStateUpdate::default().messages(vec![Message::user(question)]);
     let mut events = agent
         .run(input)
-        .resource(chosen.model)
+        .model(chosen.model)
         .resource(Arc::new(tools::all()))
         .limit(20)
         .stream(StreamMode::Updates);

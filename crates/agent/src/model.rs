@@ -45,13 +45,12 @@ pub type ModelStream<'a> =
 /// [`ScriptedModel`](super::ScriptedModel):
 ///
 /// ```
-/// use std::sync::Arc;
 /// use langgraph::prelude::*;
 /// use langgraph_agent::prelude::*;
 /// use langgraph_agent::{MessagesState, MessagesStateUpdate, ScriptedModel};
 ///
 /// async fn chat(state: &MessagesState, cx: &Context) -> Result<MessagesStateUpdate, NodeError> {
-///     let reply = cx.resource::<dyn ChatModel>()?.invoke(&state.messages, cx).await?;
+///     let reply = cx.model()?.invoke(&state.messages, cx).await?;
 ///     Ok(MessagesStateUpdate::default().messages(vec![reply]))
 /// }
 ///
@@ -61,9 +60,8 @@ pub type ModelStream<'a> =
 /// graph.add_node("chat", chat).add_sequence(&["chat"]);
 /// let graph = graph.compile()?;
 ///
-/// let model: Arc<dyn ChatModel> = Arc::new(ScriptedModel::new(["Hello!"]));
 /// let hi = MessagesStateUpdate::default().messages(vec![Message::user("hi")]);
-/// let state = graph.run(hi).resource(model).await?.finished()?;
+/// let state = graph.run(hi).model(ScriptedModel::new(["Hello!"])).await?.finished()?;
 /// assert_eq!(state.messages[1].text(), "Hello!");
 /// # Ok(())
 /// # }

@@ -44,7 +44,7 @@ pub use on::ToolNodeOn;
 /// use serde_json::json;
 ///
 /// async fn call_model(state: &MessagesState, cx: &Context) -> Result<MessagesStateUpdate, NodeError> {
-///     let reply = cx.resource::<dyn ChatModel>()?.invoke(&state.messages, cx).await?;
+///     let reply = cx.model()?.invoke(&state.messages, cx).await?;
 ///     Ok(MessagesStateUpdate::default().messages(vec![reply]))
 /// }
 ///
@@ -61,12 +61,12 @@ pub use on::ToolNodeOn;
 ///     .add_edge("tools", "agent");
 /// let graph = graph.compile()?;
 ///
-/// let model: std::sync::Arc<dyn ChatModel> = std::sync::Arc::new(ScriptedModel::new([
+/// let model = ScriptedModel::new([
 ///     Turn::tool_calls([ToolCall::new("c1", "get_current_time", json!({}))]),
 ///     Turn::text("It is noon."),
-/// ]));
+/// ]);
 /// let question = MessagesStateUpdate::default().messages(vec![Message::user("What time is it?")]);
-/// let state = graph.run(question).resource(model).await?.finished()?;
+/// let state = graph.run(question).model(model).await?.finished()?;
 /// assert_eq!(state.messages[2], Message::from(
 ///     langgraph::message::ToolResult::new("c1", "2024-01-01 12:00:00").with_name("get_current_time"),
 /// ).with_id(state.messages[2].id.clone().unwrap()));

@@ -45,7 +45,7 @@
 //! }
 //!
 //! // Anna pays: another program reports it.
-//! let outcome = graph.thread("anna").signal("paid", 4_200).await?.await?;
+//! let outcome = graph.thread("anna").signal("paid", 4_200).await?;
 //! assert_eq!(outcome.finished()?, "4200 cents came in");
 //!
 //! // Nothing is due today. In eight days, one thread is.
@@ -77,6 +77,7 @@ mod due;
 mod graphs;
 mod kept;
 mod read;
+mod signal;
 mod wait;
 mod waits;
 mod wake;
@@ -84,6 +85,7 @@ mod wake;
 pub use context::{Event, WaitExt};
 pub use due::due;
 pub use graphs::WakesThreads;
+pub use signal::Signal;
 pub use wait::Wait;
 pub use waits::Waits;
 pub use wake::{WakeExt, Woken, wake_due};

@@ -3,7 +3,10 @@
 use std::time::{Duration, SystemTime};
 
 use chrono::{DateTime, SecondsFormat, Utc};
+use langgraph::State;
+use langgraph::error::AgentError;
 use langgraph::interrupt::Interrupt;
+use langgraph::thread::Thread;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -192,4 +195,14 @@ impl Wait {
             _ => json!(End::OneOf(event.to_owned(), payload)),
         }
     }
+}
+
+/// Returns what a thread waits for.
+pub(crate) async fn open_waits<S: State>(thread: &Thread<S>) -> Result<Vec<Wait>, AgentError> {
+    let open = thread.state().await?.map(|snapshot| snapshot.interrupts);
+    let open = open.unwrap_or_default();
+    Ok(open
+        .iter()
+        .filter_map(|i| Wait::of(thread.id(), i))
+        .collect())
 }

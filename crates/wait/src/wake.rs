@@ -14,7 +14,8 @@ use serde_json::Value;
 use crate::graphs::WakesThreads;
 use crate::kept::KeptEvents;
 use crate::read::list;
-use crate::wait::Wait;
+use crate::signal::{Signal, answers_with};
+use crate::wait::{Wait, open_waits};
 
 /// How many threads [`wake_due`] runs at a time.
 const AT_ONCE: usize = 16;
@@ -40,17 +41,8 @@ pub trait WakeExt<S: State> {
         now: SystemTime,
     ) -> impl Future<Output = Result<Option<Run<S>>, AgentError>> + Send;
 
-    /// Reports an event: returns the run that goes on with the tasks that wait for it.
-    ///
-    /// # Errors
-    ///
-    /// As [`Thread::state`]. If nothing waits for the event, the run fails with
-    /// [`CheckpointError::NothingToResume`].
-    fn signal(
-        &self,
-        event: &str,
-        payload: impl Serialize + Send,
-    ) -> impl Future<Output = Result<Run<S>, AgentError>> + Send;
+    /// Reports an event: the thread goes on with the tasks that wait for it, when the [`Signal`] is awaited.
+    fn signal(&self, event: &str, payload: impl Serialize) -> Signal<S>;
 
     /// As [`signal`](Self::signal). If nothing waits for the event, it is kept with the thread, and the
     /// result is `None`: the first wait for it is then due at once. The thread need not exist yet.
@@ -94,9 +86,7 @@ pub trait WakeExt<S: State> {
 
 impl<S: State> WakeExt<S> for Thread<S> {
     async fn waits(&self) -> Result<Vec<Wait>, AgentError> {
-        let open = self.state().await?.map(|snapshot| snapshot.interrupts);
-        let open = open.unwrap_or_default();
-        Ok(open.iter().filter_map(|i| Wait::of(self.id(), i)).collect())
+        open_waits(self).await
     }
 
     async fn wake(&self, now: SystemTime) -> Result<Option<Run<S>>, AgentError> {
@@ -105,22 +95,12 @@ impl<S: State> WakeExt<S> for Thread<S> {
         Ok((!answers.is_empty()).then(|| self.resume_all(answers)))
     }
 
-    async fn signal(
-        &self,
-        event: &str,
-        payload: impl Serialize + Send,
-    ) -> Result<Run<S>, AgentError> {
-        let payload = json(event, &payload)?;
-        let answers = answers_with(self, event, &payload).await?;
-        if answers.is_empty() {
-            return Err(CheckpointError::NothingToResume {
-                thread: self.id().to_owned(),
-                key: event.to_owned(),
-                open: "no wait for this event".to_owned(),
-            }
-            .into());
+    fn signal(&self, event: &str, payload: impl Serialize) -> Signal<S> {
+        Signal {
+            thread: self.clone(),
+            event: event.to_owned(),
+            payload: json(event, &payload),
         }
-        Ok(self.resume_all(answers))
     }
 
     async fn signal_or_keep(
@@ -148,21 +128,6 @@ fn json(event: &str, payload: &impl Serialize) -> Result<Value, AgentError> {
             "the event `{event}` cannot be written as JSON: {error}"
         ))
     })
-}
-
-/// Returns the answers to the waits that take an event, by interrupt.
-async fn answers_with<S: State>(
-    thread: &Thread<S>,
-    event: &str,
-    payload: &Value,
-) -> Result<Vec<(String, Value)>, AgentError> {
-    let mut waits = thread.waits().await?;
-    waits.retain(|wait| wait.takes(event));
-    let answers = waits.into_iter().map(|wait| {
-        let answer = wait.answer_with(event, payload.clone());
-        (wait.interrupt, answer)
-    });
-    Ok(answers.collect())
 }
 
 /// Returns the answers to the waits whose time has come or whose event was kept, by interrupt.

@@ -66,7 +66,7 @@ async fn open(review: &Review) -> ReviewUpdate {
 /// One reviewer's opinion.
 #[node]
 async fn read(reviewer: String, review: &Review, cx: &Context) -> Result<ReviewUpdate, NodeError> {
-    let model = cx.resource::<dyn ChatModel>()?;
+    let model = cx.model()?;
     let question = ChatRequest::new(vec![
         Message::system(format!("You review changes for {reviewer}. Vote.")),
         Message::user(review.change.as_str()),
@@ -192,7 +192,6 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         vote("Reject", "now it allocates"),
     ])
     .named("reviewer");
-    let model: Arc<dyn ChatModel> = Arc::new(model);
 
     // Two rounds of three reviewers want six calls: one of them has to abstain.
     let prices = Prices::new().model("reviewer", Price::per_million(3.0, 15.0));
@@ -200,7 +199,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let graph = graph
         .checkpointer(Arc::new(MemorySaver::new()))
-        .resource(model)
+        .model(model)
         .resource(Arc::clone(&budget));
 
     let thread = graph.thread("change-7");

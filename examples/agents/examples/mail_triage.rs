@@ -52,7 +52,7 @@ struct Ticket {
 
 #[node]
 async fn sort(ticket: &Ticket, cx: &Context) -> Result<TicketUpdate, NodeError> {
-    let model = cx.resource::<dyn ChatModel>()?;
+    let model = cx.model()?;
     let question = ChatRequest::new(vec![
         Message::system("Is this mail spam, routine or urgent?"),
         Message::user(ticket.mail.as_str()),
@@ -82,7 +82,7 @@ async fn archive(_: &Ticket) -> TicketUpdate {
 
 #[node]
 async fn draft(ticket: &Ticket, cx: &Context) -> Result<TicketUpdate, NodeError> {
-    let model = cx.resource::<dyn ChatModel>()?;
+    let model = cx.model()?;
     let messages = [
         Message::system("Answer this mail in one sentence."),
         Message::user(ticket.mail.as_str()),
@@ -171,9 +171,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         r#"{"kind": "Urgent", "reason": "a shop that cannot sell"}"#,
         r#"{"kind": "Urgent", "reason": "the cold chain"}"#,
     ]);
-    let model: Arc<dyn ChatModel> = Arc::new(model);
     let saver = Arc::new(MemorySaver::new());
-    let graph = graph.checkpointer(saver).resource(model);
+    let graph = graph.checkpointer(saver).model(model);
 
     for (id, mail) in [
         ("lottery", "You have won!"),
@@ -194,7 +193,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
 
     // After 20 minutes a person at the desk takes one of them.
-    let outcome = graph.thread("tills").signal("taken", "Ben").await?.await?;
+    let outcome = graph.thread("tills").signal("taken", "Ben").await?;
     println!("tills: {}", outcome.finished()?.reply);
 
     // A clock that goes faster than ours: what is due by then is woken.

@@ -144,7 +144,7 @@ async fn m5_one_of_several_events_ends_a_wait() {
             ["paid", "cancelled"]
         );
         assert!(thread.signal("sent", 1).await.is_err());
-        let outcome = thread.signal(event, 7).await.unwrap().await.unwrap();
+        let outcome = thread.signal(event, 7).await.unwrap();
         assert_eq!(outcome.finished().unwrap(), format!("{event} 7"));
     }
     let thread = graph.thread("late");

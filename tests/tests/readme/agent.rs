@@ -1,5 +1,3 @@
-use std::sync::Arc;
-
 use langgraph::graph::CompilationErrors;
 use langgraph::message::ToolCall;
 use langgraph::prelude::*;
@@ -23,7 +21,7 @@ async fn multiply(a: i64, b: i64) -> i64 {
 // A node reads the state and returns an update of it.
 #[node]
 async fn think(state: &Chat, cx: &Context) -> Result<ChatUpdate, NodeError> {
-    let model = cx.resource::<dyn ChatModel>()?;
+    let model = cx.model()?;
     let reply = model.invoke(&state.messages, cx).await?;
     Ok(ChatUpdate::default().messages(vec![reply]))
 }
@@ -63,10 +61,10 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         Turn::tool_calls([ToolCall::new("c1", "multiply", json!({"a": 37, "b": 21}))]),
         Turn::text("37 * 21 is 777."),
     ]);
-    let model: Arc<dyn ChatModel> = Arc::new(script.bind_tools((multiply,)));
+    let model = script.bind_tools((multiply,));
 
     let question = ChatUpdate::default().messages(vec![Message::user("What is 37 * 21?")]);
-    let chat = agent()?.run(question).resource(model).await?.finished()?;
+    let chat = agent()?.run(question).model(model).await?.finished()?;
 
     let texts: Vec<_> = chat.messages.iter().map(Message::text).collect();
     assert_eq!(texts, ["What is 37 * 21?", "", "777", "37 * 21 is 777."]);

@@ -24,7 +24,7 @@ async fn multiply(a: i64, b: i64) -> Result<i64, NodeError> {
 
 #[node]
 async fn think(chat: &Chat, cx: &Context) -> Result<ChatUpdate, NodeError> {
-    let model = cx.resource::<dyn ChatModel>()?;
+    let model = cx.model()?;
     let reply = model.invoke(&chat.messages, cx).await?;
     Ok(ChatUpdate::default().messages(vec![reply]))
 }

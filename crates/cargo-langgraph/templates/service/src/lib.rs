@@ -22,7 +22,7 @@ impl ChatModel for Offline {
 
 #[node]
 async fn chat(state: &MessagesState, cx: &Context) -> Result<MessagesStateUpdate, NodeError> {
-    let model = cx.resource::<dyn ChatModel>()?;
+    let model = cx.model()?;
     let reply = model.invoke(&state.messages, cx).await?;
     Ok(MessagesStateUpdate::default().messages(vec![reply]))
 }
