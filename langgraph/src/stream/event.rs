@@ -84,7 +84,7 @@ pub enum EventKind<S: State> {
     Update {
         /// The node.
         node: NodeName,
-        /// Its writes in order, before the reducers.
+        /// Its writes in order, before the reducers; [`Event::update`] returns the update of a node that wrote one.
         writes: Arc<Writes<S>>,
         /// True if the writes come from the node's cache or from an earlier run.
         cached: bool,

@@ -33,7 +33,7 @@ async fn answered(graph: &CompiledStateGraph<Trail>, path: &str, durability: Dur
         assert_eq!(
             error.to_string(),
             format!(
-                "node `{path}` failed: the answer to `number` has the wrong form: \
+                "node `{path}` waits on: the answer to `number` has the wrong form: \
                  invalid type: string \"many\", expected usize"
             ),
             "{again}"

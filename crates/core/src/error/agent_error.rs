@@ -30,7 +30,7 @@ use crate::interrupt::Interrupt;
 #[non_exhaustive]
 pub enum AgentError {
     /// A node failed, after its retries.
-    #[error("node `{}` failed: {source}", path(.namespace, .node))]
+    #[error("node `{}` {}: {source}", path(.namespace, .node), verb(.source))]
     Node {
         /// The node.
         node: NodeName,
@@ -212,6 +212,15 @@ impl AgentError {
 fn agent_prefix(agent: Option<&str>) -> String {
     let prefix = |name| format!("agent `{name}` failed: ");
     agent.map_or_else(String::new, prefix)
+}
+
+/// Says what the node does: an answer of the wrong form is no failure of the node, which waits on.
+fn verb(source: &Failure) -> &'static str {
+    let refused = source.downcast_ref::<Interrupted>();
+    match refused {
+        Some(refused) if refused.is_refused() => "waits on",
+        _ => "failed",
+    }
 }
 
 fn path(namespace: &[NodeName], node: &NodeName) -> String {

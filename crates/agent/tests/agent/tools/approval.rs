@@ -207,7 +207,7 @@ async fn the_request_says_what_there_is_to_decide() {
             .await
             .unwrap_err()
             .to_string();
-        let expected = format!("node `tools` failed: the answer to `c1` {why}");
+        let expected = format!("node `tools` waits on: the answer to `c1` {why}");
         assert!(error.starts_with(&expected), "{error}");
     }
     let outcome = graph
