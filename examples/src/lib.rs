@@ -7,7 +7,6 @@ pub mod file_search;
 pub mod model;
 pub mod offline_model;
 pub mod reader;
-pub mod refund_desk;
 pub mod show;
 pub mod tools;
 pub mod unknown_tools;

@@ -50,11 +50,6 @@
 //!
 //! Addresses that begin with `https` need the feature `rustls` or the feature `native-tls`.
 
-/// The guide to agents in production: its code is compiled with the other examples.
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/production.md")]
-struct Production;
-
 mod calls;
 mod client;
 mod connection;

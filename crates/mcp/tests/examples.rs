@@ -49,19 +49,6 @@ fn printed(name: &str, question: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_guide_to_production_shows_the_desk_that_it_uses() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let read = |path: &str| std::fs::read_to_string(root.join(path)).unwrap();
-    let (page, desk) = (
-        read("docs/production.md"),
-        read("examples/src/refund_desk.rs"),
-    );
-    let begin = desk.find("/// Looks up an order.").unwrap();
-    let end = desk.find("\n/// A bank that takes its time.").unwrap();
-    assert!(page.contains(&desk[begin..end]), "{}", &desk[begin..end]);
-}
-
-#[test]
 fn every_listed_command_runs() {
     for listed in listed::of_package("langgraph-mcp") {
         listed.run(&[]);

@@ -31,3 +31,9 @@ fn the_first_hour_ends_with_a_tested_persistent_streamed_agent() {
     let (files, commands) = read("docs/first-hour.md", "teashop");
     assert_eq!((files, commands), (5, 5));
 }
+
+#[test]
+fn the_refund_desk_runs_on_sqlite_and_behind_the_server() {
+    let (files, commands) = read("docs/production.md", "refund-desk");
+    assert_eq!((files, commands), (16, 1));
+}
