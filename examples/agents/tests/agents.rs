@@ -41,6 +41,31 @@ fn a_map_reports_how_many_of_its_steps_are_done() {
 }
 
 #[test]
+fn parallel_sub_agents_are_told_apart_by_their_items() {
+    let printed = printed("topics", &["tea", "cups", "tea"]);
+    let of = |item: &str| -> Vec<&str> {
+        let lines = printed.lines();
+        lines.filter_map(|line| line.strip_prefix(item)).collect()
+    };
+    let tea = [
+        "search",
+        "read",
+        "source 1 of 3",
+        "source 2 of 3",
+        "source 3 of 3",
+        "write",
+    ];
+    // Two sub-agents have the same topic, and a line each.
+    assert_eq!(of("0 tea: "), tea);
+    assert_eq!(of("2 tea: "), tea);
+    assert_eq!(of("1 cups: ").len(), 7);
+    assert!(
+        printed.ends_with("\ntea, from 3 sources\ncups, from 4 sources\ntea, from 3 sources\n"),
+        "{printed}"
+    );
+}
+
+#[test]
 fn agents_of_agents_work_hand_over_and_cite() {
     let team = printed("supervisor", &[]);
     assert!(
