@@ -17,6 +17,7 @@ use crate::diag::Errors;
 use crate::paths::Root;
 use langgraph_topology::flow::{END, START};
 
+mod gotos;
 mod switch;
 mod writes;
 
@@ -48,6 +49,7 @@ pub(crate) fn expand(
         root,
         lost,
         beside: Vec::new(),
+        broken: frame.broken || !errors.is_empty(),
     };
     if !frame.broken {
         printer.beside = printer.known(model.beside());
@@ -63,6 +65,7 @@ pub(crate) fn expand(
     let switches = model.switches.iter().map(|switch| printer.switch(switch));
     let gotos = printer.gotos();
     let writes = printer.writes();
+    let undeclared_gotos = printer.undeclared_gotos();
     let answers = printer.answers();
     let private = private_at(Span::mixed_site());
     let decisions = frame.decisions;
@@ -84,6 +87,7 @@ pub(crate) fn expand(
         #ends
         #nodes
         #writes
+        #undeclared_gotos
         #edges
         #joins
         #(#switches)*
@@ -109,6 +113,8 @@ struct Printer<'a> {
     lost: Vec<&'a Ident>,
     /// The parallel nodes.
     beside: Vec<Beside>,
+    /// True if the graph has errors, which explain what else is wrong.
+    broken: bool,
 }
 
 /// Returns a span for our own code at the user's place, where rustc's errors about it belong.
@@ -229,7 +235,7 @@ impl Printer<'_> {
             let worker = worker_handle(name);
             quote_spanned!(span=> let #worker = #private::add_worker #arguments;)
         } else {
-            let kind = self.kind_of(name).map(|kind| quote!(let #kind =));
+            let kind = self.kind_of(node).map(|kind| quote!(let #kind =));
             quote_spanned!(span=> #kind #private::add #arguments;)
         };
         quote!(#clashes #add)
@@ -257,15 +263,6 @@ impl Printer<'_> {
             quote!((#from, #to))
         });
         quote!(#private::add_joins(&mut #graph, &[#(#joins),*]);)
-    }
-
-    fn gotos(&self) -> TokenStream {
-        let (private, graph) = (private_at(Span::mixed_site()), graph());
-        let gotos = self.model.gotos.iter().map(|goto| {
-            let (from, to) = (self.name(goto.source.vertex), self.names(&goto.targets));
-            quote!(#private::add_destinations(&mut #graph, #from, #to);)
-        });
-        gotos.collect()
     }
 }
 

@@ -1,6 +1,6 @@
 //! `#[node] impl Foo`: the method `run` makes the type a node.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{FnArg, ImplItem, ImplItemFn, ItemImpl, ReturnType, Type, parse_quote};
@@ -149,6 +149,7 @@ pub(super) fn expand(block: &ItemImpl, method: &Method<'_>, options: &NodeOption
     let Body { answers, made } = body(method, options);
     let docs = docs_method(block, method);
     let writes = writes_method(options);
+    let jumps = jumps(block, method, options);
     let (of, item) = match method.item {
         Some(item) => (quote!(WorkerNode<#state, #item>), quote!(item: #item,)),
         None => (quote!(Node<#state>), TokenStream::new()),
@@ -173,7 +174,35 @@ pub(super) fn expand(block: &ItemImpl, method: &Method<'_>, options: &NodeOption
             #docs
             #writes
         }
+
+        #jumps
     }
+}
+
+/// Prints the marker of a node whose method returns `Command` or `Next`, by these names: a trait with the type
+/// itself would make a private one public.
+fn jumps(block: &ItemImpl, method: &Method<'_>, options: &NodeOptions) -> Option<TokenStream> {
+    let ReturnType::Type(_, output) = &method.run.sig.output else {
+        return None;
+    };
+    let state = &method.state;
+    if method.item.is_some() || same(state, output) || !names_targets(quote!(#output)) {
+        return None;
+    }
+    let (root, this) = (&options.root, &block.self_ty);
+    let (params, _, bounds) = block.generics.split_for_impl();
+    Some(quote! {
+        #[automatically_derived]
+        impl #params #root::__private::JumpingMethod<#state> for #this #bounds {}
+    })
+}
+
+fn names_targets(output: TokenStream) -> bool {
+    output.into_iter().any(|token| match token {
+        TokenTree::Ident(ident) => ident == "Command" || ident == "Next",
+        TokenTree::Group(group) => names_targets(group.stream()),
+        _ => false,
+    })
 }
 
 /// The body of the node's `run`.

@@ -4,6 +4,7 @@ mod answer;
 mod choice;
 mod clone_field;
 mod codec;
+mod gotos;
 mod writes;
 
 use std::marker::PhantomData;
@@ -19,6 +20,7 @@ pub use self::choice::{
 };
 pub use self::clone_field::{CloneField, NotClone};
 pub use self::codec::{CodecOf, WithCodec, WithoutCodec};
+pub use self::gotos::{FollowsEdges, JumpingMethod, UnknownGoto, follows_edges};
 pub use self::writes::{
     Added, DeclaresWrites, FieldAt, Found, Name, No, Pair, PlainField, UnknownWrites, WrittenOnce,
     add, add_worker, pair, write,

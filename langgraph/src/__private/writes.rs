@@ -163,11 +163,11 @@ pub trait WrittenOnce {}
 impl WrittenOnce for Nothing {}
 
 /// Adds a node, and remembers its kind.
-pub fn add<S: State, K>(
+pub fn add<S: State, K, N: IntoNode<S, K>>(
     graph: &mut StateGraph<S>,
     name: &str,
-    node: impl IntoNode<S, K>,
-) -> Added<S, K> {
+    node: N,
+) -> Added<S, K, N> {
     graph.add_node(name, node);
     Added(PhantomData)
 }
@@ -183,10 +183,10 @@ pub fn add_worker<S: State, T, K>(
 
 /// A node in the graph.
 #[derive(Debug)]
-pub struct Added<S, K>(PhantomData<fn() -> (S, K)>);
+pub struct Added<S, K, N>(PhantomData<fn() -> (S, K, N)>);
 
 /// Pairs two parallel nodes.
-pub fn pair<S, A, B>(_: &Added<S, A>, _: &Added<S, B>) -> Pair<S, A, B> {
+pub fn pair<S, A, B, M, N>(_: &Added<S, A, M>, _: &Added<S, B, N>) -> Pair<S, A, B> {
     Pair(PhantomData)
 }
 
@@ -202,7 +202,7 @@ pub struct Found<F> {
 }
 
 impl<F> Found<F> {
-    const fn new() -> Self {
+    pub(super) const fn new() -> Self {
         Self { field: PhantomData }
     }
 }

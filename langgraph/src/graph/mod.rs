@@ -30,7 +30,10 @@ pub use configured_node::ConfiguredNode;
 pub(crate) use defaults::Around;
 pub use entries::{EdgeSources, PathMapEntry};
 pub use into_node::IntoNode;
-pub(crate) use into_node::{NodeRef, NodeRefCx, NodeVal, NodeValCx};
+pub(crate) use into_node::{
+    AsyncOwnedCx, AsyncRef, AsyncRefCx, AsyncVal, AsyncValCx, BorrowingFn, ByNode, NodeRef,
+    NodeRefCx, NodeVal, NodeValCx, SyncRef, SyncRefCx, SyncVal, SyncValCx,
+};
 pub use into_worker::{ConfiguredWorker, IntoWorker, worker};
 #[doc(inline)]
 pub use langgraph_topology::{

@@ -41,6 +41,8 @@ pub use future::{NodeFuture, NodeMeta, NodeRun, OwnedFuture};
 pub use input::IntoInput;
 pub use node::Node;
 pub use once_key::OnceKey;
+#[doc(hidden)]
+pub use output::NamesTargets;
 pub use output::{IntoOutput, Output};
 pub use overwriting::Overwriting;
 pub use resources::{MissingResource, Resources};

@@ -188,3 +188,13 @@ impl<S, T: IntoOutput<S>, E: Into<NodeError>> IntoOutput<S> for Result<T, E> {
         self.map_err(Into::into)?.into_output()
     }
 }
+
+/// A return type that names targets, as a bound: [`IntoOutput::MAY_GOTO`] is true for it.
+pub trait NamesTargets {}
+
+impl<S: State> NamesTargets for Output<S> {}
+impl NamesTargets for Next {}
+impl<S: State> NamesTargets for Command<S> {}
+impl<S: State> NamesTargets for Vec<Command<S>> {}
+impl<T> NamesTargets for (T, Next) {}
+impl<T: NamesTargets, E> NamesTargets for Result<T, E> {}

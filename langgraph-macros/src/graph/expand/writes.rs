@@ -5,7 +5,7 @@ use quote::{quote, quote_spanned};
 
 use super::{Printer, at, private_at};
 use crate::diag::Range;
-use crate::graph::model::Beside;
+use crate::graph::model::{Beside, Node};
 
 /// `compile()` checks all further pairs: a large group has many of them, and each costs rustc some
 /// time.
@@ -24,13 +24,13 @@ impl Printer<'_> {
         pairs
     }
 
-    /// Returns the variable with the kind of a node, if the check needs it.
-    pub(super) fn kind_of(&self, name: &str) -> Option<Ident> {
-        let is = |vertex: usize| self.model.name(vertex) == name;
+    /// Returns the variable with the kind of a node, if a check needs it.
+    pub(super) fn kind_of(&self, node: &Node) -> Option<Ident> {
+        let is = |vertex: usize| self.model.name(vertex) == node.name;
         let mut pairs = self.beside.iter();
-        pairs
-            .any(|pair| is(pair.first) || is(pair.second))
-            .then(|| kind(name))
+        let is_checked =
+            pairs.any(|pair| is(pair.first) || is(pair.second)) || self.follows_edges(node);
+        is_checked.then(|| kind(&node.name))
     }
 
     /// Prints one check per pair.
@@ -75,6 +75,6 @@ impl Printer<'_> {
 }
 
 /// The variable with the kind of a node.
-fn kind(name: &str) -> Ident {
+pub(super) fn kind(name: &str) -> Ident {
     Ident::new(&format!("__node_{name}"), Span::mixed_site())
 }

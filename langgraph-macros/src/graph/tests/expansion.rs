@@ -21,8 +21,11 @@ fn a_chain() {
                 use ::langgraph::__private as __langgraph;
                 let mut __graph = __langgraph::closed();
                 let _ = [::langgraph::START, ::langgraph::END];
-                __langgraph::add(&mut __graph, "a", a);
-                __langgraph::add(&mut __graph, "b", nodes::b);
+                let __node_a = __langgraph::add(&mut __graph, "a", a);
+                let __node_b = __langgraph::add(&mut __graph, "b", nodes::b);
+                use __langgraph::UnknownGoto as _;
+                __langgraph::follows_edges(__node_a.goto());
+                __langgraph::follows_edges(__node_b.goto());
                 __langgraph::add_edges(
                     &mut __graph,
                     &[("__start__", "a"), ("a", "b"), ("b", "__end__")],
@@ -43,7 +46,9 @@ fn a_state_and_a_let() {
                 let a = a.retry(3);
                 let mut __graph = __langgraph::closed::<S>();
                 let _ = [::langgraph::START, ::langgraph::END];
-                __langgraph::add(&mut __graph, "a", a);
+                let __node_a = __langgraph::add(&mut __graph, "a", a);
+                use __langgraph::UnknownGoto as _;
+                __langgraph::follows_edges(__node_a.goto());
                 __langgraph::add_edges(&mut __graph, &[("__start__", "a"), ("a", "__end__")]);
                 __graph
             }
@@ -60,7 +65,7 @@ fn a_renamed_crate() {
                 use ::graphs::__private as __langgraph;
                 let mut __graph = __langgraph::closed();
                 let _ = [::graphs::START, ::graphs::END];
-                __langgraph::add(&mut __graph, "a", a);
+                let __node_a = __langgraph::add(&mut __graph, "a", a);
                 let __node_b = __langgraph::add(&mut __graph, "b", b);
                 let __node_c = __langgraph::add(&mut __graph, "c", c);
                 use __langgraph::UnknownWrites as _;
@@ -70,6 +75,10 @@ fn a_renamed_crate() {
                     let __both = __langgraph::pair(&__node_b, &__node_c).clash();
                     b_beside_c(__both.field);
                 }
+                use __langgraph::UnknownGoto as _;
+                __langgraph::follows_edges(__node_a.goto());
+                __langgraph::follows_edges(__node_b.goto());
+                __langgraph::follows_edges(__node_c.goto());
                 __langgraph::add_edges(
                     &mut __graph,
                     &[("__start__", "a"), ("a", "b"), ("a", "c"), ("b", "__end__"), ("c", "__end__")],
@@ -91,7 +100,7 @@ fn a_renamed_crate_with_every_construct() {
                 use __langgraph::{FutureAnswer as _, PlainAnswer as _, TryFutureAnswer as _};
                 let mut __graph = __langgraph::closed();
                 let _ = [::graphs::START, ::graphs::END, ::graphs::END, ::graphs::END];
-                __langgraph::add(&mut __graph, "a", a);
+                let __node_a = __langgraph::add(&mut __graph, "a", a);
                 let __worker_work = __langgraph::add_worker(
                     &mut __graph,
                     "work",
@@ -103,13 +112,13 @@ fn a_renamed_crate_with_every_construct() {
                     "b",
                     __langgraph::mentions([&b, &b]).of(b),
                 );
-                __langgraph::add(&mut __graph, "e", e);
+                let __node_e = __langgraph::add(&mut __graph, "e", e);
                 let __node_c = __langgraph::add(
                     &mut __graph,
                     "c",
                     __langgraph::mentions([&c]).of(c),
                 );
-                __langgraph::add(&mut __graph, "d", d);
+                let __node_d = __langgraph::add(&mut __graph, "d", d);
                 use __langgraph::UnknownWrites as _;
                 {
                     #[allow(non_snake_case)]
@@ -117,6 +126,12 @@ fn a_renamed_crate_with_every_construct() {
                     let __both = __langgraph::pair(&__node_b, &__node_c).clash();
                     b_beside_c(__both.field);
                 }
+                use __langgraph::UnknownGoto as _;
+                __langgraph::follows_edges(__node_a.goto());
+                __langgraph::follows_edges(__node_b.goto());
+                __langgraph::follows_edges(__node_e.goto());
+                __langgraph::follows_edges(__node_c.goto());
+                __langgraph::follows_edges(__node_d.goto());
                 __langgraph::add_edges(&mut __graph, &[("__start__", "a"), ("work", "__end__")]);
                 __langgraph::add_joins(&mut __graph, &[(&["b", "c"], "d")]);
                 __langgraph::ask_last(
@@ -227,8 +242,8 @@ fn groups() {
                 let _ = [::langgraph::START, ::langgraph::END];
                 let __node_a = __langgraph::add(&mut __graph, "a", a);
                 let __node_b = __langgraph::add(&mut __graph, "b", b);
-                __langgraph::add(&mut __graph, "c", c);
-                __langgraph::add(&mut __graph, "d", d);
+                let __node_c = __langgraph::add(&mut __graph, "c", c);
+                let __node_d = __langgraph::add(&mut __graph, "d", d);
                 use __langgraph::UnknownWrites as _;
                 {
                     #[allow(non_snake_case)]
@@ -236,6 +251,11 @@ fn groups() {
                     let __both = __langgraph::pair(&__node_a, &__node_b).clash();
                     a_beside_b(__both.field);
                 }
+                use __langgraph::UnknownGoto as _;
+                __langgraph::follows_edges(__node_a.goto());
+                __langgraph::follows_edges(__node_b.goto());
+                __langgraph::follows_edges(__node_c.goto());
+                __langgraph::follows_edges(__node_d.goto());
                 __langgraph::add_edges(
                     &mut __graph,
                     &[("__start__", "a"), ("__start__", "b"), ("b", "c"), ("d", "__end__")],
@@ -258,8 +278,12 @@ fn a_loop_mentions_a_node_twice() {
                 use __langgraph::{FutureAnswer as _, PlainAnswer as _, TryFutureAnswer as _};
                 let mut __graph = __langgraph::closed();
                 let _ = [::langgraph::START, ::langgraph::END, ::langgraph::END];
-                __langgraph::add(&mut __graph, "a", __langgraph::mentions([&a]).of(a));
-                __langgraph::add(&mut __graph, "b", b);
+                let __node_a = __langgraph::add(
+                    &mut __graph,
+                    "a",
+                    __langgraph::mentions([&a]).of(a),
+                );
+                let __node_b = __langgraph::add(&mut __graph, "b", b);
                 let __node_c = __langgraph::add(
                     &mut __graph,
                     "c",
@@ -277,6 +301,11 @@ fn a_loop_mentions_a_node_twice() {
                     let __both = __langgraph::pair(&__node_c, &__node_d).clash();
                     c_beside_d(__both.field);
                 }
+                use __langgraph::UnknownGoto as _;
+                __langgraph::follows_edges(__node_a.goto());
+                __langgraph::follows_edges(__node_b.goto());
+                __langgraph::follows_edges(__node_c.goto());
+                __langgraph::follows_edges(__node_d.goto());
                 __langgraph::add_edges(
                     &mut __graph,
                     &[("__start__", "a"), ("b", "a"), ("c", "__end__"), ("d", "__end__")],
@@ -324,7 +353,13 @@ fn an_if() {
                 use __langgraph::{FutureAnswer as _, PlainAnswer as _, TryFutureAnswer as _};
                 let mut __graph = __langgraph::closed();
                 let _ = [::langgraph::START, ::langgraph::END];
-                __langgraph::add(&mut __graph, "a", __langgraph::mentions([&a]).of(a));
+                let __node_a = __langgraph::add(
+                    &mut __graph,
+                    "a",
+                    __langgraph::mentions([&a]).of(a),
+                );
+                use __langgraph::UnknownGoto as _;
+                __langgraph::follows_edges(__node_a.goto());
                 __langgraph::add_edges(&mut __graph, &[("__start__", "a")]);
                 __langgraph::ask_last(
                     __langgraph::add_choice(
@@ -357,7 +392,13 @@ fn an_if() {
                 use __langgraph::{FutureAnswer as _, PlainAnswer as _, TryFutureAnswer as _};
                 let mut __graph = __langgraph::closed();
                 let _ = [::langgraph::START, ::langgraph::END];
-                __langgraph::add(&mut __graph, "a", __langgraph::mentions([&a]).of(a));
+                let __node_a = __langgraph::add(
+                    &mut __graph,
+                    "a",
+                    __langgraph::mentions([&a]).of(a),
+                );
+                use __langgraph::UnknownGoto as _;
+                __langgraph::follows_edges(__node_a.goto());
                 __langgraph::add_edges(&mut __graph, &[("__start__", "a")]);
                 __langgraph::ask_last(
                     __langgraph::add_choice(
@@ -396,8 +437,14 @@ fn an_else_if() {
                 use __langgraph::{FutureAnswer as _, PlainAnswer as _, TryFutureAnswer as _};
                 let mut __graph = __langgraph::closed();
                 let _ = [::langgraph::START, ::langgraph::END, ::langgraph::END];
-                __langgraph::add(&mut __graph, "a", __langgraph::mentions([&a]).of(a));
+                let __node_a = __langgraph::add(
+                    &mut __graph,
+                    "a",
+                    __langgraph::mentions([&a]).of(a),
+                );
                 let __worker_b = __langgraph::add_worker(&mut __graph, "b", b);
+                use __langgraph::UnknownGoto as _;
+                __langgraph::follows_edges(__node_a.goto());
                 __langgraph::add_edges(&mut __graph, &[("__start__", "a"), ("b", "__end__")]);
                 __langgraph::ask_last(
                     __langgraph::ask_first(
@@ -472,8 +519,10 @@ fn a_for() {
                 use __langgraph::{FutureAnswer as _, PlainAnswer as _, TryFutureAnswer as _};
                 let mut __graph = __langgraph::closed();
                 let _ = [::langgraph::START, ::langgraph::END];
-                __langgraph::add(&mut __graph, "plan", plan);
+                let __node_plan = __langgraph::add(&mut __graph, "plan", plan);
                 let __worker_write = __langgraph::add_worker(&mut __graph, "write", write);
+                use __langgraph::UnknownGoto as _;
+                __langgraph::follows_edges(__node_plan.goto());
                 __langgraph::add_edges(&mut __graph, &[("__start__", "plan"), ("write", "__end__")]);
                 __langgraph::ask_map(
                     __langgraph::add_map(&mut __graph, &["plan"], "write"),
@@ -512,12 +561,14 @@ fn a_for_in_an_arm() {
                 use __langgraph::{FutureAnswer as _, PlainAnswer as _, TryFutureAnswer as _};
                 let mut __graph = __langgraph::closed();
                 let _ = [::langgraph::START, ::langgraph::END, ::langgraph::END];
-                __langgraph::add(&mut __graph, "plan", plan);
+                let __node_plan = __langgraph::add(&mut __graph, "plan", plan);
                 let __worker_write = __langgraph::add_worker(
                     &mut __graph,
                     "write",
                     __langgraph::mentions([&write]).of(write),
                 );
+                use __langgraph::UnknownGoto as _;
+                __langgraph::follows_edges(__node_plan.goto());
                 __langgraph::add_edges(&mut __graph, &[("__start__", "plan"), ("write", "__end__")]);
                 __langgraph::ask_last(
                     __langgraph::add_switch(
@@ -584,11 +635,13 @@ fn a_goto() {
                     "planner",
                     __langgraph::mentions([&planner]).of(planner),
                 );
-                __langgraph::add(
+                let __node_search = __langgraph::add(
                     &mut __graph,
                     "search",
                     __langgraph::mentions([&search]).of(search),
                 );
+                use __langgraph::UnknownGoto as _;
+                __langgraph::follows_edges(__node_search.goto());
                 __langgraph::add_edges(
                     &mut __graph,
                     &[("__start__", "planner"), ("search", "planner")],
@@ -689,6 +742,9 @@ fn a_decision_after_any_of_several_nodes_and_by_name() {
                     let __both = __langgraph::pair(&__node_a, &__node_b).clash();
                     a_beside_b(__both.field);
                 }
+                use __langgraph::UnknownGoto as _;
+                __langgraph::follows_edges(__node_b.goto());
+                __langgraph::follows_edges(__node_a.goto());
                 __langgraph::add_edges(&mut __graph, &[("a", "b")]);
                 __langgraph::ask_last(
                     __langgraph::add_choice(

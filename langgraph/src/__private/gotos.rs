@@ -1,0 +1,107 @@
+//! Nodes whose return types name targets, as types: without a `goto [..]` beside them, they do not compile.
+//!
+//! Where the type of a node does not say what it returns, as after an option such as `.retry(3)`, [`Added`] has
+//! no `goto` of its own, and that of [`UnknownGoto`] finds nothing: `compile()` reports those.
+
+use std::future::Future;
+
+use super::writes::{Added, Found, Nothing};
+use crate::graph::{
+    AsyncOwnedCx, AsyncRef, AsyncRefCx, AsyncVal, AsyncValCx, BorrowingFn, ByNode, NodeRef,
+    NodeRefCx, NodeVal, NodeValCx, SyncRef, SyncRefCx, SyncVal, SyncValCx,
+};
+use crate::node::{Context, NamesTargets};
+
+/// The targets of a node that names some.
+#[derive(Debug)]
+pub enum Targets {}
+
+/// Not targets: a node without `goto [..]` follows its edges.
+#[diagnostic::on_unimplemented(
+    message = "this node may name the next node, and the graph does not say which ones",
+    label = "it returns `Command`, `Next` or a list of commands",
+    note = "declare the targets beside its edges: `node => goto [a, END];`",
+    note = "a node that only sets a field without its reducer needs no command: `update.overwrite_field(value)`"
+)]
+pub trait FollowsEdges {}
+
+#[diagnostic::do_not_recommend]
+impl FollowsEdges for Nothing {}
+
+/// Checks that a node without `goto [..]` names no targets.
+pub fn follows_edges<F: FollowsEdges>(_: Found<F>) {}
+
+/// A value whose method `run` returns a type that names targets.
+pub trait JumpingMethod<S> {}
+
+/// The kind of a node, a value of type `N`, whose return type names targets.
+pub trait JumpingKind<S, N> {
+    /// [`Targets`]. As a projection, it stays unknown for a value that is no node, which rustc reports by itself.
+    type Found;
+}
+
+macro_rules! jumping {
+    ($(($shape:ident, $output:ident $(, $meta:ident)?))*) => {$(
+        impl<S, N, $output: NamesTargets $(, $meta)?> JumpingKind<S, N> for ($shape, $output $(, $meta)?) {
+            type Found = Targets;
+        }
+    )*};
+}
+
+macro_rules! jumping_futures {
+    ($($shape:ident)*) => {$(
+        impl<S, N, F: Future<Output: NamesTargets>> JumpingKind<S, N> for ($shape, F) {
+            type Found = Targets;
+        }
+    )*};
+}
+
+macro_rules! jumping_borrowers {
+    ($($shape:ident<$lifetime:lifetime, $argument:ty, $of_static:ty>)*) => {$(
+        impl<S: 'static, N> JumpingKind<S, N> for ($shape,)
+        where
+            N: for<$lifetime> BorrowingFn<$lifetime, S, $argument>,
+            <N as BorrowingFn<'static, S, $of_static>>::Output: NamesTargets,
+        {
+            type Found = Targets;
+        }
+    )*};
+}
+
+jumping! {
+    (NodeRef, O, M)
+    (NodeRefCx, O, M)
+    (NodeVal, O, M)
+    (NodeValCx, O, M)
+    (SyncRef, O)
+    (SyncRefCx, O)
+    (SyncVal, O)
+    (SyncValCx, O)
+}
+jumping_futures!(AsyncVal AsyncOwnedCx);
+jumping_borrowers!(
+    AsyncRef<'x, &'x S, &'static S>
+    AsyncRefCx<'x, (&'x S, &'x Context), (&'static S, &'static Context)>
+    AsyncValCx<'x, (S, &'x Context), (S, &'static Context)>
+);
+
+impl<S, N: JumpingMethod<S>> JumpingKind<S, N> for ByNode {
+    type Found = Targets;
+}
+
+impl<S, K: JumpingKind<S, N>, N> Added<S, K, N> {
+    /// Finds the targets.
+    pub fn goto(&self) -> Found<K::Found> {
+        Found::new()
+    }
+}
+
+/// The fallback for a node that names no targets, or whose type does not say.
+pub trait UnknownGoto {
+    /// Finds nothing.
+    fn goto(&self) -> Found<Nothing> {
+        Found::new()
+    }
+}
+
+impl<S, K, N> UnknownGoto for Added<S, K, N> {}
