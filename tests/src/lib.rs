@@ -25,6 +25,9 @@ mod pages {
     #[doc = include_str!("../../README.md")]
     struct Readme;
 
+    #[doc = include_str!("../../README.zh.md")]
+    struct ReadmeZh;
+
     #[doc = include_str!("../../docs/introduction.md")]
     struct Introduction;
 

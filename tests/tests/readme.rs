@@ -20,6 +20,7 @@ mod agent {
     fn j13_the_readme_shows_the_picture_of_its_agent() -> Result<(), Box<dyn std::error::Error>> {
         let agent = agent()?;
         super::picture("README.md", "agent", &agent)?;
+        super::picture("README.zh.md", "agent", &agent)?;
         Ok(())
     }
 }
@@ -41,11 +42,13 @@ fn picture<S: langgraph::State>(
 }
 
 #[test]
-fn i3_the_readme_holds_the_agent_that_is_tested_here() {
-    assert!(
-        read("README.md").contains(include_str!("readme/agent.rs")),
-        "README.md does not hold tests/tests/readme/agent.rs word for word"
-    );
+fn i3_the_readmes_hold_the_agent_that_is_tested_here() {
+    for page in ["README.md", "README.zh.md"] {
+        assert!(
+            read(page).contains(include_str!("readme/agent.rs")),
+            "{page} does not hold tests/tests/readme/agent.rs word for word"
+        );
+    }
 }
 
 /// Returns the variants of an enum in one of our files: the lines with four spaces and a capital
@@ -104,7 +107,7 @@ fn links(text: &str) -> impl Iterator<Item = &str> {
 
 #[test]
 fn links_between_the_pages_lead_somewhere() {
-    let mut pages: Vec<_> = ["README.md", "CONTRIBUTING.md"]
+    let mut pages: Vec<_> = ["README.md", "README.zh.md", "CONTRIBUTING.md"]
         .map(|page| root().join(page))
         .into();
     let docs = std::fs::read_dir(root().join("docs")).unwrap();
