@@ -194,7 +194,7 @@ async fn routers_in_a_graph_that_keeps_nothing_find_their_answers() {
     assert_eq!(keys(&outcome), [("a", "way")]);
     let error = outer.thread("t").resume("way", 1).await.unwrap_err();
     assert!(
-        error.to_string().starts_with("node `inside/a` failed"),
+        error.to_string().starts_with("node `inside/a` waits on: "),
         "{error}"
     );
     let outcome = outer.thread("t").resume("way", "right").await.unwrap();

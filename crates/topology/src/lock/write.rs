@@ -25,7 +25,7 @@ const HEAD: &str = "\
 ///
 /// #[node(alias = "check")]
 /// async fn approve(_: &Order, cx: &Context) -> Result<OrderUpdate, NodeError> {
-///     let by: String = cx.interrupt("by", "Who approves?")?;
+///     let by: String = cx.interrupt("approver", "Who approves?")?;
 ///     Ok(OrderUpdate::default().lines(vec![by]))
 /// }
 ///
@@ -37,7 +37,7 @@ const HEAD: &str = "\
 ///   state Order
 ///   field lines Vec<String> reducer append
 ///   node approve alias check
-///     interrupt by String
+///     interrupt approver String
 ///   edge __start__ -> approve
 ///   edge approve -> __end__
 /// "));

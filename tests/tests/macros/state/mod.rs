@@ -210,12 +210,12 @@ fn the_fields_are_described() {
         state.fields(),
         [
             Field::plain("plain").typed("i64"),
-            Field::plain("reduced").typed("Vec<i64>").reduced(),
+            Field::plain("reduced").typed("Vec<i64>").reduced_by("append"),
             Field::plain("next").typed("i64").ephemeral(),
             Field::plain("handle").typed("Opaque").untracked(),
             Field::plain("notes")
                 .typed("Vec<String>")
-                .reduced()
+                .reduced_by("append")
                 .ephemeral()
                 .untracked(),
         ]
