@@ -1,6 +1,7 @@
 //! The lock of three examples, and sixty changes of them.
 
 #![allow(dead_code, reason = "the programs run in `examples.rs`")]
+#![allow(clippy::panic)] // helpers of tests are tests
 
 #[path = "../examples/human_in_the_loop.rs"]
 mod human_in_the_loop;

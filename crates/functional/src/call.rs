@@ -84,7 +84,7 @@ impl<K: Task> TaskCall<K> {
 )]
 pub trait OnContext {}
 
-/// Only for the message of [`OnContext`]: a call is awaited [on](TaskCall::on) a context.
+/// Only for the message of `OnContext`: a call is awaited [on](TaskCall::on) a context.
 impl<K: Task> Future for TaskCall<K>
 where
     Self: OnContext,

@@ -97,7 +97,9 @@ async fn write_todos(
     cx: &ToolContext<'_>,
 ) -> Result<String, ToolError> {
     let last = cx.messages().iter().rfind(|message| message.is_assistant());
-    let calls = last.map(|last| last.tool_calls()).unwrap_or_default();
+    let calls = last
+        .map(langgraph::message::Message::tool_calls)
+        .unwrap_or_default();
     let own = calls.iter().filter(|call| call.name == cx.call().name);
     if own.count() > 1 {
         return Err(ToolError::model(

@@ -237,7 +237,10 @@ async fn a_damaged_thread_is_named_and_keeps_no_other_from_maintenance() {
         let graph = forks(tables.saver());
         let threads = graph.threads();
         let listed = threads.list(ThreadFilter::new()).await.unwrap();
-        let damaged: Vec<_> = listed.iter().filter_map(|info| info.error()).collect();
+        let damaged: Vec<_> = listed
+            .iter()
+            .filter_map(langgraph::checkpoint::ThreadInfo::error)
+            .collect();
         assert_eq!((listed.len(), damaged.len()), (3, 1), "{sql}");
         let error = damaged[0].to_string();
         assert!(

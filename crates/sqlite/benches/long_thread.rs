@@ -53,7 +53,7 @@ async fn main() -> Outcome<()> {
     let saver = Arc::new(SqliteSaver::open(&path)?);
     let graph = chat::chat(MESSAGES, saver, watch)?;
     let done = graph.run(()).thread("t").limit(2 * MESSAGES).await?;
-    let messages = done.finished().unwrap().messages;
+    let messages = done.finished()?.messages;
     drop(graph);
     let seen = seen.lock().unwrap_or_else(PoisonError::into_inner).clone();
     let json = serde_json::to_vec(&messages)?;

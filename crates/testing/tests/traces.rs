@@ -3,7 +3,7 @@
 use langgraph::prelude::*;
 use langgraph_testing::Trace;
 
-fn fail(_: &i64) -> Result<i64, NodeError> {
+fn fail(_: i64) -> Result<i64, NodeError> {
     Err(NodeError::msg("the shop is closed"))
 }
 

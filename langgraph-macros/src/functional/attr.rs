@@ -30,7 +30,7 @@ enum Policy {
     Flag,
     /// The default argument, which depends on what the function is.
     Default,
-    Given(Expr),
+    Given(Box<Expr>),
 }
 
 impl Options {
@@ -53,13 +53,13 @@ impl Options {
             Some("crate") => self.root = Root::given(meta.value()?.parse()?),
             Some("name") => self.name = Some(meta.value()?.parse()?),
             Some("retry" | "timeout" | "idle_timeout") => {
-                let argument = Policy::Given(meta.value()?.parse()?);
+                let argument = Policy::Given(Box::new(meta.value()?.parse()?));
                 self.policies
                     .push((meta.path.require_ident()?.clone(), argument));
             }
             Some("cache") => {
                 let argument = if meta.input.peek(Token![=]) {
-                    Policy::Given(meta.value()?.parse()?)
+                    Policy::Given(Box::new(meta.value()?.parse()?))
                 } else {
                     Policy::Default
                 };

@@ -14,7 +14,7 @@ use crate::paths::Root;
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Key {
     kind: Kind,
-    key: String,
+    text: String,
     /// The text of the type; empty if it is unknown.
     ty: String,
 }
@@ -37,12 +37,12 @@ pub(super) fn constant(root: &Root, keys: &[Key]) -> TokenStream {
     if keys.is_empty() {
         return TokenStream::new();
     }
-    let keys = keys.iter().map(|Key { kind, key, ty }| {
+    let keys = keys.iter().map(|Key { kind, text, ty }| {
         let kind = match kind {
             Kind::Interrupt => quote!(Interrupt),
             Kind::Once => quote!(Once),
         };
-        quote!((#root::graph::KeyKind::#kind, #key, #ty))
+        quote!((#root::graph::KeyKind::#kind, #text, #ty))
     });
     quote! {
         const KEYS: &'static [(
@@ -80,7 +80,7 @@ fn read(tokens: TokenStream, found: &mut Vec<Key>) {
 
 /// Adds a key, or the type of a known one.
 fn add(key: Key, found: &mut Vec<Key>) {
-    let known = |one: &&mut Key| one.kind == key.kind && one.key == key.key;
+    let known = |one: &&mut Key| one.kind == key.kind && one.text == key.text;
     match found.iter_mut().find(known) {
         Some(known) if known.ty.is_empty() => known.ty = key.ty,
         Some(_) => {}
@@ -103,7 +103,11 @@ fn call(tokens: &[TokenTree]) -> Option<(Key, &[TokenTree])> {
         return None;
     };
     let key = literal(arguments.stream())?;
-    let key = Key { kind, key, ty };
+    let key = Key {
+        kind,
+        text: key,
+        ty,
+    };
     Some((key, after))
 }
 
@@ -192,7 +196,8 @@ mod tests {
     fn keys(body: &str) -> Vec<(Kind, String, String)> {
         let body = body.parse().expect("the text of a test is tokens");
         let keys = find(body).into_iter();
-        keys.map(|Key { kind, key, ty }| (kind, key, ty)).collect()
+        keys.map(|Key { kind, text, ty }| (kind, text, ty))
+            .collect()
     }
 
     #[test]

@@ -181,9 +181,12 @@ pub fn add_worker<S: State, T, K>(
     graph.add_worker(name, worker)
 }
 
+/// A state, a kind of node and a node, of which there is no value.
+type Types<S, K, N> = fn() -> (S, K, N);
+
 /// A node in the graph.
 #[derive(Debug)]
-pub struct Added<S, K, N>(PhantomData<fn() -> (S, K, N)>);
+pub struct Added<S, K, N>(PhantomData<Types<S, K, N>>);
 
 /// Pairs two parallel nodes.
 pub fn pair<S, A, B, M, N>(_: &Added<S, A, M>, _: &Added<S, B, N>) -> Pair<S, A, B> {

@@ -492,9 +492,12 @@ async fn recovery_passes_no_breakpoint_wherever_the_run_was_killed() {
     }
     graph.add_sequence(&["a", "b", "c"]);
     for after in [false, true] {
-        let stops = |graph: CompiledStateGraph<Diary>| match after {
-            true => graph.interrupt_after(["b"]),
-            false => graph.interrupt_before(["c"]),
+        let stops = |graph: CompiledStateGraph<Diary>| {
+            if after {
+                graph.interrupt_after(["b"])
+            } else {
+                graph.interrupt_before(["c"])
+            }
         };
         let mut killed = 0;
         for writes in 0.. {

@@ -148,7 +148,7 @@ fn tests_and_main_print_the_messages_of_errors() {
     assert!(shown.ends_with("the key is wrong"), "{shown}");
     let node = || Err(NodeError::from(model().map(|()| 0).unwrap_err()));
     assert_eq!(
-        printed(|| node().map(|_: ()| ()).map_err(Into::into)),
+        printed(|| node().map(|(): ()| ()).map_err(Into::into)),
         shown
     );
     let route = || tools_condition(&MessagesState::default()).map(drop);

@@ -23,10 +23,9 @@ pub(super) fn words(line: &str) -> Result<Vec<String>, ToolError> {
                 word.get_or_insert_default().push(next);
             }
             (Some('"'), '$' | '`') => return Err(refused(sign)),
-            (Some(_), sign) => word.get_or_insert_default().push(sign),
             (None, sign) if SIGNS.contains(sign) => return Err(refused(sign)),
             (None, sign) if sign.is_whitespace() => words.extend(word.take()),
-            (None, sign) => word.get_or_insert_default().push(sign),
+            (_, sign) => word.get_or_insert_default().push(sign),
         }
     }
     if quote.is_some() {

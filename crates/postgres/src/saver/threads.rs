@@ -50,9 +50,10 @@ pub(super) async fn list(
         Some(graph) => owners(client, Some(graph)).await?,
         None => Vec::new(),
     };
-    let readable = match filter.damaged {
-        true => owners(client, None).await?,
-        false => Vec::new(),
+    let readable = if filter.damaged {
+        owners(client, None).await?
+    } else {
+        Vec::new()
     };
     // Only the requested conditions, so that the indexes apply.
     let mut sql = "SELECT thread, head, version, status, updated_at, wake_at, owner,

@@ -1,5 +1,6 @@
 //! Operations on whole threads.
 
+use std::fmt::Write as _;
 use std::time::SystemTime;
 
 use langgraph_core::checkpoint::{Head, StorageUsage, ThreadFilter, ThreadInfo, ThreadKey};
@@ -87,7 +88,7 @@ fn found(connection: &Connection, filter: &ThreadFilter) -> rusqlite::Result<Vec
         values.push(Value::from(thread.clone()));
     }
     if let Some(graph) = &filter.graph {
-        sql += &format!(" AND (owner IS NULL OR {OWNED_BY_NONE_OF})");
+        let _ = write!(sql, " AND (owner IS NULL OR {OWNED_BY_NONE_OF})");
         values.push(Value::from(owners(connection, Some(graph))?));
     }
     if let Some(time) = filter.due_at {
@@ -96,7 +97,10 @@ fn found(connection: &Connection, filter: &ThreadFilter) -> rusqlite::Result<Vec
     }
     if filter.damaged {
         let head = "octet_length(head) <> 16";
-        sql += &format!(" AND ({UNKNOWN_STATUS} OR {head} OR {OWNED_BY_NONE_OF})");
+        let _ = write!(
+            sql,
+            " AND ({UNKNOWN_STATUS} OR {head} OR {OWNED_BY_NONE_OF})"
+        );
         values.push(Value::from(owners(connection, None)?));
     }
     // Few threads are due: the order of their names must not become the order of the search.

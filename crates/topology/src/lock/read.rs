@@ -126,17 +126,13 @@ fn graph<'l, 't>(
         if Some(line.depth) != own {
             return Err(line.unknown());
         }
-        let node = node(&line.words);
-        lines = match node {
-            Some(node) => {
-                let (node, behind) = inside(node, behind, line.depth)?;
-                graph.nodes.push(node);
-                behind
-            }
-            None => {
-                part(&mut graph, &line.words).ok_or_else(|| line.unknown())?;
-                behind
-            }
+        lines = if let Some(node) = node(&line.words) {
+            let (node, behind) = inside(node, behind, line.depth)?;
+            graph.nodes.push(node);
+            behind
+        } else {
+            part(&mut graph, &line.words).ok_or_else(|| line.unknown())?;
+            behind
         };
     }
     Ok((graph, lines))

@@ -49,6 +49,7 @@ macro_rules! statements {
     ($($name:ident { $($(#[$attribute:meta])* $field:ident: $ty:ty,)* })*) => {$(
         #[derive(Debug, Deserialize)]
         #[serde(deny_unknown_fields)]
+        #[allow(clippy::struct_field_names, reason = "a statement is known by its first field")]
         pub(in super::super) struct $name {
             $($(#[$attribute])* pub(super) $field: $ty,)*
         }

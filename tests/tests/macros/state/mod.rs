@@ -210,7 +210,9 @@ fn the_fields_are_described() {
         state.fields(),
         [
             Field::plain("plain").typed("i64"),
-            Field::plain("reduced").typed("Vec<i64>").reduced_by("append"),
+            Field::plain("reduced")
+                .typed("Vec<i64>")
+                .reduced_by("append"),
             Field::plain("next").typed("i64").ephemeral(),
             Field::plain("handle").typed("Opaque").untracked(),
             Field::plain("notes")

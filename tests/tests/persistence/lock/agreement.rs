@@ -51,7 +51,7 @@ fn answers(outcome: &[langgraph::interrupt::Interrupt]) -> Vec<(String, serde_js
             Some("flag") => serde_json::json!(true),
             _ => serde_json::json!(7),
         };
-        (asked.id.to_string(), answer)
+        (asked.id.clone(), answer)
     });
     answers.collect()
 }

@@ -60,6 +60,7 @@ impl Change {
 
 impl Spec {
     /// Changes the graph in one way; false if it has nothing to change so.
+    #[expect(clippy::too_many_lines, reason = "an arm for each change")]
     pub(super) fn change(&mut self, change: Change, rng: &mut Rng) -> bool {
         let new = format!("new{}", self.nodes.len());
         match change {

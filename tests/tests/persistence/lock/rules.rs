@@ -190,6 +190,9 @@ fn keys_of_a_node_are_kept() {
     accepted(&before, &now);
 }
 
+/// A change, and what is reported of it.
+type Case<'a> = (&'a dyn Fn(&mut Topology), &'a str);
+
 #[test]
 fn fields_are_kept_or_migrated() {
     let before = sequence(&["a"]);
@@ -198,7 +201,7 @@ fn fields_are_kept_or_migrated() {
         change(&mut now);
         now
     };
-    let cases: [(&dyn Fn(&mut Topology), &str); 5] = [
+    let cases: [Case<'_>; 5] = [
         (
             &|now| "sum".clone_into(&mut now.fields[1].name),
             "threads hold field `total`, which is gone: if it was renamed, write `#[state(alias = \"total\")]` on the new field; if not, convert what is stored by `#[state(version = 1, migrate = …)]` on the state",
