@@ -4,6 +4,8 @@
 #![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
 
 use langgraph_core::checkpoint::{
     Administration, Base, Batch, CheckpointId, CheckpointRecord, Checkpointer, ListOptions,
@@ -85,4 +87,19 @@ async fn a_long_log_keeps_its_records() {
 async fn a_log_takes_checkpoints_whose_ids_go_back() {
     write_and_read(|index| CHECKPOINTS - 1 - index).await;
     write_and_read(|index| index * 77 % CHECKPOINTS).await;
+}
+
+#[test]
+fn a_write_ends_when_it_is_first_polled() {
+    let saver = MemorySaver::new();
+    assert!(saver.is_immediate());
+    let id = CheckpointId::after(None);
+    let batch = Batch {
+        checkpoints: vec![checkpoint(id, None)],
+        ..Batch::default()
+    };
+    let key = ThreadKey::root("t");
+    let mut write = pin!(saver.put(&key, batch));
+    let mut cx = Context::from_waker(Waker::noop());
+    assert!(matches!(write.as_mut().poll(&mut cx), Poll::Ready(Ok(()))));
 }

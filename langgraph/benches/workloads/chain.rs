@@ -88,7 +88,7 @@ pub(crate) fn plain(nodes: usize) -> Pair {
         let (graph, last) = (graph.clone(), last.clone());
         Box::pin(async move {
             let run = graph.run(()).limit(expected).interrupt_after([last]);
-            run.await.unwrap().finished().unwrap()
+            run.await.unwrap().into_state_so_far()
         })
     })
 }

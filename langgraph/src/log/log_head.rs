@@ -7,7 +7,7 @@ use tokio::sync::Notify;
 
 use super::run_guard::RunGuard;
 use super::unbroken::Unbroken;
-use langgraph_core::checkpoint::{Batch, Checkpointer, Head, Owner, Payload, ThreadKey};
+use langgraph_core::checkpoint::{Batch, Checkpointer, Head, Owner, Payload, RunStatus, ThreadKey};
 use langgraph_core::error::CheckpointError;
 
 /// The head of a log. Writers wait for each other.
@@ -113,24 +113,33 @@ impl LogHead {
     /// Once the saver has begun, it ends in the background if the future is dropped: a saver may go on
     /// with a write that nothing awaits any more. The next writer, and a run that is stopped, wait for it.
     pub(crate) async fn put(self: &Arc<Self>, mut batch: Batch) -> Result<(), CheckpointError> {
-        let turn = self.turn().await;
+        let mut turn = self.turn().await;
         batch.head = turn.end.head;
         batch.owner.clone_from(&turn.end.owner);
-        match self.guard.as_ref().map(RunGuard::record) {
-            Some(Some(record)) => {
-                Unbroken::new(async move {
-                    let stored = turn.put(batch).await;
-                    drop(record);
-                    stored
-                })
-                .await
+        let (next, status) = (batch.next_head(), batch.status);
+        let record = match self.guard.as_ref().map(RunGuard::record) {
+            Some(None) => {
+                return Err(CheckpointError::storage(
+                    "the run has ended; a task that outlived it writes nothing",
+                ));
             }
-            Some(None) => Err(CheckpointError::storage(
-                "the run has ended; a task that outlived it writes nothing",
-            )),
+            Some(Some(record)) if !self.saver.is_immediate() => {
+                let write = async move {
+                    let log = Arc::clone(&turn.log);
+                    let stored = log.saver.put(&log.key, batch).await;
+                    let noted = turn.note(stored, next, status);
+                    drop(record);
+                    noted
+                };
+                return Unbroken::new(write).await;
+            }
             // What writes later, or at the end of the run, knows itself what is stored.
-            None => turn.put(batch).await,
-        }
+            record => record.flatten(),
+        };
+        let stored = self.saver.put(&self.key, batch).await;
+        let noted = turn.note(stored, next, status);
+        drop(record);
+        noted
     }
 
     /// Waits until no other writer appends.
@@ -173,23 +182,21 @@ struct Turn {
 }
 
 impl Turn {
-    async fn put(mut self, batch: Batch) -> Result<(), CheckpointError> {
-        let (next, status) = (batch.next_head(), batch.status);
-        let LogHead {
-            saver, key, guard, ..
-        } = &*self.log;
-        match saver.put(key, batch).await {
-            Ok(()) => {
-                self.end.head = next;
-                self.end.owner = None;
-                self.end.last_error = None;
-                if let (Some(guard), true) = (guard, key.namespace.is_empty()) {
-                    guard.stored(status);
-                }
-                Ok(())
-            }
-            Err(error) => Err(self.end.failed(error)),
+    /// Notes what is stored, or why it could not be stored.
+    fn note(
+        &mut self,
+        stored: Result<(), CheckpointError>,
+        next: Option<Head>,
+        status: RunStatus,
+    ) -> Result<(), CheckpointError> {
+        stored.map_err(|error| self.end.failed(error))?;
+        self.end.head = next;
+        self.end.owner = None;
+        self.end.last_error = None;
+        if let (Some(guard), true) = (&self.log.guard, self.log.key.namespace.is_empty()) {
+            guard.stored(status);
         }
+        Ok(())
     }
 }
 

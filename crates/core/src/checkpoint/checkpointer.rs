@@ -121,6 +121,13 @@ pub trait Checkpointer: Send + Sync + 'static {
     /// as they are.
     fn formats(&self) -> Option<&Formats>;
 
+    /// Returns true if [`put`](Self::put) ends when it is first polled, as in memory: nothing can cut
+    /// such a write off. Other writes are kept going if the run that has begun them is dropped. The
+    /// default is false.
+    fn is_immediate(&self) -> bool {
+        false
+    }
+
     /// Stores a batch atomically. An empty batch only raises the version of the log, so that a
     /// writer with the old version is refused.
     ///

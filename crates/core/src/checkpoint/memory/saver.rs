@@ -90,6 +90,10 @@ impl Checkpointer for MemorySaver {
         None
     }
 
+    fn is_immediate(&self) -> bool {
+        true
+    }
+
     async fn put(&self, key: &ThreadKey, batch: Batch) -> Result<(), CheckpointError> {
         let mut threads = self.threads();
         let log = threads
