@@ -19,10 +19,26 @@ use langgraph::state::Reducer;
 /// # Wire form
 ///
 /// An object of values by name. In an update, `{"$add": n}`, `{"$append": [..]}` and `{"$merge": {..}}`
-/// stand for what is added to the value; in `$merge`, `null` removes an entry.
+/// stand for what is added to the value; in `$merge`, `null` removes an entry. Without a field it is null: a
+/// server leaves it out.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
+#[serde(
+    from = "Option<BTreeMap<String, FieldWrite>>",
+    into = "Option<BTreeMap<String, FieldWrite>>"
+)]
 pub struct MiddlewareFields(BTreeMap<String, FieldWrite>);
+
+impl From<Option<BTreeMap<String, FieldWrite>>> for MiddlewareFields {
+    fn from(fields: Option<BTreeMap<String, FieldWrite>>) -> Self {
+        Self(fields.unwrap_or_default())
+    }
+}
+
+impl From<MiddlewareFields> for Option<BTreeMap<String, FieldWrite>> {
+    fn from(fields: MiddlewareFields) -> Self {
+        Some(fields.0).filter(|fields| !fields.is_empty())
+    }
+}
 
 /// The reducer of a field of [`MiddlewareFields`]: each write has its own rule.
 ///
