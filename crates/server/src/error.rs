@@ -2,7 +2,7 @@
 
 use crate::queue::QueueError;
 use axum::Json;
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use langgraph::error::{AgentError, CheckpointError};
 use langgraph_store::StoreError;
@@ -116,6 +116,14 @@ impl ApiError {
     }
 }
 
+impl ApiError {
+    /// Returns the header that says when to try again, if that makes sense.
+    pub(crate) fn retry_after(&self) -> Option<(HeaderName, HeaderValue)> {
+        let is_away = self.status == StatusCode::SERVICE_UNAVAILABLE;
+        is_away.then(|| (header::RETRY_AFTER, HeaderValue::from_static("1")))
+    }
+}
+
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let body = Json(json!({"detail": self.detail}));
@@ -123,10 +131,9 @@ impl IntoResponse for ApiError {
             let scheme = [(header::WWW_AUTHENTICATE, "Bearer")];
             return (self.status, scheme, body).into_response();
         }
-        if self.status == StatusCode::SERVICE_UNAVAILABLE {
-            return (self.status, [(header::RETRY_AFTER, "1")], body).into_response();
-        }
-        (self.status, body).into_response()
+        let mut response = (self.status, body).into_response();
+        response.headers_mut().extend(self.retry_after());
+        response
     }
 }
 

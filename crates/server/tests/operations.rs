@@ -10,6 +10,7 @@ use langgraph::graph::StateGraph;
 use langgraph::message::{Message, MessageChunk};
 use langgraph::node::Context;
 use langgraph::{State, node};
+use langgraph_agent::schema_of;
 use langgraph_server::{GraphHandle, RunContext, Server};
 use langgraph_store::{HashingEmbedder, StoreOptions};
 use reqwest::Method;
@@ -45,15 +46,19 @@ impl Default for Style {
     }
 }
 
+/// What is meant.
+#[derive(Deserialize, JsonSchema)]
+struct Answer(String);
+
 #[node(interrupts)]
 async fn answer(state: &Desk, cx: &Context) -> Result<DeskUpdate, NodeError> {
     let style: Style = cx.resource::<RunContext>()?.read()?;
     let text = state.messages.last().map(|last| last.text().into_owned());
     let mut text = text.unwrap_or_default();
     if text == "ask" {
-        let schema = json!({"type": "string"});
+        let schema = schema_of::<Answer>();
         let question = json!({"question": "which?", "response_schema": schema});
-        text = cx.interrupt("which", &question)?;
+        Answer(text) = cx.interrupt("which", &question)?;
     }
     let city = state.city.clone().unwrap_or_default();
     let said = format!("{}: {text}{city}", style.greeting);
@@ -417,7 +422,7 @@ async fn an_interrupt_has_the_schema_of_its_answer() {
     let body = json!({"assistant_id": "desk", "input": {"messages": "ask"}});
     run(&api, &thread, body).await;
     let state = api.get(&format!("/threads/{thread}/state")).await;
-    let schema = json!({"type": "string"});
+    let schema = json!({"type": "string", "description": "What is meant."});
     assert_eq!(state["interrupts"][0]["response_schema"], schema, "{state}");
     assert_eq!(
         state["tasks"][0]["interrupts"][0]["response_schema"],

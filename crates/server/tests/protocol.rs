@@ -43,13 +43,23 @@ fn ask(_: &Notes, cx: &Context) -> Result<NotesUpdate, NodeError> {
     Ok(NotesUpdate::default().notes(vec![answer]))
 }
 
+#[node]
+async fn report(_: &MessagesState, cx: &Context) -> Result<MessagesStateUpdate, NodeError> {
+    cx.emit(json!({"name": "progress", "step": 1})).await?;
+    cx.emit("half").await?;
+    Ok(MessagesStateUpdate::default().messages(vec![Message::assistant("done").with_id("m1")]))
+}
+
 fn server() -> Server {
     let mut chat = StateGraph::<MessagesState>::new();
     chat.add_node("say", say).add_sequence(&["say"]);
     let mut asks = StateGraph::<Notes>::new();
     asks.add_node("ask", ask).add_sequence(&["ask"]);
+    let mut reports = StateGraph::<MessagesState>::new();
+    reports.add_node("report", report).add_sequence(&["report"]);
     Server::new()
         .show_node_errors()
+        .graph("reports", reports.compile().unwrap())
         .graph("chat", chat.compile().unwrap())
         .graph("asks", asks.compile().unwrap())
 }
@@ -65,6 +75,26 @@ async fn command(api: &Api, thread: &str, method: &str, params: Value) -> Value 
 
 /// Reads events of a thread until that many runs have ended.
 async fn events(api: &Api, thread: &str, body: Value, ends: usize) -> Vec<Value> {
+    let has_ended = |text: &str| {
+        let ended = ["completed", "interrupted", "failed"].map(|end| {
+            text.matches(&format!("\"event\":\"{end}\",\"graph_name\""))
+                .count()
+                + text
+                    .matches(&format!("\"error\":\"it broke\",\"event\":\"{end}\""))
+                    .count()
+        });
+        ended.iter().sum::<usize>() >= ends
+    };
+    events_until(api, thread, body, has_ended).await
+}
+
+/// Reads events of a thread until their text is enough.
+async fn events_until(
+    api: &Api,
+    thread: &str,
+    body: Value,
+    is_enough: impl Fn(&str) -> bool,
+) -> Vec<Value> {
     let path = format!("/threads/{thread}/stream/events");
     let answer = api.send(Method::POST, &path, body).await;
     assert_eq!(answer.status(), 200);
@@ -73,14 +103,7 @@ async fn events(api: &Api, thread: &str, body: Value, ends: usize) -> Vec<Value>
     let reading = async {
         while let Some(Ok(part)) = bytes.next().await {
             text.push_str(&String::from_utf8_lossy(&part));
-            let ended = ["completed", "interrupted", "failed"].map(|end| {
-                text.matches(&format!("\"event\":\"{end}\",\"graph_name\""))
-                    .count()
-                    + text
-                        .matches(&format!("\"error\":\"it broke\",\"event\":\"{end}\""))
-                        .count()
-            });
-            if ended.iter().sum::<usize>() >= ends {
+            if is_enough(&text) {
                 return;
             }
         }
@@ -171,16 +194,25 @@ async fn l2_a_run_is_streamed_as_events_of_the_protocol_and_again_the_same() {
 async fn l2_an_interrupt_is_sent_and_answered() {
     let api = Api::serve(server()).await;
     let thread = api.thread().await;
-    let params = json!({"assistant_id": "asks", "input": {}});
+    let params = json!({"assistant_id": "asks", "input": {"notes": ["first"]}});
     command(&api, &thread, "run.start", params).await;
-    let received = events(&api, &thread, json!({"channels": ALL}), 1).await;
+    // The values come once more after the end, for clients that leave their loop at an interrupt.
+    let is_enough = |text: &str| {
+        let end = text.split_once("\"event\":\"interrupted\"");
+        end.is_some_and(|(_, rest)| rest.contains("event: values") && rest.ends_with("\n\n"))
+    };
+    let received = events_until(&api, &thread, json!({"channels": ALL}), is_enough).await;
     let asked = received
         .iter()
         .find(|event| event["method"] == "input.requested");
     let asked = &asked.unwrap()["params"]["data"];
     assert_eq!(asked["payload"], json!({"question": "Well?"}));
     assert_eq!(asked["value"], asked["payload"]);
-    assert_eq!(names(&received).last().unwrap(), "lifecycle/interrupted");
+    let names = names(&received);
+    let order = ["input.requested", "lifecycle/interrupted", "values"];
+    assert_eq!(names[names.len() - 3..], order);
+    let values = &received[received.len() - 1]["params"]["data"];
+    assert_eq!(*values, json!({"notes": ["first"]}));
 
     let wrong = json!({"interrupt_id": "bad", "response": 1});
     let refused = command(&api, &thread, "input.respond", wrong).await;
@@ -195,6 +227,34 @@ async fn l2_an_interrupt_is_sent_and_answered() {
         last["error"].as_str().unwrap().contains("it broke"),
         "{last}"
     );
+}
+
+#[tokio::test]
+async fn custom_events_are_read_by_both_clients_and_no_message_is_made_up() {
+    let api = Api::serve(server()).await;
+    let thread = api.thread().await;
+    let params = json!({"assistant_id": "reports", "input": {}});
+    command(&api, &thread, "run.start", params).await;
+    let channels = json!({"channels": ["custom", "messages", "lifecycle", "values"]});
+    let received = events(&api, &thread, channels, 1).await;
+    let custom: Vec<_> = received
+        .iter()
+        .filter(|event| event["method"] == "custom")
+        .map(|event| &event["params"]["data"])
+        .collect();
+    let progress = json!({"name": "progress", "step": 1});
+    assert_eq!(
+        custom,
+        [
+            &json!({"name": "progress", "step": 1, "payload": progress}),
+            &json!({"name": null, "payload": "half"}),
+        ]
+    );
+    // The node returns a message that no model has streamed: it is in the values alone.
+    assert!(received.iter().all(|event| event["method"] != "messages"));
+    let last = received.iter().rfind(|event| event["method"] == "values");
+    let messages = &last.unwrap()["params"]["data"]["messages"];
+    assert_eq!(messages[0]["id"], "m1", "{messages}");
 }
 
 #[tokio::test]

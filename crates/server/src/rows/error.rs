@@ -16,6 +16,8 @@ pub(crate) enum RowsError {
         "the tables of the server have version {found}; this program knows version {known}: use a newer one"
     )]
     Newer { found: i64, known: i64 },
+    #[error("a call of the database has not ended: {0}")]
+    Unended(#[from] tokio::task::JoinError),
     #[error(transparent)]
     Queue(#[from] QueueError),
 }

@@ -24,6 +24,7 @@ mod search;
 mod settings;
 mod shelf;
 mod signal_words;
+mod sqlite;
 mod statement;
 mod threads;
 mod times;

@@ -94,7 +94,7 @@ impl Watch {
         if watch.peers.has_others() {
             tokio::time::sleep(ALONE * 2).await;
         }
-        // From now on it looks from an async task, which waits for no writer.
+        // From now on it waits for no writer: a later look does what this one could not.
         watch.connection.busy_timeout(Duration::ZERO)?;
         Ok(watch)
     }
@@ -196,7 +196,15 @@ pub(super) async fn listen(mut watch: Watch, signals: broadcast::Sender<Signal>)
     let mut fails = false;
     // The rows hold the other sender.
     while signals.strong_count() > 1 {
-        match watch.look() {
+        let look = move || {
+            let found = watch.look();
+            (watch, found)
+        };
+        let Ok((back, found)) = tokio::task::spawn_blocking(look).await else {
+            return; // The program ends.
+        };
+        watch = back;
+        match found {
             Ok(found) => {
                 fails = false;
                 for signal in found {

@@ -57,7 +57,7 @@ impl Rows {
         };
         match tokio::task::spawn_blocking(move || vacuum(&file)).await {
             // Another process writes: a later round does it.
-            Ok(Err(error)) if super::db::is_busy(&error) => Ok(()),
+            Ok(Err(error)) if super::sqlite::is_busy(&error) => Ok(()),
             Ok(done) => Ok(done.map_err(RowsError::from)?),
             Err(error) => {
                 tracing::error!(%error, "failed to give space back");

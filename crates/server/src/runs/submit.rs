@@ -76,22 +76,48 @@ pub(crate) async fn cancel(app: &Arc<App>, run: &str, action: Cancel) -> ApiResu
 }
 
 /// Cancels a run when its client leaves before the end.
-pub(crate) struct Disconnect(Option<(Arc<App>, String)>);
+pub(crate) struct Disconnect {
+    run: Option<(Arc<App>, String)>,
+    can_return: bool,
+}
 
 impl Disconnect {
     pub(crate) fn new(app: &Arc<App>, run: &str, cancels: bool) -> Self {
-        Self(cancels.then(|| (Arc::clone(app), run.to_owned())))
+        Self {
+            run: cancels.then(|| (Arc::clone(app), run.to_owned())),
+            can_return: true,
+        }
+    }
+
+    /// The client has no way to read the rest of a run whose connection has ended.
+    pub(crate) fn without_return(mut self) -> Self {
+        self.can_return = false;
+        self
+    }
+
+    /// The server stops while the client reads. The run of a client that can come back goes on in
+    /// another process; that of another client is cancelled, as it will be asked for again.
+    pub(crate) async fn broken_off(&mut self) {
+        if let Some((app, run)) = self.run.take()
+            && !self.can_return
+            && let Err(error) = cancel(&app, &run, Cancel::Interrupt).await
+        {
+            tracing::error!(
+                ?error,
+                "failed to cancel the run of a client that cannot return"
+            );
+        }
     }
 
     /// The run has ended, or its client no longer matters.
     pub(crate) fn disarm(&mut self) {
-        self.0 = None;
+        self.run = None;
     }
 }
 
 impl Drop for Disconnect {
     fn drop(&mut self) {
-        if let Some((app, run)) = self.0.take()
+        if let Some((app, run)) = self.run.take()
             && let Ok(runtime) = tokio::runtime::Handle::try_current()
         {
             runtime.spawn(async move {

@@ -60,6 +60,8 @@ pub(crate) struct V2 {
     subgraphs: BTreeSet<Vec<String>>,
     /// Values that wait for their checkpoint, and their namespace.
     held: Option<(Vec<String>, Value)>,
+    /// The values of the root graph at its newest interrupt.
+    at_interrupt: Option<Value>,
     has_checkpoints: bool,
     has_begun: bool,
     has_ended: bool,
@@ -130,6 +132,7 @@ impl V2 {
             started: BTreeSet::new(),
             subgraphs: BTreeSet::new(),
             held: None,
+            at_interrupt: None,
             has_checkpoints: false,
             has_begun: false,
             has_ended: false,
@@ -173,14 +176,12 @@ impl V2 {
                 }
                 out.push("updates", namespace, data);
             }
-            StreamEventKind::Interrupt { interrupt, .. } => {
+            StreamEventKind::Interrupt { interrupt, values } => {
                 self.finish_messages(namespace, out);
                 out.push("input.requested", namespace, requested(interrupt));
+                self.at_interrupt.clone_from(values);
             }
-            StreamEventKind::Custom(value) => {
-                let data = json!({"payload": value, "name": value["name"]});
-                out.push("custom", namespace, data);
-            }
+            StreamEventKind::Custom(value) => out.push("custom", namespace, custom(value)),
             StreamEventKind::TaskStarted { .. } => {
                 self.finish_messages(namespace, out);
                 out.task(namespace, &event.kind);
@@ -271,13 +272,8 @@ impl V2 {
                     self.finish_messages(namespace, out);
                 }
             }
-            Some("ai") => {
-                let (said, calls) = whole(message);
-                for said in said {
-                    out.push("messages", namespace, said);
-                }
-                self.expect(namespace, calls);
-            }
+            // No model has streamed it: it is in the values, and only its calls are followed.
+            Some("ai") => self.expect(namespace, whole(message).1),
             Some("tool") => {
                 self.tools_start(namespace, out);
                 let call = message["tool_call_id"].clone();
@@ -367,7 +363,24 @@ impl V2 {
             end["error"] = json!(error);
         }
         out.push("lifecycle", &[], end);
+        // Clients that leave the loop over the values at an interrupt read them once more.
+        let values = self.at_interrupt.take();
+        if let (EndStatus::Interrupted, Some(values)) = (status, values) {
+            out.push("values", &[], values_out(values));
+        }
     }
+}
+
+/// Returns a custom event in a form that holds the value itself, which the Python client gives to
+/// its program, and `payload`, which the JavaScript client does.
+fn custom(value: &Value) -> Value {
+    let mut data = json!({"payload": value, "name": value["name"]});
+    if let (Value::Object(data), Value::Object(own)) = (&mut data, value) {
+        for (name, value) in own {
+            data.entry(name.as_str()).or_insert_with(|| value.clone());
+        }
+    }
+    data
 }
 
 fn requested(interrupt: &OpenInterrupt) -> Value {

@@ -48,6 +48,8 @@ pub(super) async fn run(
             let guard = Disconnect::new(&app, &run.row.run_id, run.cancel_on_disconnect);
             Sse::new(whole(encoded(run.events, encoder, guard)).boxed())
         }
+        // The server stops, or is full: another one may take the request.
+        Err(error) if error.retry_after().is_some() => return Err(error),
         Err(error) => refused(encoder, &error),
     };
     Ok(event_stream(permit, HeaderMap::new(), sse))
@@ -67,8 +69,8 @@ fn whole(
     frames.map(|frame| {
         frame.unwrap_or_else(|_| {
             let error = serde_json::json!({
-                "type": "RUN_ERROR", "message": "the server stops; try again",
-                "code": "Unavailable",
+                "type": "RUN_ERROR", "code": "Unavailable",
+                "message": "the server stops; the run goes on, and its messages come to the thread",
             });
             Frame::data_only(error.to_string())
         })

@@ -46,7 +46,15 @@ fn error(status: StatusCode, message: &str, code: &str) -> Response {
 }
 
 fn refused(problem: &ApiError) -> Response {
-    error(problem.status(), problem.detail(), "invalid_request")
+    let status = problem.status();
+    let code = if status == StatusCode::SERVICE_UNAVAILABLE {
+        "unavailable"
+    } else {
+        "invalid_request"
+    };
+    let mut response = error(status, problem.detail(), code);
+    response.headers_mut().extend(problem.retry_after());
+    response
 }
 
 /// Returns the graphs that hold a conversation, by name.
@@ -104,7 +112,7 @@ pub(super) async fn complete(app: Access, Body(given): Body<Completion>) -> Resp
         Ok(run) => run,
         Err(problem) => return refused(&problem),
     };
-    let guard = Disconnect::new(&app, &run.row.run_id, run.cancel_on_disconnect);
+    let guard = Disconnect::new(&app, &run.row.run_id, run.cancel_on_disconnect).without_return();
     let head = ResponseHead::new(&given.model);
     if given.stream {
         let usage = given.stream_options["include_usage"] == true;
@@ -128,7 +136,7 @@ async fn answered(
             Ok(Some(event)) => drop(answer.event(&event)),
             Ok(None) => break,
             Err(BrokenOff) => {
-                guard.disarm();
+                guard.broken_off().await;
                 return refused(&ApiError::unavailable());
             }
         }

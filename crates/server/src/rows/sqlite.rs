@@ -1,0 +1,177 @@
+//! Statements in SQLite.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, TransactionBehavior};
+use tokio::sync::Mutex;
+use tokio::task::spawn_blocking;
+
+use super::RowsError;
+use super::cells::{Cell, Line};
+use super::statement::Statement;
+
+/// A connection to a file, or to rows in memory. Its calls are made one after the other, on threads
+/// on which waiting for a disk stops no task.
+pub(crate) struct Sqlite(Arc<Mutex<Connection>>);
+
+/// How long a call waits for another process that writes to the file.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What the words are in SQLite.
+const WORDS: [(&str, &str); 7] = [
+    ("{NOW}", "CAST(unixepoch('subsec') * 1000 AS INTEGER)"),
+    ("{LOCK}", ""),
+    ("{SKIP}", ""),
+    ("{SHARE}", ""),
+    ("{GATE}", "1"),
+    ("{GATE_OF}", "length(?1)"),
+    ("{EACH}", "(SELECT value AS e FROM json_each(?3))"),
+];
+
+fn in_sqlite(sql: &str) -> String {
+    let mut text = String::with_capacity(sql.len() + 128);
+    let mut rest = sql;
+    while let Some(at) = rest.find(['{', '$']) {
+        let (before, from) = rest.split_at(at);
+        text.push_str(before);
+        let word = WORDS
+            .iter()
+            .find_map(|(word, is)| Some((*is, from.strip_prefix(word)?)));
+        let (is, after) = match (word, from.strip_prefix('$')) {
+            (Some(word), _) => word,
+            (None, Some(after)) => ("?", after),
+            (None, None) => from.split_at(1),
+        };
+        text.push_str(is);
+        rest = after;
+    }
+    text.push_str(rest);
+    text
+}
+
+fn run_in_sqlite(
+    connection: &Connection,
+    statement: &Statement,
+) -> rusqlite::Result<(Vec<Line>, u64)> {
+    let mut prepared = connection.prepare_cached(&in_sqlite(statement.sql))?;
+    let columns = prepared.column_count();
+    let mut rows = prepared.query(rusqlite::params_from_iter(&statement.parameters))?;
+    let mut lines = Vec::new();
+    while let Some(row) = rows.next()? {
+        let cells = (0..columns).map(|column| {
+            Ok(match row.get_ref(column)? {
+                ValueRef::Integer(number) => Cell::Int(number),
+                ValueRef::Text(text) => Cell::Text(String::from_utf8_lossy(text).into_owned()),
+                _ => Cell::Null,
+            })
+        });
+        lines.push(Line::new(cells.collect::<rusqlite::Result<_>>()?));
+    }
+    drop(rows);
+    drop(prepared);
+    Ok((lines, connection.changes()))
+}
+
+fn run_together(
+    connection: &mut Connection,
+    statements: &[Statement],
+) -> rusqlite::Result<Vec<Vec<Line>>> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let answers = statements.iter();
+    let answers = answers.map(|statement| Ok(run_in_sqlite(&transaction, statement)?.0));
+    let answers = answers.collect::<rusqlite::Result<_>>()?;
+    transaction.commit()?;
+    Ok(answers)
+}
+
+pub(super) fn is_busy(error: &rusqlite::Error) -> bool {
+    use rusqlite::ErrorCode::{DatabaseBusy, DatabaseLocked};
+    matches!(
+        error.sqlite_error_code(),
+        Some(DatabaseBusy | DatabaseLocked)
+    )
+}
+
+impl Sqlite {
+    pub(super) fn new(connection: Connection) -> Self {
+        // All of them: a statement that has to be parsed again takes as long as its work.
+        connection.set_prepared_statement_cache_capacity(128);
+        Self(Arc::new(Mutex::new(connection)))
+    }
+
+    /// Applies the steps that the tables have not had yet, as they are known by their number.
+    pub(super) async fn migrate(
+        &self,
+        steps: &[&str],
+        [table, found, version]: [&str; 3],
+        missing: impl FnOnce(i64) -> Result<usize, RowsError>,
+    ) -> Result<(), RowsError> {
+        let mut connection = self.0.lock().await;
+        connection.busy_timeout(PATIENCE)?;
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        transaction.execute_batch(table)?;
+        let done = missing(transaction.query_row(found, [], |row| row.get(0))?)?;
+        for step in steps.iter().skip(done) {
+            transaction.execute_batch(&in_sqlite(step))?;
+        }
+        transaction.execute_batch(version)?;
+        transaction.commit()?;
+        connection.busy_timeout(Duration::ZERO)?;
+        Ok(())
+    }
+
+    /// Runs a statement, and returns its rows and how many it has changed.
+    pub(super) async fn run(&self, statement: Statement) -> Result<(Vec<Line>, u64), RowsError> {
+        self.patiently(move |connection| run_in_sqlite(connection, &statement))
+            .await
+    }
+
+    /// Runs statements in a transaction.
+    pub(super) async fn together(
+        &self,
+        statements: Vec<Statement>,
+    ) -> Result<Vec<Vec<Line>>, RowsError> {
+        self.patiently(move |connection| run_together(connection, &statements))
+            .await
+    }
+
+    /// Makes a call, again and again while another process writes.
+    async fn patiently<T: Send + 'static>(
+        &self,
+        call: impl Fn(&mut Connection) -> rusqlite::Result<T> + Send + Sync + 'static,
+    ) -> Result<T, RowsError> {
+        let call = Arc::new(call);
+        let begun = Instant::now();
+        let mut pause = Duration::from_millis(1);
+        loop {
+            let mut connection = Arc::clone(&self.0).lock_owned().await;
+            let once = Arc::clone(&call);
+            let result = spawn_blocking(move || once(&mut connection)).await?;
+            match result {
+                Err(error) if is_busy(&error) && begun.elapsed() < PATIENCE => {
+                    tokio::time::sleep(pause).await;
+                    pause = (pause * 2).min(Duration::from_millis(50));
+                }
+                result => return Ok(result?),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn l3_words_and_parameters_are_those_of_sqlite() {
+        let sql = "SELECT $1, '{' FROM x WHERE t < {NOW} - $2 {SKIP} AND e IN {EACH}";
+        assert_eq!(
+            in_sqlite(sql),
+            "SELECT ?1, '{' FROM x WHERE t < CAST(unixepoch('subsec') * 1000 AS INTEGER) - ?2 \
+             AND e IN (SELECT value AS e FROM json_each(?3))"
+                .replacen("?2 AND", "?2  AND", 1)
+        );
+    }
+}
