@@ -1,5 +1,6 @@
 //! Reading and writing fields while a hook or a tool runs.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::Serialize;
@@ -112,7 +113,7 @@ impl<'a> FieldAccess<'a> {
     /// [`FieldError`] if the value cannot be written as JSON.
     pub fn insert<T: Serialize>(
         &self,
-        field: MiddlewareField<std::collections::BTreeMap<String, T>>,
+        field: MiddlewareField<BTreeMap<String, T>>,
         key: impl Into<String>,
         value: Option<&T>,
     ) -> Result<(), FieldError> {
@@ -122,6 +123,54 @@ impl<'a> FieldAccess<'a> {
         };
         let entry = Map::from_iter([(key.into(), value)]);
         self.write(field.name(), FieldWrite::Merge(entry))
+    }
+
+    /// Returns one entry of a map, without reading the others.
+    ///
+    /// # Errors
+    ///
+    /// [`FieldError`] if the stored entry is not a `T`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::collections::BTreeMap;
+    /// use langgraph_agent::{MiddlewareField, ToolContext, ToolError};
+    ///
+    /// const PRICES: MiddlewareField<BTreeMap<String, u64>> = MiddlewareField::new("prices");
+    ///
+    /// async fn price(of: String, cx: &ToolContext<'_>) -> Result<String, ToolError> {
+    ///     Ok(match cx.fields().entry(PRICES, &of)? {
+    ///         Some(price) => price.to_string(),
+    ///         None => format!("known: {}", cx.fields().keys(PRICES).join(", ")),
+    ///     })
+    /// }
+    /// # let _ = price;
+    /// ```
+    pub fn entry<T: DeserializeOwned>(
+        &self,
+        field: MiddlewareField<BTreeMap<String, T>>,
+        key: &str,
+    ) -> Result<Option<T>, FieldError> {
+        let written = self.written();
+        let own = written.get(field.name()).and_then(|own| own.entry(key));
+        let entry = own.unwrap_or_else(|| {
+            let stored = self.stored.and_then(|stored| stored.get(field.name()));
+            stored.and_then(|stored| stored.entry(key)).flatten()
+        });
+        let value = entry.map(T::deserialize).transpose();
+        value.map_err(|error| FieldError::new(field.name(), error))
+    }
+
+    /// Returns the keys of a map, sorted.
+    pub fn keys<T>(&self, field: MiddlewareField<BTreeMap<String, T>>) -> Vec<String> {
+        let mut keys = BTreeSet::new();
+        let stored = self.stored.and_then(|stored| stored.get(field.name()));
+        let written = self.written();
+        for write in stored.into_iter().chain(written.get(field.name())) {
+            write.change_keys(&mut keys);
+        }
+        keys.into_iter().collect()
     }
 
     /// Returns true if something was written.

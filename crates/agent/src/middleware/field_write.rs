@@ -1,5 +1,7 @@
 //! One write of a field, and its rule.
 
+use std::collections::BTreeSet;
+
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Number, Value, json};
@@ -53,6 +55,35 @@ impl FieldWrite {
             }
         }
         Ok(())
+    }
+
+    /// What this write says about an entry of a map: `None` if it says nothing, `Some(None)` if there is none.
+    pub(super) fn entry(&self, key: &str) -> Option<Option<&Value>> {
+        match self {
+            Self::Merge(entries) => {
+                let entry = entries.get(key)?;
+                Some(Some(entry).filter(|value| !value.is_null()))
+            }
+            Self::Set(Value::Object(entries)) => Some(entries.get(key)),
+            _ => Some(None),
+        }
+    }
+
+    /// Applies what this write says about the entries of a map to the set of its keys.
+    pub(super) fn change_keys(&self, keys: &mut BTreeSet<String>) {
+        match self {
+            Self::Merge(entries) => {
+                for (key, value) in entries {
+                    if value.is_null() {
+                        keys.remove(key);
+                    } else {
+                        keys.insert(key.clone());
+                    }
+                }
+            }
+            Self::Set(Value::Object(entries)) => *keys = entries.keys().cloned().collect(),
+            _ => keys.clear(),
+        }
     }
 
     fn kind(&self) -> &'static str {

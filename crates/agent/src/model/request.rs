@@ -7,7 +7,8 @@ use serde_json::Value;
 use super::{ModelError, ModelErrorKind};
 use crate::{ToolDefinition, schema_of};
 use langgraph::message::{
-    FinishReason, Message, MessageAccumulator, MessageChunk, ResponseMetadata, Usage,
+    ContentPart, FinishReason, Message, MessageAccumulator, MessageChunk, MessageKind,
+    ResponseMetadata, Usage,
 };
 
 /// The request to a model.
@@ -61,6 +62,30 @@ impl ChatRequest {
     #[must_use]
     pub fn system(mut self, prompt: impl Into<String>) -> Self {
         self.messages.insert(0, Message::system(prompt.into()));
+        self
+    }
+
+    /// Adds instructions after those that the request has.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use langgraph::prelude::*;
+    /// use langgraph_agent::ChatRequest;
+    ///
+    /// let request = ChatRequest::new(vec![Message::user("hi")]).system("Be brief.").instruct("Be kind.");
+    /// assert_eq!(request.messages[0].text(), "Be brief.\n\nBe kind.");
+    /// ```
+    #[must_use]
+    pub fn instruct(mut self, text: &str) -> Self {
+        match self.messages.first_mut().map(|first| &mut first.kind) {
+            Some(MessageKind::System(known)) => {
+                known.push_str("\n\n");
+                known.push_str(text);
+            }
+            Some(MessageKind::SystemParts(parts)) => parts.push(ContentPart::text(text)),
+            _ => return self.system(text),
+        }
         self
     }
 

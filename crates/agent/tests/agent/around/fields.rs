@@ -38,6 +38,15 @@ impl AgentMiddleware for Counts {
         assert_eq!(cx.fields().read(CALLS)?, before + 1);
         cx.fields().append(NAMES, [call.id.clone()])?;
         cx.fields().insert(LAST, &call.name, Some(&call.id))?;
+        assert_eq!(
+            cx.fields().entry(LAST, &call.name)?.as_ref(),
+            Some(&call.id)
+        );
+        assert!(cx.fields().keys(LAST).contains(&call.name));
+        cx.fields().insert(LAST, "other", Some(&call.id))?;
+        cx.fields().insert(LAST, "other", None)?;
+        assert_eq!(cx.fields().entry(LAST, "other")?, None);
+        assert!(!cx.fields().keys(LAST).contains(&"other".to_owned()));
         next.run(call).await
     }
 }
