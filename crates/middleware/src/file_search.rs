@@ -1,15 +1,13 @@
 //! Tools that search files.
 
-use std::fmt::Write as _;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use langgraph_agent::{AgentMiddleware, FnTool, ToolError, Tools, middleware};
-use regex::Regex;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::root::Root;
+use crate::{Found, PathPattern, Root};
 
 /// Gives the model two tools that search the files of one folder, `glob_search` and `grep_search`; as
 /// LangChain's `FilesystemFileSearchMiddleware`.
@@ -81,18 +79,21 @@ impl FileSearch {
     }
 
     fn glob(&self, asks: &GlobSearch) -> Result<String, ToolError> {
-        let pattern = glob(&asks.pattern)?;
-        let files = self.files(&asks.path)?;
-        let paths = files.iter().map(|file| self.root.shown(file));
-        let found: Vec<_> = paths.filter(|path| pattern.matches(path)).collect();
-        Ok(self.answer(&found))
+        let pattern = PathPattern::new(&asks.pattern)?;
+        let mut found = Found::new(self.results);
+        for file in self.files(&asks.path)? {
+            let shown = self.root.shown(&file);
+            if pattern.matches(&shown) {
+                found.path(shown);
+            }
+        }
+        Ok(found.answer())
     }
 
     fn grep(&self, asks: &GrepSearch) -> Result<String, ToolError> {
-        let pattern = Regex::new(&asks.pattern)
-            .map_err(|error| ToolError::arguments(format!("not a regular expression: {error}")))?;
-        let include = asks.include.as_deref().map(glob).transpose()?;
-        let mut found = Vec::new();
+        let pattern = Found::pattern(&asks.pattern)?;
+        let include = asks.include.as_deref().map(PathPattern::new).transpose()?;
+        let mut found = Found::new(self.results);
         for file in self.files(&asks.path)? {
             let shown = self.root.shown(&file);
             if include
@@ -105,72 +106,21 @@ impl FileSearch {
             let Some(text) = small.then(|| fs::read_to_string(&file).ok()).flatten() else {
                 continue;
             };
-            let lines = text.lines().enumerate();
-            let lines = lines.filter(|(_, line)| pattern.is_match(line));
-            found.extend(lines.map(|(number, line)| {
-                let line: String = line.chars().take(500).collect();
-                format!("{shown}:{}: {line}", number + 1)
-            }));
-            if found.len() > self.results {
+            found.lines(&shown, &text, &pattern);
+            if found.is_full() {
                 break;
             }
         }
-        Ok(self.answer(&found))
+        Ok(found.answer())
     }
 
-    fn answer(&self, found: &[String]) -> String {
-        if found.is_empty() {
-            return "nothing found".to_owned();
-        }
-        let shown = found.iter().take(self.results);
-        let mut text = shown.cloned().collect::<Vec<_>>().join("\n");
-        if found.len() > self.results {
-            let _ = write!(text, "\n(only the first {}; search for less)", self.results); // never fails
-        }
-        text
-    }
-
-    /// Returns the files below a folder in the order of their paths, without links and hidden ones.
     fn files(&self, path: &str) -> Result<Vec<PathBuf>, ToolError> {
         let start = self.root.resolve(path)?;
         if !start.is_dir() {
             return Err(ToolError::model(format!("there is no folder `{path}`")));
         }
-        let mut files = Vec::new();
-        let mut folders = vec![start];
-        while let Some(folder) = folders.pop() {
-            let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
-            for entry in entries {
-                let hidden = entry.file_name().to_string_lossy().starts_with('.');
-                match entry.file_type() {
-                    _ if hidden => {}
-                    Ok(kind) if kind.is_dir() => folders.push(entry.path()),
-                    Ok(kind) if kind.is_file() => files.push(entry.path()),
-                    _ => {}
-                }
-            }
-        }
-        files.sort_unstable();
-        Ok(files)
+        Ok(self.root.files(&start))
     }
-}
-
-/// A pattern of paths.
-struct PathPattern(glob::Pattern);
-
-impl PathPattern {
-    fn matches(&self, path: &str) -> bool {
-        let mut options = glob::MatchOptions::new();
-        options.require_literal_separator = true;
-        self.0.matches_path_with(Path::new(path), options)
-    }
-}
-
-fn glob(pattern: &str) -> Result<PathPattern, ToolError> {
-    let compiled = glob::Pattern::new(pattern.trim_start_matches('/'));
-    compiled
-        .map(PathPattern)
-        .map_err(|error| ToolError::arguments(format!("not a pattern of paths: {error}")))
 }
 
 #[middleware]

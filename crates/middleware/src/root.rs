@@ -1,24 +1,44 @@
 //! One folder, and no way out of it.
 
+use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use langgraph_agent::ToolError;
 
-/// A folder that a model may see.
+/// A folder whose files a model may name, and no way out of it: paths with `..` and paths through links
+/// are refused.
+///
+/// # Examples
+///
+/// ```
+/// use langgraph_middleware::Root;
+///
+/// let root = Root::new("/srv/handbook");
+/// let path = root.resolve("rules/cats.md")?;
+/// assert_eq!(root.shown(&path), "rules/cats.md");
+/// assert!(root.resolve("rules/../../etc/passwd").is_err());
+/// # Ok::<(), langgraph_agent::ToolError>(())
+/// ```
 #[derive(Clone, Debug)]
-pub(crate) struct Root(PathBuf);
+pub struct Root(PathBuf);
 
 impl Root {
-    pub(crate) fn new(folder: impl Into<PathBuf>) -> Self {
+    /// Names the folder.
+    pub fn new(folder: impl Into<PathBuf>) -> Self {
         Self(folder.into())
     }
 
-    pub(crate) fn folder(&self) -> &Path {
+    /// Returns the folder.
+    pub fn folder(&self) -> &Path {
         &self.0
     }
 
-    /// Returns the path of what a model names: relative to the folder, without `..` and without links.
-    pub(crate) fn resolve(&self, named: &str) -> Result<PathBuf, ToolError> {
+    /// Returns the path of what a model names: a path in the folder, whether it begins with `/` or not.
+    ///
+    /// # Errors
+    ///
+    /// [`ToolError::Model`] if the path has a `..`, or if it leads through a link.
+    pub fn resolve(&self, named: &str) -> Result<PathBuf, ToolError> {
         let mut path = self.0.clone();
         for part in Path::new(named.trim_start_matches('/')).components() {
             match part {
@@ -40,11 +60,32 @@ impl Root {
     }
 
     /// Returns a path as the model names it.
-    pub(crate) fn shown(&self, path: &Path) -> String {
+    pub fn shown(&self, path: &Path) -> String {
         let inside = path.strip_prefix(&self.0).unwrap_or(path);
         let parts = inside
             .components()
             .map(|part| part.as_os_str().to_string_lossy());
         parts.collect::<Vec<_>>().join("/")
+    }
+
+    /// Returns the files below a folder in the order of their paths, without links and without what is
+    /// hidden: names that begin with a dot.
+    pub fn files(&self, folder: &Path) -> Vec<PathBuf> {
+        let mut files = Vec::new();
+        let mut folders = vec![folder.to_owned()];
+        while let Some(folder) = folders.pop() {
+            let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
+            for entry in entries {
+                let hidden = entry.file_name().to_string_lossy().starts_with('.');
+                match entry.file_type() {
+                    _ if hidden => {}
+                    Ok(kind) if kind.is_dir() => folders.push(entry.path()),
+                    Ok(kind) if kind.is_file() => files.push(entry.path()),
+                    _ => {}
+                }
+            }
+        }
+        files.sort_unstable();
+        files
     }
 }

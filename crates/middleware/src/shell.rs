@@ -16,7 +16,7 @@ use langgraph_agent::{
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::root::Root;
+use crate::Root;
 pub use local::LocalRunner;
 use words::words;
 

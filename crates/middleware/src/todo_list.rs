@@ -8,8 +8,6 @@ use langgraph_agent::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::system::instruct;
-
 /// The list of [`TodoList`] in the state of the agent.
 pub const TODOS: MiddlewareField<Vec<Todo>> = MiddlewareField::new("todos");
 
@@ -133,7 +131,7 @@ impl AgentMiddleware for TodoList {
         _: &AgentContext<'_>,
         next: NextModel<'_>,
     ) -> Result<ChatResponse, NodeError> {
-        call.request = instruct(call.request, &self.prompt);
+        call.request = call.request.instruct(&self.prompt);
         next.run(call).await
     }
 }

@@ -8,8 +8,6 @@
 //! | [`PlanAndExecute`] | a plan, whose steps run side by side, and a conclusion |
 //! | [`Reflection`] | a draft, criticised and rewritten until it is good enough |
 //! | [`Retrieval`] | answers from documents of a store, with citations |
-//! | [`Summarise`], [`trim`] | a long history, shortened |
-//! | [`Guarded`] | checks before and after an agent |
 //! | [`Reviewed`] | a person reads the answer before it goes out |
 //!
 //! All of them compile into graphs. As nodes of another graph they live inside its runs: tokens stream
@@ -17,9 +15,7 @@
 //! decides about single calls of tools is middleware of the agents themselves:
 //! [`HumanInTheLoop`](langgraph_agent::HumanInTheLoop).
 
-mod guarded;
 mod hand_off;
-mod history;
 mod plan_and_execute;
 mod reflection;
 mod retrieval;
@@ -27,8 +23,6 @@ mod reviewed;
 mod supervisor;
 mod swarm;
 
-pub use guarded::{Guard, GuardVerdict, Guarded, ModelGuard};
-pub use history::{Summarise, trim, trim_request};
 pub use plan_and_execute::{PlanAndExecute, PlanState, PlanStateUpdate, StepResult};
 pub use reflection::{Reflection, ReflectionState, ReflectionStateUpdate};
 pub use retrieval::{Citation, Retrieval, RetrievalState, RetrievalStateUpdate};

@@ -14,9 +14,9 @@ use langgraph_agent::{
     check_answered, react_agent,
 };
 use langgraph_patterns::{
-    Guard, GuardVerdict, Guarded, ModelGuard, PlanAndExecute, PlanStateUpdate, Reflection,
-    ReflectionState, ReflectionStateUpdate, Retrieval, RetrievalStateUpdate, Review, ReviewAnswer,
-    Reviewed, ReviewedStateUpdate, Summarise, Supervisor, Swarm, SwarmStateUpdate, trim,
+    PlanAndExecute, PlanStateUpdate, Reflection, ReflectionState, ReflectionStateUpdate, Retrieval,
+    RetrievalStateUpdate, Review, ReviewAnswer, Reviewed, ReviewedStateUpdate, Supervisor, Swarm,
+    SwarmStateUpdate,
 };
 use langgraph_store::{HashingEmbedder, MemoryStore, StoreExt as _, StoreOptions, WithStore as _};
 use serde_json::json;
@@ -103,9 +103,6 @@ async fn k1_a_finished_call_runs_once_in_every_ready_made_agent() {
     let swarm = Swarm::new().agent("peer", "ticks", three_calls(), (tick, sure));
     let input = SwarmStateUpdate::user("Go!");
     assert_eq!(ticks(swarm.compile().unwrap(), input).await, 2);
-
-    let guarded = Guarded::new(agent()).compile().unwrap();
-    assert_eq!(ticks(guarded, chat()).await, 2);
 
     let planner = ScriptedModel::new([
         r#"{"steps": ["tick"]}"#,
@@ -357,132 +354,6 @@ async fn an_answer_that_cites_what_is_not_there_goes_back_to_the_model() {
         repaired.last().unwrap().text(),
         "There is no document [2]. Answer again."
     );
-}
-
-#[tokio::test]
-async fn a_history_is_cut_only_where_no_result_loses_its_call() {
-    let mut chat = vec![Message::system("Be brief.")];
-    for n in 0..8 {
-        let (a, b) = (format!("a{n}"), format!("b{n}"));
-        chat.push(Message::user(format!("question {n}, which has some words")));
-        let calls = [call(&a, "now", json!({})), call(&b, "now", json!({}))];
-        chat.push(Message::assistant_with_tool_calls("", calls));
-        chat.push(Message::tool(&a, "12:00 and some seconds"));
-        chat.push(Message::tool(&b, "12:00 and some seconds"));
-        chat.push(Message::assistant(format!("answer {n}")));
-    }
-    let mut lengths = vec![];
-    for tokens in 0..600 {
-        let kept = trim(&chat, tokens);
-        assert!(check_answered(&kept).is_ok(), "{tokens}");
-        let calls: Vec<_> = kept
-            .iter()
-            .flat_map(Message::tool_calls)
-            .map(|call| &*call.id)
-            .collect();
-        let results = kept.iter().filter_map(Message::tool_result);
-        let orphan = results
-            .map(|result| &*result.call_id)
-            .find(|id| !calls.contains(id));
-        assert_eq!(orphan, None, "{tokens}");
-        assert!(
-            kept[0].is_system() && kept.last() == chat.last(),
-            "{tokens}"
-        );
-        lengths.push(kept.len());
-    }
-    assert!(
-        lengths.is_sorted() && lengths[0] == 2 && lengths[599] == chat.len(),
-        "{lengths:?}"
-    );
-}
-
-#[tokio::test]
-async fn a_summary_replaces_the_older_part_and_is_summarised_itself_later() {
-    let model = ScriptedModel::new(["first summary", "second summary"]);
-    let graph = graph! {
-        type State = MessagesState;
-        let shorten = Summarise::new(model.clone()).above(80).keep(30);
-        START => shorten => END;
-    };
-    let graph = graph
-        .compile()
-        .unwrap()
-        .checkpointer(Arc::new(MemorySaver::new()));
-    let thread = graph.thread("t");
-    let talk = |from: usize| {
-        let lines =
-            (from..from + 8).map(|n| Message::user(format!("sentence number {n}, rather long")));
-        MessagesStateUpdate::default().messages(lines.collect())
-    };
-    let short = MessagesStateUpdate::user("hi");
-    assert_eq!(thread.run(short).await.unwrap().state().messages.len(), 1);
-    let state = thread.run(talk(0)).await.unwrap().finished().unwrap();
-    assert_eq!(
-        state.messages[0].text(),
-        "Summary of the conversation so far: first summary"
-    );
-    assert_eq!(
-        state.messages.last().unwrap().text(),
-        "sentence number 7, rather long"
-    );
-    let kept = state.messages.len();
-    assert!(kept < 6, "{state:?}");
-    let state = thread.run(talk(8)).await.unwrap().finished().unwrap();
-    assert_eq!(
-        state.messages[0].text(),
-        "Summary of the conversation so far: second summary"
-    );
-    assert!(
-        !texts(&state.messages)
-            .iter()
-            .any(|text| text.ends_with("first summary"))
-    );
-    assert!(
-        model.requests()[1].messages[1]
-            .text()
-            .contains("first summary")
-    );
-}
-
-#[tokio::test]
-async fn guards_refuse_replace_and_ask_a_model() {
-    let agent = ScriptedModel::new(["Call 555-1234."]);
-    let judge = ScriptedModel::new([r#"{"allowed": true}"#, r#"{"allowed": false}"#]);
-    let hide = |said: &Message| GuardVerdict::Replace(said.text().replace("555-1234", "[hidden]"));
-    let guarded = Guarded::new(react_agent(agent.clone(), ()).compile().unwrap())
-        .before(ModelGuard::new(
-            judge.clone(),
-            "It is polite.",
-            "Please be polite.",
-        ))
-        .before(|said: &Message| GuardVerdict::Replace(said.text().to_lowercase()))
-        .after(hide);
-    let graph = guarded
-        .compile()
-        .unwrap()
-        .checkpointer(Arc::new(MemorySaver::new()));
-    let thread = graph.thread("t");
-    let state = thread
-        .run(MessagesStateUpdate::user("PLEASE, the number?"))
-        .await
-        .unwrap();
-    assert_eq!(
-        texts(&state.state().messages),
-        ["please, the number?", "Call [hidden]."]
-    );
-    let state = thread.run(MessagesStateUpdate::user("Now!")).await.unwrap();
-    assert_eq!(
-        texts(&state.state().messages)[2..],
-        ["Now!", "Please be polite."]
-    );
-    assert_eq!(agent.requests().len(), 1, "the agent never saw it");
-    assert_eq!(
-        agent.requests()[0].messages[0].text(),
-        "please, the number?"
-    );
-    // A closure is a guard, and so is what holds one.
-    let _: Arc<dyn Guard> = Arc::new(hide);
 }
 
 #[tokio::test]

@@ -5,9 +5,8 @@ use langgraph::checkpoint::MemorySaver;
 use langgraph::message::Message;
 use langgraph_agent::{ScriptedModel, react_agent};
 use langgraph_examples::show;
-use langgraph_patterns::{
-    GuardVerdict, Guarded, Review, ReviewAnswer, Reviewed, ReviewedStateUpdate,
-};
+use langgraph_middleware::{GuardVerdict, Moderation};
+use langgraph_patterns::{Review, ReviewAnswer, Reviewed, ReviewedStateUpdate};
 use std::sync::Arc;
 
 #[tokio::main(flavor = "current_thread")]
@@ -19,16 +18,16 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let decision = arguments.next().unwrap_or_else(|| "approve".to_owned());
 
     let model = ScriptedModel::new(["The code is 1234.", "Please ask at the desk."]);
-    let agent = Guarded::new(react_agent(model, ()).compile()?)
-        .before(|said: &Message| {
+    let moderation = Moderation::new()
+        .input(|said: &Message| {
             if said.text().contains("password") {
                 GuardVerdict::Refuse("I never speak about passwords.".to_owned())
             } else {
                 GuardVerdict::Pass
             }
         })
-        .after(|said: &Message| GuardVerdict::Replace(said.text().replace("1234", "****")))
-        .compile()?;
+        .output(|said: &Message| GuardVerdict::Replace(said.text().replace("1234", "****")));
+    let agent = react_agent(model, ()).with(moderation).compile()?;
     let agent = Reviewed::new(agent)
         .compile()?
         .checkpointer(Arc::new(MemorySaver::new()));

@@ -3,13 +3,11 @@
 
 use langgraph::checkpoint::MemorySaver;
 use langgraph::message::Message;
-use langgraph::prelude::*;
 use langgraph_agent::{
-    ChatModel, ChatRequest, ChatResponse, MessagesState, MessagesStateUpdate, ModelError,
-    ModelNode, async_trait,
+    ChatModel, ChatRequest, ChatResponse, MessagesStateUpdate, ModelError, async_trait, react_agent,
 };
 use langgraph_examples::show;
-use langgraph_patterns::Summarise;
+use langgraph_middleware::Summarization;
 use std::sync::Arc;
 
 /// Says how long the chat is; for a summary, it counts the lines.
@@ -34,13 +32,9 @@ impl ChatModel for Counting {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let graph = graph! {
-        type State = MessagesState;
-        let shorten = Summarise::new(Counting).above(150).keep(60);
-        let agent = ModelNode::new(Counting);
-        START => shorten => agent => END;
-    };
-    let graph = graph.compile()?.checkpointer(Arc::new(MemorySaver::new()));
+    let summary = Summarization::new(Counting).above(150).keep(60);
+    let graph = react_agent(Counting, ()).with(summary).compile()?;
+    let graph = graph.checkpointer(Arc::new(MemorySaver::new()));
     if show::graph(graph.topology()) {
         return Ok(());
     }

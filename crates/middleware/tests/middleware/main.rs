@@ -4,8 +4,12 @@
 mod files;
 mod history;
 mod limits;
+mod memories;
 mod models;
+mod moderation;
 mod personal_data;
 mod programs;
+mod summaries;
 mod support;
 mod todos;
+mod urls;

@@ -1,0 +1,157 @@
+//! Checks of what users say and of what an agent answers.
+
+mod guard;
+mod model_guard;
+
+use std::fmt;
+use std::sync::Arc;
+
+use langgraph::error::NodeError;
+use langgraph::message::Message;
+use langgraph::node::Context;
+use langgraph_agent::{AgentContext, AgentGoto, AgentMiddleware, AgentUpdate, middleware};
+
+pub use guard::{Guard, GuardVerdict};
+pub use model_guard::ModelGuard;
+
+/// Checks what users say before the agent reads it, and what the agent answers; LangChain has
+/// `OpenAIModerationMiddleware` for it.
+///
+/// The user's last message is checked at the start of each run, and each answer that calls no tools. Several
+/// guards judge one after the other, until one refuses.
+///
+/// # Examples
+///
+/// ```
+/// use langgraph::prelude::*;
+/// use langgraph_agent::{MessagesStateUpdate, ScriptedModel, react_agent};
+/// use langgraph_middleware::{GuardVerdict, Moderation};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let moderation = Moderation::new()
+///     .input(|said: &Message| match said.text().contains("bomb") {
+///         true => GuardVerdict::Refuse("I do not speak about that.".to_owned()),
+///         false => GuardVerdict::Pass,
+///     })
+///     .output(|said: &Message| GuardVerdict::Replace(said.text().replace("1234", "****")));
+/// let agent = react_agent(ScriptedModel::new(["The code is 1234."]), ()).with(moderation).compile()?;
+///
+/// let state = agent.invoke(MessagesStateUpdate::user("How is a bomb made?")).await?;
+/// assert_eq!(state.messages[1].text(), "I do not speak about that.");
+/// let state = agent.invoke(MessagesStateUpdate::user("What is the code?")).await?;
+/// assert_eq!(state.messages[1].text(), "The code is ****.");
+/// # Ok(())
+/// # }
+/// ```
+///
+/// An answer streams before a guard has seen it; a program that must not show it waits for the end of the
+/// run. [`Pii`](crate::Pii) hides patterns in what streams.
+#[derive(Clone, Default)]
+pub struct Moderation {
+    input: Vec<Arc<dyn Guard>>,
+    output: Vec<Arc<dyn Guard>>,
+}
+
+impl Moderation {
+    /// Creates it without guards.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Checks what the user says.
+    #[must_use]
+    pub fn input(mut self, guard: impl Guard) -> Self {
+        self.input.push(Arc::new(guard));
+        self
+    }
+
+    /// Checks what the agent answers.
+    #[must_use]
+    pub fn output(mut self, guard: impl Guard) -> Self {
+        self.output.push(Arc::new(guard));
+        self
+    }
+}
+
+/// What guards have decided.
+enum Judged {
+    Passed(Message),
+    Refused(String),
+}
+
+async fn judge(
+    guards: &[Arc<dyn Guard>],
+    said: &Message,
+    cx: &Context,
+) -> Result<Judged, NodeError> {
+    let mut message = said.clone();
+    for guard in guards {
+        match guard.check(&message, cx).await? {
+            GuardVerdict::Pass => {}
+            GuardVerdict::Replace(text) => message = with_text(said, text),
+            GuardVerdict::Refuse(text) => return Ok(Judged::Refused(text)),
+        }
+    }
+    Ok(Judged::Passed(message))
+}
+
+/// Returns the message with another text: under the same id it takes the other's place.
+fn with_text(said: &Message, text: String) -> Message {
+    let message = if said.is_user() {
+        Message::user(text)
+    } else {
+        Message::assistant(text)
+    };
+    Message {
+        id: said.id.clone(),
+        ..message
+    }
+}
+
+#[middleware]
+impl AgentMiddleware for Moderation {
+    fn gotos(&self) -> &'static [AgentGoto] {
+        &[AgentGoto::End]
+    }
+
+    async fn before_agent(&self, cx: &AgentContext<'_>) -> Result<AgentUpdate, NodeError> {
+        let Some(said) = cx.messages().iter().rfind(|message| message.is_user()) else {
+            return Ok(AgentUpdate::default());
+        };
+        Ok(match judge(&self.input, said, cx).await? {
+            Judged::Refused(text) => {
+                AgentUpdate::messages([Message::assistant(text)]).and_goto(AgentGoto::End)
+            }
+            Judged::Passed(message) => changed(message, said),
+        })
+    }
+
+    async fn after_model(&self, cx: &AgentContext<'_>) -> Result<AgentUpdate, NodeError> {
+        let last = cx.messages().last().filter(|last| last.is_assistant());
+        let Some(said) = last.filter(|last| last.tool_calls().is_empty()) else {
+            return Ok(AgentUpdate::default());
+        };
+        Ok(match judge(&self.output, said, cx).await? {
+            Judged::Refused(text) => AgentUpdate::messages([with_text(said, text)]),
+            Judged::Passed(message) => changed(message, said),
+        })
+    }
+}
+
+/// Returns the update with a message, if it is another one than before.
+fn changed(message: Message, said: &Message) -> AgentUpdate {
+    if message == *said {
+        return AgentUpdate::default();
+    }
+    AgentUpdate::messages([message])
+}
+
+impl fmt::Debug for Moderation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Moderation")
+            .field("input", &self.input.len())
+            .field("output", &self.output.len())
+            .finish()
+    }
+}

@@ -1,0 +1,52 @@
+//! Checks of what users say and of what an agent answers.
+
+use std::sync::Arc;
+
+use langgraph::checkpoint::MemorySaver;
+use langgraph::message::Message;
+use langgraph_agent::{MessagesStateUpdate, ScriptedModel, Turn, react_agent};
+use langgraph_middleware::{Guard, GuardVerdict, ModelGuard, Moderation};
+
+use super::support::{ask, calls, search, texts};
+
+#[tokio::test]
+async fn guards_refuse_replace_and_ask_a_model() {
+    let model = ScriptedModel::new(["Call 555-1234."]);
+    let judge = ScriptedModel::new([r#"{"allowed": true}"#, r#"{"allowed": false}"#]);
+    let hide = |said: &Message| GuardVerdict::Replace(said.text().replace("555-1234", "[hidden]"));
+    let moderation = Moderation::new()
+        .input(ModelGuard::new(
+            judge.clone(),
+            "It is polite.",
+            "Please be polite.",
+        ))
+        .input(|said: &Message| GuardVerdict::Replace(said.text().to_lowercase()))
+        .output(hide);
+    let agent = react_agent(model.clone(), ()).with(moderation).compile();
+    let agent = agent.unwrap().checkpointer(Arc::new(MemorySaver::new()));
+    let thread = agent.thread("t");
+    let question = MessagesStateUpdate::user("PLEASE, the number?");
+    let outcome = thread.run(question).await.unwrap();
+    let shown = texts(&outcome.state().messages);
+    assert_eq!(shown, ["please, the number?", "Call [hidden]."]);
+    let outcome = thread.run(MessagesStateUpdate::user("Now!")).await.unwrap();
+    let shown = texts(&outcome.state().messages);
+    assert_eq!(shown[2..], ["Now!", "Please be polite."]);
+    assert_eq!(model.requests().len(), 1, "the model never saw it");
+    assert_eq!(
+        model.requests()[0].messages[0].text(),
+        "please, the number?"
+    );
+    // A closure is a guard, and so is what holds one.
+    let _: Arc<dyn Guard> = Arc::new(hide);
+}
+
+#[tokio::test]
+async fn an_answer_that_is_refused_is_replaced_and_calls_of_tools_are_not_judged() {
+    let model = ScriptedModel::new([calls(&[("c1", "search")]), Turn::text("A secret.")]);
+    let refuse = |_: &Message| GuardVerdict::Refuse("I may not say.".to_owned());
+    let state = ask(search(model), Moderation::new().output(refuse), "?").await;
+    let shown = texts(&state.messages);
+    assert_eq!(shown[2..], ["search", "I may not say."]);
+    assert_eq!(state.messages[1].tool_calls().len(), 1);
+}
