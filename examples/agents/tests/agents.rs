@@ -136,3 +136,36 @@ fn reviewers_vote_until_the_budget_is_spent_and_a_person_decides_a_tie() {
         ]
     );
 }
+
+#[test]
+fn a_coding_agent_makes_a_failing_test_pass_and_writes_nothing_else() {
+    let lines = printed("coding_agent", &[]);
+    let told: Vec<_> = lines
+        .lines()
+        .filter(|line| line.contains("test the_"))
+        .collect();
+    let [failed, passed] = &told[..] else {
+        panic!("{lines}");
+    };
+    assert!(
+        failed.ends_with("FAILED") && passed.ends_with("ok"),
+        "{lines}"
+    );
+    assert!(
+        lines.contains("the file `/README.md` may not be written"),
+        "{lines}"
+    );
+}
+
+#[test]
+fn a_research_agent_reports_from_the_files_of_its_sub_agents() {
+    let lines = printed("research_agent", &[]);
+    for line in [
+        "/notes/coffee.md:1: A cup of coffee has 80 to 120 mg of caffeine.",
+        "/report.md: 55 bytes",
+        "Completed: write the report",
+        "assistant: The report is in /report.md.",
+    ] {
+        assert!(lines.contains(line), "{lines}");
+    }
+}

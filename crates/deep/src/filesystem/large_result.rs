@@ -1,0 +1,41 @@
+//! Results of tools that are too large for a chat.
+
+use langgraph::error::NodeError;
+use langgraph::message::Content;
+use langgraph_agent::{ChatRequest, TokenCount, ToolAnswer, ToolContext, ToolError};
+
+use super::Filesystem;
+
+/// The number of lines, and of characters in each, that stay in the chat.
+const LINES: usize = 10;
+const LINE: usize = 200;
+
+/// Puts the text of a result into a file if it is too large.
+pub(super) async fn moved(
+    mut answer: ToolAnswer,
+    files: &Filesystem,
+    cx: &ToolContext<'_>,
+) -> Result<ToolAnswer, NodeError> {
+    let text = answer.result.content.text();
+    let message = langgraph::message::Message::user(&*text);
+    let tokens = TokenCount::estimate(&ChatRequest::new(vec![message])).tokens;
+    if tokens <= files.results_above {
+        return Ok(answer);
+    }
+    let name = cx
+        .call_id()
+        .replace(|c: char| !c.is_ascii_alphanumeric(), "_");
+    let path = format!("/large_tool_results/{name}");
+    let written = files.files.write(&path, &text, cx.into()).await;
+    written.map_err(ToolError::into_node_error)?;
+    let head = text.lines().take(LINES);
+    let head = head.map(|line| line.chars().take(LINE).collect::<String>());
+    let head: Vec<String> = head.collect();
+    let count = text.lines().count();
+    answer.result.content = Content::Text(format!(
+        "The result has {count} lines, about {tokens} tokens: too large for the chat. It is in the file \
+         `{path}`; read parts of it with `read_file`, or search it with `grep`. It begins:\n{}",
+        head.join("\n")
+    ));
+    Ok(answer)
+}

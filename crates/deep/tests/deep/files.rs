@@ -1,0 +1,264 @@
+//! Each place for files, by one list of cases.
+
+use std::fs;
+use std::sync::Arc;
+
+use langgraph_deep::{CompositeFiles, DiskFiles, Files, StateFiles, StoreFiles};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::support::answers_with;
+
+/// What a model calls, and what it reads.
+fn cases() -> Vec<(&'static str, Value, String)> {
+    let case = |tool, arguments, answer: &str| (tool, arguments, answer.to_owned());
+    vec![
+        case("ls", json!({}), "nothing found"),
+        case(
+            "read_file",
+            json!({"path": "/a.md"}),
+            "there is no file `/a.md`",
+        ),
+        case(
+            "write_file",
+            json!({"path": "a.md", "content": "one\ntwo\nthree\n"}),
+            "`/a.md` is written",
+        ),
+        case(
+            "write_file",
+            json!({"path": "/a.md", "content": "one\ntwo\nthree\n"}),
+            "`/a.md` is written",
+        ),
+        case(
+            "write_file",
+            json!({"path": "/a.md", "content": "four"}),
+            "the file `/a.md` exists; read it and edit it, or write another one",
+        ),
+        case(
+            "write_file",
+            json!({"path": "/d/e/b.rs", "content": "fn two() {}\n"}),
+            "`/d/e/b.rs` is written",
+        ),
+        case(
+            "write_file",
+            json!({"path": "/d/empty", "content": ""}),
+            "`/d/empty` is written",
+        ),
+        case(
+            "write_file",
+            json!({"path": "/dx.md", "content": "ünï 🦀"}),
+            "`/dx.md` is written",
+        ),
+        case("ls", json!({}), "/a.md\n/d/\n/dx.md"),
+        case("ls", json!({"path": "/d"}), "/d/e/\n/d/empty"),
+        case("ls", json!({"path": "/d/e/"}), "/d/e/b.rs"),
+        case("ls", json!({"path": "/x"}), "nothing found"),
+        case(
+            "read_file",
+            json!({"path": "/a.md"}),
+            "     1\tone\n     2\ttwo\n     3\tthree\n",
+        ),
+        case(
+            "read_file",
+            json!({"path": "/a.md", "offset": 1, "limit": 1}),
+            "     2\ttwo\n(lines 3 to 3 follow)\n",
+        ),
+        case(
+            "read_file",
+            json!({"path": "/a.md", "offset": 3}),
+            "the file `/a.md` has 3 lines; read from a smaller offset than 3",
+        ),
+        case(
+            "read_file",
+            json!({"path": "/d/empty"}),
+            "(the file is empty)",
+        ),
+        case("read_file", json!({"path": "/d"}), "there is no file `/d`"),
+        case("read_file", json!({"path": "/dx.md"}), "     1\tünï 🦀\n"),
+        case(
+            "edit_file",
+            json!({"path": "/a.md", "old_string": "two", "new_string": "2"}),
+            "`/a.md` is edited",
+        ),
+        case(
+            "edit_file",
+            json!({"path": "/a.md", "old_string": "two", "new_string": "2"}),
+            "`old_string` does not stand in `/a.md`; read the file",
+        ),
+        case(
+            "edit_file",
+            json!({"path": "/a.md", "old_string": "e", "new_string": "E"}),
+            "`old_string` stands in `/a.md` 3 times; give more of the text around it, or set `replace_all`",
+        ),
+        case(
+            "edit_file",
+            json!({"path": "/a.md", "old_string": "e", "new_string": "E", "replace_all": true}),
+            "`/a.md` is edited in 3 places",
+        ),
+        case(
+            "read_file",
+            json!({"path": "/a.md"}),
+            "     1\tonE\n     2\t2\n     3\tthrEE\n",
+        ),
+        case("glob", json!({"pattern": "**/*.md"}), "/a.md\n/dx.md"),
+        case(
+            "glob",
+            json!({"pattern": "*.rs", "path": "/d/e"}),
+            "/d/e/b.rs",
+        ),
+        case("glob", json!({"pattern": "*.rs"}), "nothing found"),
+        case(
+            "grep",
+            json!({"pattern": "^(2|fn)"}),
+            "/a.md:2: 2\n/d/e/b.rs:1: fn two() {}",
+        ),
+        case(
+            "grep",
+            json!({"pattern": "o", "glob": "**/*.rs"}),
+            "/d/e/b.rs:1: fn two() {}",
+        ),
+        case(
+            "grep",
+            json!({"pattern": "o", "path": "/a.md"}),
+            "/a.md:1: onE",
+        ),
+    ]
+}
+
+/// The paths that no place takes.
+const REFUSED: [&str; 5] = ["../x", "/d/../../x", "~/x", "/a\\b", "/a\nb"];
+
+async fn conforms(name: &str, files: impl Files) {
+    let cases = cases();
+    let of: Vec<_> = cases
+        .iter()
+        .map(|(tool, arguments, _)| (*tool, arguments.clone()))
+        .collect();
+    let answers = answers_with(files, &of).await;
+    assert_eq!(answers.len(), cases.len());
+    for ((tool, arguments, wanted), answer) in cases.iter().zip(answers) {
+        assert_eq!(&answer, wanted, "{name}: {tool} {arguments}");
+    }
+}
+
+#[tokio::test]
+async fn files_in_the_state_conform() {
+    conforms("state", StateFiles).await;
+}
+
+#[tokio::test]
+async fn files_in_the_store_conform() {
+    conforms("store", StoreFiles::new(["files"])).await;
+    conforms("store", StoreFiles::by(|_| ["files", "ada"].into())).await;
+}
+
+#[tokio::test]
+async fn files_on_the_disk_conform() {
+    let folder = TempDir::new().unwrap();
+    conforms("disk", DiskFiles::new(folder.path())).await;
+    let text = fs::read_to_string(folder.path().join("d/e/b.rs")).unwrap();
+    assert_eq!(text, "fn two() {}\n");
+    let left = fs::read_dir(folder.path()).unwrap();
+    assert_eq!(left.count(), 3, "no drafts stay");
+}
+
+#[tokio::test]
+async fn files_in_several_places_conform() {
+    let folder = TempDir::new().unwrap();
+    let files = CompositeFiles::new(StateFiles)
+        .at("/d/e", DiskFiles::new(folder.path()))
+        .unwrap()
+        .at("/d", Arc::new(StoreFiles::new(["files"])))
+        .unwrap();
+    conforms("composite", files).await;
+    assert!(folder.path().join("b.rs").exists());
+}
+
+#[tokio::test]
+async fn no_path_leads_out() {
+    let folder = TempDir::new().unwrap();
+    let tools = |path: &str| {
+        [
+            ("ls", json!({"path": path})),
+            ("read_file", json!({"path": path})),
+            ("write_file", json!({"path": path, "content": "x"})),
+            ("glob", json!({"pattern": "*", "path": path})),
+            ("grep", json!({"pattern": "x", "path": path})),
+            (
+                "edit_file",
+                json!({"path": path, "old_string": "a", "new_string": "b"}),
+            ),
+        ]
+    };
+    for path in REFUSED {
+        for answer in answers_with(DiskFiles::new(folder.path()), &tools(path)).await {
+            assert!(
+                answer.contains("name a path such as `/notes/tea.md`"),
+                "{answer}"
+            );
+        }
+    }
+    // The root is no file.
+    let answers = answers_with(StateFiles, &tools("/")).await;
+    assert!(answers[2].contains("`/` may not be written"), "{answers:?}");
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn links_on_the_disk_are_not_followed() {
+    let (folder, outside) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    fs::write(outside.path().join("secret.md"), "secret").unwrap();
+    std::os::unix::fs::symlink(outside.path(), folder.path().join("link")).unwrap();
+    let secret = outside.path().join("secret.md");
+    std::os::unix::fs::symlink(&secret, folder.path().join("secret.md")).unwrap();
+    let of = [
+        ("read_file", json!({"path": "/secret.md"})),
+        ("read_file", json!({"path": "/link/secret.md"})),
+        (
+            "write_file",
+            json!({"path": "/link/new.md", "content": "x"}),
+        ),
+        ("write_file", json!({"path": "/secret.md", "content": "x"})),
+        ("ls", json!({"path": "/link"})),
+        ("grep", json!({"pattern": "secret"})),
+    ];
+    let answers = answers_with(DiskFiles::new(folder.path()), &of).await;
+    for answer in &answers[..5] {
+        assert!(answer.contains("through a link"), "{answer}");
+    }
+    assert_eq!(answers[5], "nothing found");
+    assert_eq!(fs::read_to_string(secret).unwrap(), "secret");
+    assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 1);
+}
+
+#[tokio::test]
+async fn files_of_the_disk_that_are_no_text_or_too_large_are_not_read() {
+    let folder = TempDir::new().unwrap();
+    fs::write(folder.path().join("photo"), [0xff, 0xfe]).unwrap();
+    fs::write(folder.path().join("large"), "0123456789 and more").unwrap();
+    fs::write(folder.path().join("small"), "0123").unwrap();
+    let of = [
+        ("read_file", json!({"path": "/photo"})),
+        ("read_file", json!({"path": "/large"})),
+        ("grep", json!({"pattern": "0123"})),
+    ];
+    let answers = answers_with(DiskFiles::new(folder.path()).largest(10), &of).await;
+    assert_eq!(
+        answers,
+        [
+            "the file `/photo` is not text",
+            "the file `/large` has 19 bytes, and the limit is 10",
+            "/small:1: 0123",
+        ]
+    );
+}
+
+#[test]
+fn two_places_for_a_folder_are_refused() {
+    let files = CompositeFiles::new(StateFiles)
+        .at("/a", StateFiles)
+        .unwrap();
+    for folder in ["/a/", "a", "/", "/b/../a"] {
+        assert!(files.clone().at(folder, StateFiles).is_err(), "{folder}");
+    }
+}

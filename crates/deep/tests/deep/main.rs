@@ -1,0 +1,12 @@
+//! Deep agents, one file for each part.
+#![allow(clippy::unwrap_used)] // clippy does not know that helpers of tests are tests
+
+mod builder;
+mod files;
+mod instructions;
+mod large_results;
+mod permissions;
+mod recovery;
+mod storage;
+mod sub_agents;
+mod support;
