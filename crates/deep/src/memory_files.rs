@@ -1,7 +1,7 @@
 //! Files that are a part of the instructions.
 
 use std::collections::BTreeMap;
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::sync::Arc;
 
 use langgraph::error::NodeError;
@@ -41,8 +41,10 @@ const PROMPT: &str = "What you know from earlier work is in the following files.
 later work needs (how the user wants things done, a mistake not to make again), add it to one of them. Keep \
 out of them what matters only now, and anything secret.";
 
+const MISSING: &str = "(there is no such file yet)";
+
 impl MemoryFiles {
-    /// Reads these paths; those without a file are left out.
+    /// Reads these paths. One without a file is named, so that the model can write it.
     pub fn new(files: impl Files, paths: impl IntoIterator<Item = impl Into<String>>) -> Self {
         Self {
             files: Arc::new(files),
@@ -79,11 +81,13 @@ impl AgentMiddleware for MemoryFiles {
         next: NextModel<'_>,
     ) -> Result<ChatResponse, NodeError> {
         let texts = cx.fields().read(MEMORY_FILES)?;
-        let shown = texts
-            .iter()
-            .map(|(path, text)| format!("\n\n## {path}\n\n{text}"));
-        let shown: String = shown.collect();
-        call.request = call.request.instruct(&format!("{PROMPT}{shown}"));
+        let mut instructions = PROMPT.to_owned();
+        for path in &self.paths {
+            let path = file_path(path).map_err(ToolError::into_node_error)?;
+            let text = texts.get(&path).map_or(MISSING, |text| text.trim());
+            let _ = write!(instructions, "\n\n## {path}\n\n{text}"); // never fails
+        }
+        call.request = call.request.instruct(&instructions);
         next.run(call).await
     }
 }

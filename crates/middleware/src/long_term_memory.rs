@@ -134,11 +134,10 @@ impl LongTermMemory {
         let messages = cx.messages();
         let from = messages.iter().rposition(Message::is_user).unwrap_or(0);
         let new = messages.get(from..).unwrap_or_default();
-        let chat: String = new
+        let said = new
             .iter()
-            .filter(|message| message.is_user() || message.is_assistant())
-            .map(|message| format!("{}: {}\n", message.role(), message.text()))
-            .collect();
+            .filter(|message| message.is_user() || message.is_assistant());
+        let chat: String = said.map(line).collect();
         let known = self.memories.search(&chat, KNOWN, cx).await?;
         let shown: String = known.iter().map(Memory::line).collect();
         let text = format!("Known memories:{shown}\n\nThe conversation:\n{chat}");
@@ -152,6 +151,11 @@ impl LongTermMemory {
         }
         Ok(())
     }
+}
+
+/// A message as the model that looks for memories reads it.
+fn line(message: &Message) -> String {
+    format!("{}: {}\n", message.role(), message.text())
 }
 
 /// The number of memories that a model knows when it looks for new ones.

@@ -25,6 +25,9 @@ const RESULTS: usize = 200;
 /// The number of characters of a line that `read_file` shows.
 const LINE: usize = 2_000;
 
+/// The number of bytes after which `read_file` shows no more lines.
+const LONGEST: usize = 80_000;
+
 /// One of the tools.
 pub(super) struct FileTool {
     definition: ToolDefinition,
@@ -93,17 +96,20 @@ impl FileTool {
                 asks.offset
             )));
         }
-        let mut shown = String::new();
+        let (mut shown, mut next) = (String::new(), asks.offset);
         let lines = text.lines().enumerate();
         for (index, line) in lines.skip(asks.offset).take(asks.limit) {
+            if shown.len() > LONGEST {
+                break;
+            }
+            next = index + 1;
             let cut = line.char_indices().nth(LINE);
             let line = cut.map_or(line, |(at, _)| line.get(..at).unwrap_or(line));
             let more = if cut.is_some() { "…" } else { "" };
             let _ = writeln!(shown, "{:>6}\t{line}{more}", index + 1); // never fails
         }
-        let end = asks.offset.saturating_add(asks.limit);
-        if end < count {
-            let _ = writeln!(shown, "(lines {} to {count} follow)", end + 1); // never fails
+        if next < count {
+            let _ = writeln!(shown, "(lines {} to {count} follow)", next + 1); // never fails
         }
         Ok(shown)
     }

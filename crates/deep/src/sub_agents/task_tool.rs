@@ -1,5 +1,6 @@
 //! The tool that hands work to a sub-agent.
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use langgraph::message::Message;
@@ -34,7 +35,7 @@ impl TaskTool {
         let mut about =
             "Hands work to another agent, and returns its answer. The agents:".to_owned();
         for agent in &*agents {
-            about.push_str(&format!("\n- `{}`: {}", agent.name, agent.about));
+            let _ = write!(about, "\n- `{}`: {}", agent.name, agent.about); // never fails
         }
         let names: Vec<&str> = agents.iter().map(|agent| &*agent.name).collect();
         let mut schema = schema_of::<Task>();
