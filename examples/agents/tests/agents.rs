@@ -169,3 +169,22 @@ fn a_research_agent_reports_from_the_files_of_its_sub_agents() {
         assert!(lines.contains(line), "{lines}");
     }
 }
+
+#[test]
+fn a_support_agent_hides_data_asks_before_it_pays_and_remembers() {
+    let approved = printed("support_agent", &["approve"]);
+    for line in [
+        "for approval: refund {\"order\":7}",
+        "My card is **** **** **** 1111, write to [REDACTED_EMAIL].",
+        "tool: order 7 is paid back",
+        "remembered: Got a broken cup with order 7.",
+    ] {
+        assert!(approved.contains(line), "{approved}");
+    }
+    let rejected = printed("support_agent", &["Not without the cup."]);
+    assert!(
+        rejected.contains("tool: Not without the cup."),
+        "{rejected}"
+    );
+    assert!(!rejected.contains("paid back"), "{rejected}");
+}
