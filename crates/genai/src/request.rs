@@ -2,8 +2,9 @@
 
 use genai::adapter::AdapterKind;
 use genai::chat::{
-    ChatMessage, ChatOptions, ChatRequest as Request, ChatResponseFormat, ContentPart as Part,
-    JsonSpec, MessageContent, Tool, ToolCall as Call, ToolChoice as Choice, ToolResponse,
+    CacheControl, ChatMessage, ChatOptions, ChatRequest as Request, ChatResponseFormat,
+    ContentPart as Part, JsonSpec, MessageContent, Tool, ToolCall as Call, ToolChoice as Choice,
+    ToolResponse,
 };
 use langgraph::message::{Content, ContentPart, Media, Message, MessageKind, ToolCall, ToolResult};
 use langgraph_agent::{ChatRequest, ModelError, ModelErrorKind, ToolChoice};
@@ -48,20 +49,26 @@ fn allowed(c: char) -> char {
 pub(crate) fn convert(request: ChatRequest, to: AdapterKind) -> Result<Request, ModelError> {
     let mut messages: Vec<ChatMessage> = Vec::with_capacity(request.messages.len());
     let mut results: Vec<ToolResponse> = Vec::new();
+    let mut results_mark = None;
     for message in request.messages {
+        let mark = cache_mark(message.parts(), to);
         match message.kind {
             // Answers to the calls of one message stay together: some providers insist on it.
-            MessageKind::Tool(result) => results.push(tool_result(result)?),
+            MessageKind::Tool(result) => {
+                results.push(tool_result(result)?);
+                results_mark = mark.or(results_mark);
+            }
             kind => {
                 if !results.is_empty() {
-                    messages.push(std::mem::take(&mut results).into());
+                    let answers = std::mem::take(&mut results).into();
+                    messages.push(marked(answers, results_mark.take()));
                 }
-                messages.extend(convert_message(kind, to)?);
+                messages.extend(convert_message(kind, to)?.map(|message| marked(message, mark)));
             }
         }
     }
     if !results.is_empty() {
-        messages.push(results.into());
+        messages.push(marked(results.into(), results_mark));
     }
     let mut converted = Request::new(messages);
     if !request.tools.is_empty() {
@@ -73,6 +80,31 @@ pub(crate) fn convert(request: ChatRequest, to: AdapterKind) -> Result<Request, 
         converted = converted.with_tools(tools);
     }
     Ok(converted)
+}
+
+/// Returns how long Anthropic keeps the prompt up to a message, if a part of it has `cache_control`. Others keep
+/// prompts without a mark.
+fn cache_mark(parts: &[ContentPart], to: AdapterKind) -> Option<CacheControl> {
+    if to != AdapterKind::Anthropic {
+        return None;
+    }
+    parts.iter().rev().find_map(|part| {
+        let ContentPart::Text { form, .. } = part else {
+            return None;
+        };
+        let ttl = form.get("cache_control")?.get("ttl");
+        Some(match ttl.and_then(Value::as_str) {
+            Some("1h") => CacheControl::Ephemeral1h,
+            _ => CacheControl::Ephemeral,
+        })
+    })
+}
+
+fn marked(message: ChatMessage, mark: Option<CacheControl>) -> ChatMessage {
+    match mark {
+        Some(mark) => message.with_options(mark),
+        None => message,
+    }
 }
 
 fn convert_message(kind: MessageKind, to: AdapterKind) -> Result<Option<ChatMessage>, ModelError> {

@@ -174,6 +174,41 @@ async fn k5_reasoning_goes_back_apart_from_the_answer() {
     assert_eq!(parts[1]["thoughtSignature"], "c2ln");
 }
 
+/// A chat whose instructions and last results are marked.
+fn marked() -> ChatRequest {
+    let part = |text: &str, mark: Value| -> ContentPart {
+        serde_json::from_value(json!({"type": "text", "text": text, "cache_control": mark}))
+            .unwrap()
+    };
+    let calls = ["c1", "c2"].map(|id| ToolCall::new(id, "look", json!({})));
+    let hour = part("Be brief.", json!({"type": "ephemeral", "ttl": "1h"}));
+    let last = vec![part("two", json!({"type": "ephemeral"}))];
+    ChatRequest::new(vec![
+        Message::from(langgraph::message::MessageKind::SystemParts(vec![hour])),
+        Message::user("Look!"),
+        Message::assistant_with_tool_calls("", calls),
+        Message::tool("c1", "one"),
+        Message::from(ToolResult::new("c2", Content::Parts(last))),
+    ])
+}
+
+#[tokio::test]
+async fn marks_of_prompts_to_keep_reach_anthropic_and_no_other() {
+    let seen = sent(Server::anthropic, marked()).await;
+    let hour = json!({"type": "ephemeral", "ttl": "1h"});
+    assert_eq!(seen["system"][0]["cache_control"], hour, "{seen}");
+    let messages = seen["messages"].as_array().unwrap();
+    let results = messages.last().unwrap()["content"].as_array().unwrap();
+    assert_eq!(results.len(), 2);
+    assert_eq!(results[1]["cache_control"]["type"], "ephemeral", "{seen}");
+    assert_eq!(seen.to_string().matches("cache_control").count(), 2);
+    for other in [Server::openai, Server::gemini] {
+        let seen = sent(other, marked()).await.to_string();
+        assert!(!seen.contains("cache"), "{seen}");
+        assert!(seen.contains("Be brief."), "{seen}");
+    }
+}
+
 #[tokio::test]
 async fn k5_reasoning_that_comes_is_kept_apart_from_the_answer() {
     let openai = json!({"choices": [{"index": 0, "finish_reason": "stop", "message": {

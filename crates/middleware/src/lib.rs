@@ -5,6 +5,7 @@
 //! |---|---|
 //! | [`ContextEditing`] | a long history, without the results of older calls |
 //! | [`Summarization`], [`TrimMessages`] | a long history, summarised or cut |
+//! | [`PromptCaching`] | marks of the prompts that a provider keeps |
 //! | [`Moderation`] | checks of what users say and of what the agent answers |
 //! | [`TodoList`] | a list of steps, which the model keeps |
 //! | [`ModelCallLimit`], [`ToolCallLimit`] | limits of calls for a run and for a thread |
@@ -32,6 +33,7 @@ mod moderation;
 mod patch_tool_calls;
 mod path_pattern;
 mod pii;
+mod prompt_caching;
 mod root;
 mod rubric;
 mod shell;
@@ -55,6 +57,7 @@ pub use moderation::{Guard, GuardVerdict, ModelGuard, Moderation};
 pub use patch_tool_calls::PatchToolCalls;
 pub use path_pattern::PathPattern;
 pub use pii::{InvalidPattern, Pii, PiiDetector, PiiFound, PiiStrategy};
+pub use prompt_caching::PromptCaching;
 pub use root::Root;
 pub use rubric::Rubric;
 pub use shell::{LocalRunner, Shell, ShellCommand, ShellOutput, ShellRunner};

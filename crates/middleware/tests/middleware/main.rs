@@ -9,6 +9,7 @@ mod models;
 mod moderation;
 mod personal_data;
 mod programs;
+mod prompts;
 mod summaries;
 mod support;
 mod todos;
