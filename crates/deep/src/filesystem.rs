@@ -27,8 +27,8 @@ pub use file_permissions::FilePermissions;
 /// deepagents' `FilesystemMiddleware`.
 ///
 /// Each path is checked before anything happens: there is no way out by `..`, and what the
-/// [permissions](Self::permissions) say holds for each file that a list or a search names. A file that a
-/// task writes twice after a crash is written once.
+/// [permissions](Self::permissions) say holds for each file that a list or a search names. If a crash comes
+/// between a write and its record, the write is repeated and changes nothing.
 ///
 /// The result of another tool that is too large for the chat becomes a file, and the model reads its
 /// beginning and its path.
