@@ -179,7 +179,7 @@ pub use graph::{CompiledStateGraph, END, START, StateGraph};
 #[doc(inline)]
 #[doc(hidden)]
 pub use langgraph_core::debug_is_message;
-pub use langgraph_core::{error, interrupt, message};
+pub use langgraph_core::{environment, error, interrupt, message};
 #[doc(inline)]
 pub use langgraph_macros::{graph, node};
 pub use node::{Agent, Command, Context, Next, Node};

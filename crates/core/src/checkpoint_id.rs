@@ -7,6 +7,8 @@ use std::time::{Duration, SystemTime};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use crate::environment;
+
 /// Identifies a checkpoint; the ids of a thread increase with time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -15,7 +17,7 @@ pub struct CheckpointId(Uuid);
 impl CheckpointId {
     /// Creates an id after `previous`, even if the clock has gone back since.
     pub fn after(previous: Option<Self>) -> Self {
-        Self::after_at(previous, SystemTime::now())
+        Self::after_at(previous, environment::now())
     }
 
     /// As [`after`](Self::after), for a caller that has read the clock.

@@ -20,6 +20,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use uuid::Uuid;
 
+use crate::environment;
+
 /// Creates an id that no other thread, process or fork creates.
 ///
 /// Ids sort by time. Those of one thread increase, also when the clock was set back.
@@ -39,6 +41,9 @@ pub(crate) fn new_id_at(now: SystemTime) -> Uuid {
 }
 
 fn generate(next: impl Fn(&mut Generator) -> Uuid) -> Uuid {
+    if let Some((time, own)) = environment::id_parts(time_after) {
+        return assemble(time, own);
+    }
     thread_local! {
         static GENERATOR: RefCell<Generator> = RefCell::new(Generator::new());
     }
@@ -102,15 +107,23 @@ impl Generator {
 
     /// Puts the time, the version, the variant and 62 bits together.
     fn id(&mut self, now: SystemTime, own: u64) -> Uuid {
-        let now = now.duration_since(UNIX_EPOCH).unwrap_or_default();
-        let nanos = u64::from(now.subsec_nanos());
-        let millis = now.as_secs().wrapping_mul(1000) + nanos / 1_000_000;
-        // In 4096ths of a millisecond.
-        let part = nanos % 1_000_000 * 4096 / 1_000_000;
-        self.time = (millis << 12 | part).max(self.time + 1);
-        let (millis, part) = (self.time >> 12, self.time & 0xfff);
-        let high = millis << 16 | 7 << 12 | part;
-        let low = 0b10 << 62 | own >> 2;
-        Uuid::from_u64_pair(high, low)
+        self.time = time_after(now, self.time);
+        assemble(self.time, own)
     }
+}
+
+/// Returns a time in 4096ths of a millisecond, after the last one.
+fn time_after(now: SystemTime, last: u64) -> u64 {
+    let now = now.duration_since(UNIX_EPOCH).unwrap_or_default();
+    let nanos = u64::from(now.subsec_nanos());
+    let millis = now.as_secs().wrapping_mul(1000) + nanos / 1_000_000;
+    let part = nanos % 1_000_000 * 4096 / 1_000_000;
+    (millis << 12 | part).max(last + 1)
+}
+
+fn assemble(time: u64, own: u64) -> Uuid {
+    let (millis, part) = (time >> 12, time & 0xfff);
+    let high = millis << 16 | 7 << 12 | part;
+    let low = 0b10 << 62 | own >> 2;
+    Uuid::from_u64_pair(high, low)
 }

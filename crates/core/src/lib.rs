@@ -8,6 +8,7 @@
 
 pub mod checkpoint;
 mod checkpoint_id;
+pub mod environment;
 pub mod error;
 mod head;
 mod id;

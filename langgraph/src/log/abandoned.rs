@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use langgraph_core::environment;
 use tokio::runtime::Handle;
 
 use super::background;
@@ -21,21 +22,28 @@ pub(super) enum Cleanup {
 
 /// Returns what is done for a holder; `None` if it is none of these.
 pub(super) fn cleanup_of(holder: &str) -> Option<Cleanup> {
-    abandoned().get(holder).copied()
+    abandoned().get(&of_process(holder)).copied()
 }
 
 /// Notes what is done for a holder.
 pub(super) fn note(holder: &str, cleanup: Cleanup) {
-    abandoned().insert(holder.to_owned(), cleanup);
+    abandoned().insert(of_process(holder), cleanup);
 }
 
 /// Notes that a holder has no lease any more.
 pub(super) fn forget(holder: &str) {
-    abandoned().remove(holder);
+    abandoned().remove(&of_process(holder));
 }
 
-fn abandoned() -> MutexGuard<'static, HashMap<String, Cleanup>> {
-    static ABANDONED: LazyLock<Mutex<HashMap<String, Cleanup>>> = LazyLock::new(Mutex::default);
+/// A holder, and the process that it belongs to.
+type Holder = (u64, String);
+
+fn of_process(holder: &str) -> Holder {
+    (environment::process(), holder.to_owned())
+}
+
+fn abandoned() -> MutexGuard<'static, HashMap<Holder, Cleanup>> {
+    static ABANDONED: LazyLock<Mutex<HashMap<Holder, Cleanup>>> = LazyLock::new(Mutex::default);
     ABANDONED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

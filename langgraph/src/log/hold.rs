@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use langgraph_core::checkpoint::{Checkpointer, Leases};
+use langgraph_core::environment;
 use langgraph_core::error::CheckpointError;
 
 /// The hold of a run on its thread.
@@ -24,7 +25,7 @@ impl Hold {
             // Not the run's id: two runs may have the same.
             holder: langgraph_core::new_id().to_string(),
             term,
-            renewed: Mutex::new((Instant::now(), SystemTime::now())),
+            renewed: Mutex::new((environment::steady(), environment::now())),
         }
     }
 
@@ -39,7 +40,7 @@ impl Hold {
     /// [`CheckpointError::LeaseLost`] if the holder has lost it.
     pub(super) async fn renew(&self) -> Result<(), CheckpointError> {
         // Before the call: the saver counts the term from a later time.
-        let now = (Instant::now(), SystemTime::now());
+        let now = (environment::steady(), environment::now());
         let leases = self.leases()?;
         if !leases.renew(&self.thread, &self.holder, self.term).await? {
             return Err(CheckpointError::LeaseLost {
@@ -62,7 +63,9 @@ impl Hold {
     fn may_have_ended(&self) -> bool {
         let (at, time) = *self.renewed.lock().unwrap_or_else(PoisonError::into_inner);
         // The first stands still while the machine sleeps, and the second may be set.
-        at.elapsed() >= self.term || time.elapsed().map_or(true, |passed| passed >= self.term)
+        let steady = environment::steady().saturating_duration_since(at);
+        let passed = environment::now().duration_since(time);
+        steady >= self.term || passed.map_or(true, |passed| passed >= self.term)
     }
 
     /// Releases the lease.

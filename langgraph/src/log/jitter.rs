@@ -2,10 +2,13 @@
 
 use std::hash::{BuildHasher, RandomState};
 
+use langgraph_core::environment;
+
 /// A random number. Each new `RandomState` hashes differently, so no crate is needed. The process is part of the
 /// hash because a fork has the same keys.
 pub(crate) fn random() -> u64 {
-    RandomState::new().hash_one(std::process::id())
+    let own = || RandomState::new().hash_one(std::process::id());
+    environment::random().unwrap_or_else(own)
 }
 
 /// A random number from 0 to 1.

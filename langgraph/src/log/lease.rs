@@ -5,7 +5,7 @@ use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
 use tokio::runtime::Handle;
 
@@ -16,6 +16,7 @@ use super::jitter::random_fraction;
 use super::run_guard::{RunGuard, WriteGuard};
 use super::timer;
 use langgraph_core::checkpoint::{Batch, Checkpointer, RunStatus, ThreadKey};
+use langgraph_core::environment;
 use langgraph_core::error::CheckpointError;
 
 /// How long a run waits for the end of a run of this process that was dropped.
@@ -76,17 +77,17 @@ impl Lease {
         let hold = Arc::new(Hold::new(saver, thread, term.min(LONGEST)));
         let mut lease = Self {
             hold: Arc::clone(&hold),
-            since: SystemTime::now(),
+            since: environment::now(),
             guard: None,
             writer: None,
             released: false,
         };
-        let began = Instant::now();
+        let began = environment::steady();
         let mut pause = Duration::from_millis(5);
         let mut refused_by = None;
         // If this fails, the lease may be taken all the same: dropping releases it.
         while let Some(held) = leases.lease(thread, &hold.holder, hold.term).await? {
-            let waited = began.elapsed();
+            let waited = environment::steady().saturating_duration_since(began);
             let cleanup = cleanup_of(&held.holder);
             let abandoned =
                 cleanup == Some(Cleanup::None) || cleanup.is_some() && waited >= CLEANUP;

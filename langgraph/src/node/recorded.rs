@@ -9,6 +9,7 @@ use serde::de::DeserializeOwned;
 use uuid::{Builder, Uuid};
 
 use super::Context;
+use crate::environment;
 use crate::error::NodeError;
 use crate::log::random;
 
@@ -50,7 +51,7 @@ impl Context {
     ///
     /// As [`once`](Self::once).
     pub fn now(&self) -> impl Future<Output = Result<SystemTime, NodeError>> {
-        self.recorded("cx.now", SystemTime::now)
+        self.recorded("cx.now", environment::now)
     }
 
     /// Returns a random number, recorded as [`now`](Self::now) records the time. It may be the seed of a

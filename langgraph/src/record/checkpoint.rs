@@ -1,12 +1,12 @@
 //! The checkpoint of a run's position: as it is stored, and as it is shown.
 
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use super::recorder::{Origin, Recorder};
 use crate::checkpoint::{
     Batch, CheckpointRecord, JoinRecord, Payload, RunStatus, Snapshot, Source, TaskSnapshot,
 };
+use crate::environment;
 use crate::error::{AgentError, CheckpointError};
 use crate::graph::NodeName;
 use crate::span::Span;
@@ -58,7 +58,7 @@ impl<S: State> Recorder<S> {
         self.parent = origin.parent;
         self.source = origin.source;
         self.policy.begin(snapshot.is_some());
-        let now = SystemTime::now();
+        let now = environment::now();
         let id = self.next_checkpoint(now);
         let (ended, entries) = self.take_held(id, entry);
         Ok(Batch {
@@ -151,7 +151,7 @@ impl<S: State> Recorder<S> {
             next: pending.names(&position.plan),
             step: position.step,
             source: self.source,
-            created_at: SystemTime::now(),
+            created_at: environment::now(),
             interrupts: Vec::new(),
             unfilled_joins: unfilled_joins(
                 pending.joins,

@@ -9,6 +9,7 @@ use tokio::task::JoinSet;
 
 use super::{Outcome, Run};
 use crate::checkpoint::{Head, RunStatus, ThreadFilter, ThreadInfo, ThreadKey};
+use crate::environment;
 use crate::error::{AgentError, NoRuntime};
 use crate::log::{Lease, RunGuard};
 use crate::state::State;
@@ -149,7 +150,7 @@ impl<S: State> ResumePending<S> {
     }
 
     async fn resume(self) -> Result<Vec<Resumed<S>>, AgentError> {
-        let now = SystemTime::now();
+        let now = environment::now();
         let since = now.checked_sub(self.idle).unwrap_or(SystemTime::UNIX_EPOCH);
         // What was stored in the future, by a clock that was set back, is not active either.
         let future = now.checked_add(self.idle.max(SKEW));

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use crate::environment::steady;
 use crate::error::AgentError;
 use crate::graph::NodeName;
 use crate::node::Scope;
@@ -69,13 +70,13 @@ impl Budget {
     /// may take as long as their nodes compute.
     pub(crate) async fn give_turn(&mut self) {
         match &mut self.last_turn {
-            Some(turn) if turn.elapsed() < TURN_TIME => {}
+            Some(turn) if steady().saturating_duration_since(*turn) < TURN_TIME => {}
             Some(turn) => {
                 tokio::task::yield_now().await;
-                *turn = Instant::now();
+                *turn = steady();
             }
             // The clock starts here: a short run never reads it.
-            None => self.last_turn = Some(Instant::now()),
+            None => self.last_turn = Some(steady()),
         }
     }
 }

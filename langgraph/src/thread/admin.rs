@@ -6,6 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use super::{Place, Thread, Threads};
 use crate::checkpoint::{RunStatus, StorageUsage, ThreadFilter, ThreadInfo, check_thread_id};
+use crate::environment;
 use crate::error::{AgentError, CheckpointError};
 use crate::state::State;
 
@@ -269,7 +270,7 @@ impl<S: State> DeleteIdle<S> {
     async fn delete(self) -> Result<DeletedIdle, AgentError> {
         let saver = self.threads.saver()?;
         let administration = saver.administration_for("deleting idle threads")?;
-        let now = SystemTime::now();
+        let now = environment::now();
         let since = now.checked_sub(self.idle).unwrap_or(SystemTime::UNIX_EPOCH);
         let mut filter = ThreadFilter::new().idle_since(since).limit(PAGE);
         filter.statuses.clone_from(&self.statuses);

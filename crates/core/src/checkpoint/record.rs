@@ -14,6 +14,7 @@ use langgraph_topology::NodeName;
 
 use super::{OnceRecord, Owner, Payload, RunStatus, Source};
 use crate::checkpoint_id::CheckpointId;
+use crate::environment;
 use crate::head::Head;
 use crate::interrupt::{Answer, Interrupts};
 
@@ -114,7 +115,7 @@ impl CheckpointRecord {
             base: None,
             step: 0,
             source: Source::Update,
-            created_at: SystemTime::now(),
+            created_at: environment::now(),
             tasks: Vec::new(),
             joins: Vec::new(),
             deferred: Vec::new(),

@@ -240,7 +240,9 @@ fn how_long(waited: Duration) -> String {
 
 /// How long a lease still lasts, in words.
 fn left(until: SystemTime) -> String {
-    let left = until.duration_since(SystemTime::now()).unwrap_or_default();
+    let left = until
+        .duration_since(crate::environment::now())
+        .unwrap_or_default();
     let seconds = left.as_secs_f64().ceil();
     format!(
         "; its lease ends in {seconds} s unless it renews it; wait with `OnConflict::Wait`, or take the thread over with `OnConflict::Cancel`"

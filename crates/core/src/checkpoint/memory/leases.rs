@@ -1,12 +1,13 @@
 //! The leases of threads in memory.
 
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 
 use super::saver::MemorySaver;
 use super::thread::Lease;
 use crate::checkpoint::{HeldBy, Leases};
+use crate::environment;
 use crate::error::CheckpointError;
 
 /// Returns when a lease ends. One that no clock can show lasts for a century.
@@ -25,12 +26,12 @@ impl Leases for MemorySaver {
     ) -> Result<Option<HeldBy>, CheckpointError> {
         let mut threads = self.threads();
         let thread = threads.entry(thread.to_owned()).or_default();
-        let now = Instant::now();
+        let now = environment::steady();
         if let Some(held) = &thread.lease
             && held.holder != holder
             && held.until > now
         {
-            let now_by_clock = SystemTime::now();
+            let now_by_clock = environment::now();
             let left = held.until.duration_since(now);
             let until = now_by_clock.checked_add(left).unwrap_or(now_by_clock);
             return Ok(Some(HeldBy::new(&*held.holder, until)));
@@ -53,7 +54,7 @@ impl Leases for MemorySaver {
             .get_mut(thread)
             .and_then(|thread| thread.lease.as_mut())
             .filter(|lease| lease.holder == holder);
-        let held = lease.map(|lease| lease.until = end_of(Instant::now(), term));
+        let held = lease.map(|lease| lease.until = end_of(environment::steady(), term));
         Ok(held.is_some())
     }
 

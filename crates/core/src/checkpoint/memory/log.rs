@@ -34,7 +34,7 @@ impl Log {
             version: 0,
             status: RunStatus::Done,
             owner: None,
-            updated_at: SystemTime::now(),
+            updated_at: crate::environment::now(),
             wake_at: None,
         }
     }
@@ -59,7 +59,7 @@ impl Log {
         self.version += 1;
         self.status = batch.status;
         self.owner = batch.owner.or_else(|| self.owner.take());
-        self.updated_at = SystemTime::now();
+        self.updated_at = crate::environment::now();
         self.wake_at = batch.wake_at;
         for checkpoint in batch.checkpoints {
             self.order.push(checkpoint.id);
