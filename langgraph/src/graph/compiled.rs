@@ -12,6 +12,7 @@ use super::run_options::{RunOptions, run_option_setters};
 use crate::checkpoint::{Accepts, Checkpointer, Saver};
 use crate::error::AgentError;
 use crate::node::Persistence;
+use crate::policy::{Middleware, Surrounded};
 use crate::state::State;
 use crate::state::StateCodec;
 
@@ -178,6 +179,46 @@ impl<S: State> CompiledStateGraph<S> {
     #[must_use]
     pub fn resource<T: ?Sized + Send + Sync + 'static>(mut self, value: Arc<T>) -> Self {
         Arc::make_mut(&mut self.plan).resources.insert(value);
+        self
+    }
+
+    /// Returns the graph with middleware around each of its nodes: outside all other middleware, and
+    /// outside the retries, so that it sees a task once. It is for tests and tools that get a compiled
+    /// graph; [`StateGraph::middleware`](crate::StateGraph::middleware) is part of the graph itself.
+    ///
+    /// The nodes of a subgraph are not wrapped: the subgraph is one node.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use std::sync::atomic::{AtomicUsize, Ordering};
+    /// use langgraph::prelude::*;
+    /// use langgraph::policy::middleware;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let mut graph = StateGraph::<i64>::new();
+    /// graph.add_node("double", |n: &i64| n * 2).add_sequence(&["double"]);
+    ///
+    /// let calls = Arc::new(AtomicUsize::new(0));
+    /// let counted = Arc::clone(&calls);
+    /// let graph = graph.compile()?.middleware(middleware(move |call| {
+    ///     counted.fetch_add(1, Ordering::Relaxed);
+    ///     call.run()
+    /// }));
+    /// assert_eq!(graph.invoke(21).await?, 42);
+    /// assert_eq!(calls.load(Ordering::Relaxed), 1);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn middleware(mut self, middleware: impl Middleware<S>) -> Self {
+        let middleware: Arc<dyn Middleware<S>> = Arc::new(middleware);
+        let nodes = &mut Arc::make_mut(&mut self.plan).nodes;
+        for node in nodes.iter_mut().skip(1) {
+            node.step = Arc::new(Surrounded::new(&node.step, &middleware));
+        }
         self
     }
 

@@ -11,6 +11,7 @@ mod middleware;
 mod policies;
 mod retry;
 mod stack;
+mod surrounded;
 #[cfg(feature = "tracing")]
 mod trace;
 
@@ -23,5 +24,6 @@ pub use policies::NodeDefaults;
 pub(crate) use policies::Policies;
 pub use retry::RetryPolicy;
 pub(crate) use stack::Stack;
+pub(crate) use surrounded::Surrounded;
 #[cfg(feature = "tracing")]
 pub use trace::TraceNodes;
