@@ -52,6 +52,9 @@ mod pages {
     #[doc = include_str!("../../docs/http.md")]
     struct Http;
 
+    #[doc = include_str!("../../docs/simulate.md")]
+    struct Simulate;
+
     #[doc = include_str!("../../docs/testing.md")]
     struct Testing;
 

@@ -84,6 +84,11 @@ pub trait Intercept: Send + Sync + 'static {
         let _ = term;
         None
     }
+
+    /// Returns the formats in which values are stored as bytes; `None` for those of the saver.
+    fn formats(&self) -> Option<&Formats> {
+        None
+    }
 }
 
 /// Forwards each call to a saver, through an [`Intercept`]: for tests of what a program does when
@@ -137,7 +142,7 @@ impl<I> fmt::Debug for InterceptedSaver<I> {
 #[async_trait]
 impl<I: Intercept> Checkpointer for InterceptedSaver<I> {
     fn formats(&self) -> Option<&Formats> {
-        self.saver.formats()
+        self.intercept.formats().or_else(|| self.saver.formats())
     }
 
     async fn put(&self, key: &ThreadKey, batch: Batch) -> Result<(), CheckpointError> {

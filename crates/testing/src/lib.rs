@@ -37,6 +37,7 @@ mod debug;
 pub mod eval;
 mod intercepted;
 mod replay;
+pub mod simulate;
 mod trace;
 
 pub use builder::TestContextBuilder;
