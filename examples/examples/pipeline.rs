@@ -6,7 +6,7 @@ use langgraph::prelude::*;
 use langgraph_examples::show;
 
 #[derive(State, Clone, Debug, Default)]
-struct Letter {
+pub(crate) struct Letter {
     text: String,
     reply: String,
     #[reducer(append)]
@@ -35,16 +35,21 @@ async fn postprocess(state: &Letter) -> LetterUpdate {
         .log(vec!["postprocess".to_owned()])
 }
 
+/// The graph.
+pub(crate) fn letters() -> Result<CompiledStateGraph<Letter>, CompilationErrors> {
+    graph! {
+        type State = Letter;
+        START => preprocess => chat => postprocess => END;
+    }
+    .compile()
+}
+
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let text = std::env::args()
         .nth(1)
         .unwrap_or_else(|| "  hello   THERE ".to_owned());
-    let graph = graph! {
-        type State = Letter;
-        START => preprocess => chat => postprocess => END;
-    }
-    .compile()?;
+    let graph = letters()?;
     if show::graph(graph.topology()) {
         return Ok(());
     }
