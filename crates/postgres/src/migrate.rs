@@ -11,6 +11,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("sql/3_runs.sql"),
     include_str!("sql/4_owners.sql"),
     include_str!("sql/5_waits.sql"),
+    include_str!("sql/6_row_counts.sql"),
 ];
 
 /// The lock of all processes that set up tables: the bytes of `langgrap`.

@@ -124,6 +124,49 @@ async fn a_log_that_lacks_something_is_not_read_without_it() {
 }
 
 #[tokio::test]
+async fn each_row_that_is_missing_is_noticed() {
+    let tables = Tables::new().await;
+    for cut in [false, true] {
+        for index in 0_i64.. {
+            let name = format!("{cut} {index}");
+            if cut {
+                forks::cut_off(tables.saver(), &name).await;
+            } else {
+                branches(tables.saver(), &name).await;
+            }
+            let sql = "DELETE FROM thread_rows AS r USING (
+                    SELECT log, number FROM thread_rows JOIN thread_logs ON log = id
+                    WHERE thread = $1 ORDER BY number LIMIT 1 OFFSET $2
+                ) AS found WHERE r.log = found.log AND r.number = found.number";
+            if tables.client.execute(sql, &[&name, &index]).await.unwrap() == 0 {
+                assert!(index > 4, "{index} rows");
+                break;
+            }
+            let graph = if cut {
+                forks::failing(tables.saver())
+            } else {
+                forks(tables.saver())
+            };
+            let thread = graph.thread(&name);
+            // Another branch is not part of the state; a superstep that was cut off is.
+            let state = thread.state().await.map(|_| ());
+            let history = thread.history().await.map(|_| ());
+            let reads = [Some(history), cut.then_some(state)];
+            for read in reads.into_iter().flatten() {
+                match read {
+                    Err(AgentError::Checkpoint(error @ CheckpointError::Corrupt(_))) => {
+                        let text = error.to_string();
+                        let named = text.contains(&format!("thread `{name}`: "));
+                        assert!(named, "{text}");
+                    }
+                    other => panic!("row {index} of a log that was cut off ({cut}): {other:?}"),
+                }
+            }
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_flipped_bit_is_an_error_that_names_the_record() {
     let tables = Tables::new().await;
     for column in ["text", "payload", "format"] {

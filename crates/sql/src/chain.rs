@@ -15,6 +15,8 @@ pub struct Link {
     pub first: i64,
     /// The number of its last row.
     pub last: i64,
+    /// How many rows it has; `None` if it was stored before they were counted.
+    pub count: Option<i64>,
 }
 
 impl Link {
@@ -23,13 +25,23 @@ impl Link {
     /// # Errors
     ///
     /// [`CheckpointError::Corrupt`] if no checkpoint has such rows.
-    pub fn stored(id: CheckpointId, first: i64, last: i64) -> Result<Self, CheckpointError> {
+    pub fn stored(
+        id: CheckpointId,
+        first: i64,
+        last: i64,
+        count: Option<i64>,
+    ) -> Result<Self, CheckpointError> {
         if first < 0 || last < first || last > i64::from(u32::MAX) {
             return Err(CheckpointError::Corrupt(format!(
                 "checkpoint `{id}` cannot have the rows from {first} to {last}"
             )));
         }
-        Ok(Self { id, first, last })
+        Ok(Self {
+            id,
+            first,
+            last,
+            count,
+        })
     }
 
     /// The error of a checkpoint whose last row is another one than was stored.
@@ -38,6 +50,37 @@ impl Link {
             "checkpoint `{}` does not end with its row {}: a record is missing, or does not belong there",
             self.id, self.last
         ))
+    }
+
+    /// Fails unless these are the last of its rows that was found, and how many were.
+    fn check_rows(&self, last: i64, count: i64) -> Result<(), CheckpointError> {
+        if last != self.last {
+            return Err(self.ends_at_another());
+        }
+        match self.count {
+            Some(stored) if stored != count => Err(CheckpointError::Corrupt(format!(
+                "checkpoint `{}` has {count} of its {stored} rows: a record is missing, or does not belong there",
+                self.id
+            ))),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The rows that a read has found, by the first row of their checkpoint.
+#[derive(Clone, Debug, Default)]
+pub struct FoundRows(HashMap<i64, (i64, i64)>);
+
+impl FoundRows {
+    /// Creates it with room for that many checkpoints.
+    pub fn with_capacity(checkpoints: usize) -> Self {
+        Self(HashMap::with_capacity(checkpoints))
+    }
+
+    /// Adds the next row of the checkpoint whose first row has the number `first`.
+    pub fn add(&mut self, first: i64, row: i64) {
+        let (last, count) = self.0.entry(first).or_default();
+        (*last, *count) = (row, *count + 1);
     }
 }
 
@@ -62,7 +105,7 @@ impl Link {
 /// let log = [(c, Some(a), false), (b, Some(a), false), (a, None, true)];
 /// let mut finder = LinkFinder::new(c);
 /// for (number, (id, base, snapshot)) in (0..).zip(log) {
-///     let link = Link { id, first: 2 - number, last: 2 - number };
+///     let link = Link { id, first: 2 - number, last: 2 - number, count: Some(1) };
 ///     if !finder.goes_on(link, base, snapshot) {
 ///         break;
 ///     }
@@ -159,17 +202,19 @@ impl Links {
         self.get(found.ok()?)
     }
 
-    /// Fails unless the last row that was seen of each checkpoint, by its first row, is its last.
+    /// Fails unless these are the rows of each checkpoint: as many as were stored, up to its last.
     ///
     /// # Errors
     ///
     /// [`CheckpointError::Corrupt`], because rows are missing, or do not belong there.
-    pub fn check_ends(&self, seen: &HashMap<i64, i64>) -> Result<(), CheckpointError> {
-        let ends = |link: &&Link| seen.get(&link.first) == Some(&link.last);
-        match self.iter().find(|link| !ends(link)) {
-            Some(link) => Err(link.ends_at_another()),
-            None => Ok(()),
+    pub fn check_rows(&self, found: &FoundRows) -> Result<(), CheckpointError> {
+        for link in self.iter() {
+            let Some((last, count)) = found.0.get(&link.first) else {
+                return Err(link.ends_at_another());
+            };
+            link.check_rows(*last, *count)?;
         }
+        Ok(())
     }
 
     /// Returns true if the rows of each checkpoint follow those of the one before: no base got rows

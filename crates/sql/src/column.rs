@@ -110,6 +110,15 @@ pub fn last_rows(rows: &[Row]) -> HashMap<CheckpointId, i64> {
         .collect()
 }
 
+/// Returns how many of `rows` each checkpoint has.
+pub fn row_counts(rows: &[Row]) -> HashMap<CheckpointId, i64> {
+    let mut counts = HashMap::new();
+    for row in rows {
+        *counts.entry(row.checkpoint).or_default() += 1;
+    }
+    counts
+}
+
 /// The format names read so far: there are few, so each is allocated once.
 #[derive(Clone, Debug, Default)]
 pub struct FormatNames(Vec<Arc<str>>);

@@ -13,10 +13,10 @@ pub mod rows;
 pub mod store;
 mod thread_row;
 
-pub use chain::{Link, LinkFinder, Links};
+pub use chain::{FoundRows, Link, LinkFinder, Links};
 pub use column::{
-    FormatNames, Listed, last_rows, metadata_text, microseconds, signed, source_text, statuses,
-    time, unsigned,
+    FormatNames, Listed, last_rows, metadata_text, microseconds, row_counts, signed, source_text,
+    statuses, time, unsigned,
 };
 pub use name::LogName;
 pub use owner::OwnerRow;

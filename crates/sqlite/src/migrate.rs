@@ -17,6 +17,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("sql/4_runs.sql"),
     include_str!("sql/5_owners.sql"),
     include_str!("sql/6_waits.sql"),
+    include_str!("sql/7_row_counts.sql"),
 ];
 
 /// Migrates the tables.

@@ -199,6 +199,74 @@ async fn a_log_that_lacks_something_is_not_read_without_it() {
     }
 }
 
+/// Deletes the row with that index of a thread, and reads its state and its history; `None` if there is
+/// no such row.
+async fn without_row(index: i64, cut: bool) -> Option<[Result<(), AgentError>; 2]> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("threads.db");
+    if cut {
+        forks::cut_off(Arc::new(SqliteSaver::open(&path).unwrap()), "t").await;
+    } else {
+        branches(&path).await;
+    }
+    let database = Connection::open(&path).unwrap();
+    let sql = "DELETE FROM thread_rows
+        WHERE id = (SELECT id FROM thread_rows ORDER BY id LIMIT 1 OFFSET ?1)";
+    let deleted = database.execute(sql, [index]).unwrap();
+    drop(database);
+    let saver = Arc::new(SqliteSaver::open(&path).unwrap());
+    let graph = if cut {
+        forks::failing(saver)
+    } else {
+        forks(saver)
+    };
+    let thread = graph.thread("t");
+    let state = thread.state().await.map(|_| ());
+    let history = thread.history().await.map(|_| ());
+    (deleted == 1).then_some([state, history])
+}
+
+#[tokio::test]
+async fn each_row_that_is_missing_is_noticed() {
+    for cut in [false, true] {
+        let mut rows = 0;
+        while let Some([state, history]) = without_row(rows, cut).await {
+            // Another branch is not part of the state; a superstep that was cut off is.
+            let reads = [Some(history), cut.then_some(state)];
+            for read in reads.into_iter().flatten() {
+                match read {
+                    Err(AgentError::Checkpoint(error @ CheckpointError::Corrupt(_))) => {
+                        let text = error.to_string();
+                        assert!(text.contains("thread `t`: "), "row {rows}: {text}");
+                    }
+                    other => panic!("row {rows} of a log that was cut off ({cut}): {other:?}"),
+                }
+            }
+            rows += 1;
+        }
+        assert!(rows > 4, "{rows}");
+    }
+}
+
+#[tokio::test]
+async fn rows_that_were_stored_before_they_were_counted_are_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("threads.db");
+    branches(&path).await;
+    let database = Connection::open(&path).unwrap();
+    let sql = "UPDATE thread_checkpoints SET row_count = NULL";
+    assert!(database.execute(sql, []).unwrap() > 4);
+    drop(database);
+    let graph = forks(Arc::new(SqliteSaver::open(&path).unwrap()));
+    let thread = graph.thread("t");
+    assert!(thread.history().await.unwrap().len() > 4);
+    thread.run(()).await.unwrap();
+    assert_eq!(thread.state().await.unwrap().unwrap().values.sum, 223);
+    thread.copy("copy").await.unwrap();
+    let copy = graph.thread("copy").history().await.unwrap();
+    assert_eq!(copy.len(), thread.history().await.unwrap().len());
+}
+
 /// Flips the lowest bit of a byte of each row's `column`, one row after the other, and reads.
 async fn flips(column: &str) -> usize {
     let mut flipped = 0;

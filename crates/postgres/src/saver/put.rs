@@ -3,18 +3,20 @@
 use deadpool_postgres::GenericClient;
 use langgraph_core::checkpoint::{Batch, CheckpointId, Formats, Head};
 use langgraph_core::error::CheckpointError;
-use langgraph_sql::rows::{self, Row, RowKind, Sums};
+use langgraph_sql::rows::{self, RowKind};
 use langgraph_sql::{
-    LogName, OwnerRow, last_rows, metadata_text, microseconds, signed, source_text,
+    LogName, OwnerRow, last_rows, metadata_text, microseconds, row_counts, signed, source_text,
 };
 use tokio_postgres::Statement;
-use tokio_postgres::types::ToSql;
 use uuid::Uuid;
 
 use super::leases;
 use super::place::{self, uuid};
 use crate::PostgresError;
 
+use line::{Column, Line, Parameter, column};
+
+mod line;
 mod statement;
 
 /// A batch as lines of tables.
@@ -44,23 +46,15 @@ struct NewCheckpoint {
     metadata: Option<String>,
     first: i64,
     last: i64,
+    count: i64,
 }
 
 /// An existing checkpoint that gets more rows.
 struct KnownCheckpoint {
     id: Uuid,
     last: i64,
-}
-
-/// A row.
-struct Line {
-    checkpoint: Uuid,
-    kind: i16,
-    text: String,
-    format: Option<String>,
-    version: Option<i64>,
-    payload: Option<Vec<u8>>,
-    sums: i64,
+    /// How many.
+    count: i64,
 }
 
 impl Lines {
@@ -82,6 +76,7 @@ impl Lines {
                 metadata: metadata_text(&checkpoint.metadata)?,
                 first: 0,
                 last: 0,
+                count: 0,
             });
         }
         let wake_at = batch.wake_at.map(microseconds);
@@ -92,16 +87,21 @@ impl Lines {
         );
         let owner = batch.owner.as_deref().map(OwnerRow::of).transpose()?;
         let rows = rows::encode(batch, formats)?;
+        let counts = row_counts(&rows);
+        let count = |id: &CheckpointId| counts.get(id).copied().unwrap_or_default();
         let mut last = last_rows(&rows);
         let firsts = (0..).zip(&rows);
         let firsts = firsts.filter(|(_, row)| row.kind == RowKind::Checkpoint);
         for (checkpoint, (number, row)) in new.iter_mut().zip(firsts) {
             checkpoint.first = number;
             checkpoint.last = last.remove(&row.checkpoint).unwrap_or(number);
+            checkpoint.count = count(&row.checkpoint);
         }
-        let known = last
-            .into_iter()
-            .map(|(id, last)| KnownCheckpoint { id: uuid(id), last });
+        let known = last.into_iter().map(|(id, last)| KnownCheckpoint {
+            id: uuid(id),
+            last,
+            count: count(&id),
+        });
         Ok(Self {
             head,
             next,
@@ -178,42 +178,6 @@ impl Lines {
     }
 }
 
-impl Line {
-    fn of(row: Row) -> Self {
-        let sums = Sums::of(&row).number();
-        let (format, version, payload) = match row.payload {
-            None => (None, None, None),
-            Some(payload) => (
-                Some(payload.format.to_string()),
-                Some(i64::from(payload.version)),
-                Some(payload.bytes.into()),
-            ),
-        };
-        Self {
-            checkpoint: uuid(row.checkpoint),
-            kind: i16::from(row.kind as u8),
-            text: row.text,
-            format,
-            version,
-            payload,
-            sums,
-        }
-    }
-}
-
-/// The parameter of a statement.
-type Parameter<'a> = &'a (dyn ToSql + Sync);
-
-/// A parameter that is made of several lines.
-type Column<'a> = Box<dyn ToSql + Sync + Send + 'a>;
-
-fn column<'a, T, V>(lines: &'a [T], value: impl Fn(&'a T) -> V) -> Column<'a>
-where
-    V: ToSql + Sync + Send + 'a,
-{
-    Box::new(lines.iter().map(value).collect::<Vec<_>>())
-}
-
 impl Lines {
     /// Returns the parameters `COLUMNS`.
     fn columns(&self) -> Vec<Column<'_>> {
@@ -229,8 +193,10 @@ impl Lines {
             column(&self.new, |new| new.metadata.as_deref()),
             column(&self.new, |new| new.first),
             column(&self.new, |new| new.last),
+            column(&self.new, |new| new.count),
             column(&self.known, |known| known.id),
             column(&self.known, |known| known.last),
+            column(&self.known, |known| known.count),
             column(&self.rows, |row| row.checkpoint),
         ];
         columns.extend(Line::columns(&self.rows));
@@ -247,30 +213,6 @@ impl NewCheckpoint {
             &self.step,
             &self.source,
             &self.metadata,
-        ]
-    }
-}
-
-impl Line {
-    fn columns(rows: &[Self]) -> [Column<'_>; 6] {
-        [
-            column(rows, |row| row.kind),
-            column(rows, |row| &*row.text),
-            column(rows, |row| row.format.as_deref()),
-            column(rows, |row| row.version),
-            column(rows, |row| row.payload.as_deref()),
-            column(rows, |row| row.sums),
-        ]
-    }
-
-    fn parameters(&self) -> [Parameter<'_>; 6] {
-        [
-            &self.kind,
-            &self.text,
-            &self.format,
-            &self.version,
-            &self.payload,
-            &self.sums,
         ]
     }
 }

@@ -1,6 +1,5 @@
 //! Reads a log.
 
-use std::collections::HashMap;
 use std::pin::pin;
 
 use deadpool_postgres::GenericClient;
@@ -10,7 +9,7 @@ use langgraph_core::checkpoint::{
 };
 use langgraph_core::error::CheckpointError;
 use langgraph_sql::rows::{self, Row, RowKind, StateRows, Sums};
-use langgraph_sql::{FormatNames, Link, LinkFinder, Links, Listed, LogName, signed};
+use langgraph_sql::{FormatNames, FoundRows, Link, LinkFinder, Links, Listed, LogName, signed};
 use tokio_postgres::types::{FromSql, ToSql};
 use uuid::Uuid;
 
@@ -79,7 +78,7 @@ async fn links(
     log: i64,
     wanted: CheckpointId,
 ) -> Result<Links, CheckpointError> {
-    let sql = "SELECT id, base, snapshot, first_row, last_row FROM thread_checkpoints
+    let sql = "SELECT id, base, snapshot, first_row, last_row, row_count FROM thread_checkpoints
         WHERE log = $1 AND id <= $2 ORDER BY id DESC LIMIT $3";
     let statement = client.prepare_cached(sql).await;
     let statement = statement.map_err(PostgresError::from)?;
@@ -97,7 +96,7 @@ async fn links(
             if id > finder.wanted() {
                 continue;
             }
-            let link = Link::stored(id, get(&row, 3)?, get(&row, 4)?)?;
+            let link = Link::stored(id, get(&row, 3)?, get(&row, 4)?, get(&row, 5)?)?;
             let base = get::<Option<Uuid>>(&row, 1)?.map(place::id);
             if !finder.goes_on(link, base, get(&row, 2)?) {
                 break 'pages;
@@ -149,16 +148,16 @@ async fn each_row(
         client.query_raw(&statement, values).await
     };
     let mut found = pin!(found.await.map_err(PostgresError::from)?);
-    let mut seen = HashMap::with_capacity(links.len());
+    let mut seen = FoundRows::with_capacity(links.len());
     let mut formats = FormatNames::default();
     while let Some(row) = found.try_next().await.map_err(PostgresError::from)? {
         let checkpoint: i64 = row.try_get(0).map_err(PostgresError::from)?;
-        seen.insert(checkpoint, row.try_get(7).map_err(PostgresError::from)?);
+        seen.add(checkpoint, row.try_get(7).map_err(PostgresError::from)?);
         if let Some(link) = links.find(checkpoint) {
             take(read(link.id, &row, 1, &mut formats)?)?;
         }
     }
-    links.check_ends(&seen)
+    links.check_rows(&seen)
 }
 
 /// Reads a row; its columns begin at that index with its kind.

@@ -181,8 +181,8 @@ async fn copy_log(client: &impl GenericClient, log: i64, to: &str) -> Result<boo
         return Ok(false);
     };
     let sql = "INSERT INTO thread_checkpoints
-            (log, id, base, snapshot, step, source, metadata, first_row, last_row)
-        SELECT $2, id, base, snapshot, step, source, metadata, first_row, last_row
+            (log, id, base, snapshot, step, source, metadata, first_row, last_row, row_count)
+        SELECT $2, id, base, snapshot, step, source, metadata, first_row, last_row, row_count
         FROM thread_checkpoints WHERE log = $1";
     let statement = client.prepare_cached(sql).await?;
     client.execute(&statement, &[&log, copy]).await?;

@@ -8,7 +8,8 @@ use langgraph_core::checkpoint::{Base, Batch, CheckpointId, Formats, Head, Sourc
 use langgraph_core::error::CheckpointError;
 use langgraph_sql::rows::{self, Row, RowKind, Sums};
 use langgraph_sql::{
-    LogName, OwnerRow, last_rows, metadata_text, microseconds, signed, source_text, unsigned,
+    LogName, OwnerRow, last_rows, metadata_text, microseconds, row_counts, signed, source_text,
+    unsigned,
 };
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -191,6 +192,7 @@ pub(super) fn put(
             Put::HeadIs(head)
         });
     };
+    let counts = row_counts(&batch.rows);
     let mut last = last_rows(&batch.rows);
     if let Some((task, number)) = batch.superstep
         && let Some(row) = batch.rows.get(task)
@@ -204,15 +206,16 @@ pub(super) fn put(
         let id = row.checkpoint;
         let number = start + signed(index as u64);
         let last = last.get(&id).map_or(number, |last| start + last);
+        let count = counts.get(&id).copied().unwrap_or_default();
         let checkpoint = if let Some(first) = first.get(&id) {
             Some(*first)
         } else if row.kind == RowKind::Checkpoint {
             if let Some(line) = lines.next() {
-                begin(connection, log, &line, number..=last)?;
+                begin(connection, log, &line, number..=last, count)?;
             }
             Some(number)
         } else {
-            extend(connection, log, id, last)?
+            extend(connection, log, id, last, count)?
         };
         // Rows of a deleted checkpoint are dropped.
         let Some(checkpoint) = checkpoint else {
@@ -318,10 +321,11 @@ fn begin(
     log: i64,
     line: &Line,
     rows: RangeInclusive<i64>,
+    count: i64,
 ) -> Result<(), SqliteError> {
     let sql = "INSERT INTO thread_checkpoints
-        (log, id, base, snapshot, step, source, metadata, first_row, last_row)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+        (log, id, base, snapshot, step, source, metadata, first_row, last_row, row_count)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
     connection.prepare_cached(sql)?.execute(params![
         log,
         Id(line.id),
@@ -331,26 +335,29 @@ fn begin(
         source_text(line.source),
         line.metadata,
         rows.start(),
-        rows.end()
+        rows.end(),
+        count
     ])?;
     Ok(())
 }
 
-/// Records a row of a stored checkpoint, and returns the number of the checkpoint's first row.
+/// Records the rows that a stored checkpoint gets, and returns the number of the checkpoint's first row.
 fn extend(
     connection: &Connection,
     log: i64,
     id: CheckpointId,
     last: i64,
+    count: i64,
 ) -> Result<Option<i64>, SqliteError> {
     let sql = "SELECT first_row FROM thread_checkpoints WHERE log = ?1 AND id = ?2";
     let mut statement = connection.prepare_cached(sql)?;
     let first = statement.query_row(params![log, Id(id)], |row| row.get(0));
     let first = first.optional()?;
     if first.is_some() {
-        let sql = "UPDATE thread_checkpoints SET last_row = ?3 WHERE log = ?1 AND id = ?2";
+        let sql = "UPDATE thread_checkpoints SET last_row = ?3, row_count = row_count + ?4
+            WHERE log = ?1 AND id = ?2";
         let mut statement = connection.prepare_cached(sql)?;
-        statement.execute(params![log, Id(id), last])?;
+        statement.execute(params![log, Id(id), last, count])?;
     }
     Ok(first)
 }

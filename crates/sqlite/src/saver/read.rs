@@ -1,12 +1,12 @@
 //! Reads a log.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 
 use bytes::{Bytes, BytesMut};
 use langgraph_core::checkpoint::{Chain, CheckpointId, Encoded, ListOptions};
 use langgraph_core::error::CheckpointError;
 use langgraph_sql::rows::{self, Row, RowKind, Sums};
-use langgraph_sql::{FormatNames, Link, LinkFinder, Links, Listed, LogName};
+use langgraph_sql::{FormatNames, FoundRows, Link, LinkFinder, Links, Listed, LogName};
 use rusqlite::{Connection, params};
 
 use super::place::{self, Id, SUPERSTEP, row_id};
@@ -44,7 +44,7 @@ pub(super) fn links(
     log: i64,
     wanted: CheckpointId,
 ) -> Result<Links, CheckpointError> {
-    let sql = "SELECT id, base, snapshot, first_row, last_row FROM thread_checkpoints
+    let sql = "SELECT id, base, snapshot, first_row, last_row, row_count FROM thread_checkpoints
         WHERE log = ?1 AND id <= ?2 ORDER BY id DESC";
     let mut statement = connection.prepare_cached(sql).map_err(SqliteError::from)?;
     let mut found = statement
@@ -56,7 +56,12 @@ pub(super) fn links(
         if id > finder.wanted() {
             continue;
         }
-        let link = Link::stored(id, column(row.get(3))?, column(row.get(4))?)?;
+        let link = Link::stored(
+            id,
+            column(row.get(3))?,
+            column(row.get(4))?,
+            column(row.get(5))?,
+        )?;
         let base = column(row.get::<_, Option<Id>>(1))?.map(|base| base.0);
         if !finder.goes_on(link, base, column(row.get(2))?) {
             break;
@@ -81,21 +86,20 @@ fn rows(
     let mut found = statement
         .query([row_id(log, *range.start()), row_id(log, end)])
         .map_err(SqliteError::from)?;
-    let mut seen = HashMap::with_capacity(links.len());
+    let mut seen = FoundRows::with_capacity(links.len());
     let mut payloads = Payloads::default();
     let mut rows = Vec::with_capacity(links.len() * 2);
     while let Some(row) = found.next().map_err(SqliteError::from)? {
         let checkpoint: i64 = column(row.get(1))?;
         let own = column(row.get::<_, i64>(0))? - row_id(log, 0);
-        for first in [checkpoint, own] {
-            seen.insert(first, own);
-        }
+        seen.add(checkpoint, own);
         if column(row.get::<_, u8>(2))? != SUPERSTEP {
             if let Some(link) = links.find(checkpoint) {
                 rows.push(read(link.id, row, 2, &mut payloads)?);
             }
             continue;
         }
+        seen.add(own, own);
         if let Some(link) = links.find(checkpoint) {
             let written = written(link.id, row, &mut payloads)?;
             rows.push(Row::finished(link.id, written));
@@ -105,7 +109,7 @@ fn rows(
             rows.push(Row::new(link.id, RowKind::Checkpoint, text, None));
         }
     }
-    links.check_ends(&seen)?;
+    links.check_rows(&seen)?;
     Ok(rows)
 }
 

@@ -3,7 +3,7 @@
 use langgraph_core::checkpoint::{CheckpointId, StatePart, ThreadPosition};
 use langgraph_core::error::CheckpointError;
 use langgraph_sql::rows::{Row, RowKind, StateRows};
-use langgraph_sql::{Link, Links, LogName};
+use langgraph_sql::{FoundRows, Link, Links, LogName};
 use rusqlite::{Connection, OptionalExtension, params};
 use tokio::sync::mpsc::UnboundedSender;
 
@@ -41,14 +41,7 @@ pub(super) fn state(
         return Ok(position);
     };
     let rows = [row_id(log.id, first), row_id(log.id, last)];
-    match scan(
-        connection,
-        &way,
-        row_id(log.id, 0),
-        rows,
-        is_head,
-        &mut pieces,
-    ) {
+    match scan(connection, &way, row_id(log.id, 0), rows, &mut pieces) {
         Ok(rows) => {
             pieces.send();
             Ok(Some(ThreadPosition::new(
@@ -131,20 +124,78 @@ impl Way {
     }
 }
 
+/// Checks that no row is missing.
+enum RowCheck<'a> {
+    /// Of those up to this checkpoint, each follows the one before; this is the number of the last, and
+    /// that of the last one of the checkpoint.
+    Straight(&'a Link, i64, Option<i64>),
+    /// Each of these checkpoints has as many as were stored.
+    Among(&'a Links, FoundRows),
+}
+
+impl<'a> RowCheck<'a> {
+    /// Begins at the row `first`.
+    fn new(way: &'a Way, first: i64) -> Self {
+        match way {
+            Way::Straight(newest) => Self::Straight(newest, first - 1, None),
+            Way::Among(links) => Self::Among(links, FoundRows::with_capacity(links.len())),
+        }
+    }
+
+    /// Takes the next row: its number, its kind, and the first row of its checkpoint.
+    fn row(&mut self, own: i64, kind: u8, first: i64) -> Result<(), CheckpointError> {
+        match self {
+            Self::Straight(newest, before, last) => {
+                let free = i64::from(kind == SUPERSTEP && own == *before + 2);
+                if own != *before + 1 + free {
+                    return Err(CheckpointError::Corrupt(format!(
+                        "checkpoint `{}` is made from rows with a gap before row {own}: a record is missing",
+                        newest.id
+                    )));
+                }
+                *before = own;
+                if newest.first == first || newest.first == own {
+                    *last = Some(own);
+                }
+            }
+            Self::Among(_, found) => {
+                found.add(first, own);
+                if kind == SUPERSTEP {
+                    found.add(own, own);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks the end.
+    fn finish(self) -> Result<(), CheckpointError> {
+        match self {
+            Self::Straight(newest, _, last) if last != Some(newest.last) => {
+                Err(newest.ends_at_another())
+            }
+            Self::Straight(..) => Ok(()),
+            Self::Among(links, found) => links.check_rows(&found),
+        }
+    }
+}
+
 /// Returns a checkpoint of a log.
 fn link(
     connection: &Connection,
     log: i64,
     id: CheckpointId,
 ) -> Result<Option<Link>, CheckpointError> {
-    let sql = "SELECT first_row, last_row FROM thread_checkpoints WHERE log = ?1 AND id = ?2";
+    let sql = "SELECT first_row, last_row, row_count FROM thread_checkpoints
+        WHERE log = ?1 AND id = ?2";
     let mut statement = connection.prepare_cached(sql).map_err(SqliteError::from)?;
+    let columns = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
     let found = statement
-        .query_row(params![log, Id(id)], |row| Ok((row.get(0)?, row.get(1)?)))
+        .query_row(params![log, Id(id)], columns)
         .optional()
         .map_err(SqliteError::from)?;
     found
-        .map(|(first, last)| Link::stored(id, first, last))
+        .map(|(first, last, count)| Link::stored(id, first, last, count))
         .transpose()
 }
 
@@ -153,7 +204,6 @@ fn scan(
     way: &Way,
     zero: i64,
     range: [i64; 2],
-    is_head: bool,
     pieces: &mut Pieces,
 ) -> Result<StateRows, CheckpointError> {
     let mut statement = connection.prepare_cached(ROWS).map_err(SqliteError::from)?;
@@ -164,15 +214,13 @@ fn scan(
         Way::Among(_) => StateRows::new(),
     };
     let newest = way.newest();
+    let mut check = RowCheck::new(way, range[0] - zero);
     let mut current = None;
-    let mut seen = None;
     while let Some(row) = found.next().map_err(SqliteError::from)? {
         let own = column(row.get::<_, i64>(0))? - zero;
         let first: i64 = column(row.get(1))?;
         let kind: u8 = column(row.get(2))?;
-        if newest.is_some_and(|newest| newest.first == first || newest.first == own) {
-            seen = Some(own);
-        }
+        check.row(own, kind, first)?;
         let Some(checkpoint) = way.checkpoint(first) else {
             if kind == SUPERSTEP
                 && let Some(checkpoint) = way.checkpoint(own)
@@ -207,10 +255,8 @@ fn scan(
         }
     }
     match newest {
-        Some(newest) if current != Some(newest.first) || is_head && seen != Some(newest.last) => {
-            Err(newest.ends_at_another())
-        }
-        _ => Ok(rows),
+        Some(newest) if current != Some(newest.first) => Err(newest.ends_at_another()),
+        _ => check.finish().map(|()| rows),
     }
 }
 

@@ -168,8 +168,8 @@ fn copy_log(connection: &Connection, log: i64, to: &str) -> rusqlite::Result<()>
         .prepare_cached(sql)?
         .query_row(params![log, to], |row| row.get(0))?;
     let sql = "INSERT INTO thread_checkpoints
-            (log, id, base, snapshot, step, source, metadata, first_row, last_row)
-        SELECT ?2, id, base, snapshot, step, source, metadata, first_row, last_row
+            (log, id, base, snapshot, step, source, metadata, first_row, last_row, row_count)
+        SELECT ?2, id, base, snapshot, step, source, metadata, first_row, last_row, row_count
         FROM thread_checkpoints WHERE log = ?1";
     connection.prepare_cached(sql)?.execute([log, copy])?;
     let sql = "INSERT INTO thread_rows (id, checkpoint, kind, text, format, version, payload, sums)

@@ -32,10 +32,10 @@ pub(super) static SOME_ROWS: LazyLock<ForKnown> =
 impl ForKnown {
     fn new(rows: &str, parameters: &[&str]) -> Self {
         let advance = advance("");
-        let alone = [known("{old id}", "{count} - 1"), stored(rows)];
+        let alone = [known("{old id}", "{count} - 1", "{count}"), stored(rows)];
         let step = [
             added(NEW_ONE),
-            known("{old id}", "{count} - 2"),
+            known("{old id}", "{count} - 2", "{count} - 1"),
             stored(&format!("{rows} UNION ALL {FROM_NEW}")),
         ];
         Self {
@@ -64,7 +64,7 @@ pub(super) static WITH_SOME: LazyLock<ForColumns> =
 
 impl ForColumns {
     fn new(id: &str) -> Self {
-        let known = known(id, LAST_ROW);
+        let known = known(id, &of_known("last_row"), &of_known("row_count"));
         let stored = [
             OWNED.to_owned(),
             added(NEW_ONES),
@@ -155,8 +155,10 @@ const COLUMNS: &[&str] = &[
     "metadata",
     "first rows",
     "last rows",
+    "row counts",
     "known ids",
     "known last rows",
+    "known row counts",
     "checkpoints",
     "kinds",
     "texts",
@@ -199,30 +201,36 @@ const OWNED: &str = "owned AS (
 )";
 
 /// Adds the rows of known checkpoints to them: `last_row` is the last one, counted from the first of
-/// the batch. A checkpoint that is deleted is not found, so its rows are dropped.
-fn known(id: &str, last_row: &str) -> String {
+/// the batch, and `count` how many there are. A checkpoint that is deleted is not found, so its rows are
+/// dropped.
+fn known(id: &str, last_row: &str, count: &str) -> String {
     format!(
         "known AS (
-    UPDATE thread_checkpoints AS c SET last_row = (SELECT start FROM moved) + {last_row}
+    UPDATE thread_checkpoints AS c
+    SET last_row = (SELECT start FROM moved) + {last_row}, row_count = row_count + {count}
     WHERE c.log = (SELECT id FROM moved) AND c.id = {id}
     RETURNING c.id, c.first_row
 )"
     )
 }
 
-/// The last row of each of several.
-const LAST_ROW: &str = "(
-        SELECT k.last_row FROM unnest({known ids}::uuid[], {known last rows}::bigint[])
-            AS k (id, last_row)
+/// The last row of each of several, or the number of its rows.
+fn of_known(column: &str) -> String {
+    format!(
+        "(
+        SELECT k.{column} FROM unnest({{known ids}}::uuid[], {{known last rows}}::bigint[],
+            {{known row counts}}::bigint[]) AS k (id, last_row, row_count)
         WHERE k.id = c.id
-    )";
+    )"
+    )
+}
 
 /// Adds new checkpoints.
 fn added(checkpoints: &str) -> String {
     format!(
         "added AS (
     INSERT INTO thread_checkpoints
-        (log, id, base, snapshot, step, source, metadata, first_row, last_row)
+        (log, id, base, snapshot, step, source, metadata, first_row, last_row, row_count)
     {checkpoints}
 )"
     )
@@ -231,14 +239,15 @@ fn added(checkpoints: &str) -> String {
 /// One, whose row is the last of the batch.
 const NEW_ONE: &str = "SELECT id, {new id}::uuid, {new base}::uuid, {new snapshot}::boolean,
         {new step}::bigint, {new source}::text, {new metadata}::text,
-        start + {count} - 1, start + {count} - 1
+        start + {count} - 1, start + {count} - 1, 1
     FROM moved";
 
 const NEW_ONES: &str = "SELECT moved.id, c.id, c.base, c.snapshot, c.step, c.source, c.metadata,
-        moved.start + c.first_row, moved.start + c.last_row
+        moved.start + c.first_row, moved.start + c.last_row, c.row_count
     FROM moved, unnest({ids}::uuid[], {bases}::uuid[], {snapshots}::boolean[], {steps}::bigint[],
-            {sources}::text[], {metadata}::text[], {first rows}::bigint[], {last rows}::bigint[])
-        AS c (id, base, snapshot, step, source, metadata, first_row, last_row)
+            {sources}::text[], {metadata}::text[], {first rows}::bigint[], {last rows}::bigint[],
+            {row counts}::bigint[])
+        AS c (id, base, snapshot, step, source, metadata, first_row, last_row, row_count)
     RETURNING id, first_row";
 
 /// Stores rows.
@@ -312,10 +321,10 @@ mod tests {
             (&ONE_ROW.step, 27),
             (&SOME_ROWS.rows, 15),
             (&SOME_ROWS.step, 27),
-            (&WITH_ONE.make, 25),
-            (&WITH_ONE.advance, 27),
-            (&WITH_SOME.make, 25),
-            (&WITH_SOME.advance, 27),
+            (&WITH_ONE.make, 27),
+            (&WITH_ONE.advance, 29),
+            (&WITH_SOME.make, 27),
+            (&WITH_SOME.advance, 29),
         ];
         for (statement, count) in statements {
             for (held, holder) in [(false, 0), (true, 1)] {
