@@ -4,8 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use langgraph::async_trait;
 use langgraph::checkpoint::{
-    Administration, Batch, Bytes, Chain, CheckpointId, Checkpointer, Formats, Head, Leases,
-    ListOptions, MemorySaver, Saver, ThreadKey, ThreadPosition, VisitStatePart,
+    Batch, Bytes, Checkpointer, Formats, MemorySaver, Saver, ThreadKey, forward_checkpointer,
 };
 use langgraph::error::CheckpointError;
 use langgraph_sql::rows::{self, Row};
@@ -58,40 +57,5 @@ impl Checkpointer for OverMemory {
         self.store.put(key, batch).await
     }
 
-    async fn load(
-        &self,
-        key: &ThreadKey,
-        id: Option<CheckpointId>,
-    ) -> Result<Option<Chain>, CheckpointError> {
-        self.store.load(key, id).await
-    }
-
-    async fn load_state(
-        &self,
-        key: &ThreadKey,
-        id: Option<CheckpointId>,
-        visit: &mut VisitStatePart<'_>,
-    ) -> Result<Option<ThreadPosition>, CheckpointError> {
-        self.store.load_state(key, id, visit).await
-    }
-
-    async fn head(&self, key: &ThreadKey) -> Result<Option<Head>, CheckpointError> {
-        self.store.head(key).await
-    }
-
-    async fn list(
-        &self,
-        key: &ThreadKey,
-        options: ListOptions,
-    ) -> Result<Vec<CheckpointId>, CheckpointError> {
-        self.store.list(key, options).await
-    }
-
-    fn leases(&self) -> Option<&dyn Leases> {
-        self.store.leases()
-    }
-
-    fn administration(&self) -> Option<&dyn Administration> {
-        self.store.administration()
-    }
+    forward_checkpointer!(store: reads, abilities);
 }

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use langgraph::async_trait;
 use langgraph::checkpoint::{
-    Administration, Batch, Chain, CheckpointId, Checkpointer, Formats, Head, Leases, ListOptions,
-    ThreadKey, ThreadPosition, VisitStatePart,
+    Batch, Chain, CheckpointId, Checkpointer, Head, ListOptions, ThreadKey, ThreadPosition,
+    VisitStatePart, forward_checkpointer,
 };
 use langgraph::error::CheckpointError;
 use tokio::sync::{mpsc, oneshot};
@@ -57,10 +57,6 @@ impl Early {
 
 #[async_trait]
 impl Checkpointer for Early {
-    fn formats(&self) -> Option<&Formats> {
-        self.saver.formats()
-    }
-
     async fn put(&self, key: &ThreadKey, batch: Batch) -> Result<(), CheckpointError> {
         let _ = self.jobs.send(Job::Put(key.clone(), batch));
         Ok(())
@@ -99,13 +95,7 @@ impl Checkpointer for Early {
         self.saver.list(key, options).await
     }
 
-    fn leases(&self) -> Option<&dyn Leases> {
-        self.saver.leases()
-    }
-
-    fn administration(&self) -> Option<&dyn Administration> {
-        self.saver.administration()
-    }
+    forward_checkpointer!(saver: formats, abilities);
 }
 
 /// Kills processes whose saver acknowledges too early: that has to be found.

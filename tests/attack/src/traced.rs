@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use langgraph::async_trait;
 use langgraph::checkpoint::{
-    Administration, Batch, Chain, CheckpointId, Checkpointer, Formats, Head, Leases, ListOptions,
-    Payload, TaskOutcome, ThreadKey, ThreadPosition, VisitStatePart,
+    Batch, Checkpointer, Payload, TaskOutcome, ThreadKey, forward_checkpointer,
 };
 use langgraph::error::CheckpointError;
 
@@ -52,44 +51,5 @@ impl Checkpointer for Traced {
         self.trace.within(Phase::Put, put).await
     }
 
-    fn formats(&self) -> Option<&Formats> {
-        self.saver.formats()
-    }
-
-    async fn load(
-        &self,
-        key: &ThreadKey,
-        id: Option<CheckpointId>,
-    ) -> Result<Option<Chain>, CheckpointError> {
-        self.saver.load(key, id).await
-    }
-
-    async fn load_state(
-        &self,
-        key: &ThreadKey,
-        id: Option<CheckpointId>,
-        visit: &mut VisitStatePart<'_>,
-    ) -> Result<Option<ThreadPosition>, CheckpointError> {
-        self.saver.load_state(key, id, visit).await
-    }
-
-    async fn head(&self, key: &ThreadKey) -> Result<Option<Head>, CheckpointError> {
-        self.saver.head(key).await
-    }
-
-    async fn list(
-        &self,
-        key: &ThreadKey,
-        options: ListOptions,
-    ) -> Result<Vec<CheckpointId>, CheckpointError> {
-        self.saver.list(key, options).await
-    }
-
-    fn leases(&self) -> Option<&dyn Leases> {
-        self.saver.leases()
-    }
-
-    fn administration(&self) -> Option<&dyn Administration> {
-        self.saver.administration()
-    }
+    forward_checkpointer!(saver);
 }

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use langgraph::async_trait;
 use langgraph::checkpoint::{
-    Administration, Batch, Chain, CheckpointId, Checkpointer, Durability, Formats, Head, Leases,
-    ListOptions, MemorySaver, Saver, ThreadKey, Values,
+    Batch, Checkpointer, Durability, Head, MemorySaver, Saver, ThreadKey, Values,
+    forward_checkpointer,
 };
 use langgraph::error::CheckpointError;
 use langgraph::prelude::*;
@@ -50,10 +50,6 @@ impl Gate {
 
 #[async_trait]
 impl Checkpointer for Slow {
-    fn formats(&self) -> Option<&Formats> {
-        self.saver.formats()
-    }
-
     async fn put(&self, key: &ThreadKey, batch: Batch) -> Result<(), CheckpointError> {
         let (saver, key) = (Arc::clone(&self.saver), key.clone());
         let gate = self.gate.clone();
@@ -67,33 +63,7 @@ impl Checkpointer for Slow {
         write.await.unwrap()
     }
 
-    async fn load(
-        &self,
-        key: &ThreadKey,
-        id: Option<CheckpointId>,
-    ) -> Result<Option<Chain>, CheckpointError> {
-        self.saver.load(key, id).await
-    }
-
-    async fn head(&self, key: &ThreadKey) -> Result<Option<Head>, CheckpointError> {
-        self.saver.head(key).await
-    }
-
-    async fn list(
-        &self,
-        key: &ThreadKey,
-        options: ListOptions,
-    ) -> Result<Vec<CheckpointId>, CheckpointError> {
-        self.saver.list(key, options).await
-    }
-
-    fn leases(&self) -> Option<&dyn Leases> {
-        self.saver.leases()
-    }
-
-    fn administration(&self) -> Option<&dyn Administration> {
-        self.saver.administration()
-    }
+    forward_checkpointer!(saver);
 }
 
 impl Saver for Slow {

@@ -1,5 +1,7 @@
 //! The saver trait.
 
+use std::pin::Pin;
+
 use async_trait::async_trait;
 
 use super::{
@@ -9,6 +11,9 @@ use super::{
 use crate::checkpoint_id::CheckpointId;
 use crate::error::CheckpointError;
 use crate::head::Head;
+
+/// What an asynchronous method of a saver returns under `#[async_trait]`.
+pub type SaverFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, CheckpointError>> + Send + 'a>>;
 
 /// Receives the ancestors of a checkpoint, part by part.
 pub type VisitStatePart<'a> = dyn FnMut(StatePart) + Send + 'a;
@@ -34,7 +39,7 @@ pub type VisitStatePart<'a> = dyn FnMut(StatePart) + Send + 'a;
 /// use std::sync::atomic::{AtomicU64, Ordering};
 ///
 /// use langgraph::async_trait;
-/// use langgraph::checkpoint::{Administration, Batch, Chain, CheckpointId, Checkpointer, Formats, Head, Leases, ListOptions, MemorySaver, Saver, ThreadKey, ThreadPosition, Values, VisitStatePart};
+/// use langgraph::checkpoint::{Batch, Checkpointer, MemorySaver, Saver, ThreadKey, Values, forward_checkpointer};
 /// use langgraph::error::CheckpointError;
 /// use langgraph::prelude::*;
 ///
@@ -45,52 +50,12 @@ pub type VisitStatePart<'a> = dyn FnMut(StatePart) + Send + 'a;
 ///
 /// #[async_trait]
 /// impl Checkpointer for Counting {
-///     fn formats(&self) -> Option<&Formats> {
-///         self.saver.formats()
-///     }
-///
 ///     async fn put(&self, key: &ThreadKey, batch: Batch) -> Result<(), CheckpointError> {
 ///         self.puts.fetch_add(1, Ordering::Relaxed);
 ///         self.saver.put(key, batch).await
 ///     }
 ///
-///     async fn load(
-///         &self,
-///         key: &ThreadKey,
-///         id: Option<CheckpointId>,
-///     ) -> Result<Option<Chain>, CheckpointError> {
-///         self.saver.load(key, id).await
-///     }
-///
-///     // The default calls `load`, which is slower.
-///     async fn load_state(
-///         &self,
-///         key: &ThreadKey,
-///         id: Option<CheckpointId>,
-///         visit: &mut VisitStatePart<'_>,
-///     ) -> Result<Option<ThreadPosition>, CheckpointError> {
-///         self.saver.load_state(key, id, visit).await
-///     }
-///
-///     async fn head(&self, key: &ThreadKey) -> Result<Option<Head>, CheckpointError> {
-///         self.saver.head(key).await
-///     }
-///
-///     async fn list(
-///         &self,
-///         key: &ThreadKey,
-///         options: ListOptions,
-///     ) -> Result<Vec<CheckpointId>, CheckpointError> {
-///         self.saver.list(key, options).await
-///     }
-///
-///     fn leases(&self) -> Option<&dyn Leases> {
-///         self.saver.leases()
-///     }
-///
-///     fn administration(&self) -> Option<&dyn Administration> {
-///         self.saver.administration()
-///     }
+///     forward_checkpointer!(saver);
 /// }
 ///
 /// impl Saver for Counting {

@@ -8,6 +8,7 @@ mod administration;
 mod any_value;
 mod checkpointer;
 mod format;
+mod forward;
 mod json;
 mod leases;
 mod list_options;
@@ -29,11 +30,13 @@ mod thread_position;
 mod usage;
 
 pub use crate::checkpoint_id::CheckpointId;
+#[doc(inline)]
+pub use crate::forward_checkpointer;
 pub use crate::head::Head;
 pub use crate::strict::{Limits, Refusal};
 pub use administration::Administration;
 pub use any_value::AnyValue;
-pub use checkpointer::{Checkpointer, VisitStatePart};
+pub use checkpointer::{Checkpointer, SaverFuture, VisitStatePart};
 pub use format::{Encoded, Format, Formats, ReadValue};
 pub use json::Json;
 pub use leases::{HeldBy, Leases};

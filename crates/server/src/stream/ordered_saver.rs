@@ -3,10 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use langgraph::checkpoint::{
-    Administration, Batch, Chain, CheckpointId, Checkpointer, Formats, Head, Leases, ListOptions,
-    ThreadKey, ThreadPosition, VisitStatePart,
-};
+use langgraph::checkpoint::{Batch, Checkpointer, ThreadKey, forward_checkpointer};
 use langgraph::error::CheckpointError;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::{RwLock, oneshot};
@@ -44,10 +41,6 @@ impl OrderedSaver {
 
 #[async_trait]
 impl Checkpointer for OrderedSaver {
-    fn formats(&self) -> Option<&Formats> {
-        self.saver.formats()
-    }
-
     async fn put(&self, key: &ThreadKey, batch: Batch) -> Result<(), CheckpointError> {
         let (barrier, opened) = oneshot::channel();
         if self.barriers.send(barrier).is_ok() {
@@ -70,53 +63,14 @@ impl Checkpointer for OrderedSaver {
         written.await.map_err(CheckpointError::storage)?
     }
 
-    async fn load(
-        &self,
-        key: &ThreadKey,
-        id: Option<CheckpointId>,
-    ) -> Result<Option<Chain>, CheckpointError> {
-        self.saver.load(key, id).await
-    }
-
-    async fn load_state(
-        &self,
-        key: &ThreadKey,
-        id: Option<CheckpointId>,
-        visit: &mut VisitStatePart<'_>,
-    ) -> Result<Option<ThreadPosition>, CheckpointError> {
-        self.saver.load_state(key, id, visit).await
-    }
-
-    async fn head(&self, key: &ThreadKey) -> Result<Option<Head>, CheckpointError> {
-        self.saver.head(key).await
-    }
-
-    async fn list(
-        &self,
-        key: &ThreadKey,
-        options: ListOptions,
-    ) -> Result<Vec<CheckpointId>, CheckpointError> {
-        self.saver.list(key, options).await
-    }
-
-    fn is_dry_run(&self) -> bool {
-        self.saver.is_dry_run()
-    }
-
-    fn leases(&self) -> Option<&dyn Leases> {
-        self.saver.leases()
-    }
-
-    fn administration(&self) -> Option<&dyn Administration> {
-        self.saver.administration()
-    }
+    forward_checkpointer!(saver);
 }
 
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::{AtomicBool, Ordering};
 
-    use langgraph::checkpoint::MemorySaver;
+    use langgraph::checkpoint::{Chain, CheckpointId, Formats, Head, ListOptions, MemorySaver};
     use tokio::sync::Notify;
 
     use super::*;

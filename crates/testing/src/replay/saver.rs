@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use langgraph::async_trait;
 use langgraph::checkpoint::{
-    Batch, Bytes, Chain, CheckpointId, Checkpointer, Formats, Head, Leases, ListOptions,
-    MemorySaver, Saver, Stored, ThreadKey,
+    Batch, Bytes, Checkpointer, Formats, Leases, MemorySaver, Saver, Stored, ThreadKey,
+    forward_checkpointer,
 };
 use langgraph::error::CheckpointError;
 use langgraph::run::CancelToken;
@@ -75,26 +75,6 @@ impl Checkpointer for DryRunSaver {
         Ok(())
     }
 
-    async fn load(
-        &self,
-        key: &ThreadKey,
-        id: Option<CheckpointId>,
-    ) -> Result<Option<Chain>, CheckpointError> {
-        self.memory.load(key, id).await
-    }
-
-    async fn head(&self, key: &ThreadKey) -> Result<Option<Head>, CheckpointError> {
-        self.memory.head(key).await
-    }
-
-    async fn list(
-        &self,
-        key: &ThreadKey,
-        options: ListOptions,
-    ) -> Result<Vec<CheckpointId>, CheckpointError> {
-        self.memory.list(key, options).await
-    }
-
     fn is_dry_run(&self) -> bool {
         true
     }
@@ -102,6 +82,8 @@ impl Checkpointer for DryRunSaver {
     fn leases(&self) -> Option<&dyn Leases> {
         self.memory.leases()
     }
+
+    forward_checkpointer!(memory: reads);
 }
 
 impl Saver for DryRunSaver {
