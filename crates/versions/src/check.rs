@@ -188,7 +188,9 @@ fn joins_that_start_again<S: State>(topology: &Topology, snapshot: &Snapshot<S>)
         let node = topology.stored_node(stored);
         node.map_or_else(|| Arc::clone(stored), |node| Arc::clone(&node.name))
     };
-    let lost = unfilled.filter(|join| {
+    // Those of subgraphs that have ended wait for nothing any more.
+    let own = unfilled.filter(|join| join.namespace.is_empty());
+    let lost = own.filter(|join| {
         let (target, sources) = (name(&join.target), join.sources.iter().map(name));
         let sources: BTreeSet<NodeName> = sources.collect();
         !topology.joins.iter().any(|now| {

@@ -39,7 +39,7 @@ pub struct Snapshot<S: State> {
     pub interrupts: Vec<Interrupt>,
     /// The tasks of the next superstep, in order.
     pub tasks: Vec<TaskSnapshot<S>>,
-    /// Joins with some of their sources.
+    /// Joins with some of their sources, and those that subgraphs have left so when they ended.
     pub unfilled_joins: Vec<UnfilledJoin>,
     /// The caller's metadata of the run.
     pub metadata: BTreeMap<String, Value>,

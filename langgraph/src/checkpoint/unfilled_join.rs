@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use langgraph_core::checkpoint::JoinRecord;
 use langgraph_topology::NodeName;
 
 /// A join with some of its sources, but not all.
@@ -38,6 +39,33 @@ impl UnfilledJoin {
             seen: seen.map(|(_, source)| source.clone()).collect(),
             sources: sources.to_vec(),
             target: target.clone(),
+        }
+    }
+
+    /// Creates it from its record in the log of the graph at `namespace`.
+    pub(crate) fn stored(namespace: &[NodeName], record: &JoinRecord) -> Self {
+        let record = record.clone();
+        Self {
+            namespace: match record.namespace {
+                own if own.is_empty() => namespace.to_vec(),
+                subgraph => subgraph,
+            },
+            sources: record.sources,
+            target: record.target,
+            seen: record.seen,
+        }
+    }
+
+    /// Returns its record in the log of the graph at `namespace`.
+    pub(crate) fn into_record(self, namespace: &[NodeName]) -> JoinRecord {
+        JoinRecord {
+            namespace: match self.namespace {
+                own if own == namespace => Vec::new(),
+                subgraph => subgraph,
+            },
+            sources: self.sources,
+            target: self.target,
+            seen: self.seen,
         }
     }
 

@@ -67,6 +67,7 @@ impl TaskPosition {
                 outcome: None,
                 answers: Vec::new(),
                 once: vec![record],
+                joins: Vec::new(),
             }],
             status: RunStatus::Running,
             ..Batch::default()

@@ -331,6 +331,7 @@ mod tests {
             outcome: None,
             answers: Vec::new(),
             once: vec![once],
+            joins: Vec::new(),
         };
         let done_once = Batch {
             tasks: vec![record],

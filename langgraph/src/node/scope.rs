@@ -92,6 +92,16 @@ impl Shared {
         shared.append(&mut unfilled);
     }
 
+    /// Returns the unfilled joins that the subgraphs of the graph at `namespace` have left.
+    pub(crate) fn unfilled_joins_below(&self, namespace: &[NodeName]) -> Vec<UnfilledJoin> {
+        let shared = self.unfilled_joins.lock();
+        let shared = shared.unwrap_or_else(PoisonError::into_inner);
+        let below = shared.iter().filter(|join| {
+            join.namespace.len() > namespace.len() && join.namespace.starts_with(namespace)
+        });
+        below.cloned().collect()
+    }
+
     /// Returns the unfilled joins of all graphs of the run.
     pub(crate) fn take_unfilled_joins(&self) -> Vec<UnfilledJoin> {
         let shared = self.unfilled_joins.lock();

@@ -8,11 +8,10 @@ use crate::checkpoint::{
 };
 use crate::environment;
 use crate::error::{AgentError, CheckpointError};
-use crate::graph::NodeName;
 use crate::span::Span;
 use crate::state::State;
 use crate::stream::{Payload as Shown, SavedCheckpoint};
-use crate::task::{JoinProgress, Pending, Position, unfilled_joins};
+use crate::task::{JoinProgress, Pending, Position};
 
 impl<S: State> Recorder<S> {
     /// Stores a checkpoint of the position, with the held records of the previous one.
@@ -70,7 +69,7 @@ impl<S: State> Recorder<S> {
                 source: origin.source,
                 created_at: now,
                 tasks,
-                joins: join_records(&plan.topology_joins, pending.joins),
+                joins: join_records(position, pending.joins),
                 deferred: plan.names_of(pending.deferred),
                 snapshot,
                 since_snapshot: self.policy.records,
@@ -153,32 +152,15 @@ impl<S: State> Recorder<S> {
             source: self.source,
             created_at: environment::now(),
             interrupts: Vec::new(),
-            unfilled_joins: unfilled_joins(
-                pending.joins,
-                &position.plan.topology_joins,
-                &position.scope.namespace,
-            ),
+            unfilled_joins: position.unfilled_joins(pending.joins),
             metadata: self.metadata.clone(),
         })
     }
 }
 
-/// Returns the joins with some of their sources; `names` are the sources and the target of each.
-#[inline]
-fn join_records(names: &[(Vec<NodeName>, NodeName)], joins: &[JoinProgress]) -> Vec<JoinRecord> {
-    if joins.is_empty() {
-        return Vec::new();
-    }
-    let seen = joins.iter().zip(names).filter(|(seen, _)| seen.count > 0);
-    let records = seen.map(|(seen, (sources, target))| JoinRecord {
-        sources: sources.clone(),
-        target: Arc::clone(target),
-        seen: sources
-            .iter()
-            .enumerate()
-            .filter(|(i, _)| seen.sources.contains(*i))
-            .map(|(_, source)| Arc::clone(source))
-            .collect(),
-    });
-    records.collect()
+/// Returns the joins that wait, as the log of the graph has them.
+fn join_records<S: State>(position: &Position<S>, joins: &[JoinProgress]) -> Vec<JoinRecord> {
+    let all = position.unfilled_joins(joins).into_iter();
+    all.map(|join| join.into_record(&position.scope.namespace))
+        .collect()
 }

@@ -9,8 +9,8 @@ use serde_json::Value;
 use super::coder::Coder;
 use super::snapshot_policy::{SnapshotPolicy, Snapshots};
 use crate::checkpoint::{
-    Base, Batch, CheckpointId, CheckpointRecord, EntryRecord, Head, Payload, RunStatus, Source,
-    TaskArgument, TaskOutcome, TaskRecord, TaskSpec,
+    Base, Batch, CheckpointId, CheckpointRecord, EntryRecord, Head, JoinRecord, Payload, RunStatus,
+    Source, TaskArgument, TaskOutcome, TaskRecord, TaskSpec,
 };
 use crate::error::{AgentError, CheckpointError};
 use crate::graph::NodeName;
@@ -185,12 +185,13 @@ impl<S: State> Recorder<S> {
         self.current
     }
 
-    /// Holds a task's result for the next checkpoint.
+    /// Holds a task's result for the next checkpoint, with the joins that its subgraphs have left.
     pub(crate) fn keep(
         &mut self,
         task: usize,
         node: NodeId,
         result: &TaskResult<S>,
+        joins: Vec<JoinRecord>,
     ) -> Result<(), CheckpointError> {
         let Some(checkpoint) = self.current else {
             return Ok(());
@@ -208,7 +209,10 @@ impl<S: State> Recorder<S> {
             let ran = TaskOutcome::Ran(ran);
             self.hold(TaskRecord::ended(checkpoint, task, ran));
         }
-        self.hold(TaskRecord::ended(checkpoint, task, outcome));
+        self.hold(TaskRecord {
+            joins,
+            ..TaskRecord::ended(checkpoint, task, outcome)
+        });
         Ok(())
     }
 
@@ -227,10 +231,14 @@ impl<S: State> Recorder<S> {
         task: usize,
         node: NodeId,
         done: Finished<S>,
+        joins: Vec<JoinRecord>,
     ) -> Result<(), CheckpointError> {
         if let Some(checkpoint) = self.current {
             let outcome = TaskOutcome::Finished(self.done(node, done)?);
-            self.hold(TaskRecord::ended(checkpoint, task, outcome));
+            self.hold(TaskRecord {
+                joins,
+                ..TaskRecord::ended(checkpoint, task, outcome)
+            });
         }
         Ok(())
     }
@@ -262,6 +270,7 @@ impl<S: State> Recorder<S> {
                 outcome: None,
                 answers,
                 once: Vec::new(),
+                joins: Vec::new(),
             });
         }
     }

@@ -16,7 +16,8 @@ pub enum Outcome<S> {
         /// The final state.
         state: S,
         /// Joins that still wait for some sources, in the graph, and in subgraphs that have ended since
-        /// the run began or was resumed: their targets never ran. Usually empty.
+        /// the input: their targets never ran. On a thread, also in those that ended before the run was
+        /// resumed. Usually empty.
         unfilled_joins: Vec<UnfilledJoin>,
     },
     /// The run has stopped at the end of a superstep, on request; see

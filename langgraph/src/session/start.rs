@@ -94,7 +94,7 @@ async fn wait_behind<S: State>(
     let place = engine.frontier.tasks.len();
     if let (Some(recorder), Some(known)) = (&mut engine.observer.recorder, start.result()) {
         recorder.keep_entry(Vec::new(), vec![recorder.spec(&start)?])?;
-        recorder.keep(place, start.node, known)?;
+        recorder.keep(place, start.node, known, Vec::new())?;
         recorder.flush(RunStatus::Running).await?;
     }
     engine.frontier.tasks.push(start);

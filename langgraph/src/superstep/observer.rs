@@ -169,7 +169,8 @@ impl<S: State> Observer<S> {
             let messages = position.new_messages(Some(&done));
             let result = TaskResult::Finished(done);
             if let Some(recorder) = &mut self.recorder {
-                recorder.keep(index, task.node, &result)?;
+                let joins = position.joins_left_in(task.node);
+                recorder.keep(index, task.node, &result, joins)?;
             }
             if position.scope.emitter.is_some() {
                 self.emit_end(position, task, index, &result, messages)
@@ -193,7 +194,11 @@ impl<S: State> Observer<S> {
         let Some(recorder) = &mut self.recorder else {
             return Ok(());
         };
-        recorder.keep(index, task.node, result)?;
+        let joins = match result.finished() {
+            Some(_) => position.joins_left_in(task.node),
+            None => Vec::new(),
+        };
+        recorder.keep(index, task.node, result, joins)?;
         match result {
             TaskResult::Finished(_) if alone => Ok(()),
             TaskResult::Interrupted(open) if alone => {
@@ -257,12 +262,12 @@ impl<S: State> Observer<S> {
         if task.node.is_start() {
             return Ok(());
         }
-        match &mut self.recorder {
-            None => {}
-            Some(recorder) if position.scope.emitter.is_none() => {
-                return Ok(recorder.keep_finished(0, task.node, done)?);
+        if let Some(recorder) = &mut self.recorder {
+            let joins = position.joins_left_in(task.node);
+            if position.scope.emitter.is_none() {
+                return Ok(recorder.keep_finished(0, task.node, done, joins)?);
             }
-            Some(recorder) => recorder.keep_finished(0, task.node, done.clone())?,
+            recorder.keep_finished(0, task.node, done.clone(), joins)?;
         }
         let shown = self.shown.first();
         position.emit_finished(task, shown, done, messages).await;

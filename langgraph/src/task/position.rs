@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
+use crate::checkpoint::{JoinRecord, UnfilledJoin};
 use crate::error::{AgentError, Failure, NodeError};
 use crate::graph::NodeKind;
 use crate::graph::plan::Plan;
 use crate::node::{NodeId, Scope};
 use crate::state::State;
+use crate::task::{JoinProgress, unfilled_joins};
 
 /// The position of a run: what its tasks read, and what its events and records refer to.
 pub(crate) struct Position<S: State> {
@@ -38,6 +40,31 @@ impl<S: State> Position<S> {
     /// Returns true if the graph is a subgraph in a run.
     pub(crate) fn is_subgraph(&self) -> bool {
         !self.scope.namespace.is_empty()
+    }
+
+    /// Returns the joins that wait: those that subgraphs have left when they ended, then the graph's own.
+    pub(crate) fn unfilled_joins(&self, joins: &[JoinProgress]) -> Vec<UnfilledJoin> {
+        let Scope {
+            namespace, shared, ..
+        } = &*self.scope;
+        let mut all = shared.unfilled_joins_below(namespace);
+        all.extend(unfilled_joins(joins, &self.plan.topology_joins, namespace));
+        all
+    }
+
+    /// Returns the records of the joins that the subgraphs of a node have left.
+    pub(crate) fn joins_left_in(&self, node: NodeId) -> Vec<JoinRecord> {
+        let Scope {
+            namespace, shared, ..
+        } = &*self.scope;
+        let mut left = shared.unfilled_joins_below(namespace);
+        if !left.is_empty() {
+            let name = self.plan.name(node);
+            left.retain(|join| join.namespace.get(namespace.len()) == Some(&name));
+        }
+        left.into_iter()
+            .map(|join| join.into_record(namespace))
+            .collect()
     }
 
     /// Adds the position to the error of a node.

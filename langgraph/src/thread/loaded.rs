@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::task_state::TaskState;
-use crate::checkpoint::{Head, Owner, Stored};
+use crate::checkpoint::{Head, JoinRecord, Owner, Stored};
 use crate::graph::NodeName;
 use crate::node::Output;
 use crate::state::State;
@@ -35,6 +35,15 @@ impl<S: State> Loaded<S> {
         let waits = self.tasks.iter().any(TaskState::waits);
         let ended = self.tasks.first().filter(|_| !waits);
         cut_off.or(ended).map(|task| &task.node)
+    }
+
+    /// Returns the joins that subgraphs have left when they ended: before the checkpoint, and in its tasks
+    /// if `with_tasks`.
+    pub(super) fn left_joins(&self, with_tasks: bool) -> impl Iterator<Item = &JoinRecord> {
+        let before = self.stored.checkpoint.joins.iter();
+        let before = before.filter(|join| !join.namespace.is_empty());
+        let tasks = self.tasks.iter().filter(move |_| with_tasks);
+        before.chain(tasks.flat_map(|task| &task.joins))
     }
 
     /// Removes and returns the inputs that were accepted while the tasks of the head waited for answers,

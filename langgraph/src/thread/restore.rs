@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::loaded::Loaded;
 use super::task_state::TaskState;
-use crate::checkpoint::JoinRecord;
+use crate::checkpoint::{JoinRecord, UnfilledJoin};
 use crate::error::{AgentError, CheckpointError};
 use crate::graph::NodeName;
 use crate::graph::plan::Plan;
@@ -35,6 +35,10 @@ impl<S: State> Loaded<S> {
                     now: plan.fingerprint,
                 })
         };
+        let left = self.left_joins(true);
+        let left = left.map(|join| UnfilledJoin::stored(&namespace, join));
+        let shared = &engine.position.scope.shared;
+        shared.report_unfilled_joins(left.collect());
         engine.position.step = self.stored.checkpoint.step;
         engine.position.state = self.state;
         engine.observer.recorder = recorder.map(Box::new);
@@ -55,7 +59,8 @@ impl<S: State> Loaded<S> {
             if let (Some(_), Some(TaskResult::Finished(done))) = (&task.routing_error, &task.result)
                 && let Some(recorder) = &mut engine.observer.recorder
             {
-                recorder.keep(index, NodeId::START, &TaskResult::Finished(done.clone()))?;
+                let input = TaskResult::Finished(done.clone());
+                recorder.keep(index, NodeId::START, &input, Vec::new())?;
             }
             let node = find(&task.node)?;
             engine.frontier.tasks.push(restored(node, task));

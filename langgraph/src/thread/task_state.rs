@@ -1,7 +1,8 @@
 //! The states of a checkpoint's tasks.
 
 use crate::checkpoint::{
-    InnerSnapshot, OnceRecord, Stored, TaskArgument, TaskFold, TaskOutcome, TaskSpec, fold_tasks,
+    InnerSnapshot, JoinRecord, OnceRecord, Stored, TaskArgument, TaskFold, TaskOutcome, TaskSpec,
+    fold_tasks,
 };
 use crate::error::{AgentError, NodeError};
 use crate::graph::{NodeName, START};
@@ -22,6 +23,8 @@ pub(crate) struct TaskState<S: State> {
     pub(super) result: Option<TaskResult<S>>,
     pub(crate) answers: Vec<Answer>,
     pub(super) once: Vec<OnceRecord>,
+    /// The joins that its subgraphs have left with some of their sources.
+    pub(super) joins: Vec<JoinRecord>,
     /// Its last interrupts, answered or not.
     pub(super) asked: Option<Interrupts>,
     /// The error of START's routers; the input that START has taken is kept.
@@ -80,6 +83,7 @@ impl<S: State> TaskState<S> {
             result,
             answers: folded.answers.into_iter().cloned().collect(),
             once: folded.once.into_iter().cloned().collect(),
+            joins: folded.joins.into_iter().cloned().collect(),
             asked: folded.interrupts.cloned(),
             routing_error: folded.routing_error.map(str::to_owned),
             ran: folded.ran.map(|done| reader.done(done)).transpose()?,
@@ -98,6 +102,7 @@ impl<S: State> TaskState<S> {
         self.routing_error = None;
         self.answers.clear();
         self.once.clear();
+        self.joins.clear();
         self.asked = None;
     }
 

@@ -1,10 +1,12 @@
 //! Joins that still wait when a run ends.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use langgraph::checkpoint::{MemorySaver, UnfilledJoin};
+use langgraph::checkpoint::{Checkpointer, MemorySaver, UnfilledJoin};
 use langgraph::prelude::*;
 
+use langgraph_tests::ByteSaver;
 use langgraph_tests::fixtures::trail::{Trail, TrailUpdate, visiting, wire, wired};
 
 /// `choose` goes left, and `both` waits for the right as well.
@@ -140,6 +142,88 @@ async fn a_graph_inside_reports_its_joins_once_under_its_own_name() {
         said(outcome.unfilled_joins()),
         ["`inside/both` waits for `right`; `left` came"]
     );
+}
+
+/// Savers of values and of bytes.
+fn savers() -> [Arc<dyn Checkpointer>; 2] {
+    [Arc::new(MemorySaver::new()), Arc::new(ByteSaver::default())]
+}
+
+/// The graph of [`half`], then a node.
+fn half_then(node: &str) -> StateGraph<Trail> {
+    let mut graph = visiting(&[]);
+    graph.add_node("inside", half().compile().unwrap());
+    graph.add_node(node, langgraph_tests::fixtures::trail::turn);
+    wire(&mut graph, &format!("^>inside inside>{node}"));
+    graph
+}
+
+/// Goes on with the thread `t` as a new process would, to its end: the outcome and the thread say that these
+/// joins wait.
+async fn ends_with(graph: &StateGraph<Trail>, saver: &Arc<dyn Checkpointer>, joins: &[&str]) {
+    let graph = graph.compile().unwrap().checkpointer(Arc::clone(saver));
+    let outcome = graph.thread("t").proceed().await.unwrap();
+    assert!(outcome.is_done(), "{outcome:?}");
+    assert_eq!(said(outcome.unfilled_joins()), joins);
+    let snapshot = graph.thread("t").state().await.unwrap().unwrap();
+    assert_eq!(said(&snapshot.unfilled_joins), joins);
+}
+
+#[tokio::test]
+async fn a_graph_inside_that_ended_before_a_pause_reports_its_joins_at_the_end() {
+    for saver in savers() {
+        let mut outer = half_then("after");
+        outer.interrupt_before(["after"]);
+        let graph = outer.compile().unwrap().checkpointer(Arc::clone(&saver));
+        let paused = graph.run(()).thread("t").await.unwrap();
+        assert!(!paused.is_done());
+        let inside = "`inside/both` waits for `right`; `left` came";
+        ends_with(&outer, &saver, &[inside]).await;
+
+        // A new input begins anew.
+        let right = TrailUpdate::default().last("right".to_owned());
+        graph.run(right).thread("t").await.unwrap();
+        let other = "`inside/both` waits for `left`; `right` came";
+        ends_with(&outer, &saver, &[other]).await;
+    }
+}
+
+#[tokio::test]
+async fn a_graph_inside_that_ended_beside_a_failure_reports_its_joins_at_the_end() {
+    for saver in savers() {
+        let failed = Arc::new(AtomicBool::new(false));
+        let mut outer = visiting(&[]);
+        outer.add_node("inside", half().compile().unwrap());
+        outer.add_node("flaky", move |_: &Trail| {
+            if failed.swap(true, Ordering::Relaxed) {
+                return Ok(TrailUpdate::default());
+            }
+            Err(NodeError::msg("the network is away"))
+        });
+        wire(&mut outer, "^>inside ^>flaky");
+        let graph = outer.compile().unwrap().checkpointer(Arc::clone(&saver));
+        graph.run(()).thread("t").await.unwrap_err();
+        let inside = ["`inside/both` waits for `right`; `left` came"];
+        let snapshot = graph.thread("t").state().await.unwrap().unwrap();
+        assert_eq!(said(&snapshot.unfilled_joins), inside);
+        ends_with(&outer, &saver, &inside).await;
+    }
+}
+
+#[tokio::test]
+async fn a_graph_inside_a_paused_graph_reports_its_joins_at_the_end() {
+    for saver in savers() {
+        let mut middle = half_then("after");
+        middle.interrupt_before(["after"]);
+        let mut outer = visiting(&[]);
+        outer.add_node("middle", middle.compile().unwrap());
+        wire(&mut outer, "^>middle");
+        let graph = outer.compile().unwrap().checkpointer(Arc::clone(&saver));
+        let paused = graph.run(()).thread("t").await.unwrap();
+        assert!(!paused.is_done());
+        let inside = "`middle/inside/both` waits for `right`; `left` came";
+        ends_with(&outer, &saver, &[inside]).await;
+    }
 }
 
 #[tokio::test]

@@ -39,13 +39,7 @@ pub(super) fn checkpoint(id: CheckpointId, base: Option<CheckpointId>) -> Checkp
 
 /// The record that task `task` of a checkpoint ended with `outcome`.
 pub(super) fn ended(checkpoint: CheckpointId, task: usize, outcome: TaskOutcome) -> TaskRecord {
-    TaskRecord {
-        checkpoint,
-        task,
-        outcome: Some(outcome),
-        answers: Vec::new(),
-        once: Vec::new(),
-    }
+    TaskRecord::ended(checkpoint, task, outcome)
 }
 
 /// The record that task `task` of a checkpoint wrote `value`.

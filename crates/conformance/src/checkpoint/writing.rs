@@ -52,6 +52,16 @@ async fn an_empty_batch_makes_no_log(savers: &Savers<'_>) -> Result<(), Problem>
     log.head_is_known().await
 }
 
+/// The record of a join, left by the graph at that path.
+fn join(namespace: &[&str]) -> JoinRecord {
+    JoinRecord {
+        namespace: namespace.iter().map(|node| (*node).into()).collect(),
+        sources: vec!["a".into(), "ü \" \\".into()],
+        target: "c".into(),
+        seen: vec!["a".into()],
+    }
+}
+
 async fn everything_of_a_checkpoint_comes_back(savers: &Savers<'_>) -> Result<(), Problem> {
     let saver = savers.open().await?;
     let mut log = Log::root(&saver, "t");
@@ -70,11 +80,7 @@ async fn everything_of_a_checkpoint_comes_back(savers: &Savers<'_>) -> Result<()
         TaskSpec::new("b".into(), Some(TaskArgument::Item(payload(&json!([2]))))),
         TaskSpec::new("c".into(), Some(TaskArgument::State(payload(&json!({}))))),
     ];
-    record.joins = vec![JoinRecord {
-        sources: vec!["a".into(), "ü \" \\".into()],
-        target: "c".into(),
-        seen: vec!["a".into()],
-    }];
+    record.joins = vec![join(&[]), join(&["graph", "in a/graph"])];
     record.deferred = vec!["last".into()];
     record.since_snapshot = 3;
     record.log_bytes = 5_000_000_000;
@@ -133,6 +139,7 @@ async fn everything_of_a_task_comes_back(savers: &Savers<'_>) -> Result<(), Prob
             outcome: None,
             answers: vec![answer],
             once,
+            joins: vec![join(&["graph"])],
         },
     ];
     let expected = Stored {

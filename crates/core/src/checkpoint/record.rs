@@ -79,7 +79,7 @@ pub struct CheckpointRecord {
     pub created_at: SystemTime,
     /// The tasks of the next superstep, in order.
     pub tasks: Vec<TaskSpec>,
-    /// Joins with some of their sources.
+    /// Joins with some of their sources, and those that subgraphs have left so when they ended.
     pub joins: Vec<JoinRecord>,
     /// Deferred nodes that have been reached.
     pub deferred: Vec<NodeName>,
@@ -169,6 +169,9 @@ pub enum TaskArgument {
 /// A join with some of its sources.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JoinRecord {
+    /// The path of nodes to the subgraph that has left it so; empty for a join of the log's own graph.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub namespace: Vec<NodeName>,
     /// All of its sources.
     pub sources: Vec<NodeName>,
     /// Its target.
@@ -190,6 +193,8 @@ pub struct TaskRecord {
     pub answers: Vec<Answer>,
     /// Results of its `once`.
     pub once: Vec<OnceRecord>,
+    /// Joins that subgraphs of the task have left with some of their sources.
+    pub joins: Vec<JoinRecord>,
 }
 
 impl TaskRecord {
@@ -201,6 +206,7 @@ impl TaskRecord {
             outcome: Some(outcome),
             answers: Vec::new(),
             once: Vec::new(),
+            joins: Vec::new(),
         }
     }
 }

@@ -1,7 +1,6 @@
 //! Folds the records of a checkpoint into the states of its tasks.
 
-use super::OnceRecord;
-use super::{Payload, Stored, TaskOutcome, TaskRecord, TaskSpec};
+use super::{JoinRecord, OnceRecord, Payload, Stored, TaskOutcome, TaskRecord, TaskSpec};
 use crate::interrupt::{Answer, Interrupts};
 use langgraph_topology::START;
 
@@ -20,6 +19,8 @@ pub struct TaskFold<'a> {
     pub answers: Vec<&'a Answer>,
     /// The results of its work that runs once.
     pub once: Vec<&'a OnceRecord>,
+    /// The joins that its subgraphs have left with some of their sources.
+    pub joins: Vec<&'a JoinRecord>,
 }
 
 impl<'a> TaskFold<'a> {
@@ -48,6 +49,7 @@ impl<'a> TaskFold<'a> {
             None => {}
         }
         self.once.extend(&record.once);
+        self.joins.extend(&record.joins);
         for answer in &record.answers {
             self.answers.retain(|old| old.key != answer.key);
             self.answers.push(answer);

@@ -180,5 +180,6 @@ fn task(mut row: Row) -> Result<TaskRecord, CheckpointError> {
         outcome,
         answers: text.answers,
         once: text.once,
+        joins: text.joins,
     })
 }

@@ -94,6 +94,7 @@ fn record_rows(
             end,
             answers: task.answers,
             once: task.once,
+            joins: task.joins,
         })?;
         rows.push(Row::new(task.checkpoint, RowKind::Task, text, payload));
     }

@@ -101,6 +101,8 @@ pub(super) struct OutcomeText {
     pub(super) answers: Vec<Answer>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) once: Vec<OnceRecord>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) joins: Vec<JoinRecord>,
 }
 
 #[derive(Serialize, Deserialize)]

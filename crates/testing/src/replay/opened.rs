@@ -134,6 +134,7 @@ fn memory(stored: &Stored, task: usize, fold: &TaskFold<'_>) -> TaskRecord {
         outcome: None,
         answers: fold.answers.iter().copied().cloned().collect(),
         once: fold.once.iter().copied().cloned().collect(),
+        joins: Vec::new(),
     }
 }
 

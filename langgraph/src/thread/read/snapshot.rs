@@ -72,15 +72,19 @@ impl<S: State> Loaded<S> {
 
     fn show(self, all: bool, namespace: &[NodeName]) -> Snapshot<S> {
         let have_run: Vec<_> = self.tasks.iter().map(|task| self.has_run(task)).collect();
+        let mut joins: Vec<UnfilledJoin> = Vec::new();
+        let own = self.stored.checkpoint.joins.iter();
+        let own = own.filter(|join| join.namespace.is_empty());
+        for join in self.left_joins(!all).chain(own) {
+            let join = UnfilledJoin::stored(namespace, join);
+            if !joins.contains(&join) {
+                joins.push(join);
+            }
+        }
         let checkpoint = self.stored.checkpoint;
         let base = checkpoint.id.to_string();
         // If all tasks have finished and no checkpoint follows, the superstep runs again.
         let whole = all || have_run.iter().all(|has_run| *has_run);
-        let joins = checkpoint.joins.iter().map(|join| {
-            UnfilledJoin::new(namespace, &join.sources, &join.target, |_, source| {
-                join.seen.contains(source)
-            })
-        });
         let mut snapshot = Snapshot {
             id: checkpoint.id,
             parent: checkpoint.parent,
@@ -91,7 +95,7 @@ impl<S: State> Loaded<S> {
             created_at: checkpoint.created_at,
             interrupts: Vec::new(),
             tasks: Vec::new(),
-            unfilled_joins: joins.collect(),
+            unfilled_joins: joins,
             metadata: checkpoint.metadata,
         };
         for ((index, task), has_run) in self.tasks.into_iter().enumerate().zip(have_run) {
