@@ -46,6 +46,8 @@ pub(crate) struct Shared {
     pub(crate) kept_graphs: Mutex<HashSet<String>>,
     /// The unfilled joins of graphs that have ended.
     pub(crate) unfilled_joins: Mutex<Vec<UnfilledJoin>>,
+    /// True for a run of recovery, which goes on where another run was cut off.
+    pub(crate) recovers: bool,
     /// True once the run, or a subgraph of it, has paused at a breakpoint.
     pub(crate) at_breakpoint: AtomicBool,
     /// Where the run pauses in subgraphs: paths of nodes, as [`below`](crate::graph::breakpoint_paths::below)

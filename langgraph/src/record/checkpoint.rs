@@ -80,6 +80,7 @@ impl<S: State> Recorder<S> {
                 metadata: self.metadata.clone(),
                 graph: plan.fingerprint,
                 call: self.call.clone(),
+                pauses,
             }],
             tasks: ended,
             entries,

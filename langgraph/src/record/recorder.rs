@@ -261,6 +261,11 @@ impl<S: State> Recorder<S> {
         Ok(())
     }
 
+    /// Holds a record that says only that the tasks of the current checkpoint have begun.
+    pub(crate) fn keep_begun(&mut self) {
+        self.keep_answers(0, Vec::new());
+    }
+
     /// Holds answers for a task.
     pub(crate) fn keep_answers(&mut self, task: usize, answers: Vec<Answer>) {
         if let Some(checkpoint) = self.current {

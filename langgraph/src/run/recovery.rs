@@ -216,6 +216,7 @@ impl<S: State> ResumePending<S> {
                 run = configure(thread, run);
             }
             run.options.held = true;
+            run.options.recovers = true;
             run.options.ending = Some(Arc::clone(&guard));
             let Some((options, see)) = &self.events else {
                 return run.await.map(Some);

@@ -20,6 +20,8 @@ pub(crate) struct CallOptions {
     pub(crate) at: Option<CheckpointId>,
     /// The caller holds the thread.
     pub(crate) held: bool,
+    /// True if recovery begins the run.
+    pub(crate) recovers: bool,
     /// How the run ends if it is dropped.
     pub(crate) ending: Option<Arc<RunGuard>>,
 }

@@ -108,6 +108,11 @@ pub(crate) async fn resume<S: State>(
         }
         recorder.keep_answers(task, vec![answer]);
     }
+    let is_paused = is_paused_inside(log, &loaded);
+    let waits = is_paused && engine.position.scope.shared.recovers;
+    if is_paused && !waits {
+        recorder.keep_begun();
+    }
     recorder.flush(RunStatus::Running).await?;
     // A run that goes on after a breakpoint or a failure, and vanishes, is one that recovery takes up.
     if log.key.namespace.is_empty() && loaded.goes_on_at().is_some() {
@@ -118,7 +123,8 @@ pub(crate) async fn resume<S: State>(
     }
     loaded.restore(engine, thread, Some(recorder))?;
     forget_conflicting_results(engine);
-    engine.breakpoints.passed = true;
+    engine.breakpoints.passed = !waits;
+    engine.breakpoints.was_cut_off = waits;
     let mut added = Vec::new();
     if let Some(command) = command {
         added = engine.frontier.added(&engine.position, command.jump)?;
@@ -138,6 +144,16 @@ pub(crate) async fn resume<S: State>(
         .await;
     engine.frontier.tasks.extend(added);
     Ok(())
+}
+
+/// Returns true if the log is that of a subgraph, and ends at a breakpoint that no run has passed.
+///
+/// The thread says so only when the graph around has recorded it: a run that was cut off between the two
+/// records is taken up by recovery, which pauses there.
+fn is_paused_inside<S: State>(log: &Log, loaded: &Loaded<S>) -> bool {
+    let stored = &loaded.stored;
+    let has_begun = !stored.tasks.is_empty() || !stored.entries.is_empty();
+    !log.key.namespace.is_empty() && stored.checkpoint.pauses && !has_begun
 }
 
 /// Lets the tasks run again if an earlier run has left results that cannot be merged: it stopped at

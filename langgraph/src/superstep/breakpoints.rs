@@ -15,6 +15,8 @@ pub(crate) struct RunBreakpoints {
     pub(crate) after: Stops,
     /// True if the run has already passed the breakpoint before the frontier.
     pub(crate) passed: bool,
+    /// True if the run was cut off at a breakpoint before the graph around had recorded the pause.
+    pub(crate) was_cut_off: bool,
 }
 
 impl RunBreakpoints {
@@ -48,8 +50,9 @@ impl RunBreakpoints {
 
     /// Returns true if the run pauses before these tasks. A breakpoint counts once.
     pub(crate) fn stop_before<S: State>(&mut self, tasks: &[Task<S>]) -> bool {
-        let stops = self.stops_before(tasks);
+        let stops = self.was_cut_off || self.stops_before(tasks);
         self.passed = false;
+        self.was_cut_off = false;
         stops
     }
 

@@ -50,6 +50,7 @@ impl<S: State> Engine<S> {
             frontier: Frontier::new(&plan),
             budget: Budget::new(scope.limit),
             breakpoints: RunBreakpoints {
+                was_cut_off: false,
                 before: plan.interrupt_before.clone(),
                 after: plan.interrupt_after.clone(),
                 passed: false,

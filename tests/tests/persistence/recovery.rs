@@ -19,6 +19,7 @@ use langgraph_tests::fixtures::diary::{
     shown, state, unique, work_once, world, wrote,
 };
 use langgraph_tests::fixtures::faulty_saver::faulty;
+use tokio::sync::Notify;
 
 /// Sequential, parallel, sent, and inside a subgraph.
 fn build(world: &Arc<World>) -> StateGraph<Diary> {
@@ -465,7 +466,11 @@ fn fails_on_b(_: &Diary, cx: &Context) -> Result<DiaryUpdate, NodeError> {
 }
 
 /// Hangs at a write and all that come after it, as if the process had died there.
-struct DiesAt(AtomicUsize);
+struct DiesAt {
+    /// How many writes come before it.
+    writes: AtomicUsize,
+    died: Notify,
+}
 
 impl Intercept for DiesAt {
     async fn around<T: std::marker::Send>(
@@ -476,12 +481,36 @@ impl Intercept for DiesAt {
         let lives = |left: usize| left.checked_sub(1);
         let relaxed = Ordering::SeqCst;
         if matches!(call, SaverCall::Put(..))
-            && self.0.fetch_update(relaxed, relaxed, lives).is_err()
+            && self.writes.fetch_update(relaxed, relaxed, lives).is_err()
         {
+            self.died.notify_one();
             std::future::pending::<()>().await;
         }
         run.await
     }
+}
+
+/// Runs until so many writes are done, and dies at the next. Returns false if the run ended before.
+async fn dies_after(
+    writes: usize,
+    memory: &Arc<dyn Checkpointer>,
+    begin: impl FnOnce(&Arc<dyn Checkpointer>) -> Run<Diary>,
+) -> bool {
+    let dies = DiesAt {
+        writes: AtomicUsize::new(writes),
+        died: Notify::new(),
+    };
+    let intercepted = Arc::new(InterceptedSaver::new(Arc::clone(memory), dies));
+    let saver: Arc<dyn Checkpointer> = intercepted.clone();
+    let mut run = Box::pin(begin(&saver).into_future());
+    tokio::select! {
+        _ = &mut run => return false,
+        () = intercepted.intercept().died.notified() => {}
+    }
+    std::mem::forget(run);
+    // The lease of a dead process is over after its term.
+    tokio::time::sleep(SHORT_TERM * 2).await;
+    true
 }
 
 #[tokio::test]
@@ -502,18 +531,11 @@ async fn recovery_passes_no_breakpoint_wherever_the_run_was_killed() {
         let mut killed = 0;
         for writes in 0.. {
             let memory = memory();
-            let saver =
-                InterceptedSaver::new(Arc::clone(&memory), DiesAt(AtomicUsize::new(writes)));
-            let saver: Arc<dyn Checkpointer> = Arc::new(saver);
-            let dying = stops(over(&graph, &saver)).lease_term(SHORT_TERM);
-            let mut run = Box::pin(dying.run(()).thread("t").into_future());
-            let ended = tokio::time::timeout(Duration::from_millis(10), &mut run).await;
-            if ended.is_ok() {
+            let begins = |saver: &_| stops(dying(&graph, saver)).run(()).thread("t");
+            if !dies_after(writes, &memory, begins).await {
                 break;
             }
-            std::mem::forget(run);
             killed += 1;
-            tokio::time::sleep(SHORT_TERM * 2).await;
             let graph = stops(over(&graph, &memory));
             let threads = graph.threads();
             threads.resume_pending(Duration::ZERO).await.unwrap();
@@ -530,6 +552,98 @@ async fn recovery_passes_no_breakpoint_wherever_the_run_was_killed() {
             assert_eq!(done.finished().unwrap().log, ["a@0", "b@1", "c@2"]);
         }
         assert!(killed > 2, "{killed}");
+    }
+}
+
+/// The graph over a saver, with leases that end soon.
+fn dying(graph: &StateGraph<Diary>, saver: &Arc<dyn Checkpointer>) -> CompiledStateGraph<Diary> {
+    over(graph, saver).lease_term(SHORT_TERM)
+}
+
+/// A graph whose node is a graph of `a`, `b` and `c` with a breakpoint between the last two.
+fn paused_inside(after: bool) -> StateGraph<Diary> {
+    let mut inner = graph_in(&World::new());
+    for node in ["a", "b", "c"] {
+        inner.add_node(node, note);
+    }
+    inner.add_sequence(&["a", "b", "c"]);
+    if after {
+        inner.interrupt_after(["b"]);
+    } else {
+        inner.interrupt_before(["c"]);
+    }
+    let mut graph = graph_in(&World::new());
+    graph.add_node("inner", inner.compile().unwrap());
+    graph.add_sequence(&["inner"]);
+    graph
+}
+
+#[tokio::test]
+async fn recovery_passes_no_breakpoint_of_a_graph_inside_wherever_the_run_was_killed() {
+    for after in [false, true] {
+        let graph = paused_inside(after);
+        let mut resumed = 0;
+        for writes in 0.. {
+            let memory = memory();
+            let begins = |saver: &_| dying(&graph, saver).run(()).thread("t");
+            if !dies_after(writes, &memory, begins).await {
+                break;
+            }
+            let graph = over(&graph, &memory);
+            let ends = graph
+                .threads()
+                .resume_pending(Duration::ZERO)
+                .await
+                .unwrap();
+            for end in &ends {
+                let outcome = end.outcome.as_ref().unwrap();
+                assert!(!outcome.is_done(), "{writes} {after}: {outcome:?}");
+                resumed += 1;
+            }
+            if threads_of(&graph).await.is_empty() {
+                continue;
+            }
+            // The thread waits for a caller.
+            assert_eq!(running(&graph).await, 0, "{writes} {after}");
+            let done = graph.thread("t").proceed().await.unwrap();
+            assert_eq!(done.finished().unwrap().log, ["a@0", "b@1", "c@2"]);
+        }
+        assert!(resumed > 2, "{resumed}");
+    }
+}
+
+#[tokio::test]
+async fn a_run_that_vanishes_behind_a_breakpoint_of_a_graph_inside_is_resumed() {
+    for after in [false, true] {
+        let graph = paused_inside(after);
+        let mut done = 0;
+        for writes in 1.. {
+            let memory = memory();
+            let paused = over(&graph, &memory).run(()).thread("t").await.unwrap();
+            assert!(!paused.is_done());
+            let goes_on = |saver: &_| dying(&graph, saver).thread("t").proceed();
+            if !dies_after(writes, &memory, goes_on).await {
+                break;
+            }
+            let graph = over(&graph, &memory);
+            let ends = graph
+                .threads()
+                .resume_pending(Duration::ZERO)
+                .await
+                .unwrap();
+            // Killed before it had begun behind the breakpoint, it waits there again.
+            done += ends
+                .iter()
+                .filter(|end| end.outcome.as_ref().unwrap().is_done())
+                .count();
+            let thread = graph.thread("t");
+            if !thread.state().await.unwrap().unwrap().next.is_empty() {
+                assert_eq!(writes, 1, "{after}");
+                thread.proceed().await.unwrap();
+            }
+            assert_eq!(log_of(&graph, "t").await, ["a@0", "b@1", "c@2"]);
+        }
+        assert!(done > 1, "{done}");
     }
 }
 

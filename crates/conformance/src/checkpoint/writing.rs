@@ -89,6 +89,7 @@ async fn everything_of_a_checkpoint_comes_back(savers: &Savers<'_>) -> Result<()
     record.joined = vec!["c".into()];
     record.graph = u64::MAX;
     record.call = Some("1:2".into());
+    record.pauses = true;
     record
         .metadata
         .insert("user".into(), json!({"id": [1, 2.5, null]}));

@@ -103,6 +103,8 @@ pub struct CheckpointRecord {
     pub graph: u64,
     /// The parent's task and the number of the call in it, for a graph under `PerThread`.
     pub call: Option<Arc<str>>,
+    /// True if the run pauses behind it, at a breakpoint.
+    pub pauses: bool,
 }
 
 impl CheckpointRecord {
@@ -128,6 +130,7 @@ impl CheckpointRecord {
             metadata,
             graph: 0,
             call: None,
+            pauses: false,
         }
     }
 }

@@ -100,6 +100,7 @@ pub(super) fn one(id: CheckpointId, rows: Vec<Row>) -> Result<Stored, Checkpoint
             metadata: text.metadata,
             graph: text.graph,
             call: text.call,
+            pauses: text.pauses,
         },
         tasks: Vec::new(),
         entries: Vec::new(),

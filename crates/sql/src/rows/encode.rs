@@ -149,6 +149,7 @@ fn checkpoint_rows(
         metadata: record.metadata,
         graph: record.graph,
         call: record.call,
+        pauses: record.pauses,
     })?;
     let snapshot = record.snapshot.map(|state| state.encode(formats));
     let snapshot = snapshot.transpose()?;

@@ -46,6 +46,8 @@ pub(super) struct CheckpointText {
     pub(super) graph: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) call: Option<Arc<str>>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(super) pauses: bool,
 }
 
 /// How many tasks a checkpoint has.
