@@ -294,6 +294,51 @@ async fn f3_finished_siblings_come_before_the_error() {
     );
 }
 
+/// A node that interrupts beside one that finishes, begun in that order.
+fn asks_beside(first: &str, second: &str) -> CompiledStateGraph<Trail> {
+    let mut graph = StateGraph::new();
+    for node in [first, second] {
+        let asks = node == "ask";
+        graph.add_node(
+            node,
+            move |_: &Trail, cx: &Context| -> Result<TrailUpdate, NodeError> {
+                if asks {
+                    let _: String = cx.interrupt("name", "who?")?;
+                }
+                Ok(visited(cx))
+            },
+        );
+    }
+    wire(&mut graph, &format!("^>{first} ^>{second}"));
+    graph
+        .compile()
+        .unwrap()
+        .checkpointer(Arc::new(MemorySaver::new()))
+}
+
+#[tokio::test]
+async fn f3_an_interrupt_and_a_finished_sibling_come_in_the_order_in_which_they_end() {
+    for (first, second, lines) in [
+        (
+            "good",
+            "ask",
+            ["1 update good [good@1]", "1 interrupt name?"],
+        ),
+        (
+            "ask",
+            "good",
+            ["1 interrupt name?", "1 update good [good@1]"],
+        ),
+    ] {
+        // One task after the other.
+        let run = asks_beside(first, second)
+            .run(())
+            .thread("t")
+            .max_concurrency(1);
+        assert_eq!(read(run.stream(StreamMode::Updates)).await, lines);
+    }
+}
+
 #[tokio::test]
 async fn f3_a_question_is_an_item_and_the_stream_ends_in_a_pause() {
     let mut graph = visiting(&["a"]);
