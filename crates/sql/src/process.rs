@@ -1,8 +1,12 @@
 //! The processes that hold leases.
 
 use std::fs;
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
+
+/// The folder with one for each process.
+const PROC: &str = "/proc";
 
 /// Returns the name of this process: its host, its number, and when it started. It is empty where
 /// the system has no such figure; Linux has one.
@@ -38,12 +42,15 @@ pub fn this_process() -> &'static str {
 /// assert!(!process_is_gone("some other host/12/345"));
 /// ```
 pub fn process_is_gone(process: &str) -> bool {
-    let Some((_, number, started)) = parts(process).filter(|_| process_is_here(process)) else {
-        return false;
-    };
-    match stat_of(number) {
+    let here = parts(process).filter(|_| process_is_here(process));
+    here.is_some_and(|(_, number, started)| is_gone(Path::new(PROC), number, started))
+}
+
+/// True if the process with that number, which started then, is not in the folder of all processes.
+fn is_gone(proc: &Path, number: &str, started: &str) -> bool {
+    match stat_of(proc, number) {
         Some(stat) => stat.is_ended || stat.started != started,
-        None => hides_nothing(),
+        None => hides_nothing(proc),
     }
 }
 
@@ -71,7 +78,7 @@ fn name() -> Option<String> {
     let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
     let namespace = fs::read_link("/proc/self/ns/pid").ok()?;
     let number = std::process::id().to_string();
-    let started = stat_of(&number)?.started;
+    let started = stat_of(Path::new(PROC), &number)?.started;
     let (boot, namespace) = (boot.trim(), namespace.display());
     Some(format!("{boot} {namespace}/{number}/{started}"))
 }
@@ -85,8 +92,8 @@ struct Stat {
 }
 
 /// Returns what the system says of a process; `None` without such a process, or if it is hidden.
-fn stat_of(number: &str) -> Option<Stat> {
-    let stat = fs::read_to_string(format!("/proc/{number}/stat")).ok()?;
+fn stat_of(proc: &Path, number: &str) -> Option<Stat> {
+    let stat = fs::read_to_string(proc.join(number).join("stat")).ok()?;
     // The name of the program, in parentheses, may hold anything.
     let (_, fields) = stat.rsplit_once(')')?;
     let mut fields = fields.split_whitespace();
@@ -96,13 +103,36 @@ fn stat_of(number: &str) -> Option<Stat> {
 }
 
 /// True if this process sees those of other users: the first one belongs to the system.
-fn hides_nothing() -> bool {
-    stat_of("1").is_some()
+fn hides_nothing(proc: &Path) -> bool {
+    stat_of(proc, "1").is_some()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn started(number: &str) -> String {
+        stat_of(Path::new(PROC), number).unwrap().started
+    }
+
+    #[test]
+    fn a_process_that_the_system_hides_is_not_gone() {
+        // As the folder looks to a service that may not see those of others.
+        let folder = tempfile::tempdir().unwrap();
+        let proc = folder.path();
+        let adds = |number: &str| {
+            fs::create_dir(proc.join(number)).unwrap();
+            let own = fs::read_to_string("/proc/self/stat").unwrap();
+            fs::write(proc.join(number).join("stat"), own).unwrap();
+        };
+        adds("70");
+        let began = started("self");
+        assert!(!is_gone(proc, "71", &began));
+        assert!(!is_gone(proc, "70", &began) && is_gone(proc, "70", "1"));
+        // With the first process, all are visible.
+        adds("1");
+        assert!(is_gone(proc, "71", &began) && !is_gone(proc, "70", &began));
+    }
 
     #[test]
     fn a_process_that_has_ended_is_gone_and_its_parent_is_not() {
@@ -112,7 +142,7 @@ mod tests {
             .unwrap();
         let number = child.id().to_string();
         let (host, ..) = parts(this_process()).unwrap();
-        let name = format!("{host}/{number}/{}", stat_of(&number).unwrap().started);
+        let name = format!("{host}/{number}/{}", started(&number));
         assert!(!process_is_gone(&name));
         child.kill().unwrap();
         // Nobody has asked yet how it ended.
