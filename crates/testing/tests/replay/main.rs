@@ -9,10 +9,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use langgraph::checkpoint::{MemorySaver, StorageUsage};
+use langgraph::error::CheckpointError;
 use langgraph::node::Send;
 use langgraph::prelude::*;
 use langgraph::run::Persistence;
-use langgraph_testing::{Divergence, ReplayReport, replay};
+use langgraph_testing::{Divergence, Intercept, InterceptedSaver, ReplayReport, SaverCall, replay};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -236,6 +237,55 @@ async fn k8_a_replay_that_compares_nothing_is_not_the_same() {
         .await
         .unwrap();
     assert!(!report.is_same() && report.to_string().ends_with("; nothing was compared"));
+}
+
+/// Finds that what is stored of one thread is damaged.
+struct Damages(&'static str);
+
+impl Intercept for Damages {
+    async fn around<T: std::marker::Send>(
+        &self,
+        call: SaverCall<'_>,
+        run: impl Future<Output = Result<T, CheckpointError>> + std::marker::Send,
+    ) -> Result<T, CheckpointError> {
+        match call {
+            SaverCall::Read(key) if key.thread == self.0 => Err(CheckpointError::Corrupt(
+                "a row has another checksum".to_owned(),
+            )),
+            _ => run.await,
+        }
+    }
+}
+
+#[tokio::test]
+async fn k8_a_damaged_thread_is_named_and_the_others_are_replayed() {
+    let saver = InterceptedSaver::new(stored().await, Damages("dear"));
+    let report = replay(Arc::new(saver), &shop(&Change::default()))
+        .await
+        .unwrap();
+    let read: Vec<_> = report
+        .threads
+        .iter()
+        .map(|thread| {
+            (
+                &*thread.thread,
+                thread.supersteps,
+                thread.unreadable.is_some(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        read,
+        [("cheap", 6, false), ("dear", 0, true), ("waits", 3, false)]
+    );
+    // A part that cannot be read is not the same.
+    assert!(!report.is_same() && report.diverged().next().is_none());
+    let line = "thread `dear` cannot be replayed: ";
+    let text = report.to_string();
+    assert!(
+        text.starts_with(line) && text.contains("a row has another checksum"),
+        "{text}"
+    );
 }
 
 #[tokio::test]
