@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::recorder::{Origin, Recorder};
+use super::origin::Origin;
+use super::recorder::Recorder;
 use crate::checkpoint::{
     Batch, CheckpointRecord, JoinRecord, Payload, RunStatus, Snapshot, Source, TaskSnapshot,
 };

@@ -4,10 +4,12 @@
 mod checkpoint;
 mod coder;
 mod log;
+mod origin;
 mod recorder;
 mod snapshot_policy;
 
 pub(crate) use coder::{Coder, Reader};
 pub(crate) use log::Log;
-pub(crate) use recorder::{Origin, Recorder};
+pub(crate) use origin::Origin;
+pub(crate) use recorder::Recorder;
 pub(crate) use snapshot_policy::Snapshots;

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::coder::Coder;
 use super::snapshot_policy::{SnapshotPolicy, Snapshots};
 use crate::checkpoint::{
-    Base, Batch, CheckpointId, CheckpointRecord, EntryRecord, Head, JoinRecord, Payload, RunStatus,
+    Batch, CheckpointId, CheckpointRecord, EntryRecord, Head, JoinRecord, Payload, RunStatus,
     Source, TaskArgument, TaskOutcome, TaskRecord, TaskSpec,
 };
 use crate::error::{AgentError, CheckpointError};
@@ -50,40 +50,6 @@ pub(crate) struct Recorder<S: State> {
     pub(super) entries: Vec<EntryRecord>,
     /// Known results of the next checkpoint's tasks, to store with it.
     pub(super) known: Vec<(usize, TaskOutcome)>,
-}
-
-/// The origin of a new checkpoint.
-#[derive(Clone, Copy)]
-pub(crate) struct Origin {
-    pub(crate) parent: Option<CheckpointId>,
-    pub(crate) base: Option<Base>,
-    pub(crate) source: Source,
-}
-
-impl Origin {
-    /// Returns the origin of the checkpoint after the tasks of `current`.
-    pub(crate) fn of_superstep(current: Option<CheckpointId>) -> Self {
-        Self {
-            parent: current,
-            base: current.map(|id| Base {
-                id,
-                with_tasks: true,
-            }),
-            source: Source::Loop,
-        }
-    }
-
-    /// Returns the origin of a checkpoint with the state of `parent`.
-    pub(crate) fn child_of(parent: Option<CheckpointId>, source: Source) -> Self {
-        Self {
-            parent,
-            base: parent.map(|id| Base {
-                id,
-                with_tasks: false,
-            }),
-            source,
-        }
-    }
 }
 
 impl<S: State> Recorder<S> {

@@ -70,17 +70,23 @@ impl<S: State> Loaded<S> {
         self.show(true, namespace)
     }
 
-    fn show(self, all: bool, namespace: &[NodeName]) -> Snapshot<S> {
-        let have_run: Vec<_> = self.tasks.iter().map(|task| self.has_run(task)).collect();
-        let mut joins: Vec<UnfilledJoin> = Vec::new();
+    /// Returns the joins that wait: those that subgraphs have left, then the graph's own.
+    fn unfilled_joins(&self, all: bool, namespace: &[NodeName]) -> Vec<UnfilledJoin> {
         let own = self.stored.checkpoint.joins.iter();
         let own = own.filter(|join| join.namespace.is_empty());
+        let mut joins = Vec::new();
         for join in self.left_joins(!all).chain(own) {
             let join = UnfilledJoin::stored(namespace, join);
             if !joins.contains(&join) {
                 joins.push(join);
             }
         }
+        joins
+    }
+
+    fn show(self, all: bool, namespace: &[NodeName]) -> Snapshot<S> {
+        let have_run: Vec<_> = self.tasks.iter().map(|task| self.has_run(task)).collect();
+        let joins = self.unfilled_joins(all, namespace);
         let checkpoint = self.stored.checkpoint;
         let base = checkpoint.id.to_string();
         // If all tasks have finished and no checkpoint follows, the superstep runs again.
