@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use langgraph::error::NodeError;
-use langgraph::graph::StateGraph;
+use langgraph::graph::{CompiledStateGraph, StateGraph};
 use langgraph::message::{FinishReason, Message, MessageChunk};
 use langgraph::node::Context;
 use langgraph::{State, node};
@@ -60,8 +60,60 @@ fn server() -> Server {
     Server::new()
         .show_node_errors()
         .graph("reports", reports.compile().unwrap())
+        .graph("ask good", asks_beside(["ask", "good"]))
+        .graph("good ask", asks_beside(["good", "ask"]))
         .graph("chat", chat.compile().unwrap())
         .graph("asks", asks.compile().unwrap())
+}
+
+/// A node that interrupts beside one that finishes, begun in that order.
+fn asks_beside(nodes: [&'static str; 2]) -> CompiledStateGraph<Notes> {
+    let mut graph = StateGraph::<Notes>::new();
+    for node in nodes {
+        let run = move |notes: &Notes, cx: &Context| match node {
+            "ask" => ask(notes, cx),
+            _ => Ok(NotesUpdate::default().notes(vec!["good".to_owned()])),
+        };
+        graph.add_node(node, run);
+        graph.add_edge(langgraph::START, node);
+    }
+    graph.compile().unwrap()
+}
+
+#[tokio::test]
+async fn l2_an_interrupt_and_a_finished_sibling_come_in_the_order_in_which_they_end() {
+    let api = Api::serve(server()).await;
+    for order in [["ask", "good"], ["good", "ask"]] {
+        // One task after the other.
+        let params = json!({
+            "assistant_id": order.join(" "), "input": {}, "config": {"max_concurrency": 1},
+        });
+        let mut body = params.clone();
+        body["stream_mode"] = json!(["updates"]);
+        let streamed = api.stream(&api.thread().await, body).await;
+        let updates = streamed.iter().filter(|(name, _)| name == "updates");
+        let ended: Vec<_> = updates
+            .map(|(_, data)| match data["__interrupt__"].is_array() {
+                true => "ask",
+                false => "good",
+            })
+            .collect();
+        assert_eq!(ended, order, "{streamed:?}");
+
+        let thread = api.thread().await;
+        command(&api, &thread, "run.start", params).await;
+        let channels = json!({"channels": ["updates", "input", "lifecycle"]});
+        let streamed = events(&api, &thread, channels, 1).await;
+        let ended: Vec<_> = streamed
+            .iter()
+            .filter_map(|event| match event["method"].as_str()? {
+                "input.requested" => Some("ask"),
+                "updates" => Some("good"),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(ended, order, "{streamed:?}");
+    }
 }
 
 async fn command(api: &Api, thread: &str, method: &str, params: Value) -> Value {

@@ -8,7 +8,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use langgraph::error::NodeError;
 use langgraph::graph::StateGraph;
+use langgraph::node;
+use langgraph::node::Context;
 use langgraph_server::{Deliver, Server, Webhook};
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -136,4 +139,73 @@ async fn a_webhook_that_did_not_arrive_comes_after_a_restart() {
     let (other, _) = next(&mut received).await;
     assert_ne!(id, other);
     assert!(received.try_recv().is_err());
+}
+
+/// How often the node has begun.
+#[derive(Default)]
+struct Begun(AtomicUsize);
+
+/// Counts that it has begun, and never ends.
+#[node]
+async fn wait(_: &i64, cx: &Context) -> Result<i64, NodeError> {
+    cx.resource::<Begun>()?.0.fetch_add(1, Ordering::SeqCst);
+    std::future::pending().await
+}
+
+/// A server of one process among several.
+fn dying(receiver: &Receiver, begun: &Arc<Begun>) -> Server {
+    let mut graph = StateGraph::<i64>::new();
+    graph.add_node("wait", wait).add_sequence(&["wait"]);
+    let graph = graph.compile().unwrap().resource(Arc::clone(begun));
+    let server = Server::new().webhooks(receiver.clone(), "key");
+    server
+        .graph("slow", graph)
+        .lease(Duration::from_millis(300))
+}
+
+/// Waits until the run has begun that often.
+async fn begins(begun: &Begun, times: usize) {
+    let waits = async {
+        while begun.0.load(Ordering::SeqCst) < times {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    let waited = tokio::time::timeout(Duration::from_secs(20), waits).await;
+    waited.expect("the run does not begin");
+}
+
+#[test]
+fn a_run_whose_processes_die_is_reported_as_failed() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("server.db");
+    let (receiver, mut received) = receiver(0);
+    let begun = Arc::new(Begun::default());
+    let runtime = || tokio::runtime::Runtime::new().unwrap();
+    let mut run = Value::Null;
+    for attempt in 1..=3 {
+        let process = runtime();
+        process.block_on(async {
+            let api = Api::serve(dying(&receiver, &begun).file(&file)).await;
+            if attempt == 1 {
+                let thread = api.thread().await;
+                run = api
+                    .post(&format!("/threads/{thread}/runs"), body("slow"))
+                    .await;
+            }
+            begins(&begun, attempt).await;
+        });
+        // Nothing of it goes on.
+        process.shutdown_background();
+    }
+    runtime().block_on(async {
+        let api = Api::serve(dying(&receiver, &begun).file(&file)).await;
+        let (_, report) = next(&mut received).await;
+        assert_eq!(report["run_id"], run["run_id"]);
+        assert_eq!(report["status"], "error", "{report}");
+        assert!(report["error"]["message"].is_string(), "{report}");
+        let thread = run["thread_id"].as_str().unwrap();
+        let path = format!("/threads/{thread}/runs/{}", run["run_id"].as_str().unwrap());
+        assert_eq!(api.get(&path).await["status"], "error");
+        assert_eq!(begun.0.load(Ordering::SeqCst), 3);
+    });
 }
