@@ -93,9 +93,12 @@ async fn l2_an_interrupt_and_a_finished_sibling_come_in_the_order_in_which_they_
         let streamed = api.stream(&api.thread().await, body).await;
         let updates = streamed.iter().filter(|(name, _)| name == "updates");
         let ended: Vec<_> = updates
-            .map(|(_, data)| match data["__interrupt__"].is_array() {
-                true => "ask",
-                false => "good",
+            .map(|(_, data)| {
+                if data["__interrupt__"].is_array() {
+                    "ask"
+                } else {
+                    "good"
+                }
             })
             .collect();
         assert_eq!(ended, order, "{streamed:?}");

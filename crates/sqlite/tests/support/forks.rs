@@ -1,4 +1,5 @@
 //! A graph whose threads have branches: a fork of an older checkpoint, and two tasks at once.
+#![allow(dead_code)] // no test needs all of it
 #![allow(clippy::unwrap_used)]
 
 use std::sync::Arc;
