@@ -39,7 +39,7 @@ impl Options {
 }
 
 /// Why serving ended.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum DevError {
     /// The program could not be written.
@@ -62,6 +62,8 @@ pub enum DevError {
         source: io::Error,
     },
 }
+
+langgraph_topology::debug_is_message!(DevError);
 
 /// Builds the program of a package, serves its graphs, and builds and starts it again after each change of
 /// the code. The threads stay, since they are in a file. Code that does not compile changes nothing: the

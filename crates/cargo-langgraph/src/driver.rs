@@ -35,7 +35,7 @@ pub struct Built {
 }
 
 /// Why the program could not be built.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum DriverError {
     /// A file could not be read or written.
@@ -61,6 +61,8 @@ pub enum DriverError {
     #[error("the package does not build")]
     Build,
 }
+
+langgraph_topology::debug_is_message!(DriverError);
 
 impl Driver {
     /// Writes the program of a package. Files that are as they should be are not touched.

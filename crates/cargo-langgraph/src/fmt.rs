@@ -27,7 +27,7 @@ pub struct Report {
 }
 
 /// The error of formatting files.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum FormatError {
     /// A file or a folder could not be read or written.
@@ -42,6 +42,8 @@ pub enum FormatError {
     #[error(transparent)]
     Style(#[from] StyleError),
 }
+
+langgraph_topology::debug_is_message!(FormatError);
 
 /// Formats the graphs in the `.rs` files of `paths`, or only compares them if `check` is set.
 ///

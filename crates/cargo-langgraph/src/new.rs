@@ -50,7 +50,7 @@ pub enum Library {
 }
 
 /// The error of making a package.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum NewError {
     /// The name of the folder is no name of a package.
@@ -82,6 +82,8 @@ pub enum NewError {
         source: io::Error,
     },
 }
+
+langgraph_topology::debug_is_message!(NewError);
 
 /// Returns the names of the templates.
 pub fn templates() -> impl Iterator<Item = &'static str> {

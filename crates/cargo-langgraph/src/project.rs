@@ -53,7 +53,7 @@ pub enum Source {
 }
 
 /// Why there is no package with graphs.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum ProjectError {
     /// Cargo does not know the package.
@@ -100,6 +100,8 @@ pub enum ProjectError {
     #[error("`{0}` does not depend on `langgraph`")]
     NoLanggraph(String),
 }
+
+langgraph_topology::debug_is_message!(ProjectError);
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -64,6 +64,8 @@ fn what_cannot_be_a_package_is_refused_and_nothing_is_written() {
     ] {
         let error = create(&folder.path().join(name), "agent", &git);
         assert!(matches!(error, Err(NewError::Name(_))), "{name}: {error:?}");
+        let error = error.unwrap_err();
+        assert_eq!(format!("{error:?}"), error.to_string());
     }
     let package = folder.path().join("mine");
     fs::create_dir(&package).unwrap();

@@ -22,3 +22,5 @@ pub use async_trait::async_trait;
 pub use id::new_id;
 #[doc(no_inline)]
 pub use langgraph_topology::NodeName;
+#[doc(hidden)]
+pub use langgraph_topology::debug_is_message;

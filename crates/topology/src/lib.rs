@@ -32,6 +32,7 @@ mod fingerprint;
 mod lint;
 #[cfg(feature = "lock")]
 pub mod lock;
+mod message_debug;
 mod names;
 mod problem;
 #[cfg(test)]
@@ -56,6 +57,8 @@ pub mod similar;
 pub mod together;
 
 pub use lint::{Lint, lints};
+#[doc(hidden)]
+pub use message_debug::fmt_message;
 // The builder's: a program compiles a graph.
 #[doc(hidden)]
 pub use problem::check;

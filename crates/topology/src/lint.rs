@@ -13,7 +13,7 @@ mod tests;
 /// In `graph!`, where the targets of every route are known, these are compile errors. A graph made
 /// with the builder may jump anywhere at run time, so lints are collected there. They are errors
 /// only if lints are denied.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Lint {
     /// A graph without nodes.
@@ -151,6 +151,8 @@ impl fmt::Display for Lint {
 }
 
 impl std::error::Error for Lint {}
+
+crate::debug_is_message!(Lint);
 
 fn nor(followers: &[NodeName]) -> String {
     match followers {

@@ -19,7 +19,7 @@ mod tests;
 /// let empty = Topology::default();
 /// assert_eq!(problems(&empty), [CompilationError::NoEntryPoint]);
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CompilationError {
     /// A node has no name.
@@ -252,6 +252,8 @@ fn suggested(name: Option<&NodeName>) -> String {
     name.map(|name| format!("; did you mean `{name}`?"))
         .unwrap_or_default()
 }
+
+crate::debug_is_message!(CompilationError);
 
 /// All reasons why a graph does not compile, in a fixed order.
 ///

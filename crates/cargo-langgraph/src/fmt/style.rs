@@ -16,7 +16,7 @@ pub struct Style {
 }
 
 /// The error of reading `rustfmt.toml`.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum StyleError {
     /// The file cannot be read.
@@ -36,6 +36,8 @@ pub enum StyleError {
         reason: String,
     },
 }
+
+langgraph_topology::debug_is_message!(StyleError);
 
 impl Default for Style {
     fn default() -> Self {

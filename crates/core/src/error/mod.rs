@@ -13,7 +13,6 @@ mod interrupted;
 mod into_agent_error;
 mod invalid_update;
 mod kind;
-mod message_debug;
 mod no_runtime;
 mod node_error;
 mod node_timeout;
@@ -32,8 +31,6 @@ pub use failure::Failure;
 pub use format_error::FormatError;
 pub use interrupted::Interrupted;
 pub use invalid_update::{InvalidUpdate, WrittenBy};
-#[doc(hidden)]
-pub use message_debug::fmt_message;
 pub use no_runtime::NoRuntime;
 pub use node_error::NodeError;
 pub use node_timeout::{NodeTimeout, TimeoutKind};

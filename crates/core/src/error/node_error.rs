@@ -146,7 +146,7 @@ impl From<NodeError> for Box<dyn Error> {
 
 impl fmt::Debug for NodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        super::fmt_message("NodeError", self.source(), f)
+        langgraph_topology::fmt_message("NodeError", self.source(), f)
     }
 }
 

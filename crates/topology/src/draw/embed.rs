@@ -194,11 +194,7 @@ impl std::error::Error for EmbedError {
     }
 }
 
-impl fmt::Debug for EmbedError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{self}")
-    }
-}
+crate::debug_is_message!(EmbedError);
 
 pub(super) fn check_file(
     path: &Path,

@@ -184,11 +184,7 @@ impl std::error::Error for LockError {
     }
 }
 
-impl fmt::Debug for LockError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{self}")
-    }
-}
+crate::debug_is_message!(LockError);
 
 pub(super) fn check_file(path: &Path, graph: &Topology, bless: Bless) -> Result<(), LockError> {
     if graph.name == UNNAMED || graph.name.is_empty() {

@@ -30,11 +30,7 @@ impl fmt::Display for SyntaxError {
     }
 }
 
-impl fmt::Debug for SyntaxError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{self}")
-    }
-}
+crate::debug_is_message!(SyntaxError);
 
 impl std::error::Error for SyntaxError {}
 

@@ -186,3 +186,15 @@ fn lints_are_errors_where_they_are_denied() {
     topology.closed = true;
     assert_eq!(check(&topology, &[], false), Err(denied));
 }
+
+#[test]
+fn the_debug_form_of_a_problem_and_of_a_lint_is_its_message() {
+    let problem = CompilationError::NoEntryPoint;
+    assert_eq!(format!("{problem:?}"), problem.to_string());
+    let shown = format!("{problem:#?}");
+    assert!(shown.starts_with("CompilationError {"), "{shown}");
+    assert!(shown.contains(&problem.to_string()), "{shown}");
+
+    let lint = crate::Lint::UndeclaredGoto { node: "a".into() };
+    assert_eq!(format!("{lint:?}"), lint.to_string());
+}

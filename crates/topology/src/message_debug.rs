@@ -8,7 +8,7 @@ macro_rules! debug_is_message {
     ($error:ty) => {
         impl ::std::fmt::Debug for $error {
             fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
-                $crate::error::fmt_message(stringify!($error), self, f)
+                $crate::fmt_message(stringify!($error), self, f)
             }
         }
     };
