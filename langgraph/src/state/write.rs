@@ -47,8 +47,8 @@ impl<S: State> Write<S> {
 ///
 /// let mut events = graph.compile()?.run(21).stream(StreamMode::Updates);
 /// let Some(event) = events.next().await else { return Ok(()) };
-/// let EventKind::Update { writes, .. } = event?.kind else { return Ok(()) };
-/// assert!(matches!(&writes[..], [Write::State(state)] if **state == 42));
+/// let EventKind::Update { update, .. } = event?.kind else { return Ok(()) };
+/// assert!(matches!(&update[..], [Write::State(state)] if **state == 42));
 /// # Ok(())
 /// # }
 /// ```

@@ -84,8 +84,8 @@ pub enum EventKind<S: State> {
     Update {
         /// The node.
         node: NodeName,
-        /// Its writes in order, before the reducers; [`Event::update`] returns the update of a node that wrote one.
-        writes: Arc<Writes<S>>,
+        /// What it wrote, in order, before the reducers; [`Event::update`] returns the update of a node that wrote one.
+        update: Arc<Writes<S>>,
         /// True if the writes come from the node's cache or from an earlier run.
         cached: bool,
     },
@@ -220,7 +220,7 @@ impl<S: State> Event<S> {
     /// Returns the update of a node, if it wrote exactly one.
     pub fn update(&self) -> Option<&S::Update> {
         match &self.kind {
-            EventKind::Update { writes, .. } => match &***writes {
+            EventKind::Update { update, .. } => match &***update {
                 [write] => write.update(),
                 _ => None,
             },
@@ -242,9 +242,9 @@ fn kind<S: State>(payload: Payload) -> EventKind<S> {
             writes,
             cached,
         } => match writes.downcast() {
-            Ok(writes) => EventKind::Update {
+            Ok(update) => EventKind::Update {
                 node,
-                writes,
+                update,
                 cached,
             },
             Err(writes) => inner(Payload::Update {

@@ -110,7 +110,7 @@ impl<'a> Chunks<'a> {
             EventKind::Values(state) => self.values(&path, &state),
             EventKind::Update {
                 node,
-                writes,
+                update: writes,
                 cached,
             } => {
                 if leaves(&writes) {

@@ -253,8 +253,8 @@ async fn c15_f9_a_debug_node_shows_the_state_and_leaves_it_alone() {
     let mut events = graph.run(21).stream(StreamMode::Updates);
     let mut wrote = Vec::new();
     while let Some(event) = events.next().await {
-        if let EventKind::Update { node, writes, .. } = event.unwrap().kind {
-            wrote.push((node.to_string(), writes.len()));
+        if let EventKind::Update { node, update, .. } = event.unwrap().kind {
+            wrote.push((node.to_string(), update.len()));
         }
     }
     assert_eq!(wrote, [("double".to_owned(), 1), ("look".to_owned(), 0)]);

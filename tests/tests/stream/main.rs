@@ -55,7 +55,7 @@ fn line(event: &Event<Trail>) -> String {
         EventKind::Values(state) => format!("values [{}]", visits(state)),
         EventKind::Update {
             node,
-            writes: all,
+            update: all,
             cached,
         } => {
             format!(

@@ -148,11 +148,11 @@ pub(crate) fn event_kind<S: State<Update: Serialize>>(
         EventKind::Values(state) => RunEventKind::Values(state_value::<S>(state, unwritten)),
         EventKind::Update {
             node,
-            writes,
+            update,
             cached,
         } => RunEventKind::Update {
             node: Arc::clone(node),
-            update: writes_value::<S>(writes),
+            update: writes_value::<S>(update),
             cached: *cached,
         },
         EventKind::MessageChunk { node, chunk } => RunEventKind::Chunk {

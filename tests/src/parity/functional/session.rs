@@ -231,13 +231,13 @@ fn chunk(event: Event<WorkflowState>) -> Option<Value> {
         EventKind::Interrupt(interrupts) if event.namespace.is_empty() => {
             Some(json!({ "__interrupt__": payloads(&interrupts) }))
         }
-        EventKind::Update { node, writes, .. } => {
-            Some(json!({ &*node: written(&writes, |state| state.output.clone()) }))
+        EventKind::Update { node, update, .. } => {
+            Some(json!({ &*node: written(&update, |state| state.output.clone()) }))
         }
         EventKind::Inner(inner) => match inner.typed::<TaskState>()? {
-            EventKind::Update { node, writes, .. } => {
+            EventKind::Update { node, update, .. } => {
                 let output = |state: &TaskState| state.output.clone();
-                Some(json!({ &*node: written(&writes, output) }))
+                Some(json!({ &*node: written(&update, output) }))
             }
             other => any(other),
         },

@@ -169,9 +169,9 @@ fn text(kind: &EventKind<World>) -> String {
         EventKind::Values(state) => format!("values {state:?}"),
         EventKind::Update {
             node,
-            writes,
+            update,
             cached,
-        } => format!("update {node} {writes:?} {cached}"),
+        } => format!("update {node} {update:?} {cached}"),
         EventKind::Custom { node, value } => format!("custom {node} {value}"),
         EventKind::TaskStarted(task) => {
             format!("started {} {:?} {:?}", task.node, task.input, task.item)
