@@ -38,6 +38,8 @@ pub trait WaitExt {
     /// }
     /// # let _ = cool_down;
     /// ```
+    #[doc(alias = "sleep")]
+    #[doc(alias = "wait_until")]
     fn sleep_until(&self, time: SystemTime) -> Result<(), Interrupted>;
 
     /// Pauses the task until `event` is reported with its payload, or until the deadline has
@@ -51,6 +53,25 @@ pub trait WaitExt {
     ///
     /// As [`sleep_until`](Self::sleep_until). A payload that is not a `T` is refused: the
     /// sender gets the error, and the node waits on.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::{Duration, SystemTime};
+    /// use langgraph::prelude::*;
+    /// use langgraph_wait::WaitExt;
+    ///
+    /// #[node]
+    /// async fn collect(_: &String, cx: &Context) -> Result<String, NodeError> {
+    ///     let week = SystemTime::now() + Duration::from_secs(7 * 24 * 3600);
+    ///     Ok(match cx.wait_for::<u32>("paid", week)? {
+    ///         Some(cents) => format!("{cents} cents"),
+    ///         None => "late".to_owned(),
+    ///     })
+    /// }
+    /// # let _ = collect;
+    /// ```
+    #[doc(alias = "wait")]
     fn wait_for<T: DeserializeOwned>(
         &self,
         event: &str,

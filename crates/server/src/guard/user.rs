@@ -54,6 +54,8 @@ impl User {
     }
 
     /// Returns who it is.
+    #[doc(alias = "name")]
+    #[doc(alias = "id")]
     pub fn identity(&self) -> &str {
         &self.identity
     }
