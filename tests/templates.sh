@@ -30,6 +30,8 @@ follow() {
     printed "$(cargo langgraph draw)" think
     cargo langgraph draw --format mermaid --out graph.mmd
     cargo langgraph draw --format mermaid --out graph.mmd --check
+    printed "$(LANGGRAPH_BLESS=1 cargo langgraph check)" 'no lints'
+    printed "$(cargo langgraph check)" 'survive a deploy'
     printed "$(cargo langgraph types --ts)" 'messages?: Message[];'
     printed "$(cargo langgraph types --py)" 'messages: List[Message]'
 

@@ -17,6 +17,7 @@ pub(super) fn command() -> Command {
                 .version(env!("CARGO_PKG_VERSION"))
                 .subcommand_required(true)
                 .arg_required_else_help(true)
+                .subcommand(check_command())
                 .subcommand(dev_command())
                 .subcommand(draw_command())
                 .subcommand(fmt_command())
@@ -113,6 +114,28 @@ fn with_output(command: Command) -> Command {
                 .action(ArgAction::SetTrue)
                 .help("Change nothing; fail if the file is not up to date"),
         )
+}
+
+fn check_command() -> Command {
+    with_package(Command::new("check").about(
+        "Checks the graphs of a package: lints, `graph.lock`, and the threads of a database",
+    ))
+    .arg(
+        Arg::new("lock")
+            .long("lock")
+            .value_name("file")
+            .value_parser(value_parser!(PathBuf))
+            .help(
+                "The lock; LANGGRAPH_BLESS=1 writes it [default: graph.lock of the package, if it exists]",
+            ),
+    )
+    .arg(
+        Arg::new("file")
+            .long("file")
+            .value_name("database")
+            .value_parser(value_parser!(PathBuf))
+            .help("A SQLite file: fail if a thread in it cannot go on with the graphs of today"),
+    )
 }
 
 fn dev_command() -> Command {

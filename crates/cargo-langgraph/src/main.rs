@@ -4,7 +4,7 @@ mod arguments;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
-use std::{env, fs};
+use std::{env, fs, io};
 
 use cargo_langgraph::driver::Driver;
 use cargo_langgraph::new::{self, Library};
@@ -18,6 +18,7 @@ fn main() -> ExitCode {
         return ExitCode::FAILURE;
     };
     let result = match matches.subcommand() {
+        Some(("check", matches)) => check(matches),
         Some(("dev", matches)) => serve(matches),
         Some(("draw", matches)) => draw(matches),
         Some(("fmt", matches)) => format(matches),
@@ -87,19 +88,47 @@ fn project(matches: &ArgMatches) -> Result<(Project, Vec<String>), String> {
     ))
 }
 
+/// Builds the program of the package.
+fn program(project: &Project, features: &[String]) -> Result<Command, String> {
+    let built = Driver::write(project, features)
+        .and_then(|driver| driver.build())
+        .map_err(|error| error.to_string())?;
+    Ok(Command::new(built.executable))
+}
+
+/// Runs the program, and names it in an error.
+fn named<T>(
+    program: &mut Command,
+    run: impl FnOnce(&mut Command) -> io::Result<T>,
+) -> Result<T, String> {
+    let failed = run(program);
+    failed.map_err(|error| format!("{}: {error}", program.get_program().display()))
+}
+
 /// Builds the program of the package, and returns what it prints for these arguments; `None` if it has said
 /// what is wrong.
 fn output(matches: &ArgMatches, arguments: &[&str]) -> Result<Option<Vec<u8>>, String> {
     let (project, features) = project(matches)?;
-    let built = Driver::write(&project, &features)
-        .and_then(|driver| driver.build())
-        .map_err(|error| error.to_string())?;
-    let output = Command::new(&built.executable)
-        .args(arguments)
-        .stderr(Stdio::inherit())
-        .output()
-        .map_err(|error| format!("{}: {error}", built.executable.display()))?;
+    let mut program = program(&project, &features)?;
+    program.args(arguments).stderr(Stdio::inherit());
+    let output = named(&mut program, Command::output)?;
     Ok(output.status.success().then_some(output.stdout))
+}
+
+fn check(matches: &ArgMatches) -> Result<ExitCode, String> {
+    let (project, features) = project(matches)?;
+    let lock = matches.get_one::<PathBuf>("lock").cloned();
+    let mut program = program(&project, &features)?;
+    program
+        .arg("check")
+        .arg(lock.unwrap_or_else(|| project.folder.join("graph.lock")))
+        .args(matches.get_one::<PathBuf>("file"));
+    let status = named(&mut program, Command::status)?;
+    Ok(if status.success() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
 }
 
 fn serve(matches: &ArgMatches) -> Result<ExitCode, String> {

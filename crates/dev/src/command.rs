@@ -14,6 +14,11 @@ pub(crate) enum Command {
         depth: usize,
         graph: Option<String>,
     },
+    /// Checks the graphs against a lock, and against the threads of a database.
+    Check {
+        lock: PathBuf,
+        file: Option<PathBuf>,
+    },
     /// Prints the types of the graphs for programs in another language.
     Types(Language),
     /// Serves the graphs until standard input ends.
@@ -29,7 +34,8 @@ pub(crate) enum Format {
 }
 
 impl Command {
-    /// Reads the arguments: `draw FORMAT DEPTH [GRAPH]`, `types LANGUAGE` or `serve ADDRESS FILE`.
+    /// Reads the arguments: `draw FORMAT DEPTH [GRAPH]`, `check LOCK [FILE]`, `types LANGUAGE` or
+    /// `serve ADDRESS FILE`.
     pub(crate) fn read(arguments: &[String]) -> Result<Self, Box<dyn Error>> {
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
         Ok(match arguments.as_slice() {
@@ -42,6 +48,10 @@ impl Command {
                 },
                 depth: depth.parse()?,
                 graph: graph.first().map(|&graph| graph.to_owned()),
+            },
+            ["check", lock, file @ ..] => Self::Check {
+                lock: lock.into(),
+                file: file.first().map(PathBuf::from),
             },
             ["types", language] => Self::Types(match *language {
                 "ts" => Language::TypeScript,

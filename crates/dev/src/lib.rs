@@ -1,5 +1,5 @@
 //! What [`cargo langgraph`](https://docs.rs/cargo-langgraph) builds around the graphs of a package: a
-//! program that draws them, writes their types, or serves them.
+//! program that draws them, checks them, writes their types, or serves them.
 //!
 //! A package names its graphs in its `Cargo.toml`, each with the function of its library that makes it:
 //!
@@ -27,6 +27,7 @@
 //! }
 //! ```
 
+mod check;
 mod command;
 mod graphs;
 mod into_graph;

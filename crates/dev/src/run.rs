@@ -11,6 +11,7 @@ use langgraph_server::Server;
 use tokio::io::AsyncReadExt;
 use tokio::net::TcpListener;
 
+use crate::check::check;
 use crate::command::{Command, Format};
 use crate::{Graphs, types};
 
@@ -50,6 +51,15 @@ async fn carry_out(command: Command, graphs: Graphs) -> Result<(), Box<dyn Error
             depth,
             graph,
         } => print(&draw(&graphs, format, depth, graph.as_deref())?),
+        Command::Check { lock, file } => {
+            let report = check(&graphs, &lock, file.as_deref()).await?;
+            print(&report.text)?;
+            match report.problems {
+                0 => Ok(()),
+                1 => Err("1 problem".into()),
+                several => Err(format!("{several} problems").into()),
+            }
+        }
         Command::Types(language) => print(&types(&graphs, language)),
         Command::Serve { address, file } => serve(graphs, &address, &file).await,
     }

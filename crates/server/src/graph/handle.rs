@@ -1,13 +1,16 @@
 //! Graphs as they are given to a server.
 
 use std::fmt;
+use std::pin::Pin;
 use std::sync::Arc;
 
 use langgraph::CompiledStateGraph;
 use langgraph::State;
 use langgraph::checkpoint::Checkpointer;
+use langgraph::error::AgentError;
 use langgraph::graph::Topology;
 use langgraph_store::{Store, WithStore};
+use langgraph_versions::{Report, check_threads};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -25,12 +28,22 @@ use super::unwritten::Unwritten;
 type Attach =
     Box<dyn FnOnce(Arc<dyn Checkpointer>, Arc<dyn Store>, bool) -> Arc<dyn ErasedGraph> + Send>;
 
+/// Checks the threads of a saver.
+type Check = Box<
+    dyn Fn(
+            Arc<dyn Checkpointer>,
+        ) -> Pin<Box<dyn Future<Output = Result<Report, AgentError>> + Send>>
+        + Send
+        + Sync,
+>;
+
 /// A compiled graph without its types, for [`Server::graph`](crate::Server::graph): what a compiled
 /// graph and its [handle](GraphHandle) become.
 pub struct ServedGraph {
     topology: Topology,
     schemas: Schemas,
     attach: Attach,
+    check: Check,
 }
 
 impl ServedGraph {
@@ -42,6 +55,16 @@ impl ServedGraph {
     /// Returns the JSON Schemas of what goes in and out.
     pub fn schemas(&self) -> &Schemas {
         &self.schemas
+    }
+
+    /// Says which threads of a saver the graph can go on with; as
+    /// [`langgraph_versions::check_threads`], which it calls. It runs nothing and writes nothing.
+    ///
+    /// # Errors
+    ///
+    /// Those of the saver.
+    pub async fn check_threads(&self, saver: Arc<dyn Checkpointer>) -> Result<Report, AgentError> {
+        (self.check)(saver).await
     }
 
     pub(crate) fn attach(
@@ -69,7 +92,12 @@ where
 {
     fn from(handle: GraphHandle<S>) -> Self {
         let GraphHandle { graph, options } = handle;
+        let checked = graph.clone();
         Self {
+            check: Box::new(move |saver| {
+                let graph = checked.clone();
+                Box::pin(async move { check_threads(saver, &graph).await })
+            }),
             topology: graph.topology().clone(),
             schemas: options.schemas.clone(),
             attach: Box::new(|saver, store, shows_errors| {
