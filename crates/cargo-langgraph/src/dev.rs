@@ -83,7 +83,7 @@ pub fn serve(project: &Project, options: &Options) -> Result<(), DevError> {
     }
     let driver = Driver::write(project, &options.features)?;
     // Before the build: a file that is saved meanwhile counts.
-    let watch = Watch::new(project)?;
+    let mut watch = Watch::new(project)?;
     let address = format!("127.0.0.1:{}", options.port);
     let mut program = None;
     loop {
