@@ -29,7 +29,7 @@ async fn think(state: &AgentState, cx: &Context) -> Result<AgentStateUpdate, Nod
     let request = ChatRequest::new(state.messages.clone())
         .system("Answer the question. Use the tools for arithmetic, the time, and files.")
         .tools(cx.resource::<Tools>()?.definitions());
-    let response = cx.resource::<dyn ChatModel>()?.respond(request, cx).await?;
+    let response = cx.model()?.respond(request, cx).await?;
     Ok(AgentStateUpdate::default().messages(vec![response.message]))
 }
 
