@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use super::model::respond;
 use super::{ChatModel, ChatRequest, IntoTools, ModelError, ToolDefinition};
+use langgraph::error::MissingResource;
 use langgraph::error::NodeError;
 use langgraph::message::Message;
-use langgraph::node::{Context, MissingResource, Node, NodeRun};
+use langgraph::node::{Context, NeededResource, Node, NodeRun};
 use langgraph::state::HasMessages;
 
 /// A node that asks a model for the next message of the chat.
@@ -108,6 +109,13 @@ impl ModelNode {
         }
     }
 
+    /// Returns the model of the run, if the node has none of its own.
+    pub(super) fn needed_resources(&self) -> Vec<NeededResource> {
+        let is_given = self.model.is_some();
+        let model = (!is_given).then(NeededResource::of::<dyn ChatModel>);
+        model.into_iter().collect()
+    }
+
     pub(super) fn request(&self, messages: &[Message]) -> ChatRequest {
         let mut request = ChatRequest::new(messages.to_vec()).tools(self.tools.clone());
         if let Some(prompt) = &self.prompt {
@@ -151,6 +159,10 @@ impl ModelNode {
 }
 
 impl<S: HasMessages> Node<S> for ModelNode {
+    fn needs(&self) -> Vec<NeededResource> {
+        self.needed_resources()
+    }
+
     fn run<'a>(&'a self, state: &'a S, cx: &'a Context) -> NodeRun<'a, S> {
         NodeRun::future(async move {
             let reply = self.ask(state.messages(), cx).await?;

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{IntoTools, ModelNode, ToolNode, ToolNodeOn};
 use langgraph::error::NodeError;
 use langgraph::message::{Message, ToolCall};
-use langgraph::node::NodeRun;
+use langgraph::node::{NeededResource, NodeRun};
 use langgraph::{Context, Node, State, node};
 
 /// The state of an agent that thinks, acts and observes.
@@ -96,6 +96,10 @@ pub fn think(model: ModelNode) -> Think {
 pub struct Think(ModelNode);
 
 impl Node<ReactState> for Think {
+    fn needs(&self) -> Vec<NeededResource> {
+        self.0.needed_resources()
+    }
+
     fn run<'a>(&'a self, state: &'a ReactState, cx: &'a Context) -> NodeRun<'a, ReactState> {
         NodeRun::future(async move {
             let reply = self.0.ask(&state.messages, cx).await?;

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use langgraph::error::MissingResource;
 use langgraph::graph::CompiledStateGraph;
-use langgraph::node::{Context, MissingResource};
+use langgraph::node::Context;
 use langgraph::run::Run;
 use langgraph::state::State;
 

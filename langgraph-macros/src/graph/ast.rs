@@ -31,14 +31,30 @@ pub(crate) struct Let {
     pub(crate) statement: TokenStream,
     /// The names that it would bind, if it did not parse.
     pub(crate) lost: Vec<Ident>,
-    /// The names that it binds.
+    /// Those of its names that have to be used.
     pub(crate) names: Vec<Ident>,
+    /// All the names that it binds.
+    pub(crate) bound: Vec<Ident>,
     /// The tokens that contain the names it uses.
     pub(crate) value: TokenStream,
     /// Those of its names that nothing in the graph uses.
     pub(crate) unused: Vec<Ident>,
     /// The value as a decision, if it can be read as one.
     pub(crate) decision: Option<Box<SwitchSyntax>>,
+    /// The value as a node with options, if it is one.
+    pub(crate) options: Option<Box<WithOptions>>,
+}
+
+/// `let name = node.retry(3);`
+pub(crate) struct WithOptions {
+    /// The variable that holds the node.
+    pub(crate) variable: Ident,
+    /// The node without its options.
+    pub(crate) node: Expr,
+    /// The statement up to the value, such as `let name =`.
+    pub(crate) head: TokenStream,
+    /// The value, with the variable instead of the node.
+    pub(crate) value: TokenStream,
 }
 
 /// `let name = match router { … };`

@@ -18,8 +18,11 @@ use crate::paths::Root;
 use langgraph_topology::flow::{END, START};
 
 mod gotos;
+mod optioned_nodes;
 mod switch;
 mod writes;
+
+use optioned_nodes::OptionedNodes;
 
 /// The parts of the input besides the chains.
 pub(crate) struct Frame<'a> {
@@ -49,15 +52,18 @@ pub(crate) fn expand(
         root,
         lost,
         beside: Vec::new(),
+        options: OptionedNodes::default(),
         broken: frame.broken || !errors.is_empty(),
     };
+    printer.options = printer.options(frame.lets);
     if !frame.broken {
         printer.beside = printer.known(model.beside());
     }
     let graph = graph();
     let of = frame.state.map(|state| quote!(::<#state>));
     let errors = errors.to_compile_errors();
-    let statements = frame.lets.iter().map(statement);
+    let statements = frame.lets.iter().enumerate();
+    let statements = statements.map(|(index, written)| printer.statement(index, written));
     let ends = printer.ends();
     let nodes = printer.nodes();
     let edges = printer.edges();
@@ -87,23 +93,17 @@ pub(crate) fn expand(
         #ends
         #nodes
         #writes
-        #undeclared_gotos
         #edges
         #joins
         #(#switches)*
         #gotos
+        #undeclared_gotos
         #errors
         #graph
     };
     let mut block = Group::new(Delimiter::Brace, body);
     block.set_span(Span::mixed_site());
     block.into_token_stream()
-}
-
-/// Prints a `let`, and suppresses rustc's own warning that nothing uses it.
-fn statement(written: &Let) -> TokenStream {
-    let (statement, unused) = (&written.statement, &written.unused);
-    quote!(#statement #(let _ = &#unused;)*)
 }
 
 struct Printer<'a> {
@@ -113,6 +113,8 @@ struct Printer<'a> {
     lost: Vec<&'a Ident>,
     /// The parallel nodes.
     beside: Vec<Beside>,
+    /// The nodes with options.
+    options: OptionedNodes,
     /// True if the graph has errors, which explain what else is wrong.
     broken: bool,
 }
@@ -232,8 +234,9 @@ impl Printer<'_> {
         let mut arguments = Group::new(Delimiter::Parenthesis, arguments);
         arguments.set_span(Span::mixed_site());
         let add = if node.worker.is_some() {
-            let worker = worker_handle(name);
-            quote_spanned!(span=> let #worker = #private::add_worker #arguments;)
+            let (worker, kind) = (worker_handle(name), self.kind_of(node));
+            let kind = kind.map_or_else(|| quote!(_), ToTokens::into_token_stream);
+            quote_spanned!(span=> let (#worker, #kind) = #private::add_worker #arguments;)
         } else {
             let kind = self.kind_of(node).map(|kind| quote!(let #kind =));
             quote_spanned!(span=> #kind #private::add #arguments;)

@@ -17,6 +17,7 @@ use crate::diag::{Errors, last_span};
 
 mod decisions;
 mod lets;
+mod options;
 mod stages;
 mod tokens;
 

@@ -93,7 +93,7 @@ fn without(function: &ImplItemFn) -> Vec<syn::Attribute> {
 }
 
 /// Returns the name of the block's type, for the names of the items beside it.
-fn name(this: &Type) -> String {
+pub(super) fn name(this: &Type) -> String {
     match this {
         Type::Path(path) => {
             let last = path.path.segments.last();

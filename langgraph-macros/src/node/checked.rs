@@ -62,7 +62,7 @@ pub(super) fn answers(marker: &Ident) -> Ident {
 
 /// The empty parameters of an alias, around its type: there rustc does not propose parameters for a type
 /// that it does not find, and all its reports of it are one.
-fn around(ty: &Type) -> TokenStream {
+pub(super) fn around(ty: &Type) -> TokenStream {
     let mut spans = ty.to_token_stream().into_iter().map(|token| token.span());
     let first = spans.next().unwrap_or_else(Span::mixed_site);
     let last = spans.last().unwrap_or(first);
@@ -70,13 +70,13 @@ fn around(ty: &Type) -> TokenStream {
     quote!(#open #close)
 }
 
-fn takes_no_type(generics: &Generics) -> bool {
+pub(super) fn takes_no_type(generics: &Generics) -> bool {
     let mut params = generics.params.iter();
     params.all(|param| matches!(param, GenericParam::Lifetime(_)))
 }
 
 /// Returns true if the type names nothing of the function or of the block around it.
-fn is_self_contained(ty: &Type) -> bool {
+pub(super) fn is_self_contained(ty: &Type) -> bool {
     struct Outside(bool);
 
     impl VisitMut for Outside {

@@ -14,6 +14,7 @@ use super::checked;
 use super::expansion::{Expansion, Scope};
 use super::keys;
 use super::lifetime::{one_lifetime, shared_lifetime};
+use super::needs::{self, Needs};
 use super::signature::{Argument, NodeFn, Role, output_span};
 use crate::fields;
 use crate::function::{docs, split_attributes, type_span};
@@ -28,7 +29,8 @@ pub(super) fn expand(node: &NodeFn<'_>, options: &NodeOptions, place: Scope<'_>)
     let marker = marker(&node.item.sig.ident, place);
     let vis = &node.item.vis;
     let name = &node.item.sig.ident;
-    let mut meta = meta(node, options, &marker);
+    let needs = read_needs(node, &marker, place);
+    let mut meta = meta(node, options, &marker, needs.as_ref());
     let (outer_attrs, inner_attrs) = split_attributes(&node.item.attrs);
     let generics = without_lifetimes(&node.item.sig.generics);
     let shared = shared_lifetime();
@@ -98,6 +100,9 @@ pub(super) fn expand(node: &NodeFn<'_>, options: &NodeOptions, place: Scope<'_>)
     }
     let (outer_params, _, outer_bounds) = outer_generics.split_for_impl();
     let mut inner = inner(node, inner_attrs, (is_known && is_whole).then_some(&marker));
+    if let Some(needs) = needs {
+        *inner.block = needs.block;
+    }
     let made = quote_spanned!(name.span()=> #made(#body));
     // A function inside a function does not know `Self`: in a block it becomes a sibling.
     let (within, without) = match place {
@@ -151,7 +156,7 @@ fn future(
     node: &NodeFn<'_>,
     root: &Root,
     marker: &Ident,
-    checked: bool,
+    is_known: bool,
     lifetime: &Lifetime,
     answer: &Type,
 ) -> (TokenStream, TokenStream) {
@@ -159,7 +164,7 @@ fn future(
         Some(state) if !node.is_owned() => {
             let state = one_lifetime(state);
             let at_state = root.at(state.span());
-            let marker = if checked {
+            let marker = if is_known {
                 quote!(#root::__private::Checked<#marker>)
             } else {
                 marker.to_token_stream()
@@ -172,6 +177,13 @@ fn future(
             (future, made)
         }
         _ => {
+            let answer = if is_known {
+                let mut known = checked::answers(marker);
+                known.set_span(output_span(node));
+                known.into_token_stream()
+            } else {
+                answer.to_token_stream()
+            };
             let future = quote!(#root::node::OwnedFuture<#lifetime, #answer, #marker>);
             let made = quote!(#root::node::OwnedFuture::<#lifetime, #answer, #marker>::new);
             (future, made)
@@ -202,7 +214,12 @@ fn marker(name: &Ident, place: Scope<'_>) -> Ident {
 }
 
 /// Prints the marker and its metadata.
-fn meta(node: &NodeFn<'_>, options: &NodeOptions, marker: &Ident) -> TokenStream {
+fn meta(
+    node: &NodeFn<'_>,
+    options: &NodeOptions,
+    marker: &Ident,
+    needed: Option<&Needs>,
+) -> TokenStream {
     let root = &options.root;
     let vis = &node.item.vis;
     let name = syn::ext::IdentExt::unraw(&node.item.sig.ident).to_string();
@@ -242,6 +259,8 @@ fn meta(node: &NodeFn<'_>, options: &NodeOptions, marker: &Ident) -> TokenStream
             const INTERRUPTS: ::core::primitive::bool = true;
         )
     });
+    let needs = needed.map(|needed| needs(node, root, needed));
+    let resources = needed.map(Needs::aliases);
     let keys = keys::constant(root, &keys::find(node.item.block.to_token_stream()));
     quote! {
         #[doc(hidden)]
@@ -256,9 +275,32 @@ fn meta(node: &NodeFn<'_>, options: &NodeOptions, marker: &Ident) -> TokenStream
             #aliases
             #interrupts
             #keys
+            #needs
         }
 
+        #resources
         #declared
+    }
+}
+
+/// Finds the resources that the node always asks for.
+fn read_needs(node: &NodeFn<'_>, marker: &Ident, place: Scope<'_>) -> Option<Needs> {
+    let mut generics = vec![&node.item.sig.generics];
+    if let Scope::Block(_, of_block) = place {
+        generics.push(of_block);
+    }
+    let prefix = format!("{marker}_needs");
+    needs::read(&node.arguments, &node.item.block, &generics, &prefix)
+}
+
+/// Prints the function that returns these resources.
+fn needs(node: &NodeFn<'_>, root: &Root, needs: &Needs) -> TokenStream {
+    let list = needs.list(root, &node.arguments);
+    quote! {
+        #[allow(deprecated, clippy::all, clippy::pedantic)]
+        fn needs() -> #root::__private::Vec<#root::node::NeededResource> {
+            #list
+        }
     }
 }
 

@@ -8,6 +8,7 @@ use syn::{FnArg, ImplItem, ImplItemFn, ItemImpl, ReturnType, Type, parse_quote};
 use super::answer;
 use super::attr::NodeOptions;
 use super::lifetime::{one_lifetime, shared_lifetime};
+use super::needs::{self, Needs};
 use super::signature::{Argument, Role, is_context, roles};
 use crate::diag::Errors;
 use crate::function::{docs, qualifiers, reference};
@@ -19,6 +20,7 @@ pub(super) struct Method<'a> {
     state: Type,
     /// The type of the item, for a worker.
     item: Option<&'a Type>,
+    needs: Option<Needs>,
 }
 
 /// Checks the block and reports every mistake. A block with node `functions` needs no `run`.
@@ -100,7 +102,8 @@ pub(super) fn read<'a>(
     let state = options.state.as_ref().or(borrowed);
     let item = owned.filter(|owned| state.is_some_and(|state| !same(state, owned)));
     let state = state.or(owned)?.clone();
-    (errors.len() == before).then_some(Method {
+    (errors.len() == before).then(|| Method {
+        needs: read_needs(block, method, &arguments),
         run: method,
         arguments,
         state,
@@ -123,7 +126,7 @@ fn is_shared(receiver: &syn::Receiver) -> bool {
 
 /// Returns the block itself: a node is async and has a receiver by contract, whatever its body
 /// does.
-pub(super) fn as_written(mut block: ItemImpl) -> ItemImpl {
+pub(super) fn as_written(mut block: ItemImpl, node: Option<&Method<'_>>) -> ItemImpl {
     for item in &mut block.items {
         if let ImplItem::Fn(method) = item
             && method.sig.ident == "run"
@@ -131,6 +134,9 @@ pub(super) fn as_written(mut block: ItemImpl) -> ItemImpl {
             method
                 .attrs
                 .push(parse_quote!(#[allow(clippy::unused_async, clippy::unused_self)]));
+            if let Some(needs) = node.and_then(|node| node.needs.as_ref()) {
+                method.block = needs.block.clone();
+            }
         }
     }
     block
@@ -149,6 +155,8 @@ pub(super) fn expand(block: &ItemImpl, method: &Method<'_>, options: &NodeOption
     let Body { answers, made } = body(method, options);
     let docs = docs_method(block, method);
     let writes = writes_method(options);
+    let needs = needs_method(method, options);
+    let aliases = method.needs.as_ref().map(Needs::aliases);
     let jumps = jumps(block, method, options);
     let (of, item) = match method.item {
         Some(item) => (quote!(WorkerNode<#state, #item>), quote!(item: #item,)),
@@ -173,8 +181,10 @@ pub(super) fn expand(block: &ItemImpl, method: &Method<'_>, options: &NodeOption
 
             #docs
             #writes
+            #needs
         }
 
+        #aliases
         #jumps
     }
 }
@@ -186,14 +196,18 @@ fn jumps(block: &ItemImpl, method: &Method<'_>, options: &NodeOptions) -> Option
         return None;
     };
     let state = &method.state;
-    if method.item.is_some() || same(state, output) || !names_targets(quote!(#output)) {
+    if same(state, output) || !names_targets(quote!(#output)) {
         return None;
     }
     let (root, this) = (&options.root, &block.self_ty);
     let (params, _, bounds) = block.generics.split_for_impl();
+    let jumping = match method.item {
+        Some(item) => quote!(JumpingWorkerMethod<#state, #item>),
+        None => quote!(JumpingMethod<#state>),
+    };
     Some(quote! {
         #[automatically_derived]
-        impl #params #root::__private::JumpingMethod<#state> for #this #bounds {}
+        impl #params #root::__private::#jumping for #this #bounds {}
     })
 }
 
@@ -277,6 +291,25 @@ fn writes_method(options: &NodeOptions) -> Option<TokenStream> {
     Some(quote! {
         fn writes(&self) -> ::core::option::Option<&[&::core::primitive::str]> {
             ::core::option::Option::Some(&[#(#names),*])
+        }
+    })
+}
+
+/// Finds the resources that the node always asks for.
+fn read_needs(block: &ItemImpl, method: &ImplItemFn, arguments: &[Argument<'_>]) -> Option<Needs> {
+    let generics = [&block.generics, &method.sig.generics];
+    let prefix = format!("__{}_run_needs", super::block::name(&block.self_ty));
+    needs::read(arguments, &method.block, &generics, &prefix)
+}
+
+/// Prints the method that returns these resources.
+fn needs_method(method: &Method<'_>, options: &NodeOptions) -> Option<TokenStream> {
+    let root = &options.root;
+    let list = method.needs.as_ref()?.list(root, &method.arguments);
+    Some(quote! {
+        #[allow(deprecated, clippy::all, clippy::pedantic)]
+        fn needs(&self) -> #root::__private::Vec<#root::node::NeededResource> {
+            #list
         }
     })
 }

@@ -9,6 +9,7 @@ mod expansion;
 mod keys;
 mod lifetime;
 mod method;
+mod needs;
 mod signature;
 mod sync;
 #[cfg(test)]
@@ -44,7 +45,7 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> TokenStream {
             let (written, beside) =
                 functions.unwrap_or_else(|| (block.clone(), TokenStream::new()));
             let mut output = errors.to_compile_errors();
-            output.extend(method::as_written(written).into_token_stream());
+            output.extend(method::as_written(written, method.as_ref()).into_token_stream());
             output.extend(beside);
             if let Some(method) = method {
                 output.extend(method::expand(&block, &method, &options));

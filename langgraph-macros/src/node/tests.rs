@@ -425,7 +425,7 @@ fn a_worker_with_everything() {
                 item: (u8, u8),
                 state: &'__run S,
                 cx: &'__run Context,
-            ) -> ::langgraph::node::OwnedFuture<'__run, U, __write_node> {
+            ) -> ::langgraph::node::OwnedFuture<'__run, __write_node_answer, __write_node> {
                 #[allow(clippy::unused_async)]
                 async fn write((a, b): (u8, u8), state: &S, cx: &Context) -> __write_node_answer {
                     body
@@ -434,7 +434,7 @@ fn a_worker_with_everything() {
                 ::langgraph::__private::answers::<S, U>();
                 ::langgraph::node::OwnedFuture::<
                     '__run,
-                    U,
+                    __write_node_answer,
                     __write_node,
                 >::new(write(item, state, cx))
             }

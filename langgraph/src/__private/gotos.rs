@@ -1,20 +1,18 @@
 //! Nodes whose return types name targets, as types: without a `goto [..]` beside them, they do not compile.
 //!
-//! Where the type of a node does not say what it returns, as after an option such as `.retry(3)`, [`Added`] has
-//! no `goto` of its own, and that of [`UnknownGoto`] finds nothing: `compile()` reports those.
+//! An option such as `.retry(3)` hides the type of its node: `graph!` keeps that of the node before, as a
+//! [`Base`]. Where the type of a node does not say what it returns, [`Added`] has no `goto` of its own, and that of
+//! [`UnknownGoto`] finds nothing: `compile()` reports those.
 
 use std::future::Future;
+use std::marker::PhantomData;
 
 use super::writes::{Added, Found, Nothing};
 use crate::graph::{
-    AsyncOwnedCx, AsyncRef, AsyncRefCx, AsyncVal, AsyncValCx, BorrowingFn, ByNode, NodeRef,
-    NodeRefCx, NodeVal, NodeValCx, SyncRef, SyncRefCx, SyncVal, SyncValCx,
+    AsyncOwnedCx, AsyncRef, AsyncRefCx, AsyncVal, AsyncValCx, BorrowingFn, ByNode, IntoNode,
+    NodeRef, NodeRefCx, NodeVal, NodeValCx, SyncRef, SyncRefCx, SyncVal, SyncValCx,
 };
-use crate::node::{Context, NamesTargets};
-
-/// The targets of a node that names some.
-#[derive(Debug)]
-pub enum Targets {}
+use crate::node::{Context, NamesTargets, Targets};
 
 /// Not targets: a node without `goto [..]` follows its edges.
 #[diagnostic::on_unimplemented(
@@ -43,7 +41,7 @@ pub trait JumpingKind<S, N> {
 macro_rules! jumping {
     ($(($shape:ident, $output:ident $(, $meta:ident)?))*) => {$(
         impl<S, N, $output: NamesTargets $(, $meta)?> JumpingKind<S, N> for ($shape, $output $(, $meta)?) {
-            type Found = Targets;
+            type Found = $output::Found;
         }
     )*};
 }
@@ -51,7 +49,7 @@ macro_rules! jumping {
 macro_rules! jumping_futures {
     ($($shape:ident)*) => {$(
         impl<S, N, F: Future<Output: NamesTargets>> JumpingKind<S, N> for ($shape, F) {
-            type Found = Targets;
+            type Found = <F::Output as NamesTargets>::Found;
         }
     )*};
 }
@@ -63,7 +61,7 @@ macro_rules! jumping_borrowers {
             N: for<$lifetime> BorrowingFn<$lifetime, S, $argument>,
             <N as BorrowingFn<'static, S, $of_static>>::Output: NamesTargets,
         {
-            type Found = Targets;
+            type Found = <<N as BorrowingFn<'static, S, $of_static>>::Output as NamesTargets>::Found;
         }
     )*};
 }
@@ -95,6 +93,48 @@ impl<S, K: JumpingKind<S, N>, N> Added<S, K, N> {
         Found::new()
     }
 }
+
+/// The type of a node or a worker without its options.
+#[derive(Clone, Copy, Debug)]
+pub struct Base<N>(PhantomData<fn() -> N>);
+
+/// Remembers the type of a node or a worker that gets options.
+pub fn without_options<N>(_: &N) -> Base<N> {
+    Base(PhantomData)
+}
+
+/// A node without its options, in a graph over `S`.
+#[derive(Debug)]
+pub struct NodeIn<S, N>(PhantomData<fn() -> (S, N)>);
+
+impl<S, K, N> Added<S, K, N> {
+    /// Takes the node's type from `_base`, the node without its options.
+    pub fn known_as<B>(&self, _base: Base<B>) -> NodeIn<S, B> {
+        NodeIn(PhantomData)
+    }
+}
+
+/// The kind of a node that has options.
+pub trait KnownNode<S, K, N> {
+    /// Returns the node with its kind.
+    fn kind(self) -> Added<S, K, N>;
+}
+
+impl<S, K, N: IntoNode<S, K>> KnownNode<S, K, N> for NodeIn<S, N> {
+    fn kind(self) -> Added<S, K, N> {
+        Added::new()
+    }
+}
+
+/// The fallback for what is no node or worker without its options.
+pub trait UnknownKind: Sized {
+    /// Returns what has no `goto` of its own.
+    fn kind(self) -> Added<(), (), ()> {
+        Added::new()
+    }
+}
+
+impl<S, N> UnknownKind for &NodeIn<S, N> {}
 
 /// The fallback for a node that names no targets, or whose type does not say.
 pub trait UnknownGoto {

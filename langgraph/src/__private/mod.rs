@@ -5,6 +5,8 @@ mod choice;
 mod clone_field;
 mod codec;
 mod gotos;
+mod needs;
+mod worker_gotos;
 mod writes;
 
 use std::marker::PhantomData;
@@ -20,10 +22,15 @@ pub use self::choice::{
 };
 pub use self::clone_field::{CloneField, NotClone};
 pub use self::codec::{CodecOf, WithCodec, WithoutCodec};
-pub use self::gotos::{FollowsEdges, JumpingMethod, UnknownGoto, follows_edges};
+pub use self::gotos::{
+    Base, FollowsEdges, JumpingMethod, KnownNode, NodeIn, UnknownGoto, UnknownKind, follows_edges,
+    without_options,
+};
+pub use self::needs::{Needed, NeedsUnknown, needed};
+pub use self::worker_gotos::{AddedWorker, JumpingWorkerMethod, KnownWorker, WorkerIn, add_worker};
 pub use self::writes::{
     Added, DeclaresWrites, FieldAt, Found, Name, No, Pair, PlainField, UnknownWrites, WrittenOnce,
-    add, add_worker, pair, write,
+    add, pair, write,
 };
 pub use crate::graph::Pick;
 pub use crate::node::{Checked, KnowsAnswer, Returns, ReturnsNoAnswer};

@@ -9,8 +9,8 @@
 use std::marker::PhantomData;
 
 use crate::graph::StateGraph;
-use crate::graph::{IntoNode, IntoWorker, NodeRef, NodeRefCx, NodeVal, NodeValCx};
-use crate::node::{Checked, Worker};
+use crate::graph::{IntoNode, NodeRef, NodeRefCx, NodeVal, NodeValCx};
+use crate::node::Checked;
 use crate::state::State;
 
 /// Writes a node's return value to a field of its update.
@@ -169,16 +169,7 @@ pub fn add<S: State, K, N: IntoNode<S, K>>(
     node: N,
 ) -> Added<S, K, N> {
     graph.add_node(name, node);
-    Added(PhantomData)
-}
-
-/// Adds a worker.
-pub fn add_worker<S: State, T, K>(
-    graph: &mut StateGraph<S>,
-    name: &str,
-    worker: impl IntoWorker<S, T, K>,
-) -> Worker<T> {
-    graph.add_worker(name, worker)
+    Added::new()
 }
 
 /// A state, a kind of node and a node, of which there is no value.
@@ -187,6 +178,12 @@ type Types<S, K, N> = fn() -> (S, K, N);
 /// A node in the graph.
 #[derive(Debug)]
 pub struct Added<S, K, N>(PhantomData<Types<S, K, N>>);
+
+impl<S, K, N> Added<S, K, N> {
+    pub(super) const fn new() -> Self {
+        Self(PhantomData)
+    }
+}
 
 /// Pairs two parallel nodes.
 pub fn pair<S, A, B, M, N>(_: &Added<S, A, M>, _: &Added<S, B, N>) -> Pair<S, A, B> {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::node::{Items, NodeMeta, Step};
+use crate::node::{Items, NeededResource, NodeMeta, Step};
 use crate::policy::Policies;
 use crate::state::State;
 use langgraph_topology::{KeyInfo, KeyKind, NodeInfo, NodeKind};
@@ -17,6 +17,8 @@ pub struct ConfiguredNode<S: State> {
     pub(crate) unstorable: Option<&'static str>,
     /// Finds the items, if the node runs as one task for each.
     pub(crate) items: Option<Arc<Items<S>>>,
+    /// The resources that the node always asks for.
+    pub(crate) needs: Vec<NeededResource>,
 }
 
 impl<S: State> ConfiguredNode<S> {
@@ -29,6 +31,7 @@ impl<S: State> ConfiguredNode<S> {
             policies: Policies::default(),
             unstorable: None,
             items: None,
+            needs: Vec::new(),
         }
     }
 
@@ -49,6 +52,7 @@ impl<S: State> ConfiguredNode<S> {
         self.info.writes = M::WRITES.map(owned);
         self.info.aliases = owned(M::ALIASES);
         self.info.keys = keys(M::KEYS);
+        self.needs = M::needs();
         self
     }
 }

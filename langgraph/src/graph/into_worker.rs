@@ -157,10 +157,12 @@ impl<S: State, T: Item, W: WorkerNode<S, T>> IntoWorker<S, T, ByWorker> for W {
         let (may_goto, docs) = (self.may_goto(), self.docs().map(str::to_owned));
         let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
         let writes = self.writes().map(owned);
+        let needs = self.needs();
         let step = WorkerStep::<W, T>(self, PhantomData);
         let mut node = ConfiguredNode::new(Arc::new(step), may_goto);
         node.info.docs = docs;
         node.info.writes = writes;
+        node.needs = needs;
         ConfiguredWorker::new(node)
     }
 }

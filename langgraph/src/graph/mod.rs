@@ -13,7 +13,7 @@ mod entries;
 pub(crate) mod inbox;
 mod index;
 mod into_node;
-mod into_worker;
+pub(crate) mod into_worker;
 mod node_ext;
 pub(crate) mod plan;
 mod routers;

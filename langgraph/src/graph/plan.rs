@@ -9,7 +9,7 @@ use super::wiring::{Outgoing, OutgoingBuilder, PlanJoin, Wiring};
 use super::{Breakpoints, END, NodeName, START, StateGraph, Topology};
 use crate::checkpoint::{Owner, owner_of};
 use crate::graph::Around;
-use crate::node::{Call, Items, NodeId, NodeRun, Output, Resources, Step};
+use crate::node::{Call, Items, NeededBy, NodeId, NodeRun, Output, Resources, Step};
 use crate::policy::NodeCache;
 use crate::state::{FieldSet, State};
 
@@ -36,6 +36,8 @@ pub(crate) struct Plan<S: State> {
     /// Former names of nodes.
     aliases: Box<[(NodeName, NodeId)]>,
     pub(crate) resources: Resources,
+    /// The resources that its nodes, and those of its subgraphs, always ask for.
+    pub(crate) needs: Box<[NeededBy]>,
     /// The cache of the cached nodes, if there are any.
     pub(crate) cache: Option<Arc<dyn NodeCache>>,
     /// True if the first failure of a superstep stops the other tasks.
@@ -109,6 +111,7 @@ impl<S: State> Plan<S> {
             topology_joins: join_names.into(),
             aliases: index.aliases(graph.all_aliases()),
             resources: graph.resources.clone(),
+            needs: needs(graph),
             cache,
             fail_fast: graph.fail_fast,
             at_once: None,
@@ -286,4 +289,24 @@ fn plan_nodes<S: State>(
 fn unstorable<S: State>(graph: &StateGraph<S>) -> Option<(NodeName, &'static str)> {
     let mut nodes = graph.nodes.iter();
     nodes.find_map(|node| Some((Arc::clone(&node.info.name), node.unstorable?)))
+}
+
+/// Returns what the nodes need. A node that may run in another process is given its resources there.
+fn needs<S: State>(graph: &StateGraph<S>) -> Box<[NeededBy]> {
+    let mut all = Vec::new();
+    for node in graph.nodes.iter().filter(|node| !node.info.anywhere) {
+        let name = &node.info.name;
+        all.extend(node.needs.iter().map(|resource| NeededBy {
+            namespace: Vec::new(),
+            node: Arc::clone(name),
+            resource: *resource,
+        }));
+        if let Some(inner) = node.step.graph() {
+            all.extend(inner.graph.needs().into_iter().map(|mut need| {
+                need.namespace.insert(0, Arc::clone(name));
+                need
+            }));
+        }
+    }
+    all.into()
 }

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use std::pin::Pin;
 use std::task::{Context as TaskContext, Poll};
 
-use super::{IntoOutput, Output};
+use super::{IntoOutput, NeededResource, Output};
 use crate::error::NodeError;
 use crate::state::State;
 use langgraph_topology::KeyKind;
@@ -25,6 +25,11 @@ pub trait NodeMeta: Send + Sync + 'static {
     /// The keys of its interrupts and of its work that is done once, as far as they are known, each
     /// with the text of its type.
     const KEYS: &'static [(KeyKind, &'static str, &'static str)] = &[];
+
+    /// The resources that it always asks for, as far as they are known.
+    fn needs() -> Vec<NeededResource> {
+        Vec::new()
+    }
 }
 
 /// A boxed node body that polls to the runtime's form of its output.

@@ -11,6 +11,7 @@ mod future;
 mod heartbeat;
 mod id;
 mod input;
+mod needed_resource;
 #[allow(clippy::module_inception)] // the trait has the name of the module
 mod node;
 mod once;
@@ -39,13 +40,14 @@ pub use context::{Context, ContextOptions, DetachedContext};
 pub use each_item::EachItem;
 pub use future::{NodeFuture, NodeMeta, NodeRun, OwnedFuture};
 pub use input::IntoInput;
+pub use needed_resource::NeededResource;
 pub use node::Node;
 pub use once_key::OnceKey;
-#[doc(hidden)]
-pub use output::NamesTargets;
 pub use output::{IntoOutput, Output};
+#[doc(hidden)]
+pub use output::{NamesTargets, Targets};
 pub use overwriting::Overwriting;
-pub use resources::{MissingResource, Resources};
+pub use resources::Resources;
 pub use router::{IntoRouter, RouterRun};
 pub use send::{Item, Send, WorkerRef};
 pub use worker::Worker;
@@ -65,6 +67,6 @@ pub(crate) use send::{Argument, ErasedItem, StoredItem, item};
 pub(crate) use step::{Call, Step};
 pub(crate) use stored::{state, whole};
 pub(crate) use subgraph::{
-    AnyState, Fork, ForkFuture, FoundTask, GraphNode, InnerFuture, InnerGraph, InnerLog,
+    AnyState, Fork, ForkFuture, FoundTask, GraphNode, InnerFuture, InnerGraph, InnerLog, NeededBy,
     SnapshotQuery, TaskQuery,
 };

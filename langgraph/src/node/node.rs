@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Context, EachItem, NodeRun};
+use super::{Context, EachItem, NeededResource, NodeRun};
 use crate::state::State;
 
 /// A node with a type of its own.
@@ -67,6 +67,13 @@ pub trait Node<S: State>: Send + Sync + 'static {
         false
     }
 
+    /// Returns the resources that the node always asks for.
+    ///
+    /// A run that has not all of them is refused at its start: no node runs.
+    fn needs(&self) -> Vec<NeededResource> {
+        Vec::new()
+    }
+
     /// Returns how the node runs as one task for each item in the state, if it does.
     ///
     /// The tasks of the items run in parallel. Each has its own retries, interrupts and
@@ -102,6 +109,10 @@ macro_rules! forward {
 
             fn may_interrupt(&self) -> bool {
                 (**self).may_interrupt()
+            }
+
+            fn needs(&self) -> Vec<NeededResource> {
+                (**self).needs()
             }
 
             fn each_item(&self) -> Option<EachItem<S>> {

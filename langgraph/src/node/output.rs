@@ -189,12 +189,33 @@ impl<S, T: IntoOutput<S>, E: Into<NodeError>> IntoOutput<S> for Result<T, E> {
     }
 }
 
-/// A return type that names targets, as a bound: [`IntoOutput::MAY_GOTO`] is true for it.
-pub trait NamesTargets {}
+/// The targets of a node that names some.
+#[derive(Debug)]
+pub enum Targets {}
 
-impl<S: State> NamesTargets for Output<S> {}
-impl NamesTargets for Next {}
-impl<S: State> NamesTargets for Command<S> {}
-impl<S: State> NamesTargets for Vec<Command<S>> {}
-impl<T> NamesTargets for (T, Next) {}
-impl<T: NamesTargets, E> NamesTargets for Result<T, E> {}
+/// A return type that names targets, as a bound: [`IntoOutput::MAY_GOTO`] is true for it.
+pub trait NamesTargets {
+    /// [`Targets`]. As a projection, it stays unknown for a type that does not exist, which rustc reports by
+    /// itself.
+    type Found;
+}
+
+macro_rules! names_targets {
+    ($([$($generic:tt)*] $output:ty)*) => {$(
+        impl<$($generic)*> NamesTargets for $output {
+            type Found = Targets;
+        }
+    )*};
+}
+
+names_targets! {
+    [S: State] Output<S>
+    [] Next
+    [S: State] Command<S>
+    [S: State] Vec<Command<S>>
+    [T] (T, Next)
+}
+
+impl<T: NamesTargets, E> NamesTargets for Result<T, E> {
+    type Found = T::Found;
+}

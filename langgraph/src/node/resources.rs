@@ -4,6 +4,9 @@ use std::any::{Any, TypeId};
 use std::fmt;
 use std::sync::Arc;
 
+use super::NeededResource;
+use crate::error::MissingResource;
+
 /// Values by type, including trait objects.
 ///
 /// # Examples
@@ -95,10 +98,25 @@ impl Resources {
     }
 
     pub(crate) fn missing<T: ?Sized>(&self) -> MissingResource {
-        MissingResource {
-            wanted: std::any::type_name::<T>(),
-            given: self.entries.iter().map(|entry| entry.name).collect(),
+        self.missing_named(std::any::type_name::<T>())
+    }
+
+    fn missing_named(&self, wanted: &'static str) -> MissingResource {
+        let given = self.entries.iter().map(|entry| entry.name);
+        MissingResource::new(wanted, given.collect())
+    }
+
+    /// Returns true if there is such a resource.
+    pub(crate) fn have(&self, needed: &NeededResource) -> bool {
+        self.entries.iter().any(|entry| entry.key == needed.key)
+    }
+
+    /// Fails if there is no such resource.
+    pub(crate) fn check(&self, needed: &NeededResource) -> Result<(), MissingResource> {
+        if self.have(needed) {
+            return Ok(());
         }
+        Err(self.missing_named(needed.name))
     }
 }
 
@@ -109,36 +127,3 @@ impl fmt::Debug for Resources {
             .finish()
     }
 }
-
-/// The error if a node asks for a resource that neither the graph nor the run has.
-#[derive(Clone, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "no resource of type `{wanted}`; give it to the graph or to the run with `.resource(Arc<{wanted}>)` (given: {}){}",
-    list(given),
-    hint(wanted, given)
-)]
-pub struct MissingResource {
-    wanted: &'static str,
-    given: Vec<&'static str>,
-}
-
-/// Explains why a value is not found as a trait object.
-fn hint(wanted: &str, given: &[&str]) -> String {
-    if !wanted.starts_with("dyn ") || given.is_empty() {
-        return String::new();
-    }
-    format!(
-        "; a value is found by the type that it is given as, so the turbofish matters: \
-         `.resource::<{wanted}>(Arc::new(value))`, or `.model(value)` for a model"
-    )
-}
-
-fn list(names: &[&str]) -> String {
-    if names.is_empty() {
-        "none".to_owned()
-    } else {
-        names.join(", ")
-    }
-}
-
-langgraph_core::debug_is_message!(MissingResource);

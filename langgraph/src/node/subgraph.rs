@@ -5,7 +5,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use super::{Persistence, Resources};
+use super::{NeededResource, Persistence, Resources};
 use crate::checkpoint::{CheckNote, CheckpointId, Checkpointer, Head, InnerSnapshot, ThreadKey};
 use crate::error::AgentError;
 use langgraph_topology::NodeName;
@@ -26,6 +26,15 @@ pub(crate) struct GraphNode<'a> {
     pub(crate) graph: &'a dyn InnerGraph,
     /// True if each call begins with the state of its task, false if it begins with an input.
     pub(crate) shares_state: bool,
+}
+
+/// A resource that a node needs.
+#[derive(Clone)]
+pub(crate) struct NeededBy {
+    /// The path of nodes to its graph, outermost first.
+    pub(crate) namespace: Vec<NodeName>,
+    pub(crate) node: NodeName,
+    pub(crate) resource: NeededResource,
 }
 
 /// The log of a subgraph.
@@ -96,6 +105,9 @@ pub(crate) trait InnerGraph: Any + Send + Sync {
 
     /// Returns the graph's resources.
     fn resources(&self) -> &Resources;
+
+    /// Returns the resources that its nodes need, and that it does not have itself.
+    fn needs(&self) -> Vec<NeededBy>;
 
     /// Returns the names of its nodes.
     fn nodes(&self) -> &[NodeName];

@@ -1,6 +1,6 @@
 //! Workers with a type of their own.
 
-use super::{Context, Item, NodeRun};
+use super::{Context, Item, NeededResource, NodeRun};
 use crate::state::State;
 
 /// A worker with a type of its own: it holds what it needs, such as a model.
@@ -63,5 +63,10 @@ pub trait WorkerNode<S: State, T: Item>: Send + Sync + 'static {
     /// Returns the fields that the worker writes whenever it succeeds, if it declares them.
     fn writes(&self) -> Option<&[&str]> {
         None
+    }
+
+    /// Returns the resources that the worker always asks for; as [`Node::needs`](super::Node::needs).
+    fn needs(&self) -> Vec<NeededResource> {
+        Vec::new()
     }
 }

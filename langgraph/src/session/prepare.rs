@@ -13,7 +13,7 @@ use crate::graph::breakpoint_paths::split;
 use crate::graph::plan::Plan;
 use crate::graph::{Breakpoints, CompiledStateGraph, NodeName};
 use crate::interrupt::Interrupt;
-use crate::node::{Command, NodeId, Output, Scope, Shared};
+use crate::node::{Command, NeededBy, NodeId, Output, Resources, Scope, Shared};
 use crate::record::Log;
 use crate::state::State;
 use crate::stream::Emitter;
@@ -45,6 +45,7 @@ pub(crate) fn engine<S: State>(
     let (before, paths_before) = stops(options.run.interrupt_before.as_ref())?;
     let (after, paths_after) = stops(options.run.interrupt_after.as_ref())?;
     let scope = scope(plan, options, emitter, [paths_before, paths_after]);
+    check_resources(&plan.needs, &scope.resources)?;
     let mut engine = Engine::new(graph, scope, Arc::new(plan.initial.clone()));
     if let Some(stops) = before {
         engine.breakpoints.before = stops;
@@ -53,6 +54,20 @@ pub(crate) fn engine<S: State>(
         engine.breakpoints.after = stops;
     }
     Ok(engine)
+}
+
+/// Fails if a node needs a resource that the run does not have.
+fn check_resources(needs: &[NeededBy], given: &Resources) -> Result<(), AgentError> {
+    for need in needs {
+        if let Err(missing) = given.check(&need.resource) {
+            return Err(AgentError::Node {
+                node: Arc::clone(&need.node),
+                namespace: need.namespace.clone(),
+                source: NodeError::from(missing).into(),
+            });
+        }
+    }
+    Ok(())
 }
 
 /// Creates what the tasks of a run of the root graph share.

@@ -15,6 +15,7 @@ mod joins;
 mod limits;
 mod linear;
 mod map_decisions;
+mod needed_resources;
 mod node_forms;
 mod overwrites;
 mod parallel;

@@ -6,7 +6,7 @@ use crate::{
     AgentContext, AgentState, ChatResponse, ModelCall, ModelNode, async_trait, check_answered,
 };
 use langgraph::error::NodeError;
-use langgraph::node::{Command, Context, Node, NodeRun};
+use langgraph::node::{Command, Context, NeededResource, Node, NodeRun};
 
 /// The node `agent`.
 pub(super) struct CallModel {
@@ -48,6 +48,10 @@ impl CallModel {
 impl<S: AgentState> Node<S> for CallModel {
     fn run<'a>(&'a self, state: &'a S, cx: &'a Context) -> NodeRun<'a, S> {
         NodeRun::future(self.call(state, cx))
+    }
+
+    fn needs(&self) -> Vec<NeededResource> {
+        self.model.needed_resources()
     }
 
     fn may_interrupt(&self) -> bool {

@@ -4,8 +4,8 @@ use std::error::Error;
 use std::fmt;
 
 use crate::{BudgetExceeded, UnknownOutcome};
+use langgraph::error::MissingResource;
 use langgraph::error::{AgentError, Interrupted, NodeError};
-use langgraph::node::MissingResource;
 
 /// Why a tool failed, and what happens then.
 ///

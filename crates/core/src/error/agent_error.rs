@@ -5,8 +5,8 @@ use std::time::Duration;
 use langgraph_topology::NodeName;
 
 use super::{
-    CheckpointError, ErrorKind, Failure, Interrupted, InvalidUpdate, NoRuntime, NodeError, Pause,
-    SubgraphError, quoted,
+    CheckpointError, ErrorKind, Failure, Interrupted, InvalidUpdate, MissingResource, NoRuntime,
+    NodeError, Pause, SubgraphError, quoted,
 };
 use crate::interrupt::Interrupt;
 
@@ -219,6 +219,7 @@ fn verb(source: &Failure) -> &'static str {
     let refused = source.downcast_ref::<Interrupted>();
     match refused {
         Some(refused) if refused.is_refused() => "waits on",
+        _ if source.downcast_ref::<MissingResource>().is_some() => "cannot run",
         _ => "failed",
     }
 }

@@ -21,33 +21,41 @@ impl Printer<'_> {
     /// Returns true for a node that declares no targets, in a graph without errors.
     pub(super) fn follows_edges(&self, node: &Node) -> bool {
         let mut gotos = self.model.gotos.iter();
-        !self.broken
-            && node.worker.is_none()
-            && !gotos.any(|goto| self.model.name(goto.source.vertex) == node.name)
+        !self.broken && !gotos.any(|goto| self.model.name(goto.source.vertex) == node.name)
     }
 
-    /// Prints one check per node without declared targets: rustc reports it at the node.
+    /// Prints one check per node without declared targets: rustc reports it at the node. The types of items
+    /// are known after the maps.
     pub(super) fn undeclared_gotos(&self) -> TokenStream {
         let nodes = self.model.nodes.iter();
-        let mut nodes = nodes.filter(|node| !self.is_lost(node) && self.follows_edges(node));
-        let mut checks = TokenStream::new();
-        for node in &mut nodes {
-            let Some(first) = node.mentions.first() else {
-                continue;
-            };
-            // The whole argument stands at the node, so that the error does.
-            let span = at(name_span(first));
-            let (private, mut kind) = (private_at(span), kind(&node.name));
-            kind.set_span(span);
-            checks.extend(quote_spanned!(span=> #private::follows_edges(#kind.goto());));
-        }
+        let nodes = nodes.filter(|node| !self.is_lost(node) && self.follows_edges(node));
+        let checks: TokenStream = nodes
+            .filter_map(|node| self.undeclared_goto(node))
+            .collect();
         if checks.is_empty() {
             return checks;
         }
         let private = private_at(Span::mixed_site());
         quote_spanned! {Span::mixed_site()=>
-            use #private::UnknownGoto as _;
+            use #private::{KnownNode as _, KnownWorker as _, UnknownGoto as _, UnknownKind as _};
             #checks
         }
+    }
+
+    fn undeclared_goto(&self, node: &Node) -> Option<TokenStream> {
+        let first = node.mentions.first()?;
+        // The whole argument stands at the node, so that the error does.
+        let span = at(name_span(first));
+        let (private, mut kind) = (private_at(span), kind(&node.name));
+        kind.set_span(span);
+        let options = first.path.get_ident();
+        let options = options.and_then(|name| self.options.of(name));
+        Some(match options {
+            Some(mut of) => {
+                of.set_span(span);
+                quote_spanned!(span=> #private::follows_edges(#kind.known_as(#of).kind().goto());)
+            }
+            None => quote_spanned!(span=> #private::follows_edges(#kind.goto());),
+        })
     }
 }

@@ -7,9 +7,9 @@ use syn::parse::discouraged::Speculative as _;
 use syn::{Attribute, Expr, Pat, Token, Type};
 
 use super::tokens::{bound_names, ends_in_braces, input_span, skip_past_semicolon};
-use super::{Read, Reader};
+use super::{Read, Reader, options};
 use crate::diag::{Errors, last_span};
-use crate::graph::ast::{Let, Stage, SwitchSyntax};
+use crate::graph::ast::{Let, Stage, SwitchSyntax, WithOptions};
 use crate::graph::lets;
 
 impl Reader<'_> {
@@ -67,6 +67,7 @@ impl Reader<'_> {
             statement.extend(quote!(;));
             return Ok(Let {
                 statement,
+                bound: lost.clone(),
                 names: named.into(),
                 value,
                 decision: Some(decision),
@@ -82,7 +83,16 @@ impl Reader<'_> {
             );
             self.errors.on(argument, message);
         }
-        statement.extend(quote!(#equals #value));
+        statement.extend(quote!(#equals));
+        let options = match &pattern {
+            Pat::Ident(name) if attributes.is_empty() => options::read(&name.ident, &value),
+            _ => None,
+        };
+        let options = options.map(|options| {
+            let head = statement.clone();
+            Box::new(WithOptions { head, ..options })
+        });
+        statement.extend(quote!(#value));
         let mut uses = value.to_token_stream();
         if input.peek(Token![else]) {
             if ends_in_braces(&value) {
@@ -98,8 +108,10 @@ impl Reader<'_> {
         statement.extend(quote!(;));
         Ok(Let {
             statement,
+            bound: lost.clone(),
             names,
             value: uses,
+            options,
             ..Let::default()
         })
     }

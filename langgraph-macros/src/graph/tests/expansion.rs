@@ -23,13 +23,15 @@ fn a_chain() {
                 let _ = [::langgraph::START, ::langgraph::END];
                 let __node_a = __langgraph::add(&mut __graph, "a", a);
                 let __node_b = __langgraph::add(&mut __graph, "b", nodes::b);
-                use __langgraph::UnknownGoto as _;
-                __langgraph::follows_edges(__node_a.goto());
-                __langgraph::follows_edges(__node_b.goto());
                 __langgraph::add_edges(
                     &mut __graph,
                     &[("__start__", "a"), ("a", "b"), ("b", "__end__")],
                 );
+                use __langgraph::{
+                    KnownNode as _, KnownWorker as _, UnknownGoto as _, UnknownKind as _,
+                };
+                __langgraph::follows_edges(__node_a.goto());
+                __langgraph::follows_edges(__node_b.goto());
                 __graph
             }
         "#]],
@@ -43,13 +45,18 @@ fn a_state_and_a_let() {
         expect![[r#"
             fn graph() {
                 use ::langgraph::__private as __langgraph;
-                let a = a.retry(3);
+                #[allow(unused_mut)]
+                let mut __without_options_a = a;
+                let __without_options_0 = __langgraph::without_options(&__without_options_a);
+                let a = __without_options_a.retry(3);
                 let mut __graph = __langgraph::closed::<S>();
                 let _ = [::langgraph::START, ::langgraph::END];
                 let __node_a = __langgraph::add(&mut __graph, "a", a);
-                use __langgraph::UnknownGoto as _;
-                __langgraph::follows_edges(__node_a.goto());
                 __langgraph::add_edges(&mut __graph, &[("__start__", "a"), ("a", "__end__")]);
+                use __langgraph::{
+                    KnownNode as _, KnownWorker as _, UnknownGoto as _, UnknownKind as _,
+                };
+                __langgraph::follows_edges(__node_a.known_as(__without_options_0).kind().goto());
                 __graph
             }
         "#]],
@@ -75,14 +82,16 @@ fn a_renamed_crate() {
                     let __both = __langgraph::pair(&__node_b, &__node_c).clash();
                     b_beside_c(__both.field);
                 }
-                use __langgraph::UnknownGoto as _;
-                __langgraph::follows_edges(__node_a.goto());
-                __langgraph::follows_edges(__node_b.goto());
-                __langgraph::follows_edges(__node_c.goto());
                 __langgraph::add_edges(
                     &mut __graph,
                     &[("__start__", "a"), ("a", "b"), ("a", "c"), ("b", "__end__"), ("c", "__end__")],
                 );
+                use __langgraph::{
+                    KnownNode as _, KnownWorker as _, UnknownGoto as _, UnknownKind as _,
+                };
+                __langgraph::follows_edges(__node_a.goto());
+                __langgraph::follows_edges(__node_b.goto());
+                __langgraph::follows_edges(__node_c.goto());
                 __graph
             }
         "#]],
@@ -101,7 +110,7 @@ fn a_renamed_crate_with_every_construct() {
                 let mut __graph = __langgraph::closed();
                 let _ = [::graphs::START, ::graphs::END, ::graphs::END, ::graphs::END];
                 let __node_a = __langgraph::add(&mut __graph, "a", a);
-                let __worker_work = __langgraph::add_worker(
+                let (__worker_work, __node_work) = __langgraph::add_worker(
                     &mut __graph,
                     "work",
                     __langgraph::mentions([&work]).of(work),
@@ -126,12 +135,6 @@ fn a_renamed_crate_with_every_construct() {
                     let __both = __langgraph::pair(&__node_b, &__node_c).clash();
                     b_beside_c(__both.field);
                 }
-                use __langgraph::UnknownGoto as _;
-                __langgraph::follows_edges(__node_a.goto());
-                __langgraph::follows_edges(__node_b.goto());
-                __langgraph::follows_edges(__node_e.goto());
-                __langgraph::follows_edges(__node_c.goto());
-                __langgraph::follows_edges(__node_d.goto());
                 __langgraph::add_edges(&mut __graph, &[("__start__", "a"), ("work", "__end__")]);
                 __langgraph::add_joins(&mut __graph, &[(&["b", "c"], "d")]);
                 __langgraph::ask_last(
@@ -213,6 +216,15 @@ fn a_renamed_crate_with_every_construct() {
                     },
                 );
                 __langgraph::add_destinations(&mut __graph, "decide", &["b", "__end__"]);
+                use __langgraph::{
+                    KnownNode as _, KnownWorker as _, UnknownGoto as _, UnknownKind as _,
+                };
+                __langgraph::follows_edges(__node_a.goto());
+                __langgraph::follows_edges(__node_work.goto());
+                __langgraph::follows_edges(__node_b.goto());
+                __langgraph::follows_edges(__node_e.goto());
+                __langgraph::follows_edges(__node_c.goto());
+                __langgraph::follows_edges(__node_d.goto());
                 __graph
             }
         "#]],
@@ -251,16 +263,18 @@ fn groups() {
                     let __both = __langgraph::pair(&__node_a, &__node_b).clash();
                     a_beside_b(__both.field);
                 }
-                use __langgraph::UnknownGoto as _;
-                __langgraph::follows_edges(__node_a.goto());
-                __langgraph::follows_edges(__node_b.goto());
-                __langgraph::follows_edges(__node_c.goto());
-                __langgraph::follows_edges(__node_d.goto());
                 __langgraph::add_edges(
                     &mut __graph,
                     &[("__start__", "a"), ("__start__", "b"), ("b", "c"), ("d", "__end__")],
                 );
                 __langgraph::add_joins(&mut __graph, &[(&["a", "c"], "d")]);
+                use __langgraph::{
+                    KnownNode as _, KnownWorker as _, UnknownGoto as _, UnknownKind as _,
+                };
+                __langgraph::follows_edges(__node_a.goto());
+                __langgraph::follows_edges(__node_b.goto());
+                __langgraph::follows_edges(__node_c.goto());
+                __langgraph::follows_edges(__node_d.goto());
                 __graph
             }
         "#]],
@@ -301,11 +315,6 @@ fn a_loop_mentions_a_node_twice() {
                     let __both = __langgraph::pair(&__node_c, &__node_d).clash();
                     c_beside_d(__both.field);
                 }
-                use __langgraph::UnknownGoto as _;
-                __langgraph::follows_edges(__node_a.goto());
-                __langgraph::follows_edges(__node_b.goto());
-                __langgraph::follows_edges(__node_c.goto());
-                __langgraph::follows_edges(__node_d.goto());
                 __langgraph::add_edges(
                     &mut __graph,
                     &[("__start__", "a"), ("b", "a"), ("c", "__end__"), ("d", "__end__")],
@@ -337,6 +346,13 @@ fn a_loop_mentions_a_node_twice() {
                         }
                     },
                 );
+                use __langgraph::{
+                    KnownNode as _, KnownWorker as _, UnknownGoto as _, UnknownKind as _,
+                };
+                __langgraph::follows_edges(__node_a.goto());
+                __langgraph::follows_edges(__node_b.goto());
+                __langgraph::follows_edges(__node_c.goto());
+                __langgraph::follows_edges(__node_d.goto());
                 __graph
             }
         "#]],
@@ -358,8 +374,6 @@ fn an_if() {
                     "a",
                     __langgraph::mentions([&a]).of(a),
                 );
-                use __langgraph::UnknownGoto as _;
-                __langgraph::follows_edges(__node_a.goto());
                 __langgraph::add_edges(&mut __graph, &[("__start__", "a")]);
                 __langgraph::ask_last(
                     __langgraph::add_choice(
@@ -380,6 +394,10 @@ fn an_if() {
                         }
                     },
                 );
+                use __langgraph::{
+                    KnownNode as _, KnownWorker as _, UnknownGoto as _, UnknownKind as _,
+                };
+                __langgraph::follows_edges(__node_a.goto());
                 __graph
             }
         "#]],
@@ -397,8 +415,6 @@ fn an_if() {
                     "a",
                     __langgraph::mentions([&a]).of(a),
                 );
-                use __langgraph::UnknownGoto as _;
-                __langgraph::follows_edges(__node_a.goto());
                 __langgraph::add_edges(&mut __graph, &[("__start__", "a")]);
                 __langgraph::ask_last(
                     __langgraph::add_choice(
@@ -421,6 +437,10 @@ fn an_if() {
                         }
                     },
                 );
+                use __langgraph::{
+                    KnownNode as _, KnownWorker as _, UnknownGoto as _, UnknownKind as _,
+                };
+                __langgraph::follows_edges(__node_a.goto());
                 __graph
             }
         "#]],
@@ -442,9 +462,7 @@ fn an_else_if() {
                     "a",
                     __langgraph::mentions([&a]).of(a),
                 );
-                let __worker_b = __langgraph::add_worker(&mut __graph, "b", b);
-                use __langgraph::UnknownGoto as _;
-                __langgraph::follows_edges(__node_a.goto());
+                let (__worker_b, __node_b) = __langgraph::add_worker(&mut __graph, "b", b);
                 __langgraph::add_edges(&mut __graph, &[("__start__", "a"), ("b", "__end__")]);
                 __langgraph::ask_last(
                     __langgraph::ask_first(
@@ -503,6 +521,11 @@ fn an_else_if() {
                         }
                     },
                 );
+                use __langgraph::{
+                    KnownNode as _, KnownWorker as _, UnknownGoto as _, UnknownKind as _,
+                };
+                __langgraph::follows_edges(__node_a.goto());
+                __langgraph::follows_edges(__node_b.goto());
                 __graph
             }
         "#]],
@@ -520,9 +543,11 @@ fn a_for() {
                 let mut __graph = __langgraph::closed();
                 let _ = [::langgraph::START, ::langgraph::END];
                 let __node_plan = __langgraph::add(&mut __graph, "plan", plan);
-                let __worker_write = __langgraph::add_worker(&mut __graph, "write", write);
-                use __langgraph::UnknownGoto as _;
-                __langgraph::follows_edges(__node_plan.goto());
+                let (__worker_write, __node_write) = __langgraph::add_worker(
+                    &mut __graph,
+                    "write",
+                    write,
+                );
                 __langgraph::add_edges(&mut __graph, &[("__start__", "plan"), ("write", "__end__")]);
                 __langgraph::ask_map(
                     __langgraph::add_map(&mut __graph, &["plan"], "write"),
@@ -544,6 +569,11 @@ fn a_for() {
                         }
                     },
                 );
+                use __langgraph::{
+                    KnownNode as _, KnownWorker as _, UnknownGoto as _, UnknownKind as _,
+                };
+                __langgraph::follows_edges(__node_plan.goto());
+                __langgraph::follows_edges(__node_write.goto());
                 __graph
             }
         "#]],
@@ -562,13 +592,11 @@ fn a_for_in_an_arm() {
                 let mut __graph = __langgraph::closed();
                 let _ = [::langgraph::START, ::langgraph::END, ::langgraph::END];
                 let __node_plan = __langgraph::add(&mut __graph, "plan", plan);
-                let __worker_write = __langgraph::add_worker(
+                let (__worker_write, __node_write) = __langgraph::add_worker(
                     &mut __graph,
                     "write",
                     __langgraph::mentions([&write]).of(write),
                 );
-                use __langgraph::UnknownGoto as _;
-                __langgraph::follows_edges(__node_plan.goto());
                 __langgraph::add_edges(&mut __graph, &[("__start__", "plan"), ("write", "__end__")]);
                 __langgraph::ask_last(
                     __langgraph::add_switch(
@@ -615,6 +643,11 @@ fn a_for_in_an_arm() {
                         }
                     },
                 );
+                use __langgraph::{
+                    KnownNode as _, KnownWorker as _, UnknownGoto as _, UnknownKind as _,
+                };
+                __langgraph::follows_edges(__node_plan.goto());
+                __langgraph::follows_edges(__node_write.goto());
                 __graph
             }
         "#]],
@@ -640,13 +673,15 @@ fn a_goto() {
                     "search",
                     __langgraph::mentions([&search]).of(search),
                 );
-                use __langgraph::UnknownGoto as _;
-                __langgraph::follows_edges(__node_search.goto());
                 __langgraph::add_edges(
                     &mut __graph,
                     &[("__start__", "planner"), ("search", "planner")],
                 );
                 __langgraph::add_destinations(&mut __graph, "planner", &["search", "__end__"]);
+                use __langgraph::{
+                    KnownNode as _, KnownWorker as _, UnknownGoto as _, UnknownKind as _,
+                };
+                __langgraph::follows_edges(__node_search.goto());
                 __graph
             }
         "#]],
@@ -742,9 +777,6 @@ fn a_decision_after_any_of_several_nodes_and_by_name() {
                     let __both = __langgraph::pair(&__node_a, &__node_b).clash();
                     a_beside_b(__both.field);
                 }
-                use __langgraph::UnknownGoto as _;
-                __langgraph::follows_edges(__node_b.goto());
-                __langgraph::follows_edges(__node_a.goto());
                 __langgraph::add_edges(&mut __graph, &[("a", "b")]);
                 __langgraph::ask_last(
                     __langgraph::add_choice(
@@ -768,6 +800,11 @@ fn a_decision_after_any_of_several_nodes_and_by_name() {
                         }
                     },
                 );
+                use __langgraph::{
+                    KnownNode as _, KnownWorker as _, UnknownGoto as _, UnknownKind as _,
+                };
+                __langgraph::follows_edges(__node_b.goto());
+                __langgraph::follows_edges(__node_a.goto());
                 __graph
             }
         "#]],

@@ -10,7 +10,7 @@ use crate::log::load_chain;
 use crate::node::Persistence;
 use crate::node::{
     AnyState, Argument, Fork, ForkFuture, FoundTask, GraphNode, InnerFuture, InnerGraph, InnerLog,
-    Resources, SnapshotQuery, TaskQuery,
+    NeededBy, Resources, SnapshotQuery, TaskQuery,
 };
 use crate::record::{Log, Origin};
 use crate::state::State;
@@ -35,6 +35,15 @@ impl<S: State> InnerGraph for CompiledStateGraph<S> {
 
     fn resources(&self) -> &Resources {
         &self.plan.resources
+    }
+
+    fn needs(&self) -> Vec<NeededBy> {
+        let given = &self.plan.resources;
+        let needs = self.plan.needs.iter();
+        needs
+            .filter(|need| !given.have(&need.resource))
+            .cloned()
+            .collect()
     }
 
     fn nodes(&self) -> &[NodeName] {
