@@ -357,7 +357,10 @@ const MORE_CASES: &[&str] = &[
     "lending_closure",
     "self_edge",
     "several_mistakes",
+    "undeclared_goto_of_a_worker",
+    "undeclared_goto_with_options",
     "unknown_node_twice",
+    "unknown_return_type",
 ];
 
 #[test]

@@ -73,7 +73,7 @@ async fn every_event_is_json() {
     assert_eq!(first("values")["data"], json!({"title": "T", "lines": []}));
     assert_eq!(
         first("update")["data"],
-        json!({"node": "write", "writes": [{"update": {"lines": ["write\nand so on"]}}], "cached": false})
+        json!({"node": "write", "update": [{"update": {"lines": ["write\nand so on"]}}], "cached": false})
     );
     assert_eq!(
         first("task_started")["data"],

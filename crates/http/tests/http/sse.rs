@@ -26,7 +26,7 @@ async fn ids_name_the_run_and_count_its_frames() {
     };
     let (id, event, data) = fields(first);
     assert_eq!((id, event.as_str()), (format!("{run}:0"), "update"));
-    assert_eq!(data["data"]["writes"][0]["update"]["title"], "one\ntwo");
+    assert_eq!(data["data"]["update"][0]["update"]["title"], "one\ntwo");
     let end = fields(end);
     let done = json!({"status": "done"});
     assert_eq!(end, (format!("{run}:1"), "end".to_owned(), done));
