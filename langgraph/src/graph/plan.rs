@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use super::copies::copy_of;
 use super::index::{Index, names_of, sorted_by_name};
 use super::stops::Stops;
-use super::wiring::{Outgoing, OutgoingBuilder, PlanJoin, Wiring};
+use super::wiring::{Outgoing, OutgoingBuilder, PlanJoin, Successors, Wiring};
 use super::{Breakpoints, END, NodeName, START, StateGraph, Topology};
 use crate::checkpoint::{Owner, owner_of};
 use crate::graph::Around;
@@ -47,6 +47,8 @@ pub(crate) struct Plan<S: State> {
     /// True if a node runs as one task for each item.
     pub(crate) has_maps: bool,
     pub(crate) fields: FieldKinds,
+    /// The node of a graph that consists of one, which runs once after the input.
+    pub(crate) only_node: Option<NodeId>,
     pub(crate) interrupt_before: Stops,
     pub(crate) interrupt_after: Stops,
     /// What its threads belong to, once a thread is used.
@@ -106,6 +108,7 @@ impl<S: State> Plan<S> {
             fields: FieldKinds::of(graph.initial.fields()),
             initial: graph.initial.clone(),
             has_maps: nodes.iter().any(|node| node.mapped),
+            only_node: only_node(&nodes),
             nodes: nodes.into(),
             joins: joins.into(),
             topology_joins: join_names.into(),
@@ -283,6 +286,17 @@ fn plan_nodes<S: State>(
         });
     }
     nodes
+}
+
+/// Returns the only node besides START, if it follows START once and nothing follows it.
+fn only_node<S: State>(nodes: &[PlanNode<S>]) -> Option<NodeId> {
+    let [start, node] = nodes else { return None };
+    let Successors::One(next) = start.out.successors else {
+        return None;
+    };
+    let out = &node.out;
+    let ends = out.edges.is_empty() && out.joins.is_empty() && out.routers.is_empty();
+    ends.then_some(next)
 }
 
 /// Returns the first node that cannot be stored as bytes, and its state type.

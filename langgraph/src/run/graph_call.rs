@@ -4,8 +4,9 @@ use std::future::Future;
 
 use langgraph_topology::hash::Fnv;
 
+use super::only_node::{call_only_node, only_node};
 use super::subgraph::{CheckCall, SubgraphRun};
-use crate::error::{AgentError, NodeError};
+use crate::error::NodeError;
 use crate::graph::CompiledStateGraph;
 use crate::node::{Context, IntoInput};
 use crate::state::State;
@@ -65,14 +66,16 @@ impl<S: State> GraphCall<'_, S> {
             let mut input = input?;
             let plan = &graph.plan;
             normalize_input(plan, &mut input);
-            let initial = plan.initial.clone();
-            let mut run = SubgraphRun::begin(graph, initial, input, cx, number, false)?;
-            match run.run(&graph.persistence, cx, check.as_deref()).await? {
-                None => Ok(run.engine.into_state()),
-                Some(parent) => Err(NodeError::from_agent(AgentError::NoParent {
-                    command: format!("{parent:?}"),
-                })),
+            if let Some(node) = only_node(graph, &input, cx) {
+                return call_only_node(graph, node, input, cx, number).await;
             }
+            // Boxed: the future of a call is moved before it runs, and that of an engine is large.
+            Box::pin(async move {
+                let initial = plan.initial.clone();
+                let run = SubgraphRun::begin(graph, initial, input, cx, number, false)?;
+                run.to_state(graph, cx, check.as_deref()).await
+            })
+            .await
         }
     }
 }

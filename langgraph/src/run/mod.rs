@@ -4,6 +4,7 @@ mod future;
 mod graph;
 mod graph_call;
 mod io;
+mod only_node;
 mod recovery;
 #[allow(clippy::module_inception)] // the type has the name of the module
 mod run;

@@ -32,6 +32,29 @@ pub(super) struct SubgraphRun<S: State> {
 }
 
 impl<S: State> SubgraphRun<S> {
+    /// A run that has begun, without a log.
+    pub(super) fn of(engine: Engine<S>) -> Self {
+        Self {
+            engine,
+            logged: None,
+        }
+    }
+
+    /// Runs to the end, and returns the final state of a graph that a node calls.
+    pub(super) async fn to_state(
+        mut self,
+        graph: &CompiledStateGraph<S>,
+        cx: &Context,
+        check: Option<&CheckCall<S>>,
+    ) -> Result<S, NodeError> {
+        match self.run(&graph.persistence, cx, check).await? {
+            None => Ok(self.engine.into_state()),
+            Some(parent) => Err(NodeError::from_agent(AgentError::NoParent {
+                command: format!("{parent:?}"),
+            })),
+        }
+    }
+
     /// Begins a run of `graph` in the task of `cx`. If it `collects`, it notes its changes.
     pub(super) fn begin(
         graph: &CompiledStateGraph<S>,
@@ -42,28 +65,7 @@ impl<S: State> SubgraphRun<S> {
         collects: bool,
     ) -> Result<Self, NodeError> {
         let plan = &graph.plan;
-        let outer = cx.scope();
-        let path = outer.namespace.iter().cloned();
-        let namespace: Arc<[NodeName]> = path.chain([cx.name()]).collect();
-        let scope = Scope {
-            names: Arc::clone(&plan.names),
-            limit: outer.limit,
-            // The nearest resource wins: the run's, then this graph's, then those of its parents.
-            resources: if plan.resources.is_empty() {
-                outer.resources.clone()
-            } else {
-                let nearer = outer.resources.layered(&plan.resources);
-                nearer.layered(&outer.shared.resources)
-            },
-            emitter: outer
-                .emitter
-                .as_ref()
-                .and_then(|emitter| emitter.nested(Arc::clone(&namespace), cx.task().cloned()))
-                .map(Box::new),
-            namespace,
-            heartbeat: cx.nearest_heartbeat().cloned(),
-            shared: Arc::clone(&outer.shared),
-        };
+        let scope = scope_below(graph, cx);
         let mut engine = Engine::new(graph, scope, Arc::new(state));
         let scope = &engine.position.scope;
         let placed = engine.breakpoints.place_below(plan, scope);
@@ -109,6 +111,33 @@ impl<S: State> SubgraphRun<S> {
                 Err(NodeError::msg("the subgraph waits"))
             }
         }
+    }
+}
+
+/// Returns what the tasks of a graph in a task share.
+pub(super) fn scope_below<S: State>(graph: &CompiledStateGraph<S>, cx: &Context) -> Scope {
+    let plan = &graph.plan;
+    let outer = cx.scope();
+    let path = outer.namespace.iter().cloned();
+    let namespace: Arc<[NodeName]> = path.chain([cx.name()]).collect();
+    Scope {
+        names: Arc::clone(&plan.names),
+        limit: outer.limit,
+        // The nearest resource wins: the run's, then this graph's, then those of its parents.
+        resources: if plan.resources.is_empty() {
+            outer.resources.clone()
+        } else {
+            let nearer = outer.resources.layered(&plan.resources);
+            nearer.layered(&outer.shared.resources)
+        },
+        emitter: outer
+            .emitter
+            .as_ref()
+            .and_then(|emitter| emitter.nested(Arc::clone(&namespace), cx.task().cloned()))
+            .map(Box::new),
+        namespace,
+        heartbeat: cx.nearest_heartbeat().cloned(),
+        shared: Arc::clone(&outer.shared),
     }
 }
 

@@ -44,8 +44,13 @@ pub(crate) struct Engine<S: State> {
 }
 
 impl<S: State> Engine<S> {
-    pub(crate) fn new(graph: &CompiledStateGraph<S>, scope: Scope, state: Arc<S>) -> Self {
+    pub(crate) fn new(
+        graph: &CompiledStateGraph<S>,
+        scope: impl Into<Arc<Scope>>,
+        state: Arc<S>,
+    ) -> Self {
         let plan = Arc::clone(&graph.plan);
+        let scope = scope.into();
         Self {
             frontier: Frontier::new(&plan),
             budget: Budget::new(scope.limit),
@@ -64,7 +69,7 @@ impl<S: State> Engine<S> {
             unrecorded: None,
             position: Position {
                 plan,
-                scope: Arc::new(scope),
+                scope,
                 state,
                 step: -1,
             },

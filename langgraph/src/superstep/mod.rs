@@ -17,7 +17,7 @@ mod running;
 mod task_set;
 mod updates;
 
-pub(crate) use budget::DEFAULT_LIMIT;
+pub(crate) use budget::{DEFAULT_LIMIT, check_cancelled};
 pub(crate) use commit::Commit;
 pub(crate) use end::End;
 pub(crate) use engine::Engine;
