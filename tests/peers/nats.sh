@@ -4,8 +4,9 @@
 #    is in the result once and in order, and each effect happened once or is reported as unknown;
 # 2. a state above the server's message limit, on three workers;
 # 3. a driver is killed with SIGKILL while another one shares its workers: the other keeps its rate;
-# 4. the parity cases, whose tasks run at workers;
-# 5. with `--long`: 20,000 items instead of 2,000, a map over 1,000,000 in bounded memory, the time of a task
+# 4. an entrypoint, whose tasks run at workers that are killed;
+# 5. the parity cases, whose tasks run at workers;
+# 6. with `--long`: 20,000 items instead of 2,000, a map over 1,000,000 in bounded memory, the time of a task
 #    beside that of a bare request of the same bytes, what a second worker brings on tasks that compute, and
 #    1,000 seeds of the simulated machines. These are built with `--release`, and take some minutes.
 # Needs python3 with venv and pip; the server stays in the target folder.
@@ -52,8 +53,8 @@ for _ in $(seq 100); do
 done
 
 workers=()
-start() { # slot in the list, number of tasks at a time
-    "$spread" work "$2" 2>>"$work/workers.log" &
+start() { # slot in the list, number of tasks at a time, program
+    "${3:-$spread}" work "$2" 2>>"$work/workers.log" &
     workers[$1]=$!
     children+=($!)
     disown $!
@@ -68,29 +69,41 @@ fail() {
     exit 1
 }
 
+# Kills workers and replaces them, until a program has ended.
+kill_workers() { # process, program of the workers
+    local slot
+    killed=0
+    while kill -0 "$1" 2>/dev/null; do
+        sleep "0.$((RANDOM % 3 + 1))"
+        slot=$((RANDOM % 4))
+        kill -9 "${workers[$slot]}" 2>/dev/null || true
+        start "$slot" 4 "$2"
+        killed=$((killed + 1))
+    done
+}
+# Compares the effects in the ledger with what the program has reported.
+check_ledger() { # items
+    local twice written unknown
+    twice=$(sort "$LEDGER" | uniq -d | wc -l)
+    written=$(sort -u "$LEDGER" | wc -l)
+    unknown=$(sed -nE 's/.*true; ([0-9]+) unknown.*/\1/p' "$work/map.out")
+    echo "$killed workers were killed; $written effects, $twice of them twice, $unknown reported as unknown"
+    ((twice == 0)) || fail "$twice effects happened twice"
+    ((written <= $1 && written + unknown >= $1)) || fail 'an effect is missing, and not reported'
+    ((killed > 0)) || fail 'the program was over before a worker was killed'
+    rm "$LEDGER"
+}
+
 echo "== $items items, four workers, which are killed again and again"
 for slot in 0 1 2 3; do start "$slot" 4; done
 timeout 300 "$spread" map "$items" >"$work/map.out" 2>"$work/map.log" &
 map=$!
 children+=($map)
-killed=0
-while kill -0 "$map" 2>/dev/null; do
-    sleep "0.$((RANDOM % 3 + 1))"
-    slot=$((RANDOM % 4))
-    kill -9 "${workers[$slot]}" 2>/dev/null || true
-    start "$slot" 4
-    killed=$((killed + 1))
-done
+kill_workers "$map" "$spread"
 wait "$map" || fail 'the map has not ended well'
 cat "$work/map.out"
 grep -q 'each once and in order: true' "$work/map.out" || fail 'an item is missing'
-twice=$(sort "$LEDGER" | uniq -d | wc -l)
-written=$(sort -u "$LEDGER" | wc -l)
-unknown=$(sed -nE 's/.*true; ([0-9]+) unknown.*/\1/p' "$work/map.out")
-echo "$killed workers were killed; $written effects, $twice of them twice, $unknown reported as unknown"
-((twice == 0)) || fail "$twice effects happened twice"
-((written <= items && written + unknown >= items)) || fail 'an effect is missing, and not reported'
-((killed > 0)) || fail 'the map was over before a worker was killed'
+check_ledger "$items"
 stop_all
 
 echo '== a state above the message limit (1 MB), on three workers'
@@ -113,6 +126,20 @@ begun=$SECONDS
 wait "$map" || fail 'the other driver has not ended well'
 cat "$work/map.out"
 ((SECONDS - begun < 12)) || fail "the other driver took $((SECONDS - begun)) s"
+stop_all
+
+echo '== an entrypoint of 1000 tasks, on four workers that are killed again and again'
+cargo build --quiet -p langgraph-nats --example functions
+functions="$target/debug/examples/functions"
+for slot in 0 1 2 3; do start "$slot" 4 "$functions"; done
+timeout 300 "$functions" run 1000 >"$work/map.out" 2>"$work/map.log" &
+map=$!
+children+=($map)
+kill_workers "$map" "$functions"
+wait "$map" || fail 'the entrypoint has not ended well'
+cat "$work/map.out"
+grep -q 'each once and in order: true' "$work/map.out" || fail 'an item is missing'
+check_ledger 1000
 stop_all
 
 echo '== the parity cases, with their tasks at workers'

@@ -6,7 +6,9 @@ pub use serde_json;
 
 use langgraph::error::NodeError;
 use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
 
+pub use crate::copy::{ByClone, Copied, NoCopy};
 pub use crate::nothing::something;
 pub use crate::outcome::Final;
 pub use crate::stored::Arguments;
@@ -34,9 +36,12 @@ pub fn parts<T, M>(done: Final<T, M>) -> (T, Option<M>) {
     (done.value, done.memory)
 }
 
-/// Returns the input of a run; one that is missing may be an argument that is nothing.
+/// Returns the input of a run. One that is missing is read from nothing, as an argument that is nothing; or from no
+/// arguments.
 pub fn input<T: Clone + DeserializeOwned>(input: Option<&T>) -> Option<T> {
+    let read = |value| T::deserialize(value).ok();
     input
         .cloned()
-        .or_else(|| T::deserialize(serde_json::Value::Null).ok())
+        .or_else(|| read(Value::Null))
+        .or_else(|| read(Value::Object(Map::new())))
 }

@@ -1,15 +1,15 @@
 //! Calls of tasks.
 
+use std::borrow::Cow;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{self, Poll};
 
 use langgraph::prelude::*;
-use serde_json::Value;
 
-use crate::stored::Stored;
-use crate::task::{Task, TaskState, TaskStateUpdate, unreadable, unwritable};
+use crate::task::{Task, TaskState, TaskStateUpdate, given, is_stored, unreadable, unwritable};
+use crate::task_executor::TaskExecutor;
+use crate::value::TaskValue;
 
 /// A call of a task, which starts when it is awaited [on](Self::on) a context.
 #[derive(Debug)]
@@ -47,33 +47,49 @@ impl<K: Task> TaskCall<K> {
     /// other arguments.
     pub fn on(self, cx: &Context) -> impl Future<Output = Result<K::Output, NodeError>> {
         let Self { arguments, key } = self;
-        let node = cx.node().to_owned();
-        let prepared = K::graph().get::<K>().and_then(|graph| {
-            let arguments = K::write(&arguments).map_err(unwritable::<K>("the arguments of"))?;
-            let arguments = Arc::new(arguments);
-            let update = TaskStateUpdate::default()
-                .task(K::NAME.to_owned())
-                .arguments(Value::clone(&arguments));
-            let call = match &key {
+        let prepared = graph::<K>(cx).and_then(|graph| {
+            let is_stored = is_stored(cx);
+            let arguments =
+                given::<K>(arguments, is_stored).map_err(unwritable::<K>("the arguments of"))?;
+            let mut call = match &key {
                 Some(key) => cx.call(graph).key(key),
                 None => cx.call(graph),
             };
-            let (entrypoint, given) = (node.clone(), Arc::clone(&arguments));
-            // A call that was recorded and had not begun has no arguments yet.
-            let check = move |before: &TaskState| match before.task.as_str() {
-                "" => Ok(()),
-                _ => same::<K>(&entrypoint, before, &given),
-            };
-            Ok((call.check(check).run(update), arguments))
+            // What is not stored is never found again.
+            let stored = is_stored.then(|| arguments.clone());
+            if let Some(given) = stored.clone() {
+                let entrypoint = cx.node().to_owned();
+                // A call that was recorded and had not begun has no arguments yet.
+                call = call.check(move |before: &TaskState| match &*before.task {
+                    "" => Ok(()),
+                    _ => same::<K>(&entrypoint, before, &given),
+                });
+            }
+            let update = TaskStateUpdate::default()
+                .task(Cow::Borrowed(K::NAME))
+                .arguments(arguments);
+            Ok((call.run(update), stored))
         });
         async move {
-            let (call, arguments) = prepared?;
+            let (call, stored) = prepared?;
             let state = call.await?;
-            same::<K>(&node, &state, &arguments)?;
-            let output = state.output.unwrap_or_default();
-            K::Output::from_value(output).map_err(unreadable::<K>("the result of"))
+            if let Some(arguments) = stored {
+                same::<K>(cx.node(), &state, &arguments)?;
+            }
+            let output = state.output.unwrap_or_default().into_output();
+            output.map_err(unreadable::<K>("the result of"))
         }
     }
+}
+
+/// Returns the graph that runs a task.
+fn graph<K: Task>(cx: &Context) -> Result<&CompiledStateGraph<TaskState>, NodeError> {
+    if K::ANYWHERE
+        && let Ok(executor) = cx.resource::<TaskExecutor>()
+    {
+        return executor.graph::<K>();
+    }
+    K::graph().get::<K>()
 }
 
 /// A call that has a context; no call has one before [`on`](TaskCall::on).
@@ -97,7 +113,11 @@ where
 }
 
 /// Fails if a call was another one before.
-fn same<K: Task>(entrypoint: &str, before: &TaskState, arguments: &Value) -> Result<(), NodeError> {
+fn same<K: Task>(
+    entrypoint: &str,
+    before: &TaskState,
+    arguments: &TaskValue,
+) -> Result<(), NodeError> {
     if before.task == K::NAME && before.arguments == *arguments {
         return Ok(());
     }

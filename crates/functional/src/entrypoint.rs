@@ -17,7 +17,7 @@ pub trait Entrypoint: Sized + Send + Sync + 'static {
     /// The state: the arguments, the result, and what the thread keeps for the next run.
     type State: State + Default;
 
-    /// Returns the update that a run begins with: the arguments, and no result.
+    /// Returns the update that a run begins with: the arguments.
     fn begin(arguments: Self::Arguments) -> <Self::State as State>::Update;
 
     /// Runs the function.

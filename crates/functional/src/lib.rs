@@ -7,7 +7,8 @@
 //! work as for every graph.
 //!
 //! A task is a graph of one node, which the function calls: on a thread it has a log of its own. It costs two
-//! records, and its arguments and its result are written as JSON. What is cheap and has no effects needs no task.
+//! records there, and its arguments and its result are written as JSON. What is cheap and has no effects needs no task.
+//! Tasks with the option `anywhere` run in other processes too: see [`Tasks`].
 //!
 //! When the function runs again, it has to call the same tasks with the same arguments in the same order; another
 //! call is an error that names both. Calls whose order depends on what ends first have a [key](TaskCall::key). Time and
@@ -46,12 +47,16 @@
 //! ```
 
 mod call;
+mod copy;
 mod course;
 mod entrypoint;
 mod nothing;
 mod outcome;
 mod stored;
 mod task;
+mod task_executor;
+mod tasks;
+mod value;
 
 #[doc(hidden)]
 pub mod __private;
@@ -62,4 +67,7 @@ pub use entrypoint::{Entrypoint, EntrypointCall, EntrypointExt};
 pub use langgraph_macros::{entrypoint, task};
 pub use outcome::Final;
 pub use stored::Stored;
-pub use task::{Task, TaskGraph, TaskState, TaskStateUpdate};
+pub use task::{Anywhere, Task, TaskGraph, TaskState, TaskStateUpdate};
+pub use task_executor::TaskExecutor;
+pub use tasks::{TaskFunction, Tasks};
+pub use value::TaskValue;

@@ -6,7 +6,12 @@ use serde::ser::{Error, Impossible, Serialize, Serializer};
 
 /// Returns the value, or `None` if it would be stored as nothing and so could not be told from `None`.
 pub fn something<T: Serialize>(value: T) -> Option<T> {
-    value.serialize(IsNothing).is_err().then_some(value)
+    (!is_nothing(&value)).then_some(value)
+}
+
+/// Returns true if the value is stored as nothing.
+pub(crate) fn is_nothing<T: Serialize>(value: &T) -> bool {
+    value.serialize(IsNothing).is_ok()
 }
 
 /// Succeeds for a value that is stored as nothing.

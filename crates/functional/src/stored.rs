@@ -24,6 +24,9 @@ pub trait Stored: Sized + Send + Sync + 'static {
     ///
     /// If the JSON is of another type.
     fn from_value(value: Value) -> Result<Self, Error>;
+
+    /// Returns true if the value is written as nothing, as `None` and `()` are.
+    fn is_nothing(&self) -> bool;
 }
 
 #[diagnostic::do_not_recommend]
@@ -34,6 +37,10 @@ impl<T: Serialize + DeserializeOwned + Send + Sync + 'static> Stored for T {
 
     fn from_value(value: Value) -> Result<Self, Error> {
         serde_json::from_value(value)
+    }
+
+    fn is_nothing(&self) -> bool {
+        crate::nothing::is_nothing(self)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Tasks: the steps of an entrypoint.
 
+use std::borrow::Cow;
 use std::future::Future;
 use std::sync::OnceLock;
 
@@ -8,13 +9,16 @@ use langgraph::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::nothing::something;
 use crate::stored::Stored;
+use crate::value::{Given, TaskValue};
 
 /// A step of an entrypoint, whose result is kept; [`#[task]`](macro@crate::task) implements it.
 pub trait Task: Sized + Send + Sync + 'static {
     /// The name, as threads, events and pictures show it.
     const NAME: &'static str;
+
+    /// True if it may run in another process.
+    const ANYWHERE: bool = false;
 
     /// The arguments, a tuple.
     type Arguments: Send + Sync + 'static;
@@ -36,6 +40,11 @@ pub trait Task: Sized + Send + Sync + 'static {
     /// If one of them is of another type.
     fn read(arguments: Value) -> Result<Self::Arguments, serde_json::Error>;
 
+    /// Returns a copy of the arguments, if they are `Clone`.
+    fn copy(_: &Self::Arguments) -> Option<Self::Arguments> {
+        None
+    }
+
     /// Does the work.
     fn run(
         arguments: Self::Arguments,
@@ -51,15 +60,23 @@ pub trait Task: Sized + Send + Sync + 'static {
     fn graph() -> &'static TaskGraph;
 }
 
+/// A task that may run in another process; [`#[task(anywhere)]`](macro@crate::task) implements it.
+#[diagnostic::on_unimplemented(
+    message = "this task runs only in the process of its entrypoint",
+    label = "not a task that may run anywhere",
+    note = "let it run in other processes with `#[task(anywhere)]`"
+)]
+pub trait Anywhere: Task {}
+
 /// The state of a task, as threads and events show it.
 #[derive(State, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TaskState {
     /// The name of the task.
-    pub task: String,
+    pub task: Cow<'static, str>,
     /// The arguments, a list.
-    pub arguments: Value,
+    pub arguments: TaskValue,
     /// The result, when the task has ended; a result that is nothing, such as `()`, is `None`.
-    pub output: Option<Value>,
+    pub output: Option<TaskValue>,
 }
 
 /// The graph of a task: a single node.
@@ -76,7 +93,7 @@ impl TaskGraph {
         let compiled = self.0.get_or_init(|| {
             let mut graph = StateGraph::new();
             graph
-                .add_node(K::NAME, K::configure(perform::<K>.into_node()))
+                .add_node(K::NAME, task_node::<K>())
                 .add_sequence(&[K::NAME]);
             graph.compile().map_err(|errors| errors.to_string())
         });
@@ -86,12 +103,51 @@ impl TaskGraph {
     }
 }
 
+/// Returns the node of a task.
+pub(crate) fn task_node<K: Task>() -> ConfiguredNode<TaskState> {
+    K::configure(perform::<K>.into_node())
+}
+
+/// Returns true if the values of the context's tasks are stored.
+pub(crate) fn is_stored(cx: &Context) -> bool {
+    cx.thread_id().is_some()
+}
+
+struct GivenArguments<K: Task>(K::Arguments);
+
+impl<K: Task> Given for GivenArguments<K> {
+    fn to_value(&self) -> Result<Value, serde_json::Error> {
+        K::write(&self.0)
+    }
+}
+
+/// Returns the arguments of a call as its state has them.
+pub(crate) fn given<K: Task>(
+    arguments: K::Arguments,
+    is_stored: bool,
+) -> Result<TaskValue, serde_json::Error> {
+    if is_stored {
+        return Ok(K::write(&arguments)?.into());
+    }
+    Ok(TaskValue::given(GivenArguments::<K>(arguments)))
+}
+
+/// Returns the arguments of a task, which may need them again for another attempt.
+fn arguments<K: Task>(value: &TaskValue) -> Result<K::Arguments, serde_json::Error> {
+    let given = value.as_given::<GivenArguments<K>>();
+    match given.and_then(|given| K::copy(&given.0)) {
+        Some(arguments) => Ok(arguments),
+        None => K::read(value.to_value()?),
+    }
+}
+
 async fn perform<K: Task>(state: &TaskState, cx: &Context) -> Result<TaskStateUpdate, NodeError> {
-    let arguments = K::read(state.arguments.clone());
-    let arguments = arguments.map_err(unreadable::<K>("the arguments of"))?;
-    let output = K::run(arguments, cx).await?.to_value();
+    let arguments =
+        arguments::<K>(&state.arguments).map_err(unreadable::<K>("the arguments of"))?;
+    let output = K::run(arguments, cx).await?;
+    let output = TaskValue::of_output(output, is_stored(cx));
     let output = output.map_err(unwritable::<K>("the result of"))?;
-    Ok(TaskStateUpdate::default().output(something(output)))
+    Ok(TaskStateUpdate::default().output(output))
 }
 
 pub(crate) fn unreadable<K: Task>(what: &str) -> impl FnOnce(serde_json::Error) -> NodeError {

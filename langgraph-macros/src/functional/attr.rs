@@ -13,6 +13,8 @@ use crate::paths::Root;
 const KEYS: [&str; 6] = ["name", "retry", "timeout", "idle_timeout", "cache", "crate"];
 /// The options that only entrypoints have.
 const ENTRYPOINT_KEYS: [&str; 2] = ["interrupts", "allow"];
+/// The options that only tasks have.
+const TASK_KEYS: [&str; 1] = ["anywhere"];
 
 /// The options of a function.
 pub(super) struct Options {
@@ -20,6 +22,8 @@ pub(super) struct Options {
     pub(super) name: Option<LitStr>,
     /// True if the body may be different when it runs again.
     pub(super) allows_nondeterminism: bool,
+    /// True if the task may run in another process.
+    pub(super) anywhere: bool,
     /// Methods of the node, with their arguments.
     policies: Vec<(Ident, Policy)>,
 }
@@ -40,6 +44,7 @@ impl Options {
             root: Root::Functional,
             name: None,
             allows_nondeterminism: false,
+            anywhere: false,
             policies: Vec::new(),
         };
         let parser = syn::meta::parser(|meta| options.take(what, &meta));
@@ -67,6 +72,11 @@ impl Options {
                     .push((meta.path.require_ident()?.clone(), argument));
             }
             Some("interrupts") if what == "entrypoint" => {
+                self.policies
+                    .push((meta.path.require_ident()?.clone(), Policy::Flag));
+            }
+            Some("anywhere") if what == "task" => {
+                self.anywhere = true;
                 self.policies
                     .push((meta.path.require_ident()?.clone(), Policy::Flag));
             }
@@ -127,22 +137,17 @@ impl Options {
 }
 
 fn unknown(what: &str, name: &str) -> String {
-    let own: &[&str] = if what == "entrypoint" {
-        &ENTRYPOINT_KEYS
+    let (own, more): (&[&str], _) = if what == "entrypoint" {
+        (&ENTRYPOINT_KEYS, "`interrupts`, `allow(nondeterminism)`")
     } else {
-        &[]
+        (&TASK_KEYS, "`anywhere`")
     };
     let hint = suggestion(name, KEYS.iter().chain(own).copied());
     if !hint.is_empty() {
         return format!("unknown option of `#[{what}]`{hint}");
     }
-    let more = if own.is_empty() {
-        ""
-    } else {
-        "`interrupts`, `allow(nondeterminism)` "
-    };
     format!(
         "unknown option of `#[{what}]`, expected `name = \"…\"`, `retry = …`, `timeout = …`, `idle_timeout = …`, \
-         `cache`, `cache = …`, {more}or `crate = …`"
+         `cache`, `cache = …`, {more} or `crate = …`"
     )
 }

@@ -70,7 +70,6 @@ pub(super) fn print(entrypoint: &Signature<'_>, options: &Options) -> TokenStrea
                 fn begin((#(#names,)*): Self::Arguments) -> #update {
                     <#update as ::core::default::Default>::default()
                         .input(#root::__private::something(#input { #(#names,)* }))
-                        .output(::core::option::Option::None)
                 }
 
                 #run
@@ -223,6 +222,7 @@ fn stored(
             /// The arguments of the newest run.
             pub input: ::core::option::Option<#input>,
             /// The result of the newest run, when it has ended; a result that is nothing, such as `()`, is `None`.
+            #[state(ephemeral)]
             pub output: ::core::option::Option<#output>,
             /// What the thread keeps for the next run.
             pub previous: ::core::option::Option<#kept>,

@@ -26,6 +26,8 @@ pub(super) fn print(task: &Signature<'_>, options: &Options) -> TokenStream {
     let configured = options.configured(quote!(node), &cached);
     let stored = stored(task, options);
     let run = run(task, options);
+    let anywhere = options.anywhere;
+    let runs_anywhere = anywhere.then(|| quote!(impl #root::Anywhere for #marker {}));
     quote! {
         #(#outer)*
         #vis fn #name(#(#names: #types),*) -> #root::TaskCall<#marker> {
@@ -39,6 +41,7 @@ pub(super) fn print(task: &Signature<'_>, options: &Options) -> TokenStream {
         const _: () = {
             impl #root::Task for #marker {
                 const NAME: &'static ::core::primitive::str = #text;
+                const ANYWHERE: ::core::primitive::bool = #anywhere;
                 type Arguments = (#(#types,)*);
                 type Output = #value;
 
@@ -57,11 +60,13 @@ pub(super) fn print(task: &Signature<'_>, options: &Options) -> TokenStream {
                     &GRAPH
                 }
             }
+
+            #runs_anywhere
         };
     }
 }
 
-/// Prints how the arguments are written and read. Each call has the span of its type, which may not be storable.
+/// Prints how the arguments are written, read and copied. Each call has the span of its type, which may not be storable.
 fn stored(task: &Signature<'_>, options: &Options) -> TokenStream {
     let root = &options.root;
     let json = quote!(#root::__private::serde_json);
@@ -87,6 +92,12 @@ fn stored(task: &Signature<'_>, options: &Options) -> TokenStream {
             #[allow(unused_mut, unused_variables)]
             let mut __arguments = #root::__private::Arguments::new(__arguments);
             ::core::result::Result::Ok((#(#read,)*))
+        }
+
+        fn copy(__arguments: &Self::Arguments) -> ::core::option::Option<Self::Arguments> {
+            #[allow(unused_imports)]
+            use #root::__private::{ByClone as _, NoCopy as _};
+            (&#root::__private::Copied(__arguments)).copied()
         }
     }
 }

@@ -193,7 +193,7 @@ async fn verdict(
                 match &case.subject {
                     Subject::Graph(graph) => answer(&case, graph, saver, site).await,
                     Subject::Function(function) => {
-                        functional::answer(&case.name, function, &case.runs, &saver).await
+                        functional::answer(&case.name, function, &case.runs, &saver, &site).await
                     }
                 }
             };

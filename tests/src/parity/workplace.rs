@@ -3,7 +3,10 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use langgraph::CompiledStateGraph;
+use langgraph::executor::{Executor, Running, TaskCall};
+use langgraph::{CompiledStateGraph, State};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use tokio::task::AbortHandle;
 
 #[cfg(feature = "restate")]
@@ -75,6 +78,19 @@ impl Workplace {
     }
 }
 
+/// An executor of any kind.
+pub(super) struct AnyExecutor(Box<dyn Executor>);
+
+impl Executor for AnyExecutor {
+    fn run<'a>(&'a self, task: TaskCall<'a>) -> Running<'a> {
+        self.0.run(task)
+    }
+
+    fn at_once(&self) -> Option<usize> {
+        self.0.at_once()
+    }
+}
+
 /// Where the tasks of one case run.
 #[derive(Debug)]
 pub(super) struct Site {
@@ -99,26 +115,37 @@ impl Site {
         &self,
         graph: CompiledStateGraph<Dynamic>,
     ) -> CompiledStateGraph<Dynamic> {
+        #[cfg(feature = "restate")]
+        if let Workplace::Restate(server) = &self.workplace {
+            self.services.add_tasks(&graph, server);
+            return graph.executor(server.restate.tasks());
+        }
+        match self.executor(&graph) {
+            Some(executor) => graph.executor(executor),
+            None => graph,
+        }
+    }
+
+    /// Returns an executor whose worker serves the graph, if tasks travel. Services on Restate are only those of
+    /// [`with_tasks`](Self::with_tasks).
+    pub(super) fn executor<S: State>(&self, graph: &CompiledStateGraph<S>) -> Option<AnyExecutor>
+    where
+        S::Update: Serialize + DeserializeOwned,
+    {
         match &self.workplace {
-            Workplace::Parallel | Workplace::Inline => graph,
-            Workplace::Loopback => {
-                let loopback = Loopback::of(&graph);
-                graph.executor(loopback)
-            }
+            Workplace::Parallel | Workplace::Inline => None,
+            Workplace::Loopback => Some(AnyExecutor(Box::new(Loopback::of(graph)))),
             #[cfg(feature = "nats")]
             Workplace::Nats(nats) => {
-                let queue = nats.clone().queue(&graph.topology().name);
-                let (worker, offered) = (langgraph_nats::Worker::new(&graph), queue.clone());
+                let queue = nats.clone().queue(&self.name());
+                let (worker, offered) = (langgraph_nats::Worker::new(graph), queue.clone());
                 // The cases expect that all tasks of a superstep begin.
                 let work = async move { worker.slots(64).serve(&offered).await };
                 self.keep(tokio::spawn(work).abort_handle());
-                graph.executor(queue)
+                Some(AnyExecutor(Box::new(queue)))
             }
             #[cfg(feature = "restate")]
-            Workplace::Restate(server) => {
-                self.services.add_tasks(&graph, server);
-                graph.executor(server.restate.tasks())
-            }
+            Workplace::Restate(_) => None,
         }
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use futures_util::future::join_all;
 use langgraph::policy::RetryPolicy;
 use langgraph::prelude::*;
-use langgraph_functional::{Final, entrypoint, task};
+use langgraph_functional::{Final, Tasks, entrypoint, task};
 use serde_json::Value;
 
 use super::program::{Call, FunctionSpec, Statement, Variables};
@@ -41,29 +41,35 @@ pub(super) async fn workflow(
     Ok(Final::new(done.value).save(done.save))
 }
 
-#[task]
+#[task(anywhere)]
 async fn a(input: Value, cx: &Context) -> Result<Value, NodeError> {
     Ok(run("a", input, None, cx).await?.value)
 }
 
-#[task]
+#[task(anywhere)]
 async fn b(input: Value, cx: &Context) -> Result<Value, NodeError> {
     Ok(run("b", input, None, cx).await?.value)
 }
 
-#[task]
+#[task(anywhere)]
 async fn c(input: Value, cx: &Context) -> Result<Value, NodeError> {
     Ok(run("c", input, None, cx).await?.value)
 }
 
-#[task(retry = RetryPolicy::attempts(3).retry_on(|_| true).immediately())]
+#[task(anywhere, retry = RetryPolicy::attempts(3).retry_on(|_| true).immediately())]
 async fn flaky(input: Value, cx: &Context) -> Result<Value, NodeError> {
     Ok(run("flaky", input, None, cx).await?.value)
 }
 
-#[task(cache)]
+#[task(anywhere, cache)]
 async fn cached(input: Value, cx: &Context) -> Result<Value, NodeError> {
     Ok(run("cached", input, None, cx).await?.value)
+}
+
+/// The tasks, for workers.
+pub(super) fn tasks() -> Tasks {
+    let tasks = Tasks::new().task(a).task(b).task(c);
+    tasks.task(flaky).task(cached)
 }
 
 /// Calls a task. The order of the calls counts, so it begins here and not when the future is polled.

@@ -26,6 +26,20 @@ impl FunctionSpec {
         let task = self.tasks.get(name);
         task.map_or(&self.body, Vec::as_slice)
     }
+
+    /// True if a task calls tasks. In another process these keep no record, and run again.
+    pub(super) fn is_nested(&self) -> bool {
+        self.tasks.values().any(|body| calls(body))
+    }
+}
+
+fn calls(block: &[Statement]) -> bool {
+    block.iter().any(|statement| match statement {
+        Statement::Call(_) | Statement::Each(_) | Statement::Parallel(_) => true,
+        Statement::For(each) => calls(&each.block),
+        Statement::When(when) => calls(&when.then) || calls(&when.otherwise),
+        _ => false,
+    })
 }
 
 /// A statement; its first key says what it does.

@@ -16,10 +16,11 @@ use langgraph_functional::{EntrypointExt as _, TaskState};
 use serde_json::{Value, json};
 
 use super::FunctionSpec;
-use super::interpreter::{Functions, WorkflowState, workflow};
+use super::interpreter::{Functions, WorkflowState, tasks, workflow};
 use crate::parity::case::{Action, CommandSpec, Do, OneOrMany};
 use crate::parity::compare::sorted;
 use crate::parity::kind;
+use crate::parity::workplace::Site;
 use crate::parity::world::World;
 
 /// Compiles the entrypoint of a case, executes its actions, and returns the results in the form of an expectation.
@@ -32,6 +33,7 @@ pub(in super::super) async fn answer(
     spec: &Arc<FunctionSpec>,
     actions: &[Action],
     saver: &Arc<dyn Checkpointer>,
+    site: &Site,
 ) -> Result<Value, String> {
     let functions = Arc::new(Functions {
         spec: Arc::clone(spec),
@@ -40,7 +42,22 @@ pub(in super::super) async fn answer(
     });
     let cache: Arc<dyn NodeCache> = Arc::new(InMemoryCache::new());
     let graph = workflow.compile().map_err(|errors| errors.to_string())?;
-    let graph = graph.resource(Arc::clone(&functions)).resource(cache);
+    let graph = graph
+        .resource(Arc::clone(&functions))
+        .resource(Arc::clone(&cache));
+    let graph = if spec.is_nested() {
+        graph
+    } else {
+        let workers = tasks().compile().map_err(|errors| errors.to_string())?;
+        let workers = workers.resource(Arc::clone(&functions)).resource(cache);
+        match site.executor(&workers) {
+            Some(executor) => {
+                let executor = tasks().executor(executor);
+                graph.resource(Arc::new(executor.map_err(|errors| errors.to_string())?))
+            }
+            None => graph,
+        }
+    };
     let graph = if spec.checkpointer {
         let graph = graph.checkpointer(Arc::clone(saver));
         // As in Python, where a new input drops what is asked.
@@ -236,7 +253,7 @@ fn chunk(event: Event<WorkflowState>) -> Option<Value> {
         }
         EventKind::Inner(inner) => match inner.typed::<TaskState>()? {
             EventKind::Update { node, update, .. } => {
-                let output = |state: &TaskState| state.output.clone();
+                let output = |state: &TaskState| state.output.as_ref()?.to_value().ok();
                 Some(json!({ &*node: written(&update, output) }))
             }
             other => any(other),
