@@ -21,9 +21,9 @@ use langgraph_nats::{Nats, Worker};
 /// Where effects are written down.
 struct Ledger(PathBuf);
 
-/// Writes the item down; returns false if it may be written already.
+/// Writes the item down; returns it, and whether it was written for certain.
 #[task(anywhere)]
-async fn write_down(item: u32, cx: &Context) -> Result<bool, NodeError> {
+async fn write_down(item: u32, cx: &Context) -> Result<(u32, bool), NodeError> {
     let ledger = cx.resource::<Ledger>()?;
     let effect = cx.effect("write down").on_unknown(OnUnknown::Fail);
     let written = effect.run(|_| async {
@@ -34,19 +34,16 @@ async fn write_down(item: u32, cx: &Context) -> Result<bool, NodeError> {
         file.write_all(format!("{item}\n").as_bytes())
     });
     match written.await {
-        Ok(()) => Ok(true),
-        Err(error) if error.is::<UnknownOutcome>() => Ok(false),
+        Ok(()) => Ok((item, true)),
+        Err(error) if error.is::<UnknownOutcome>() => Ok((item, false)),
         Err(error) => Err(error),
     }
 }
 
-/// Returns the items, each with whether it was written for certain.
 #[entrypoint]
 async fn write_all(items: u32, cx: &Context) -> Result<Vec<(u32, bool)>, NodeError> {
-    let calls = (0..items).map(|item| (item, write_down(item).on(cx)));
-    let calls =
-        stream::iter(calls).map(async |(item, call)| Ok::<_, NodeError>((item, call.await?)));
-    calls.buffered(64).try_collect().await
+    let calls = (0..items).map(|item| write_down(item).on(cx));
+    stream::iter(calls).buffered(64).try_collect().await
 }
 
 fn tasks() -> Tasks {
