@@ -1,6 +1,7 @@
 //! Serves graphs to the clients of LangGraph, and the Studio at `/`, without a key and without a
 //! network: `agent` answers questions with tools, `careful` asks before it searches the disk, `essay`
-//! writes with a person, `review` asks a person, `later` waits, `count` and `walk` take time.
+//! writes with a person, `review` asks a person, `later` waits, `count` and `walk` take time, `book` is an
+//! entrypoint with tasks.
 //! `cargo run -p langgraph-server --example serve` listens on 127.0.0.1:2024, or on `PORT`.
 
 mod graphs;
@@ -179,6 +180,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .graph("essay", graphs::essay::graph()?)
         .graph("review", review)
         .graph("later", later)
+        .graph("book", graphs::workflow::graph()?)
         .graph("count", count)
         .graph("walk", walk)
         .serve(address)

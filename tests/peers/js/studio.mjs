@@ -256,6 +256,30 @@ await check("a run is stopped", async () => {
   await until(async () => (await page.locator(".runs .quiet").first().textContent()).startsWith("interrupted"), "the run is interrupted");
 });
 
+await check("the tasks of an entrypoint appear in the picture as they run", async () => {
+  await go("book");
+  assert.equal(await page.locator('[data-node="book:outline"]').count(), 0);
+  await page.getByLabel("Topic").fill("moss");
+  await watch();
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  await page.getByRole("region", { name: "Question" }).waitFor();
+  const { lights } = await seen();
+  for (const wanted of ["book running", "book:outline running", "book:outline done", "book:chapter running", "book:chapter done", "book waiting"]) {
+    assert.ok(lights.includes(wanted), `${wanted} in ${lights}`);
+  }
+  assert.equal(await page.locator('[data-node="book:bind"]').count(), 0, "it has not run");
+  assert.equal(await page.locator('[data-step="book:chapter"]').count(), 2);
+  const edges = await page.locator(".react-flow__edge").evaluateAll((edges) => edges.map((edge) => edge.dataset.id ?? ""));
+  assert.ok(edges.length >= 4, `${edges}`);
+  assert.equal(await page.getByRole("button", { name: "Pause before chapter" }).count(), 0);
+  await accessible("tasks in the picture");
+  await shot("tasks");
+  await page.getByRole("button", { name: "Close the subgraph book" }).click();
+  assert.equal(await page.locator('[data-node="book:outline"]').count(), 0);
+  await page.getByRole("button", { name: "Open the subgraph book" }).click();
+  await page.locator('[data-node="book:chapter"]').waitFor();
+});
+
 await check("a node that fails is shown with its error", async () => {
   await go("review");
   await page.getByLabel("text").fill("hello");

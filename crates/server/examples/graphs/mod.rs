@@ -3,5 +3,6 @@
 pub(crate) mod careful;
 pub(crate) mod essay;
 mod typing;
+pub(crate) mod workflow;
 
 pub(crate) use typing::Typing;

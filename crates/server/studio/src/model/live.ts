@@ -14,6 +14,9 @@ export interface Step {
   status: StepStatus;
   startedAt: number | null;
   endedAt: number | null;
+  /** The numbers of the events of its begin and its end. */
+  begun: number;
+  ended: number | null;
   input?: Json;
   result?: Json;
   error?: string;
@@ -94,6 +97,8 @@ function task(live: Live, data: Fields, around: string[]): Live {
       status: "running",
       startedAt: Date.now(),
       endedAt: null,
+      begun: live.events,
+      ended: null,
       input: data.input,
       interrupts: [],
       custom: [],
@@ -104,7 +109,7 @@ function task(live: Live, data: Fields, around: string[]): Live {
   const interrupts = (data.interrupts ?? []) as unknown as Interrupt[];
   const error = errorOf(data.error);
   const status: StepStatus = error ? "failed" : interrupts.length ? "waiting" : "done";
-  const step: Step = { ...known, status, endedAt: Date.now(), result: data.result, interrupts, ...(error ? { error } : {}) };
+  const step: Step = { ...known, status, endedAt: Date.now(), ended: live.events, result: data.result, interrupts, ...(error ? { error } : {}) };
   return { ...live, steps: replaced(live.steps, index, step) };
 }
 
@@ -221,6 +226,8 @@ export function stepsOf(history: Snapshot[], end = history.length - 1): Step[] {
         status: error && last ? "failed" : waits ? "waiting" : last ? "stopped" : "done",
         startedAt: null,
         endedAt: null,
+        begun: 0,
+        ended: 0,
         ...(task.result === null || task.result === undefined ? {} : { result: task.result }),
         ...(error ? { error } : {}),
         interrupts: task.interrupts,

@@ -3,6 +3,8 @@ import type { ReactNode } from "react";
 import { Background, BackgroundVariant, BaseEdge, EdgeLabelRenderer, Handle, Panel, Position, ReactFlow, ReactFlowProvider, useReactFlow, useStore } from "@xyflow/react";
 import type { Edge, EdgeProps, Node, NodeProps } from "@xyflow/react";
 import type { Direction } from "../model/drawing";
+import type { Follows } from "../model/course";
+import { courseOf, withCourse } from "../model/course";
 import { place } from "../model/drawing";
 import { lineage, idOf } from "../model/history";
 import type { Step } from "../model/live";
@@ -289,11 +291,24 @@ function Spoken({ lit }: { lit: Map<string, Lit> }) {
 function Picture() {
   const state = useStudio((state) => state);
   const { drawn, open, direction, breaks } = state;
-  const layout = useMemo(() => (drawn ? place(drawn, open, direction) : null), [drawn, open, direction]);
+  const steps = state.selected === null ? state.live?.steps : undefined;
+  const course = JSON.stringify(drawn && steps ? courseOf(drawn, steps) : []);
+  const layout = useMemo(() => {
+    if (!drawn) return null;
+    const follows = JSON.parse(course) as Follows[];
+    const opened = new Set(open);
+    // A node whose tasks appear is open until it is closed.
+    for (const { around } of follows) {
+      if (open.has(around)) opened.delete(around);
+      else opened.add(around);
+    }
+    return place(withCourse(drawn, follows), opened, direction);
+  }, [drawn, course, open, direction]);
   const lit = useMemo(() => lights(state), [state.live, state.selected, state.history, state.drawn]);
 
   const nodes = useMemo<GraphNode[]>(() => {
     if (!layout) return [];
+    const known = new Set(drawn?.nodes.map((node) => node.id));
     return layout.nodes.map((node) => {
       let own = lit.get(node.id) ?? IDLE;
       if (node.kind === "closed") {
@@ -325,12 +340,13 @@ function Picture() {
           direction,
           before: breaks.before.includes(node.id),
           after: breaks.after.includes(node.id),
-          pausable: !ends,
+          // Tasks of an entrypoint have no pauses.
+          pausable: !ends && known.has(node.id),
           inner: node.parent !== null,
         },
       };
     });
-  }, [layout, lit, breaks, direction]);
+  }, [layout, drawn, lit, breaks, direction]);
 
   const edges = useMemo<Edge<EdgeData>[]>(() => {
     if (!layout) return [];
