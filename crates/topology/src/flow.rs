@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::algo::{Components, Lines, Table, reach};
 use crate::names::Names;
-use crate::{NodeName, Topology};
+use crate::{EdgeBound, NodeName, Topology};
 
 /// The vertex where every run starts.
 pub const START: usize = 0;
@@ -26,6 +26,8 @@ pub struct Flow {
     pub branches: Vec<(usize, Option<Vec<FlowArm>>)>,
     /// Jumps of the nodes themselves; `None` if the node may name any node.
     pub gotos: Vec<(usize, Option<Vec<usize>>)>,
+    /// Bounds of edges: source, target, and how often. The other edges contain the ways out.
+    pub bounds: Vec<(usize, usize, u32)>,
 }
 
 /// One answer of a router.
@@ -80,6 +82,12 @@ impl<'a> Analysis<'a> {
             }
         }
         flow.gotos = names.gotos();
+        for bound in &topology.edge_bounds {
+            if let (Some(from), Some(to)) = (names.source(&bound.from), names.target(&bound.to)) {
+                flow.bounds.push((from, to, bound.at_most));
+                flow.leave(from, to, &names.exits(bound));
+            }
+        }
         let lines = lines_of(&flow, true);
         Self {
             topology,
@@ -95,6 +103,21 @@ impl<'a> Analysis<'a> {
     /// Returns the vertices of the nodes.
     pub(crate) fn nodes(&self) -> Range<usize> {
         NODES..NODES + self.flow.nodes
+    }
+
+    /// Returns the edges that may be followed, without those that have a bound.
+    pub(crate) fn unbounded_lines(&self) -> Lines {
+        let (lines, bounds) = (&self.lines, &self.flow.bounds);
+        let mut all = Vec::new();
+        for from in 0..lines.size() {
+            for to in lines.from(from) {
+                let mut bounds = bounds.iter();
+                if !bounds.any(|bound| (bound.0, bound.1) == (from, *to)) {
+                    all.push((from, *to));
+                }
+            }
+        }
+        Lines::new(lines.size(), &all)
     }
 
     /// Returns the topology's index of a branch of the flow.
@@ -145,6 +168,22 @@ impl<'a> Numbers<'a> {
         }
     }
 
+    /// Returns the exits of a bound: its own, and that of the edge to it, and so on.
+    fn exits(&self, bound: &EdgeBound) -> Vec<usize> {
+        let mut exits = Vec::new();
+        let mut next = bound.exit.as_ref();
+        while let Some(exit) = next {
+            let Some(vertex) = self.target(exit).filter(|vertex| !exits.contains(vertex)) else {
+                break;
+            };
+            exits.push(vertex);
+            let mut bounds = self.topology.edge_bounds.iter();
+            let bound = bounds.find(|other| other.from == bound.from && other.to == *exit);
+            next = bound.and_then(|bound| bound.exit.as_ref());
+        }
+        exits
+    }
+
     fn sources(&self, names: &[NodeName]) -> Vec<usize> {
         let mut sources = Vec::new();
         for name in names {
@@ -193,6 +232,46 @@ impl<'a> Numbers<'a> {
     }
 }
 
+impl Flow {
+    /// Adds the ways out of a bounded edge: where the bound is reached, an exit takes the place of the target.
+    fn leave(&mut self, from: usize, to: usize, exits: &[usize]) {
+        if exits.is_empty() {
+            return;
+        }
+        for (source, arms) in &mut self.branches {
+            if let (true, Some(arms)) = (*source == from, arms) {
+                let mut ways = Vec::new();
+                for arm in arms.iter_mut().filter(|arm| arm.targets.contains(&to)) {
+                    if arm.map {
+                        // Items beyond the bound take an exit beside the others.
+                        arm.targets.extend(exits);
+                    } else {
+                        ways.extend(exits.iter().map(|exit| arm.with(to, *exit)));
+                    }
+                }
+                arms.append(&mut ways);
+            }
+        }
+        for (source, targets) in &mut self.gotos {
+            if let (true, Some(targets)) = (*source == from, targets)
+                && targets.contains(&to)
+            {
+                targets.extend(exits);
+            }
+        }
+        // An edge without a condition has one now.
+        if self.edges.contains(&(from, to)) {
+            self.edges.retain(|edge| *edge != (from, to));
+            let arm = FlowArm {
+                targets: vec![to],
+                map: false,
+            };
+            let ways = exits.iter().map(|exit| arm.with(to, *exit)).collect();
+            self.branches.push((from, Some([vec![arm], ways].concat())));
+        }
+    }
+}
+
 /// Returns every edge that may be followed. The vertex after the nodes means "anywhere".
 pub(crate) fn lines_of(flow: &Flow, with_joins: bool) -> Lines {
     let anywhere = NODES + flow.nodes;
@@ -232,6 +311,16 @@ pub(crate) fn lines_of(flow: &Flow, with_joins: bool) -> Lines {
 }
 
 impl FlowArm {
+    /// Returns the arm with another target in the place of one of its own.
+    fn with(&self, from: usize, to: usize) -> Self {
+        let mut targets = self.targets.clone();
+        for target in targets.iter_mut().filter(|target| **target == from) {
+            *target = to;
+        }
+        let map = false;
+        Self { targets, map }
+    }
+
     /// Returns the targets of the arm; an arm without targets ends the branch.
     pub(crate) fn ends(&self) -> &[usize] {
         if self.targets.is_empty() {

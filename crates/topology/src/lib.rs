@@ -25,9 +25,13 @@
 //! assert_eq!((problems(&graph), lints(&graph)), (vec![], vec![]));
 //! ```
 
+#[cfg(feature = "bounds")]
+mod bounds;
 mod breakpoints;
+mod calls;
 #[cfg(feature = "draw")]
 pub mod draw;
+mod edge_bound;
 mod fingerprint;
 mod lint;
 #[cfg(feature = "lock")]
@@ -56,6 +60,10 @@ pub mod similar;
 #[doc(hidden)]
 pub mod together;
 
+#[cfg(feature = "bounds")]
+pub use bounds::{Bounds, Unbounded, UnboundedReason, WorstCalls};
+pub use calls::Calls;
+pub use edge_bound::EdgeBound;
 pub use lint::{Lint, lints};
 #[doc(hidden)]
 pub use message_debug::fmt_message;

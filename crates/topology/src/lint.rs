@@ -307,11 +307,15 @@ impl Lint {
                 nodes: names(nodes),
             },
             Rule::AliasTaken
+            | Rule::BoundWithoutEdge
+            | Rule::DuplicateBound { .. }
             | Rule::DuplicateNode { .. }
             | Rule::DuplicateTarget { .. }
             | Rule::EmptyJoin
             | Rule::EmptyName
             | Rule::EndAsSource
+            | Rule::EndlessCycle { .. }
+            | Rule::EndlessMap
             | Rule::NoEntryPoint
             | Rule::ReservedCharacter { .. }
             | Rule::ReservedName

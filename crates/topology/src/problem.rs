@@ -132,6 +132,22 @@ pub enum CompilationError {
         worker: NodeName,
     },
 
+    /// A bound is that of an edge that was never added.
+    BoundWithoutEdge {
+        /// The source of the edge.
+        from: NodeName,
+        /// The target of the edge.
+        to: NodeName,
+    },
+
+    /// An edge has two bounds.
+    DuplicateBound {
+        /// The source of the edge.
+        from: NodeName,
+        /// The target of the edge.
+        to: NodeName,
+    },
+
     /// A lint, if lints are denied.
     Lint(Lint),
 }
@@ -145,6 +161,8 @@ impl CompilationError {
                 | Self::UnknownInterruptNode { .. }
                 | Self::UnknownAliasNode { .. }
                 | Self::AliasTaken { .. }
+                | Self::BoundWithoutEdge { .. }
+                | Self::DuplicateBound { .. }
         )
     }
 }
@@ -226,6 +244,15 @@ impl fmt::Display for CompilationError {
                 f,
                 "`{worker}` takes an item, and the edge from `{from}` has none to give; \
                  start it with a map or a send"
+            ),
+            Self::BoundWithoutEdge { from, to } => write!(
+                f,
+                "the edge from `{from}` to `{to}` has a bound, and there is no such edge to a node; add it, \
+                 or remove the bound"
+            ),
+            Self::DuplicateBound { from, to } => write!(
+                f,
+                "the edge from `{from}` to `{to}` has two bounds; remove one"
             ),
             Self::Lint(lint) => lint.fmt(f),
         }
@@ -361,7 +388,7 @@ pub fn check(
 }
 
 /// Returns everything that prevents a graph from running, in a fixed order: names, impossible
-/// edges, unknown sources, the entry point, unknown targets, breakpoints, workers.
+/// edges, unknown sources, the entry point, unknown targets, breakpoints, workers, bounds.
 ///
 /// # Examples
 ///
@@ -392,6 +419,8 @@ pub fn problems(topology: &Topology) -> Vec<CompilationError> {
         rules::unknown_target(topology),
         rules::unknown_interrupt_node(topology),
         rules::worker_without_item(topology),
+        rules::bound_without_edge(topology),
+        rules::duplicate_bound(topology),
     ];
     let mut problems = Vec::new();
     for finding in found.iter().flatten() {
@@ -413,6 +442,11 @@ fn in_words(
         At::Alias(alias) => aliases.get(*alias).cloned(),
         _ => None,
     };
+    let bounded = match at {
+        At::Exit(bound) => topology.edge_bounds.get(*bound),
+        _ => None,
+    };
+    let bounded = bounded.map(|bound| (bound.from.clone(), bound.to.clone()));
     Some(match rule {
         Rule::EmptyName => CompilationError::EmptyName,
         Rule::ReservedName => CompilationError::ReservedName {
@@ -482,6 +516,14 @@ fn in_words(
             from: from?.clone(),
             worker: to?.clone(),
         },
+        Rule::BoundWithoutEdge => {
+            let (from, to) = bounded?;
+            CompilationError::BoundWithoutEdge { from, to }
+        }
+        Rule::DuplicateBound { .. } => {
+            let (from, to) = bounded?;
+            CompilationError::DuplicateBound { from, to }
+        }
         Rule::CycleWithoutExit { .. }
         | Rule::DeadEnd
         | Rule::DuplicateEdge { .. }
@@ -489,6 +531,8 @@ fn in_words(
         | Rule::DuplicateJoinSource { .. }
         | Rule::DuplicateTarget { .. }
         | Rule::EmptyGraph
+        | Rule::EndlessCycle { .. }
+        | Rule::EndlessMap
         | Rule::JoinOnExclusiveArms { .. }
         | Rule::JoinOnOwnDownstream
         | Rule::ParallelWrites { .. }

@@ -7,6 +7,7 @@
 use crate::{Breakpoints, NodeName, Topology};
 
 mod aliases;
+mod bounds;
 mod cycles;
 mod joins;
 mod lines;
@@ -19,6 +20,7 @@ mod unknown;
 
 pub use crate::flow::Analysis;
 pub use aliases::{alias_taken, unknown_alias_node};
+pub use bounds::{bound_without_edge, duplicate_bound, endless};
 pub use cycles::cycle_without_exit;
 pub use joins::{join_on_exclusive_arms, join_on_own_downstream};
 pub use lines::{
@@ -55,6 +57,8 @@ impl Finding {
 pub enum Rule {
     /// An alias already belongs to another node.
     AliasTaken,
+    /// A bound is that of an edge that does not exist.
+    BoundWithoutEdge,
     /// A run that enters a cycle never leaves it.
     CycleWithoutExit {
         /// The nodes of the cycle, in order.
@@ -62,6 +66,11 @@ pub enum Rule {
     },
     /// A node has no successor, not even END.
     DeadEnd,
+    /// An edge has a second bound.
+    DuplicateBound {
+        /// Its first one.
+        first: usize,
+    },
     /// An edge exists twice. A join of one node is an edge.
     DuplicateEdge {
         /// Its first occurrence: an edge or a join.
@@ -95,6 +104,13 @@ pub enum Rule {
     EmptyName,
     /// An edge starts at END.
     EndAsSource,
+    /// Nothing bounds how often a cycle is run.
+    EndlessCycle {
+        /// The nodes of the cycle, in order.
+        cycle: Vec<usize>,
+    },
+    /// Nothing bounds how many items a map starts. The finding is at the worker.
+    EndlessMap,
     /// A join waits for several nodes, but a decision that happens once starts only one of them.
     /// The finding is at the second of them.
     JoinOnExclusiveArms {
@@ -177,6 +193,8 @@ pub enum At {
         /// The target in it.
         target: usize,
     },
+    /// A bound of an edge: the edge from its source to its exit.
+    Exit(usize),
     /// A breakpoint before a node.
     InterruptBefore(usize),
     /// A breakpoint after a node.
@@ -195,6 +213,7 @@ impl At {
             }
             Self::Node(node) => &topology.nodes.get(node)?.name,
             Self::Edge(edge) => &topology.edges.get(edge)?.from,
+            Self::Exit(bound) => &topology.edge_bounds.get(bound)?.from,
             Self::Join(join, JoinPart::Source(source)) => {
                 topology.joins.get(join)?.sources.get(source)?
             }
@@ -219,6 +238,7 @@ impl At {
             | Self::Destinations(_)
             | Self::Alias(_) => None,
             Self::Edge(edge) => Some(&topology.edges.get(edge)?.to),
+            Self::Exit(bound) => topology.edge_bounds.get(bound)?.exit.as_ref(),
             Self::Join(join, _) => Some(&topology.joins.get(join)?.target),
             Self::Answer {
                 branch,

@@ -6,6 +6,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::{Calls, EdgeBound};
+
 /// The name of a node. Cheap to clone.
 pub type NodeName = Arc<str>;
 
@@ -32,6 +34,12 @@ pub struct Topology {
     pub branches: Vec<Branch>,
     /// The declared jump targets of nodes (`planner => goto [a, END]`).
     pub destinations: Vec<Destinations>,
+    /// How often runs follow edges, where that is bounded.
+    #[cfg_attr(
+        feature = "serde",
+        serde(default, skip_serializing_if = "Vec::is_empty")
+    )]
+    pub edge_bounds: Vec<EdgeBound>,
     /// The fields of the state, as far as they are known before a run.
     #[cfg_attr(feature = "serde", serde(default))]
     pub fields: Vec<FieldInfo>,
@@ -177,6 +185,12 @@ pub struct NodeInfo {
         serde(default, skip_serializing_if = "Vec::is_empty")
     )]
     pub keys: Vec<KeyInfo>,
+    /// What it declares to call.
+    #[cfg_attr(
+        feature = "serde",
+        serde(default, skip_serializing_if = "Calls::is_empty")
+    )]
+    pub calls: Calls,
     /// The type of a worker's item, without modules; empty if it is unknown.
     #[cfg_attr(
         feature = "serde",
@@ -204,6 +218,7 @@ impl NodeInfo {
             docs: None,
             aliases: Vec::new(),
             keys: Vec::new(),
+            calls: Calls::default(),
             item: String::new(),
             metadata: BTreeMap::new(),
             tags: Vec::new(),

@@ -10,6 +10,8 @@ pub(crate) struct Graph {
     pub(crate) state: Option<Type>,
     /// `crate = …;`, for a runtime crate under another name.
     pub(crate) root: Option<Path>,
+    /// `#![bounded]`: every loop and every map has a bound.
+    pub(crate) bounded: bool,
     /// The `let`s, in order.
     pub(crate) lets: Vec<Let>,
     /// The decisions with a name, in order.
@@ -79,6 +81,8 @@ pub(crate) enum Stage {
     End(ExprPath),
     /// A node.
     Node(ExprPath),
+    /// `node at_most 5 else exit`
+    Bounded(Box<Bounded>),
     /// `a | b`
     AnyOf(AnyOf),
     /// `[chain, …]`
@@ -91,6 +95,21 @@ pub(crate) enum Stage {
     Goto(GotoSyntax),
     /// `for pat in items { worker(item) }`
     For(Box<For>),
+}
+
+/// A node, with the bound of the edge that leads to it.
+pub(crate) struct Bounded {
+    pub(crate) node: ExprPath,
+    pub(crate) bound: BoundSyntax,
+}
+
+/// `at_most 5 else exit`
+pub(crate) struct BoundSyntax {
+    /// `at_most`
+    pub(crate) keyword: Span,
+    pub(crate) at_most: u32,
+    /// A node or END.
+    pub(crate) exit: Option<Stage>,
 }
 
 /// `a | b`: what follows comes after each of them.
@@ -161,11 +180,12 @@ pub(crate) struct For {
     pub(crate) rest: Vec<Stage>,
 }
 
-/// `worker(item)`
+/// `worker(item) at_most 10 else exit`
 pub(crate) struct Worker {
     pub(crate) path: ExprPath,
     pub(crate) paren: token::Paren,
     pub(crate) item: Expr,
+    pub(crate) bound: Option<BoundSyntax>,
 }
 
 impl Stage {
@@ -174,7 +194,7 @@ impl Stage {
         match self {
             Self::Start(_) => "START",
             Self::End(_) => "END",
-            Self::Node(_) => "a node",
+            Self::Node(_) | Self::Bounded(_) => "a node",
             Self::AnyOf(_) => "a list",
             Self::Group(_) => "a group",
             Self::Named(_) => "a decision",
@@ -193,6 +213,7 @@ impl Stage {
     pub(crate) fn span(&self) -> Span {
         match self {
             Self::Start(path) | Self::End(path) | Self::Node(path) => name_span(path),
+            Self::Bounded(bounded) => name_span(&bounded.node),
             Self::AnyOf(list) => list.members.first().map_or(list.bar, Self::span),
             Self::Group(group) => group.bracket.span.join(),
             Self::Named(name) => name.span(),

@@ -19,17 +19,30 @@ use langgraph_topology::flow::{END, START};
 use langgraph_topology::rules::{self, Analysis, At};
 use langgraph_topology::similar::did_you_mean;
 
+mod bounds;
 mod reach;
 mod twice;
+
+use bounds::{bound_of_no_edge, duplicate_bound};
+
+/// What the rules need beside the chains.
+pub(crate) struct Written<'a> {
+    /// The `let`s, in order.
+    pub(crate) lets: &'a [Let],
+    /// True if a part did not parse.
+    pub(crate) broken: bool,
+    /// True for `#![bounded]`.
+    pub(crate) bounded: bool,
+}
 
 /// Reports every mistake in the edges of a graph. `first` is the first token of the macro.
 pub(crate) fn check(
     model: &Model,
-    lets: &[Let],
+    written: &Written<'_>,
     first: Option<Span>,
-    broken: bool,
     errors: &mut Errors,
 ) {
+    let (lets, broken) = (written.lets, written.broken);
     let graph = model.topology();
     reserved_name(model, &graph, errors);
     duplicate_node(model, &graph, errors);
@@ -43,6 +56,8 @@ pub(crate) fn check(
     goto_after_start(model, errors);
     map_in_group(model, errors);
     list_after_arrow(model, errors);
+    bound_of_no_edge(model, errors);
+    duplicate_bound(model, &graph, errors);
     twice_in_list(model, errors);
     worker_without_item(model, &graph, errors);
     // A part that did not parse may hold the missing edge.
@@ -61,6 +76,9 @@ pub(crate) fn check(
         reach::dead_end(model, &analysis, errors);
         reach::cycle_without_exit(model, &analysis, errors);
         reach::stuck_join(model, &analysis, errors);
+        if written.bounded && errors.is_empty() {
+            bounds::endless(model, &graph, &analysis, errors);
+        }
     }
 }
 

@@ -70,6 +70,7 @@ pub(crate) fn expand(
     let joins = printer.joins();
     let switches = model.switches.iter().map(|switch| printer.switch(switch));
     let gotos = printer.gotos();
+    let bounds = printer.bounds();
     let writes = printer.writes();
     let undeclared_gotos = printer.undeclared_gotos();
     let answers = printer.answers();
@@ -98,6 +99,7 @@ pub(crate) fn expand(
         #(#switches)*
         #gotos
         #undeclared_gotos
+        #bounds
         #errors
         #graph
     };
@@ -254,6 +256,20 @@ impl Printer<'_> {
             quote!((#from, #to))
         });
         quote!(#private::add_edges(&mut #graph, &[#(#edges),*]);)
+    }
+
+    fn bounds(&self) -> TokenStream {
+        if self.model.bounds.is_empty() {
+            return TokenStream::new();
+        }
+        let (private, graph) = (private_at(Span::mixed_site()), graph());
+        let bounds = self.model.edge_bounds().map(|(bound, from)| {
+            let (from, to) = (self.name(from.vertex), self.name(bound.to.vertex));
+            let (at_most, exit) = (bound.at_most, bound.exit.map(|exit| self.name(exit.vertex)));
+            let exit = exit.unwrap_or_default();
+            quote!((#from, #to, #at_most, #exit))
+        });
+        quote!(#private::add_bounds(&mut #graph, &[#(#bounds),*]);)
     }
 
     fn joins(&self) -> TokenStream {

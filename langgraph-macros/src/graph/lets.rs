@@ -121,6 +121,10 @@ fn of_stages(stages: &[Stage], used: &mut BTreeSet<String>) {
         match stage {
             Stage::Start(_) | Stage::End(_) => {}
             Stage::Node(path) => of_path(path, used),
+            Stage::Bounded(bounded) => {
+                of_path(&bounded.node, used);
+                of_stages(bounded.bound.exit.as_slice(), used);
+            }
             Stage::Named(name) => {
                 used.insert(name.unraw().to_string());
             }
@@ -132,6 +136,8 @@ fn of_stages(stages: &[Stage], used: &mut BTreeSet<String>) {
                 of_tokens(each.items.to_token_stream(), used);
                 if let Some(worker) = &each.worker {
                     of_path(&worker.path, used);
+                    let bound = worker.bound.iter();
+                    bound.for_each(|bound| of_stages(bound.exit.as_slice(), used));
                     of_tokens(worker.item.to_token_stream(), used);
                 }
                 of_stages(&each.rest, used);

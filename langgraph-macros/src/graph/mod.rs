@@ -25,7 +25,12 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
     let first = chain.map(ast::Stage::span).or(graph.first);
     let decisions = named::mentions(&graph.decisions);
     let model = model::Model::new(graph.chains, graph.decisions);
-    check::check(&model, &graph.lets, first, graph.broken, &mut errors);
+    let written = check::Written {
+        lets: &graph.lets,
+        broken: graph.broken,
+        bounded: graph.bounded,
+    };
+    check::check(&model, &written, first, &mut errors);
     let root = graph.root.map_or_else(paths::root, paths::Root::given);
     let graph = expand::Frame {
         state: graph.state.as_ref(),

@@ -25,6 +25,7 @@ pub(crate) struct Model {
     pub(crate) joins: Vec<Join>,
     pub(crate) switches: Vec<Switch>,
     pub(crate) gotos: Vec<Goto>,
+    pub(crate) bounds: Vec<Bound>,
     /// Misplaced stages.
     pub(crate) slips: Vec<Slip>,
     /// The mention of each END before an arrow, and the name after the arrow.
@@ -113,6 +114,24 @@ pub(crate) struct Goto {
     pub(crate) targets: Vec<Place>,
 }
 
+/// `=> to at_most 5 else exit`
+pub(crate) struct Bound {
+    pub(crate) from: BoundSource,
+    pub(crate) to: Place,
+    /// `at_most`
+    pub(crate) keyword: Span,
+    pub(crate) at_most: u32,
+    pub(crate) exit: Option<Place>,
+}
+
+/// Where a bounded edge starts.
+pub(crate) enum BoundSource {
+    /// At these places.
+    Places(Vec<Place>),
+    /// At the places before the switch of that number.
+    Switch(usize),
+}
+
 /// A misplaced stage.
 pub(crate) enum Slip {
     /// END at the end of a chain in a group with a successor.
@@ -137,6 +156,8 @@ pub(crate) enum Slip {
     ListAfterArrow { at: Span },
     /// A name that is twice in a list of sources.
     TwiceInList { at: Span, first: Span, name: String },
+    /// A bound of a node that no single edge leads to.
+    BoundOfNoEdge { at: Span, group: bool },
     /// A `for` beside other targets of one arm.
     MapInGroup { at: Span },
 }
@@ -206,7 +227,29 @@ impl Model {
         topology.joins = joins.collect();
         topology.branches = branches.collect();
         topology.destinations = destinations.collect();
+        let bounds = self.edge_bounds().map(|(bound, from)| {
+            let edge = data::EdgeBound::new(name(from), name(&bound.to), bound.at_most);
+            match &bound.exit {
+                Some(exit) => edge.or_else(name(exit)),
+                None => edge,
+            }
+        });
+        topology.edge_bounds = bounds.collect();
         topology
+    }
+
+    /// Returns the bounds of the graph: one per source.
+    pub(crate) fn edge_bounds(&self) -> impl Iterator<Item = (&Bound, &Place)> {
+        self.bounds.iter().flat_map(|bound| {
+            let places = match &bound.from {
+                BoundSource::Places(places) => places.as_slice(),
+                BoundSource::Switch(number) => {
+                    let switch = self.switches.get(*number);
+                    switch.map_or(&[][..], |switch| switch.sources.as_slice())
+                }
+            };
+            places.iter().map(move |place| (bound, place))
+        })
     }
 
     /// Returns the branches of the graph: one per source of a decision.
@@ -229,6 +272,7 @@ impl Model {
                 self.joins.get(join)?.sources.get(source).copied()
             }
             At::Branch(branch) => Some(self.branch(branch)?.1),
+            At::Exit(bound) => Some(*self.edge_bounds().nth(bound)?.1),
             At::Destinations(goto) => Some(self.gotos.get(goto)?.source),
             _ => None,
         }
@@ -239,6 +283,7 @@ impl Model {
         match at {
             At::Edge(edge) => Some(self.edges.get(edge)?.to),
             At::Join(join, _) => Some(self.joins.get(join)?.target),
+            At::Exit(bound) => self.edge_bounds().nth(bound)?.0.exit,
             At::Answer {
                 branch,
                 arm,

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
+use syn::ExprPath;
 use syn::ext::IdentExt as _;
 
 use super::ast::{Chain, Decision, Graph, Stage};
@@ -117,6 +118,14 @@ fn of_stages(stages: &[Stage], uses: &mut BTreeMap<String, Use>) {
                     only_nodes(member, uses);
                 }
             }
+            Stage::Bounded(bounded) => {
+                only_node(&bounded.node, uses);
+                bounded
+                    .bound
+                    .exit
+                    .iter()
+                    .for_each(|exit| only_nodes(exit, uses));
+            }
             Stage::Group(group) => {
                 for chain in &group.chains {
                     of_stages(&chain.stages, uses);
@@ -132,7 +141,13 @@ fn of_stages(stages: &[Stage], uses: &mut BTreeMap<String, Use>) {
                     only_nodes(target, uses);
                 }
             }
-            Stage::For(each) => of_stages(&each.rest, uses),
+            Stage::For(each) => {
+                let worker = each.worker.as_ref();
+                let bound = worker.and_then(|worker| worker.bound.as_ref());
+                let exit = bound.and_then(|bound| bound.exit.as_ref());
+                exit.into_iter().for_each(|exit| only_nodes(exit, uses));
+                of_stages(&each.rest, uses);
+            }
             Stage::Start(_) | Stage::End(_) | Stage::Named(_) => {}
         }
     }
@@ -140,8 +155,13 @@ fn of_stages(stages: &[Stage], uses: &mut BTreeMap<String, Use>) {
 
 /// Records a mention where only a node can stand.
 fn only_nodes(stage: &Stage, uses: &mut BTreeMap<String, Use>) {
-    if let Stage::Node(path) = stage
-        && let Some(name) = path.path.get_ident()
+    if let Stage::Node(path) = stage {
+        only_node(path, uses);
+    }
+}
+
+fn only_node(path: &ExprPath, uses: &mut BTreeMap<String, Use>) {
+    if let Some(name) = path.path.get_ident()
         && let Some(found) = uses.get_mut(&name.unraw().to_string())
     {
         found.inside.push(name.clone());

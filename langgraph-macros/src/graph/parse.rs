@@ -15,6 +15,7 @@ use self::tokens::{
 use super::ast::{Chain, Graph, Stage};
 use crate::diag::{Errors, last_span};
 
+mod bounds;
 mod decisions;
 mod lets;
 mod options;
@@ -113,6 +114,8 @@ impl Reader<'_> {
                     Ok(root) => graph.root = Some(root),
                     Err(Reported) => skip_past_semicolon(input),
                 }
+            } else if input.peek(Token![#]) && input.peek2(Token![!]) {
+                graph.bounded |= self.attribute(input);
             } else if input.peek(Token![let]) || input.peek(Token![#]) {
                 let statement = self.let_statement(input);
                 graph.lets.push(statement);
@@ -247,6 +250,7 @@ impl Reader<'_> {
         loop {
             let stage = self.stage(input)?;
             let stage = self.any_of(input, stage)?;
+            let stage = self.bounded(input, stage)?;
             let decides = stage.decides().then(|| stage.kind());
             chain.stages.push(stage);
             let slipped = self.errors.len();

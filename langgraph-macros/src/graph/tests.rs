@@ -33,6 +33,7 @@ fn read_tokens(tokens: TokenStream) -> Read {
     lets::find_unused(&mut graph);
     let Graph {
         state,
+        bounded,
         lets,
         decisions,
         chains,
@@ -49,7 +50,12 @@ fn read_tokens(tokens: TokenStream) -> Read {
     );
     let mentions = named::mentions(&decisions);
     let model = Model::new(chains, decisions);
-    check::check(&model, &lets, first, broken, &mut errors);
+    let written = check::Written {
+        lets: &lets,
+        broken,
+        bounded,
+    };
+    check::check(&model, &written, first, &mut errors);
     let root = root.map_or_else(crate::paths::root, crate::paths::Root::given);
     let frame = expand::Frame {
         state: state.as_ref(),

@@ -1,14 +1,15 @@
 //! The options of `#[node(…)]`.
 
 use proc_macro2::TokenStream;
+use syn::meta::ParseNestedMeta;
 use syn::punctuated::Punctuated;
-use syn::{Ident, LitStr, Token, Type};
+use syn::{Ident, LitInt, LitStr, Token, Type};
 
 use crate::diag::{Errors, suggestion};
 use crate::paths::Root;
 use langgraph_topology::similar::did_you_mean;
 
-const KEYS: [&str; 5] = ["writes", "alias", "interrupts", "state", "crate"];
+const KEYS: [&str; 6] = ["writes", "alias", "interrupts", "calls", "state", "crate"];
 /// Options that are methods of the node, not options of the attribute.
 const METHODS: [&str; 5] = ["retry", "timeout", "defer", "metadata", "tag"];
 
@@ -21,6 +22,8 @@ pub(super) struct NodeOptions {
     pub(super) aliases: Vec<LitStr>,
     /// The word `interrupts`, if the function declares that it may interrupt.
     pub(super) interrupts: Option<Ident>,
+    /// `calls(model = 1, tool = 3)`
+    pub(super) calls: Option<Calls>,
     /// True if `writes` did not parse. The function's return type may then not be a valid output,
     /// and that is not another mistake.
     pub(super) writes_unread: bool,
@@ -40,6 +43,14 @@ impl NodeOptions {
                 options.aliases.push(meta.value()?.parse()?);
             } else if meta.path.is_ident("interrupts") {
                 options.interrupts = meta.path.get_ident().cloned();
+            } else if meta.path.is_ident("calls") {
+                let mut calls = Calls::default();
+                let word = meta.path.get_ident().cloned();
+                meta.parse_nested_meta(|called| calls.read(&called))?;
+                if calls.model == 0 && calls.tool == 0 {
+                    return Err(meta.error("expected what it calls, such as `calls(model)`"));
+                }
+                options.calls = Some(Calls { word, ..calls });
             } else if meta.path.is_ident("state") {
                 options.state = Some(meta.value()?.parse()?);
             } else if meta.path.is_ident("writes") {
@@ -90,6 +101,33 @@ impl NodeOptions {
             || self.writes_unread
             || !self.aliases.is_empty()
             || self.interrupts.is_some()
+            || self.calls.is_some()
+    }
+}
+
+/// What a run of the node calls.
+#[derive(Default)]
+pub(super) struct Calls {
+    /// The word `calls`.
+    pub(super) word: Option<Ident>,
+    pub(super) model: u32,
+    pub(super) tool: u32,
+}
+
+impl Calls {
+    /// Reads `model`, or `model = 2`.
+    fn read(&mut self, called: &ParseNestedMeta<'_>) -> syn::Result<()> {
+        let count = match called.path.get_ident().map(Ident::to_string).as_deref() {
+            Some("model") => &mut self.model,
+            Some("tool") => &mut self.tool,
+            _ => return Err(called.error("expected `model` or `tool`, such as `calls(model)`")),
+        };
+        *count = if called.input.peek(Token![=]) {
+            called.value()?.parse::<LitInt>()?.base10_parse()?
+        } else {
+            1
+        };
+        Ok(())
     }
 }
 
@@ -101,7 +139,7 @@ fn unknown(name: &str) -> String {
     }
     let hint = suggestion(name, KEYS);
     if hint.is_empty() {
-        "unknown option of `#[node]`, expected `writes(…)`, `alias = \"…\"`, `interrupts`, `state = …` or `crate = …`".to_owned()
+        "unknown option of `#[node]`, expected `writes(…)`, `alias = \"…\"`, `interrupts`, `calls(…)`, `state = …` or `crate = …`".to_owned()
     } else {
         format!("unknown option of `#[node]`{hint}")
     }

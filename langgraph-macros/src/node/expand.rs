@@ -261,6 +261,12 @@ fn meta(
     });
     let needs = needed.map(|needed| needs(node, root, needed));
     let resources = needed.map(Needs::aliases);
+    let calls = options.calls.as_ref().map(|calls| {
+        let (model, tool) = (calls.model, calls.tool);
+        quote!(
+            const CALLS: #root::graph::Calls = #root::graph::Calls { model: #model, tool: #tool };
+        )
+    });
     let keys = keys::constant(root, &keys::find(node.item.block.to_token_stream()));
     quote! {
         #[doc(hidden)]
@@ -274,6 +280,7 @@ fn meta(
             #writes
             #aliases
             #interrupts
+            #calls
             #keys
             #needs
         }

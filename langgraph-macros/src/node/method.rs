@@ -50,6 +50,12 @@ pub(super) fn read<'a>(
             "a value declares where it is added that it interrupts: `.interrupts()`",
         );
     }
+    if let Some(calls) = options.calls.as_ref().and_then(|calls| calls.word.as_ref()) {
+        errors.on(
+            calls,
+            "a value declares where it is added what it calls: `.calls(…)`",
+        );
+    }
     let methods: Vec<_> = block
         .items
         .iter()

@@ -138,7 +138,7 @@ fn options_are_known_or_guessed() {
         "fast",
         item,
         &[
-            "unknown option of `#[node]`, expected `writes(…)`, `alias = \"…\"`, `interrupts`, `state = …` or `crate = …`",
+            "unknown option of `#[node]`, expected `writes(…)`, `alias = \"…\"`, `interrupts`, `calls(…)`, `state = …` or `crate = …`",
         ],
     );
     says(

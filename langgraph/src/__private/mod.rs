@@ -12,7 +12,7 @@ mod writes;
 use std::marker::PhantomData;
 
 use crate::error::NodeError;
-use crate::graph::StateGraph;
+use crate::graph::{EdgeBound, StateGraph};
 use crate::node::{IntoOutput, Item, NodeFuture, NodeRun, Output, Send, Worker};
 use crate::state::State;
 
@@ -65,6 +65,18 @@ pub fn add_edges<S: State>(graph: &mut StateGraph<S>, edges: &[(&str, &str)]) {
 pub fn add_joins<S: State>(graph: &mut StateGraph<S>, joins: &[(&[&str], &str)]) {
     for (from, to) in joins {
         graph.add_edge(from.to_vec(), *to);
+    }
+}
+
+/// Adds bounds of edges; one without an exit has an empty name there.
+pub fn add_bounds<S: State>(graph: &mut StateGraph<S>, bounds: &[(&str, &str, u32, &str)]) {
+    for (from, to, at_most, exit) in bounds {
+        let bound = EdgeBound::new(from, to, *at_most);
+        graph.add_bound(if exit.is_empty() {
+            bound
+        } else {
+            bound.or_else(exit)
+        });
     }
 }
 

@@ -9,7 +9,7 @@ use super::routers::{Each, InTurn, Last, Mapped, Named, Pick, Switch, Test};
 use super::routes::ErasedRouter;
 use super::{
     Arm, Branch, Breakpoints, CompilationErrors, CompiledStateGraph, Destinations, END, Edge,
-    EdgeSources, Join, Lint, NodeName, PathMapEntry, START, Topology, lints,
+    EdgeBound, EdgeSources, Join, Lint, NodeName, PathMapEntry, START, Topology, lints,
 };
 use crate::graph::{ConfiguredNode, IntoNode, IntoWorker};
 use crate::node::{Context, IntoRouter, Item, Resources, RouterRun, Send, Worker};
@@ -345,6 +345,34 @@ impl<S: State> StateGraph<S> {
             source: source.as_ref().into(),
             targets,
         });
+        self
+    }
+
+    /// Bounds how often a run follows an edge, as `write at_most 5 else publish` does in `graph!`. A
+    /// second bound of the same edge is an error of [`compile`](Self::compile).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use langgraph::graph::EdgeBound;
+    /// use langgraph::prelude::*;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let mut graph = StateGraph::<i64>::new();
+    /// graph.add_node("double", |n: &i64| n * 2).add_edge(START, "double");
+    /// graph
+    ///     .add_edge("double", "double")
+    ///     .add_bound(EdgeBound::new("double", "double", 3).or_else(END));
+    ///
+    /// let graph = graph.compile()?;
+    /// assert_eq!(graph.bounds()?.runs["double"], 4);
+    /// assert_eq!(graph.invoke(1).await?, 16);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn add_bound(&mut self, bound: EdgeBound) -> &mut Self {
+        self.topology.edge_bounds.push(bound);
         self
     }
 

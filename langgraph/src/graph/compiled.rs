@@ -5,10 +5,10 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::Topology;
 use super::inbox::Inboxes;
 use super::plan::Plan;
 use super::run_options::{RunOptions, run_option_setters};
+use super::{Bounds, Topology, Unbounded};
 use crate::checkpoint::{Accepts, Checkpointer, Saver};
 use crate::error::AgentError;
 use crate::node::Persistence;
@@ -249,6 +249,15 @@ impl<S: State> CompiledStateGraph<S> {
     /// Returns true if the graph has a checkpointer, so that its runs name their threads.
     pub fn is_persistent(&self) -> bool {
         self.saver.is_some()
+    }
+
+    /// Returns what a run does at worst: supersteps, runs of each node, calls of models and tools.
+    ///
+    /// # Errors
+    ///
+    /// [`Unbounded`], with the loop, the map or the router that is the reason.
+    pub fn bounds(&self) -> Result<Bounds, Unbounded> {
+        self.plan.topology.bounds()
     }
 
     /// Returns the graph as data.

@@ -48,6 +48,7 @@ impl<S: State> ConfiguredNode<S> {
     /// Copies what `#[node]` knows about the function.
     pub(crate) fn described<M: NodeMeta>(mut self) -> Self {
         self.info.interrupts = M::INTERRUPTS;
+        self.info.calls = M::CALLS;
         self.info.docs = M::DOCS.map(str::to_owned);
         self.info.writes = M::WRITES.map(owned);
         self.info.aliases = owned(M::ALIASES);

@@ -22,6 +22,15 @@ impl Index<'_> {
         self.by_name.get(at.ok()?).copied()
     }
 
+    /// Returns the node of that name, or START.
+    pub(super) fn source(&self, name: &str) -> Option<NodeId> {
+        if name == START {
+            Some(NodeId::START)
+        } else {
+            self.of(name)
+        }
+    }
+
     /// Returns the declared nodes of these names.
     pub(super) fn all(&self, names: &[NodeName]) -> Vec<NodeId> {
         names.iter().filter_map(|name| self.of(name)).collect()

@@ -16,6 +16,7 @@ mod into_node;
 pub(crate) mod into_worker;
 mod node_ext;
 pub(crate) mod plan;
+pub(crate) mod plan_bound;
 mod routers;
 pub(crate) mod routes;
 pub(crate) mod run_options;
@@ -37,9 +38,10 @@ pub(crate) use into_node::{
 pub use into_worker::{ConfiguredWorker, IntoWorker, worker};
 #[doc(inline)]
 pub use langgraph_topology::{
-    Arm, Branch, Breakpoints, CompilationError, CompilationErrors, Destinations, END, Edge,
-    FieldInfo, Join, KeyInfo, KeyKind, Lint, NodeInfo, NodeKind, NodeName, START, StateInfo,
-    Topology, draw, lints, lock, problems,
+    Arm, Bounds, Branch, Breakpoints, Calls, CompilationError, CompilationErrors, Destinations,
+    END, Edge, EdgeBound, FieldInfo, Join, KeyInfo, KeyKind, Lint, NodeInfo, NodeKind, NodeName,
+    START, StateInfo, Topology, Unbounded, UnboundedReason, WorstCalls, draw, lints, lock,
+    problems,
 };
 pub use node_ext::NodeExt;
 pub use routers::Pick;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{ConfiguredNode, IntoNode};
+use super::{Calls, ConfiguredNode, IntoNode};
 use crate::policy::{CachePolicy, ErrorHandler, Middleware, RetryPolicy};
 use crate::state::State;
 
@@ -157,6 +157,29 @@ pub trait NodeExt<S: State, K>: IntoNode<S, K> + Sized {
     fn interrupts(self) -> ConfiguredNode<S> {
         let mut node = self.into_node();
         node.info.interrupts = true;
+        node
+    }
+
+    /// Declares how often one run of the node calls models and tools, for
+    /// [`bounds`](crate::graph::CompiledStateGraph::bounds); `#[node(calls(model))]` does the same.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use langgraph::graph::Calls;
+    /// use langgraph::prelude::*;
+    ///
+    /// let mut graph = StateGraph::<i64>::new();
+    /// let ask = (|n: &i64| n + 1).calls(Calls { model: 1, tool: 2 });
+    /// graph.add_node("ask", ask.retry(3)).add_sequence(&["ask"]);
+    ///
+    /// let bounds = graph.compile()?.bounds()?;
+    /// assert_eq!((bounds.calls.model, bounds.calls.tool), (3, 6));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    fn calls(self, calls: Calls) -> ConfiguredNode<S> {
+        let mut node = self.into_node();
+        node.info.calls = calls;
         node
     }
 

@@ -4,6 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::copies::copy_of;
 use super::index::{Index, names_of, sorted_by_name};
+use super::plan_bound::PlanBound;
 use super::stops::Stops;
 use super::wiring::{Outgoing, OutgoingBuilder, PlanJoin, Successors, Wiring};
 use super::{Breakpoints, END, NodeName, START, StateGraph, Topology};
@@ -46,6 +47,8 @@ pub(crate) struct Plan<S: State> {
     pub(crate) at_once: Option<usize>,
     /// True if a node runs as one task for each item.
     pub(crate) has_maps: bool,
+    /// How often a run follows edges, where that is bounded.
+    pub(crate) bounds: Box<[PlanBound]>,
     pub(crate) fields: FieldKinds,
     /// The node of a graph that consists of one, which runs once after the input.
     pub(crate) only_node: Option<NodeId>,
@@ -111,6 +114,7 @@ impl<S: State> Plan<S> {
             only_node: only_node(&nodes),
             nodes: nodes.into(),
             joins: joins.into(),
+            bounds: PlanBound::all(&topology, &index),
             topology_joins: join_names.into(),
             aliases: index.aliases(graph.all_aliases()),
             resources: graph.resources.clone(),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::index::Index;
 use super::routes::ErasedRouter;
-use super::{Join, NodeName, START, StateGraph};
+use super::{Join, NodeName, StateGraph};
 use crate::node::NodeId;
 use crate::state::State;
 
@@ -102,17 +102,17 @@ impl<S: State> Wiring<S> {
                 });
             }
         }
+        for bound in &graph.topology.edge_bounds {
+            if let Some(out) = wiring.behind(&bound.from, index) {
+                out.is_bounded = true;
+            }
+        }
         wiring
     }
 
     /// Returns the successors of the node of that name, or of START.
     fn behind(&mut self, name: &str, index: &Index<'_>) -> Option<&mut OutgoingBuilder<S>> {
-        let node = if name == START {
-            NodeId::START
-        } else {
-            index.of(name)?
-        };
-        self.outgoing.get_mut(node.index())
+        self.outgoing.get_mut(index.source(name)?.index())
     }
 
     fn join(&mut self, join: &Join, index: &Index<'_>) {
@@ -144,9 +144,11 @@ pub(super) struct OutgoingBuilder<S: State> {
     edges: Vec<NodeId>,
     joins: Vec<Arrival>,
     routers: Vec<PlanRouter<S>>,
+    /// True if an edge of the node has a bound.
+    is_bounded: bool,
 }
 
-impl_default!([S: State] OutgoingBuilder<S> { edges, joins, routers });
+impl_default!([S: State] OutgoingBuilder<S> { edges, joins, routers, is_bounded });
 
 impl<S: State> OutgoingBuilder<S> {
     pub(super) fn build(mut self, waits: &dyn Fn(NodeId) -> bool) -> Outgoing<S> {
@@ -154,6 +156,8 @@ impl<S: State> OutgoingBuilder<S> {
             *next = only_nodes(arms, waits);
         }
         let successors = match (&*self.edges, &*self.joins, &*self.routers) {
+            // These are counted.
+            _ if self.is_bounded => Successors::Several,
             ([next], [], []) if !waits(*next) => Successors::One(*next),
             ([], [], [_]) => Successors::Routed,
             _ => Successors::Several,

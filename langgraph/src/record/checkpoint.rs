@@ -5,10 +5,12 @@ use std::sync::Arc;
 use super::origin::Origin;
 use super::recorder::Recorder;
 use crate::checkpoint::{
-    Batch, CheckpointRecord, JoinRecord, Payload, RunStatus, Snapshot, Source, TaskSnapshot,
+    Batch, CheckpointRecord, FollowedRecord, JoinRecord, Payload, RunStatus, Snapshot, Source,
+    TaskSnapshot,
 };
 use crate::environment;
 use crate::error::{AgentError, CheckpointError};
+use crate::graph::plan_bound::PlanBound;
 use crate::span::Span;
 use crate::state::State;
 use crate::stream::{Payload as Shown, SavedCheckpoint};
@@ -72,6 +74,7 @@ impl<S: State> Recorder<S> {
                 tasks,
                 joins: join_records(position, pending.joins),
                 deferred: plan.names_of(pending.deferred),
+                followed: followed_records(&plan.bounds, pending.followed),
                 snapshot,
                 since_snapshot: self.policy.records,
                 log_bytes: self.policy.bytes,
@@ -165,4 +168,16 @@ fn join_records<S: State>(position: &Position<S>, joins: &[JoinProgress]) -> Vec
     let all = position.unfilled_joins(joins).into_iter();
     all.map(|join| join.into_record(&position.scope.namespace))
         .collect()
+}
+
+/// Returns the edges that have a bound and were followed.
+#[inline]
+fn followed_records(bounds: &[PlanBound], times: &[u32]) -> Vec<FollowedRecord> {
+    let followed = bounds.iter().zip(times).filter(|(_, times)| **times > 0);
+    let records = followed.map(|(bound, times)| {
+        let [from, to] = bound.names.clone();
+        let times = *times;
+        FollowedRecord { from, to, times }
+    });
+    records.collect()
 }

@@ -1,6 +1,7 @@
 //! The tasks of the next superstep.
 
 use super::end::{End, Stop};
+use super::followed::Followed;
 use crate::error::AgentError;
 use crate::graph::plan::Plan;
 use crate::graph::routes::{Routed, Routes};
@@ -22,6 +23,8 @@ pub(crate) struct Frontier<S: State> {
     pub(crate) deferred: Vec<NodeId>,
     /// The progress of each join.
     pub(crate) joins: Vec<JoinProgress>,
+    /// How often edges that have a bound were followed.
+    pub(crate) followed: Followed,
     /// True if a source has arrived at a join since joins were last filled.
     arrived: bool,
 }
@@ -35,6 +38,7 @@ impl<S: State> Frontier<S> {
             sends: Vec::new(),
             deferred: Vec::new(),
             joins: vec![JoinProgress::default(); plan.joins.len()],
+            followed: Followed::new(plan),
             arrived: false,
         }
     }
@@ -68,6 +72,7 @@ impl<S: State> Frontier<S> {
         results: &mut [TaskResult<S>],
     ) -> Result<(), Stop> {
         let plan = &*position.plan;
+        self.followed.begin_superstep();
         for (index, result) in results.iter_mut().enumerate() {
             let node = self.tasks.get(index).map(|task| task.node);
             if let (Some(node), TaskResult::Finished(done)) = (node, result) {
@@ -123,6 +128,7 @@ impl<S: State> Frontier<S> {
             tasks: &self.tasks,
             deferred: &self.deferred,
             joins: &self.joins,
+            followed: &self.followed.times,
         }
     }
 
@@ -147,7 +153,7 @@ impl<S: State> Frontier<S> {
             };
             let out = &node_of_plan.out;
             for next in &out.edges {
-                self.reach(plan, *next);
+                self.go(plan, node, *next)?;
             }
             for arrival in &out.joins {
                 self.arrive(*arrival);
@@ -169,7 +175,7 @@ impl<S: State> Frontier<S> {
         match routes {
             Routes::Arm(arm) => {
                 for next in arms.get(arm).into_iter().flatten() {
-                    self.reach(plan, *next);
+                    self.go(plan, node, *next)?;
                 }
             }
             Routes::Targets(targets) => {
@@ -195,10 +201,24 @@ impl<S: State> Frontier<S> {
     ) -> Result<(), AgentError> {
         match (resolve_target(plan, from, &target, declared)?, target) {
             (None, _) => {}
-            (Some(node), Target::Node(_)) => self.reach(plan, node),
+            (Some(node), Target::Node(_)) => self.go(plan, from, node)?,
             (Some(node), Target::Send(Send { argument, .. })) => {
-                self.sends.push(Task::sent(node, argument));
+                match self.followed.follow(plan, from, node, true)? {
+                    Some(to) if to == node => self.sends.push(Task::sent(node, argument)),
+                    Some(exit) => self.reach(plan, exit),
+                    None => {}
+                }
             }
+        }
+        Ok(())
+    }
+
+    /// Follows an edge.
+    fn go(&mut self, plan: &Plan<S>, from: NodeId, to: NodeId) -> Result<(), AgentError> {
+        if plan.bounds.is_empty() {
+            self.reach(plan, to);
+        } else if let Some(to) = self.followed.follow(plan, from, to, false)? {
+            self.reach(plan, to);
         }
         Ok(())
     }

@@ -9,6 +9,7 @@
     reason = "helpers of tests are tests; the shapes of nodes and routers are the runtime's"
 )]
 
+mod bounds;
 mod deferred;
 mod holding_nodes;
 mod joins;
@@ -29,3 +30,4 @@ mod untracked;
 mod update_types;
 mod whole_states;
 mod without_runtime;
+mod worst_cases;

@@ -6,8 +6,8 @@ use super::log::{Log, checkpoint, ended, entry, finished, payload, text};
 use super::{Savers, administration};
 use crate::case::{Problem, holds, same};
 use langgraph::checkpoint::{
-    Base, Batch, CheckpointId, Head, JoinRecord, Source, Stored, TaskArgument, TaskOutcome,
-    TaskRecord, TaskSpec,
+    Base, Batch, CheckpointId, FollowedRecord, Head, JoinRecord, Source, Stored, TaskArgument,
+    TaskOutcome, TaskRecord, TaskSpec,
 };
 use langgraph::interrupt::{Answer, Interrupts};
 
@@ -82,6 +82,11 @@ async fn everything_of_a_checkpoint_comes_back(savers: &Savers<'_>) -> Result<()
     ];
     record.joins = vec![join(&[]), join(&["graph", "in a/graph"])];
     record.deferred = vec!["last".into()];
+    record.followed = vec![FollowedRecord {
+        from: "b".into(),
+        to: "ü \" \\".into(),
+        times: u32::MAX,
+    }];
     record.since_snapshot = 3;
     record.log_bytes = 5_000_000_000;
     record.measure_at = 4_096;

@@ -47,8 +47,8 @@ pub use open_interrupts::open_interrupts;
 pub use owner::{Owner, StateType};
 pub use payload::{Payload, PayloadValue, StoredValue};
 pub use record::{
-    Base, Batch, Chain, CheckpointRecord, EntryRecord, Fold, JoinRecord, Prune, Stored,
-    TaskArgument, TaskOutcome, TaskRecord, TaskSpec, ThreadKey,
+    Base, Batch, Chain, CheckpointRecord, EntryRecord, Fold, FollowedRecord, JoinRecord, Prune,
+    Stored, TaskArgument, TaskOutcome, TaskRecord, TaskSpec, ThreadKey,
 };
 pub use run_status::RunStatus;
 pub use saver::{Bytes, Saver, Values};

@@ -83,6 +83,8 @@ pub struct CheckpointRecord {
     pub joins: Vec<JoinRecord>,
     /// Deferred nodes that have been reached.
     pub deferred: Vec<NodeName>,
+    /// How often the run has followed edges that have a bound.
+    pub followed: Vec<FollowedRecord>,
     /// The state, before the entries of this checkpoint.
     pub snapshot: Option<Payload>,
     /// The number of records in the log since the last snapshot, up to this one. A saver need not
@@ -121,6 +123,7 @@ impl CheckpointRecord {
             tasks: Vec::new(),
             joins: Vec::new(),
             deferred: Vec::new(),
+            followed: Vec::new(),
             snapshot: None,
             since_snapshot: 0,
             log_bytes: 0,
@@ -181,6 +184,17 @@ pub struct JoinRecord {
     pub target: NodeName,
     /// The sources it has seen.
     pub seen: Vec<NodeName>,
+}
+
+/// How often a run has followed an edge that has a bound.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FollowedRecord {
+    /// The source of the edge.
+    pub from: NodeName,
+    /// The target of the edge.
+    pub to: NodeName,
+    /// How often.
+    pub times: u32,
 }
 
 /// A record about a task.

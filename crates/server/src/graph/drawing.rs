@@ -62,6 +62,14 @@ fn level(
             }));
         }
     }
+    for bound in &topology.edge_bounds {
+        if let Some(exit) = &bound.exit {
+            edges.push(json!({
+                "source": id(&bound.from), "target": id(exit),
+                "data": format!("after {} to {}", bound.at_most, bound.to), "conditional": true,
+            }));
+        }
+    }
 }
 
 /// Returns the subgraphs by the path of their nodes, joined by `|`.

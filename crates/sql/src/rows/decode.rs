@@ -91,6 +91,7 @@ pub(super) fn one(id: CheckpointId, rows: Vec<Row>) -> Result<Stored, Checkpoint
             tasks,
             joins: text.joins,
             deferred: text.deferred,
+            followed: text.followed,
             snapshot: snapshot.map(Payload::from),
             since_snapshot: text.since,
             log_bytes: text.log,

@@ -137,6 +137,7 @@ fn checkpoint_rows(
         tasks,
         joins: record.joins,
         deferred: record.deferred,
+        followed: record.followed,
         // The number of records is only stored if the number of bytes is not.
         since: match record.log_bytes {
             0 => record.since_snapshot,

@@ -8,7 +8,9 @@ use serde_json::Value;
 
 use super::Row;
 use langgraph_core::NodeName;
-use langgraph_core::checkpoint::{Base, CheckpointId, JoinRecord, OnceRecord, Source};
+use langgraph_core::checkpoint::{
+    Base, CheckpointId, FollowedRecord, JoinRecord, OnceRecord, Source,
+};
 use langgraph_core::error::{CheckpointError, FormatError};
 use langgraph_core::interrupt::{Answer, Interrupts};
 
@@ -30,6 +32,8 @@ pub(super) struct CheckpointText {
     pub(super) joins: Vec<JoinRecord>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) deferred: Vec<NodeName>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) followed: Vec<FollowedRecord>,
     #[serde(default, skip_serializing_if = "is_default")]
     pub(super) since: usize,
     #[serde(default, skip_serializing_if = "is_default")]

@@ -191,6 +191,7 @@ fn lines_of(topology: &Topology) -> Vec<Found<'_>> {
             });
         }
     }
+    bound_lines(topology, &mut found);
     end_lines(&mut found);
     // After the lines to END: a node that may jump may also not jump, and then its branch ends.
     for node in topology.nodes.iter().filter(|node| node.may_goto) {
@@ -277,6 +278,32 @@ fn arm_line<'t>(from: &'t str, to: &'t str, arm: &Arm, alone: bool) -> Found<'t>
         to,
         kind,
         label,
+    }
+}
+
+/// Labels the edges that have a bound, and adds their exits.
+fn bound_lines<'t>(topology: &'t Topology, found: &mut Vec<Found<'t>>) {
+    for bound in &topology.edge_bounds {
+        let of_bound = |line: &&mut Found<'_>| line.from == &*bound.from && line.to == &*bound.to;
+        for line in found.iter_mut().filter(of_bound) {
+            let text = format!("at most {}", bound.at_most);
+            line.label = Some(match line.label.take() {
+                Some(label) => format!("{label}, {text}"),
+                None => text,
+            });
+            // It is not followed every time.
+            if line.kind == LineKind::Static {
+                line.kind = LineKind::Conditional;
+            }
+        }
+        if let Some(exit) = &bound.exit {
+            found.push(Found {
+                from: &bound.from,
+                to: exit,
+                kind: LineKind::Conditional,
+                label: Some(format!("after {} to {}", bound.at_most, bound.to)),
+            });
+        }
     }
 }
 

@@ -4,8 +4,8 @@ use std::fmt;
 
 use super::words::{Word, words};
 use crate::{
-    Arm, Branch, Destinations, Edge, FieldInfo, Join, KeyInfo, KeyKind, NodeInfo, NodeKind,
-    NodeName, StateInfo, Topology,
+    Arm, Branch, Destinations, Edge, EdgeBound, FieldInfo, Join, KeyInfo, KeyKind, NodeInfo,
+    NodeKind, NodeName, StateInfo, Topology,
 };
 
 /// A line that is none of a lock.
@@ -225,9 +225,26 @@ fn part(graph: &mut Topology, words: &[Word]) -> Option<()> {
             let source = source.clone();
             graph.destinations.push(Destinations { source, targets });
         }
+        "bound" => graph.edge_bounds.push(bound(rest)?),
         _ => return None,
     }
     Some(())
+}
+
+/// Reads `a -> b at_most 5 else c`.
+fn bound(words: &[Word]) -> Option<EdgeBound> {
+    let [from, arrow, to, word, at_most, exit @ ..] = words else {
+        return None;
+    };
+    if !arrow.is("->") || !word.is("at_most") {
+        return None;
+    }
+    let bound = EdgeBound::new(&from.text, &to.text, at_most.text.parse().ok()?);
+    match exit {
+        [] => Some(bound),
+        [word, exit] if word.is("else") => Some(bound.or_else(&exit.text)),
+        _ => None,
+    }
 }
 
 fn state(words: &[Word]) -> Option<StateInfo> {

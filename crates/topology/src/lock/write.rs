@@ -92,6 +92,17 @@ fn parts(graph: &Topology, depth: usize, text: &mut String) {
         format!("goto {source} -> {}", list(&targets, " & "))
     });
     sorted(gotos.collect(), depth, text);
+    let bounds = graph.edge_bounds.iter();
+    let bounds = bounds.map(|bound| {
+        let (from, to) = (quoted(&bound.from), quoted(&bound.to));
+        let mut line = format!("bound {from} -> {to} at_most {}", bound.at_most);
+        if let Some(exit) = &bound.exit {
+            line.push_str(" else ");
+            line.push_str(&quoted(exit));
+        }
+        line
+    });
+    sorted(bounds.collect(), depth, text);
 }
 
 fn state_line(state: &StateInfo) -> String {

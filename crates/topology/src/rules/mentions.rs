@@ -41,11 +41,16 @@ impl<'a> Mentions<'a> {
         found
     }
 
-    /// Returns where unconditional edges lead.
+    /// Returns where unconditional edges lead, and the exits of bounds.
     pub(super) fn plain_targets(topology: &'a Topology) -> Self {
         let mut found = Self(Vec::new());
         for (edge, line) in topology.edges.iter().enumerate() {
             found.push(At::Edge(edge), &line.to);
+        }
+        for (bound, line) in topology.edge_bounds.iter().enumerate() {
+            if let Some(exit) = &line.exit {
+                found.push(At::Exit(bound), exit);
+            }
         }
         found
     }

@@ -93,7 +93,7 @@ pub(super) fn cycle_without_exit(model: &Model, analysis: &Analysis<'_>, errors:
 }
 
 /// Returns the edge of a cycle back to its first node.
-fn closing_edge(model: &Model, cycle: &[usize]) -> Range {
+pub(super) fn closing_edge(model: &Model, cycle: &[usize]) -> Range {
     let (first, last) = (cycle.first().copied(), cycle.last().copied());
     let closes = |from: usize, to: usize| Some(from) == last && Some(to) == first;
     let edge = model

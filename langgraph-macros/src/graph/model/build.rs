@@ -5,7 +5,9 @@ use quote::{ToTokens, quote};
 use syn::ExprPath;
 use syn::ext::IdentExt as _;
 
-use super::{Arm, Edge, Goto, Join, Map, Model, Node, Place, Slip, Switch, node_name};
+use super::{
+    Arm, Bound, BoundSource, Edge, Goto, Join, Map, Model, Node, Place, Slip, Switch, node_name,
+};
 use crate::graph::ast::{self, Stage, name_span};
 use crate::graph::label::label;
 use langgraph_topology::flow::{END, NODES, START};
@@ -102,6 +104,7 @@ impl Model {
                 Exit::At(place) if place.vertex == END => {
                     let next = match next {
                         Stage::Node(path) => format!("`{}`", node_name(path)),
+                        Stage::Bounded(bounded) => format!("`{}`", node_name(&bounded.node)),
                         next => next.kind().to_owned(),
                     };
                     self.behind_end.insert(place.mention, next);
@@ -134,6 +137,12 @@ impl Model {
             Stage::Node(path) => {
                 let place = self.mention(path);
                 self.connect(source, place, before);
+                vec![Exit::At(place)]
+            }
+            Stage::Bounded(bounded) => {
+                let place = self.mention(bounded.node);
+                self.connect(source, place, before);
+                self.bound(source, place, bounded.bound);
                 vec![Exit::At(place)]
             }
             Stage::Group(group) => {
@@ -241,6 +250,44 @@ impl Model {
                 }),
             },
         }
+    }
+
+    /// Bounds the edges from a source to a place.
+    fn bound(&mut self, source: &Source, to: Place, bound: ast::BoundSyntax) {
+        let at = bound.keyword;
+        let exit = bound.exit.and_then(|exit| match exit {
+            Stage::Node(path) => Some(self.mention(path)),
+            Stage::Start(path) | Stage::End(path) => {
+                let vertex = if node_name(&path) == "END" {
+                    END
+                } else {
+                    START
+                };
+                let place = self.place(vertex, name_span(&path));
+                self.ends.push((vertex, path));
+                Some(place)
+            }
+            // The parser accepts nothing else there.
+            _ => None,
+        });
+        let from = match source {
+            Source::Lost => return,
+            Source::Arm(switch, _) => BoundSource::Switch(*switch),
+            Source::Each(places) => BoundSource::Places(places.clone()),
+            Source::Places(places) if places.len() == 1 => BoundSource::Places(places.clone()),
+            Source::Nothing | Source::Places(_) => {
+                let group = matches!(source, Source::Places(_));
+                self.slips.push(Slip::BoundOfNoEdge { at, group });
+                return;
+            }
+        };
+        self.bounds.push(Bound {
+            from,
+            to,
+            keyword: at,
+            at_most: bound.at_most,
+            exit,
+        });
     }
 
     /// Returns the places before a decision, which decide for themselves; none is a mistake.
@@ -449,6 +496,9 @@ impl Model {
                 arm.targets.push(place);
                 arm.map = Some(map(Some(each.items)));
             }
+            if let Some(bound) = worker.bound {
+                self.bound(source, place, bound);
+            }
         } else {
             let sources = self.deciders(source, keyword, "`for`");
             if sources.is_empty() {
@@ -456,6 +506,10 @@ impl Model {
             }
             let label = format!("for {pattern_text} in {items_text}");
             let (targets, map) = (vec![place], Some(map(None)));
+            if let Some(bound) = worker.bound {
+                let places = Source::Each(sources.clone());
+                self.bound(&places, place, bound);
+            }
             self.switches.push(Switch {
                 sources,
                 keyword,

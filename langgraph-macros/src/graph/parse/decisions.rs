@@ -365,7 +365,13 @@ impl Reader<'_> {
             let message = format_args!("expected the item in these parentheses: {example}");
             return Err(self.fail_at(paren.span.join(), message));
         };
-        each.worker = Some(Worker { path, paren, item });
+        let bound = self.bound(content)?;
+        each.worker = Some(Worker {
+            path,
+            paren,
+            item,
+            bound,
+        });
         let slipped = self.errors.len();
         if let Some(arrow) = self.arrow(content) {
             if ends_chain(content) {

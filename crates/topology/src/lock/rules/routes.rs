@@ -126,5 +126,9 @@ fn targets(graph: &Topology) -> BTreeMap<&str, Vec<&str>> {
         let all = targets.entry(&goto.source).or_default();
         all.extend(goto.targets.iter().map(|target| &**target));
     }
+    for bound in &graph.edge_bounds {
+        let exit = bound.exit.as_deref();
+        targets.entry(&bound.from).or_default().extend(exit);
+    }
     targets
 }

@@ -1,0 +1,131 @@
+//! A graph without the edges that close its loops.
+
+use crate::algo::{Components, Lines};
+use crate::flow::Analysis;
+
+/// A graph whose loops are cut at their bounded edges.
+pub(super) struct Acyclic {
+    /// Every edge that is left, bounded ones that close no loop among them.
+    pub(super) lines: Lines,
+    /// The vertices, targets first.
+    pub(super) order: Vec<usize>,
+    /// What follows each vertex.
+    pub(super) next: Vec<Next>,
+    /// The bounded edges.
+    pub(super) bounded: Vec<Bounded>,
+}
+
+/// What follows a vertex.
+#[derive(Clone, Default)]
+pub(super) struct Next {
+    /// Each is followed: edges without a bound, jumps, and joins for which this vertex stands.
+    pub(super) always: Vec<usize>,
+    /// Of each, one arm is followed.
+    pub(super) choices: Vec<Vec<Vec<usize>>>,
+}
+
+/// A bounded edge.
+pub(super) struct Bounded {
+    pub(super) from: usize,
+    pub(super) to: usize,
+    pub(super) at_most: u64,
+    /// True if the edge is part of a loop.
+    pub(super) closes: bool,
+    /// True if the edge is followed beside the arms of routers too.
+    pub(super) is_always: bool,
+}
+
+impl Acyclic {
+    /// Cuts a graph in which every loop has a bound.
+    pub(super) fn new(analysis: &Analysis<'_>, is_closed: bool) -> Self {
+        let (flow, components) = (&analysis.flow, &analysis.components);
+        let mut bounded: Vec<Bounded> = Vec::new();
+        for (from, to, at_most) in &flow.bounds {
+            // If an edge has several bounds, the first counts, as in a run.
+            if !bounded
+                .iter()
+                .any(|known| (known.from, known.to) == (*from, *to))
+            {
+                bounded.push(Bounded {
+                    from: *from,
+                    to: *to,
+                    at_most: u64::from(*at_most),
+                    closes: components.of(*from) == components.of(*to),
+                    is_always: false,
+                });
+            }
+        }
+        let lines = lines(analysis, &bounded);
+        let cut = Components::new(&lines);
+        let order = cut.all().iter().flatten().copied().collect();
+        let mut next = vec![Next::default(); lines.size()];
+        let mut always = Vec::new();
+        for (from, to) in &flow.edges {
+            always.push((*from, *to));
+        }
+        for (from, targets) in &flow.gotos {
+            always.extend(targets.iter().flatten().map(|to| (*from, *to)));
+        }
+        for (from, arms) in &flow.branches {
+            let arms = arms.as_deref().unwrap_or_default();
+            if is_closed {
+                let arms = arms.iter().map(|arm| arm.targets.clone()).collect();
+                if let Some(next) = next.get_mut(*from) {
+                    next.choices.push(arms);
+                }
+            } else {
+                // A router of the builder may answer with several keys.
+                let targets = arms.iter().flat_map(|arm| &arm.targets);
+                always.extend(targets.map(|to| (*from, *to)));
+            }
+        }
+        for (sources, target) in &flow.joins {
+            // Every source runs before each run of the target: one outside of loops runs less often.
+            let in_loop = |source: usize| {
+                let members = components.all().get(components.of(source));
+                members.is_some_and(|all| Components::is_cycle(&analysis.lines, all))
+            };
+            let mut outside = sources.iter().filter(|source| !in_loop(**source));
+            if let Some(source) = outside.next().or(sources.first()) {
+                always.push((*source, *target));
+            }
+        }
+        always.sort_unstable();
+        always.dedup();
+        for (from, to) in always {
+            let mut edges = bounded.iter_mut();
+            if let Some(edge) = edges.find(|edge| (edge.from, edge.to) == (from, to)) {
+                edge.is_always = true;
+            } else if let Some(next) = next.get_mut(from) {
+                next.always.push(to);
+            }
+        }
+        Self {
+            lines,
+            order,
+            next,
+            bounded,
+        }
+    }
+
+    /// Returns true if the edge has a bound.
+    pub(super) fn is_bounded(&self, from: usize, to: usize) -> bool {
+        let mut bounded = self.bounded.iter();
+        bounded.any(|known| (known.from, known.to) == (from, to))
+    }
+}
+
+/// Returns the edges without those that close loops.
+fn lines(analysis: &Analysis<'_>, bounded: &[Bounded]) -> Lines {
+    let plain = analysis.unbounded_lines();
+    let mut all = Vec::new();
+    // The last vertex stands for any node, and nothing leads to it here.
+    let size = plain.size() - 1;
+    for from in 0..size {
+        all.extend(plain.from(from).iter().map(|to| (from, *to)));
+    }
+    for edge in bounded.iter().filter(|edge| !edge.closes) {
+        all.push((edge.from, edge.to));
+    }
+    Lines::new(size, &all)
+}

@@ -1,0 +1,188 @@
+//! Counts the worst case.
+//!
+//! A run is a set of tokens. The input is one; a bounded edge that closes a loop makes a new one each
+//! time. Between these edges the graph has no loops, so what a token causes is finite, and the bounds
+//! say how many tokens there are. Three numbers limit the runs of a node, and the least counts:
+//!
+//! - what the tokens cause if each router always picks the arm that causes most;
+//! - the different supersteps at which the tokens can arrive, since a node runs once in each;
+//! - all supersteps of the run.
+
+use super::acyclic::{Acyclic, Bounded};
+use super::depths::depths;
+use crate::algo::{Table, reach};
+use crate::flow::{Analysis, END, NODES, START, node_of};
+use crate::{NodeKind, Topology};
+
+/// The worst case of one graph.
+pub(super) struct Worst {
+    pub(super) supersteps: u64,
+    /// By index of the topology's nodes.
+    pub(super) runs: Vec<u64>,
+}
+
+/// Counts the worst case of a graph in which everything has a bound.
+pub(super) fn count(topology: &Topology, analysis: &Analysis<'_>) -> Worst {
+    let graph = Acyclic::new(analysis, topology.closed);
+    let mut late = Table::new(graph.lines.size(), false);
+    for vertex in analysis.nodes() {
+        let node = topology.nodes.get(node_of(vertex));
+        late.set(vertex, node.is_some_and(|node| node.defer));
+    }
+    let chosen: Vec<u64> = analysis.nodes().map(|node| caused(&graph, node)).collect();
+    let chosen = by_waiting(analysis, &late, chosen);
+    let mut supersteps = longest(&graph, &late, &chosen);
+    let arrivals = arrivals(analysis, &graph, &late);
+    let mut runs = Vec::new();
+    for (place, node) in topology.nodes.iter().enumerate() {
+        let mut least = chosen.get(place).copied().unwrap_or_default();
+        // The items of a map run in one superstep.
+        if node.kind != NodeKind::Worker {
+            let arrivals = arrivals.get(place).copied().flatten();
+            least = least.min(supersteps).min(arrivals.unwrap_or(u64::MAX));
+        }
+        runs.push(least);
+    }
+    let all = runs
+        .iter()
+        .fold(0, |all: u64, runs| all.saturating_add(*runs));
+    supersteps = supersteps.min(all);
+    Worst { supersteps, runs }
+}
+
+/// Returns how often a node runs if routers always pick the arm that causes most of its runs.
+fn caused(graph: &Acyclic, node: usize) -> u64 {
+    let mut causes = Table::new(graph.lines.size(), 0_u64);
+    for vertex in &graph.order {
+        let Some(next) = graph.next.get(*vertex) else {
+            continue;
+        };
+        let mut sum = u64::from(*vertex == node);
+        for target in &next.always {
+            sum = sum.saturating_add(causes.get(*target));
+        }
+        for arms in &next.choices {
+            sum = sum.saturating_add(best(graph, &causes, *vertex, arms));
+        }
+        causes.set(*vertex, sum);
+    }
+    let mut sum = causes.get(START);
+    for edge in &graph.bounded {
+        let more = gain(graph, &causes, edge);
+        sum = sum.saturating_add(edge.at_most.saturating_mul(more));
+    }
+    sum
+}
+
+/// Returns what the best arm causes without its bounded edges.
+fn best(graph: &Acyclic, causes: &Table<u64>, from: usize, arms: &[Vec<usize>]) -> u64 {
+    let arms = arms.iter().map(|arm| of_arm(graph, causes, from, arm));
+    arms.max().unwrap_or_default()
+}
+
+fn of_arm(graph: &Acyclic, causes: &Table<u64>, from: usize, arm: &[usize]) -> u64 {
+    let plain = arm.iter().filter(|to| !graph.is_bounded(from, **to));
+    plain.fold(0, |sum: u64, to| sum.saturating_add(causes.get(*to)))
+}
+
+/// Returns how much more is caused each time that a bounded edge is followed. The arm that it belongs to
+/// is picked instead of the best one.
+fn gain(graph: &Acyclic, causes: &Table<u64>, edge: &Bounded) -> u64 {
+    let target = causes.get(edge.to);
+    let next = graph.next.get(edge.from).filter(|_| !edge.is_always);
+    let Some(next) = next else {
+        return target;
+    };
+    let mut most = None;
+    for arms in &next.choices {
+        let best = best(graph, causes, edge.from, arms);
+        for arm in arms.iter().filter(|arm| arm.contains(&edge.to)) {
+            let others = of_arm(graph, causes, edge.from, arm);
+            let bounded = arm.iter().filter(|to| graph.is_bounded(edge.from, **to));
+            // With several bounded edges in one arm, the loss must not be taken twice.
+            let loss = if bounded.count() == 1 {
+                best - others
+            } else {
+                0
+            };
+            most = most.max(Some(target.saturating_sub(loss)));
+        }
+    }
+    most.unwrap_or(target)
+}
+
+/// Lowers the numbers of deferred nodes: they run when nothing else is left, once after the input and once
+/// after each other deferred node that leads to them.
+fn by_waiting(analysis: &Analysis<'_>, late: &Table<bool>, chosen: Vec<u64>) -> Vec<u64> {
+    let deferred: Vec<usize> = analysis.nodes().filter(|node| late.get(*node)).collect();
+    let mut lowered = chosen.clone();
+    for node in &deferred {
+        let mut runs = Some(1_u64);
+        for other in &deferred {
+            let from: Vec<usize> = analysis.lines.from(*other).to_vec();
+            let leads = from
+                .iter()
+                .any(|next| reach(&analysis.lines, *next).get(*node));
+            if leads && other == node {
+                runs = None;
+            } else if leads {
+                let more = chosen.get(node_of(*other)).copied().unwrap_or_default();
+                runs = runs.map(|runs| runs.saturating_add(more));
+            }
+        }
+        if let (Some(runs), Some(known)) = (runs, lowered.get_mut(node_of(*node))) {
+            *known = runs.min(*known);
+        }
+    }
+    lowered
+}
+
+/// Returns the longest row of supersteps, each of which causes the next.
+fn longest(graph: &Acyclic, late: &Table<bool>, runs: &[u64]) -> u64 {
+    let mut lengths = Table::new(graph.lines.size(), 0_u64);
+    // A deferred node begins a row of its own.
+    let follows = |lengths: &Table<u64>, to: usize| if late.get(to) { 0 } else { lengths.get(to) };
+    for vertex in graph.order.iter().filter(|vertex| **vertex != END) {
+        let next = graph.lines.from(*vertex).iter();
+        let rest = next.map(|to| follows(&lengths, *to)).max();
+        lengths.set(*vertex, 1 + rest.unwrap_or_default());
+    }
+    // Taking the input is none.
+    let mut sum = lengths.get(START).saturating_sub(1);
+    for edge in graph.bounded.iter().filter(|edge| edge.closes) {
+        let rest = lengths.get(edge.from).saturating_sub(1);
+        let more = follows(&lengths, edge.to).saturating_sub(rest);
+        sum = sum.saturating_add(edge.at_most.saturating_mul(more));
+    }
+    for (place, runs) in runs.iter().enumerate() {
+        if late.get(NODES + place) {
+            sum = sum.saturating_add(runs.saturating_mul(lengths.get(NODES + place)));
+        }
+    }
+    sum
+}
+
+/// Returns at how many supersteps each node can run; `None` for nodes that run after a deferred one, which
+/// may wait for any time.
+fn arrivals(analysis: &Analysis<'_>, graph: &Acyclic, late: &Table<bool>) -> Vec<Option<u64>> {
+    let mut after = Table::new(analysis.lines.size(), false);
+    for node in analysis.nodes().filter(|node| late.get(*node)) {
+        let reached = reach(&analysis.lines, node);
+        for vertex in analysis.nodes().filter(|vertex| reached.get(*vertex)) {
+            after.set(vertex, true);
+        }
+    }
+    let mut roots = vec![(START, 1)];
+    let closing = graph.bounded.iter().filter(|edge| edge.closes);
+    roots.extend(closing.map(|edge| (edge.to, edge.at_most)));
+    let mut sums = vec![0_u64; graph.lines.size()];
+    for (root, times) in roots {
+        for (sum, depths) in sums.iter_mut().zip(depths(graph, root)) {
+            *sum = sum.saturating_add(depths.saturating_mul(times));
+        }
+    }
+    let nodes = analysis.nodes();
+    nodes
+        .map(|vertex| sums.get(vertex).copied().filter(|_| !after.get(vertex)))
+        .collect()
+}

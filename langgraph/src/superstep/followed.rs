@@ -1,0 +1,75 @@
+//! How often a run has followed the edges that have a bound.
+
+use crate::error::AgentError;
+use crate::graph::plan::Plan;
+use crate::graph::plan_bound::Exit;
+use crate::node::NodeId;
+use crate::state::State;
+
+/// Counts the edges of a run that have a bound.
+pub(crate) struct Followed {
+    /// By index of the plan's bounds.
+    pub(crate) times: Box<[u32]>,
+    /// The edges that were followed in this superstep.
+    now: Vec<usize>,
+}
+
+impl Followed {
+    pub(super) fn new<S: State>(plan: &Plan<S>) -> Self {
+        Self {
+            times: vec![0; plan.bounds.len()].into(),
+            now: Vec::new(),
+        }
+    }
+
+    /// Begins a superstep, in which an edge counts once.
+    pub(super) fn begin_superstep(&mut self) {
+        self.now.clear();
+    }
+
+    /// Follows an edge; a send counts each time. Returns where it leads: to its target, or if its bound is
+    /// reached, to the exit, which is `None` for END.
+    pub(super) fn follow<S: State>(
+        &mut self,
+        plan: &Plan<S>,
+        from: NodeId,
+        to: NodeId,
+        sent: bool,
+    ) -> Result<Option<NodeId>, AgentError> {
+        let mut target = to;
+        // The edge to an exit may have a bound too.
+        for _ in 0..=plan.bounds.len() {
+            let mut bounds = plan.bounds.iter().enumerate();
+            let bound = bounds.find(|(_, bound)| (bound.from, bound.to) == (from, target));
+            let Some((index, bound)) = bound else {
+                return Ok(Some(target));
+            };
+            if self.count(index, bound.at_most, sent && target == to) {
+                return Ok(Some(target));
+            }
+            target = match bound.exit {
+                Exit::Fails => return Err(bound.reached()),
+                Exit::End => return Ok(None),
+                Exit::Node(exit) => exit,
+            };
+        }
+        let mut bounds = plan.bounds.iter();
+        let bound = bounds.find(|bound| (bound.from, bound.to) == (from, to));
+        bound.map_or(Ok(None), |bound| Err(bound.reached()))
+    }
+
+    /// Counts an edge; returns false if its bound is reached.
+    fn count(&mut self, index: usize, at_most: u32, sent: bool) -> bool {
+        if !sent && self.now.contains(&index) {
+            return true;
+        }
+        let Some(times) = self.times.get_mut(index).filter(|times| **times < at_most) else {
+            return false;
+        };
+        *times += 1;
+        if !sent {
+            self.now.push(index);
+        }
+        true
+    }
+}

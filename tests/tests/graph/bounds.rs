@@ -1,0 +1,202 @@
+//! Bounds of edges: how often a run follows them, and where it goes then.
+
+use std::sync::Arc;
+
+use langgraph::checkpoint::MemorySaver;
+use langgraph::error::AgentError;
+use langgraph::graph::{CompiledStateGraph, EdgeBound};
+use langgraph::prelude::*;
+
+/// What has run, in order.
+#[derive(State, Clone, Debug, Default, PartialEq)]
+struct Ran {
+    #[reducer(append)]
+    nodes: Vec<String>,
+}
+
+fn ran(cx: &Context) -> RanUpdate {
+    RanUpdate::default().nodes(vec![cx.node().to_owned()])
+}
+
+#[node]
+async fn write(_: &Ran, cx: &Context) -> RanUpdate {
+    ran(cx)
+}
+
+#[node]
+async fn review(_: &Ran, cx: &Context) -> RanUpdate {
+    ran(cx)
+}
+
+#[node]
+async fn publish(_: &Ran, cx: &Context) -> RanUpdate {
+    ran(cx)
+}
+
+fn never(_: &Ran) -> bool {
+    false
+}
+
+/// A review that is never content.
+fn reviews() -> CompiledStateGraph<Ran> {
+    let graph = graph! {
+        #![bounded]
+        START => write => review => if never {
+            publish
+        } else {
+            write at_most 2 else publish
+        };
+        publish => END;
+    };
+    graph.compile().unwrap()
+}
+
+const REVIEWED: [&str; 7] = [
+    "write", "review", "write", "review", "write", "review", "publish",
+];
+
+#[tokio::test]
+async fn a_run_takes_the_exit_once_it_has_followed_an_edge_as_often_as_its_bound() {
+    let graph = reviews();
+    assert_eq!(graph.invoke(Ran::default()).await.unwrap().nodes, REVIEWED);
+    let bounds = graph.bounds().unwrap();
+    assert_eq!((bounds.supersteps, bounds.runs["write"]), (7, 3));
+
+    let mut built = StateGraph::<Ran>::new();
+    built.add_node("write", write).add_node("review", review);
+    built.add_node("publish", publish).add_edge(START, "write");
+    built.add_edge("write", "review").add_edge("publish", END);
+    built.add_conditional_edges("review", |_: &Ran| "write", ["write", "publish"]);
+    built.add_bound(EdgeBound::new("review", "write", 2).or_else("publish"));
+    let built = built.compile().unwrap();
+    assert_eq!(built.invoke(Ran::default()).await.unwrap().nodes, REVIEWED);
+}
+
+#[tokio::test]
+async fn each_run_of_a_thread_counts_from_its_own_input() {
+    let graph = reviews().checkpointer(Arc::new(MemorySaver::new()));
+    for _ in 0..2 {
+        let outcome = graph.run(Ran::default()).thread("t").await.unwrap();
+        let nodes = outcome.finished().unwrap().nodes;
+        assert_eq!(nodes[nodes.len() - 7..], REVIEWED);
+    }
+}
+
+#[tokio::test]
+async fn a_run_that_is_resumed_goes_on_counting() {
+    let graph = reviews()
+        .checkpointer(Arc::new(MemorySaver::new()))
+        .interrupt_before(["review"]);
+    let thread = graph.thread("t");
+    let mut outcome = thread.run(Ran::default()).await.unwrap();
+    let mut stops = 0;
+    while !outcome.is_done() {
+        stops += 1;
+        outcome = thread.proceed().await.unwrap();
+    }
+    assert_eq!(stops, 3);
+    assert_eq!(outcome.finished().unwrap().nodes, REVIEWED);
+}
+
+#[tokio::test]
+async fn without_an_exit_the_run_fails_and_names_the_edge() {
+    let graph = graph! {
+        START => write => review => if never { END } else { write at_most 2 };
+    };
+    let graph = graph.compile().unwrap();
+    let error = graph.invoke(Ran::default()).await.unwrap_err();
+    let AgentError::Routing { node, target, .. } = &error else {
+        panic!("{error}");
+    };
+    assert_eq!((&**node, &**target), ("review", "write"));
+    assert_eq!(
+        error.to_string(),
+        "after `review`: the run has followed the edge to `write` 2 times, which is its bound; \
+         raise the bound, or name where to go then, as in `write at_most 2 else END`"
+    );
+}
+
+#[tokio::test]
+async fn an_edge_without_a_condition_ends_by_its_bound() {
+    let graph = graph! { START => write => review => write at_most 1 else END; };
+    let graph = graph.compile().unwrap();
+    let nodes = graph.invoke(Ran::default()).await.unwrap().nodes;
+    assert_eq!(nodes, ["write", "review", "write", "review"]);
+}
+
+#[tokio::test]
+async fn an_edge_counts_once_in_a_superstep() {
+    // Both writers lead to the review in one superstep; the edges are two.
+    let draft = write;
+    let graph = graph! {
+        START => [write, draft];
+        write | draft => review => if never { END } else { [write at_most 1 else END, draft at_most 2 else END] };
+    };
+    let graph = graph.compile().unwrap();
+    let nodes = graph.invoke(Ran::default()).await.unwrap().nodes;
+    assert_eq!(
+        nodes,
+        [
+            "write", "draft", "review", "write", "draft", "review", "draft", "review"
+        ]
+    );
+}
+
+#[tokio::test]
+async fn items_beyond_the_bound_of_a_map_take_the_exit() {
+    fn topics(_: &Ran) -> Vec<u32> {
+        (0..5).collect()
+    }
+    #[node]
+    async fn search(topic: u32, _: &Ran) -> RanUpdate {
+        RanUpdate::default().nodes(vec![format!("search {topic}")])
+    }
+    let graph = graph! {
+        START => write => for topic in topics { search(topic) at_most 3 else publish };
+        search | publish => END;
+    };
+    let graph = graph.compile().unwrap();
+    assert_eq!(graph.bounds().unwrap().runs["search"], 3);
+    let mut nodes = graph.invoke(Ran::default()).await.unwrap().nodes;
+    nodes[1..].sort();
+    assert_eq!(
+        nodes,
+        ["write", "publish", "search 0", "search 1", "search 2"]
+    );
+}
+
+#[tokio::test]
+async fn a_subgraph_counts_for_each_of_its_runs() {
+    let mut inner = graph! { START => review => review at_most 1 else END; };
+    let inner = inner.set_name("inner").compile().unwrap();
+    let graph =
+        graph! { START => write => inner => if never { END } else { write at_most 1 else END }; };
+    let graph = graph.compile().unwrap();
+    let bounds = graph.bounds().unwrap();
+    assert_eq!((bounds.runs["inner"], bounds.runs["inner:review"]), (2, 4));
+    let nodes = graph.invoke(Ran::default()).await.unwrap().nodes;
+    let once = ["write", "review", "review"];
+    assert_eq!(nodes, [once, once].concat());
+}
+
+#[test]
+fn a_picture_shows_bounds_and_exits() {
+    let picture = reviews().topology().draw().mermaid();
+    assert!(picture.contains("else, at most 2"), "{picture}");
+    assert!(picture.contains("after 2 to write"), "{picture}");
+}
+
+#[test]
+fn a_lock_holds_bounds() {
+    use langgraph::graph::lock;
+
+    let graph = reviews();
+    let text = lock::write([graph.topology()]);
+    assert!(
+        text.contains("\n  bound review -> write at_most 2 else publish\n"),
+        "{text}"
+    );
+    let read = lock::read(&text).unwrap();
+    assert_eq!(read[0].edge_bounds, graph.topology().edge_bounds);
+    assert_eq!(lock::breaking_changes(&read[0], graph.topology()), []);
+}
