@@ -154,10 +154,8 @@ impl<'a> FieldAccess<'a> {
     ) -> Result<Option<T>, FieldError> {
         let written = self.written();
         let own = written.get(field.name()).and_then(|own| own.entry(key));
-        let entry = own.unwrap_or_else(|| {
-            let stored = self.stored.and_then(|stored| stored.get(field.name()));
-            stored.and_then(|stored| stored.entry(key)).flatten()
-        });
+        let entry = own.or_else(|| self.stored?.get(field.name())?.entry(key));
+        let entry = entry.filter(|value| !value.is_null());
         let value = entry.map(T::deserialize).transpose();
         value.map_err(|error| FieldError::new(field.name(), error))
     }

@@ -15,6 +15,8 @@ pub(super) enum FieldWrite {
     Merge(Map<String, Value>),
 }
 
+static NO_ENTRY: Value = Value::Null;
+
 impl FieldWrite {
     /// The value of a field that had none before this write.
     pub(super) fn into_value(self) -> Value {
@@ -57,15 +59,12 @@ impl FieldWrite {
         Ok(())
     }
 
-    /// What this write says about an entry of a map: `None` if it says nothing, `Some(None)` if there is none.
-    pub(super) fn entry(&self, key: &str) -> Option<Option<&Value>> {
+    /// What this write says about an entry of a map: null if there is none, `None` if it says nothing.
+    pub(super) fn entry(&self, key: &str) -> Option<&Value> {
         match self {
-            Self::Merge(entries) => {
-                let entry = entries.get(key)?;
-                Some(Some(entry).filter(|value| !value.is_null()))
-            }
-            Self::Set(Value::Object(entries)) => Some(entries.get(key)),
-            _ => Some(None),
+            Self::Merge(entries) => entries.get(key),
+            Self::Set(Value::Object(entries)) => Some(entries.get(key).unwrap_or(&NO_ENTRY)),
+            _ => Some(&NO_ENTRY),
         }
     }
 

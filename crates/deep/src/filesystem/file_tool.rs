@@ -79,7 +79,9 @@ impl FileTool {
             });
         }
         let mut found = Found::new(RESULTS);
-        entries.into_iter().for_each(|entry| found.path(entry));
+        for entry in entries {
+            found.path(entry);
+        }
         Ok(found.answer())
     }
 
