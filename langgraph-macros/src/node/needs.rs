@@ -41,10 +41,10 @@ pub(super) fn read(
     let Finder {
         calls,
         aliases,
-        has_items,
+        is_bound,
         ..
     } = finder;
-    (!has_items && !calls.is_empty()).then_some(Needs {
+    (!is_bound && !calls.is_empty()).then_some(Needs {
         block,
         calls,
         aliases,
@@ -106,8 +106,8 @@ struct Finder<'a> {
     ended: bool,
     /// True inside of what may not run.
     maybe: bool,
-    /// True if the body declares names that are unknown outside.
-    has_items: bool,
+    /// True if the body may mean something else outside: it declares items, or parts of it are compiled out.
+    is_bound: bool,
 }
 
 impl<'a> Finder<'a> {
@@ -119,7 +119,7 @@ impl<'a> Finder<'a> {
             aliases: Vec::new(),
             ended: false,
             maybe: false,
-            has_items: false,
+            is_bound: false,
         }
     }
 
@@ -189,7 +189,18 @@ fn is_inferred(ty: TokenStream) -> bool {
 
 impl VisitMut for Finder<'_> {
     fn visit_item_mut(&mut self, _: &mut syn::Item) {
-        self.has_items = true;
+        self.is_bound = true;
+    }
+
+    fn visit_attribute_mut(&mut self, attribute: &mut syn::Attribute) {
+        let path = attribute.path();
+        self.is_bound |= path.is_ident("cfg") || path.is_ident("cfg_attr");
+    }
+
+    fn visit_pat_ident_mut(&mut self, pattern: &mut syn::PatIdent) {
+        // From here on, the name is that of something else.
+        self.ended |= pattern.ident == *self.cx;
+        visit_mut::visit_pat_ident_mut(self, pattern);
     }
 
     fn visit_local_init_mut(&mut self, init: &mut syn::LocalInit) {
@@ -305,6 +316,13 @@ mod tests {
              cx.resource::<G>()?;",
         );
         assert_eq!(found, [""; 0]);
-        assert_eq!(needs("use a::Clock; cx.resource::<Clock>()?;"), [""; 0]);
+        for body in [
+            "use a::Clock; cx.resource::<Clock>()?;",
+            "#[cfg(test)] let clock = cx.resource::<Clock>()?;",
+            "#[cfg(test)] { cx.resource::<Clock>()?; }",
+            "let cx = Other::of(cx); cx.resource::<Clock>()?;",
+        ] {
+            assert_eq!(needs(body), [""; 0], "{body}");
+        }
     }
 }
