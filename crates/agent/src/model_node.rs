@@ -58,8 +58,8 @@ impl ModelNode {
         }
     }
 
-    /// Creates a node that calls the model of the graph or the run:
-    /// `.resource::<dyn ChatModel>(model)`.
+    /// Creates a node that calls the model of the graph or the run, which `.model(model)` sets. A run without one
+    /// is refused at its start.
     pub fn of_the_run() -> Self {
         Self {
             model: None,

@@ -253,7 +253,8 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// [`MissingResource`], which names the requested type and the types that exist.
+    /// [`MissingResource`], which names the requested type and the types that exist. A `#[node]` function that
+    /// asks in any case does not get this far: its run is refused at the start.
     pub fn resource<T: ?Sized + Send + Sync + 'static>(&self) -> Result<&T, MissingResource> {
         self.scope
             .resources

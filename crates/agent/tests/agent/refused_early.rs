@@ -5,11 +5,13 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use langgraph::checkpoint::MemorySaver;
-use langgraph::error::{NodeError, is_transient};
+use langgraph::error::is_transient;
 use langgraph::message::ToolCall;
+use langgraph::prelude::*;
+use langgraph_agent::prelude::*;
 use langgraph_agent::{
-    AtLimit, Budget, FnTool, HumanInTheLoop, MessagesStateUpdate, ModelError, ModelErrorKind,
-    ModelRetry, ScriptedModel, ToolCaching, ToolError, Turn, react_agent,
+    AtLimit, Budget, FnTool, HumanInTheLoop, MessagesState, MessagesStateUpdate, ModelError,
+    ModelErrorKind, ModelRetry, ScriptedModel, ToolCaching, ToolError, Turn, react_agent,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -143,4 +145,49 @@ async fn an_equal_call_is_answered_from_memory_whatever_its_id() {
     tokio::time::advance(ttl).await;
     let state = agent.invoke(MessagesStateUpdate::user("?")).await.unwrap();
     assert_eq!(state.messages[2].text(), "Rome: sun 4");
+}
+
+#[node]
+async fn greet(_: &MessagesState) -> MessagesStateUpdate {
+    MessagesStateUpdate::user("first")
+}
+
+#[node]
+async fn think(state: &MessagesState, cx: &Context) -> Result<MessagesStateUpdate, NodeError> {
+    let reply = cx.model()?.invoke(&state.messages, cx).await?;
+    Ok(MessagesStateUpdate::default().messages(vec![reply]))
+}
+
+/// Each asks for the model of its run.
+fn agents() -> [CompiledStateGraph<MessagesState>; 2] {
+    let by_hand = graph! { START => greet => think => END };
+    let by_node = graph! {
+        let think = ModelNode::of_the_run();
+
+        START => greet => think => END;
+    };
+    [by_hand, by_node].map(|graph| graph.compile().unwrap())
+}
+
+#[tokio::test]
+async fn a_model_that_is_given_as_its_own_type_is_found_before_any_node_runs() {
+    for agent in agents() {
+        let model = ScriptedModel::new(["hello"]);
+        let run = agent.run(()).resource(Arc::new(model.clone()));
+        let error = run.await.unwrap_err().to_string();
+        let start = "node `think` cannot run: no resource of type `dyn langgraph_agent::";
+        assert!(error.starts_with(start), "{error}");
+        assert!(error.contains("with `.model(value)`"), "{error}");
+        assert!(error.contains("ScriptedModel)"), "{error}");
+        assert!(agent.invoke(()).await.is_err(), "there is none at all");
+
+        let chat = agent
+            .run(())
+            .model(model)
+            .await
+            .unwrap()
+            .finished()
+            .unwrap();
+        assert_eq!(chat.messages[1].text(), "hello");
+    }
 }
