@@ -6,9 +6,11 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::future::IntoFuture as _;
+use std::sync::Arc;
 use std::task::{Context as TaskContext, Waker};
 
 use allocation_counter::{AllocationInfo, measure};
+use langgraph::checkpoint::MemorySaver;
 use langgraph::prelude::*;
 
 #[derive(State, Clone, Debug, Default)]
@@ -54,6 +56,34 @@ fn of_one_run(graph: &CompiledStateGraph<Counter>) -> AllocationInfo {
     run();
     let runs = std::iter::repeat_with(|| measure(run)).take(8);
     runs.min_by_key(|run| run.count_total).unwrap()
+}
+
+/// As [`of_one_run`], on a new thread in memory.
+fn of_one_stored_run(graph: &CompiledStateGraph<Counter>) -> AllocationInfo {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
+    let run = || {
+        let graph = graph.clone().checkpointer(Arc::new(MemorySaver::new()));
+        runtime.block_on(async {
+            graph.run(()).limit(100_000).thread("t").await.unwrap();
+        });
+    };
+    run();
+    let runs = std::iter::repeat_with(|| measure(run)).take(8);
+    runs.min_by_key(|run| run.count_total).unwrap()
+}
+
+#[test]
+fn a_superstep_stored_in_memory_allocates_its_node_and_what_it_wrote() {
+    let few = of_one_stored_run(&chain(100)).count_total;
+    let many = of_one_stored_run(&chain(900)).count_total;
+    // The records themselves are allocated by the dozen.
+    let tenths = (many - few) * 10 / 800;
+    assert!(
+        tenths <= 22,
+        "{tenths} tenths of an allocation for each superstep"
+    );
 }
 
 /// What each superstep adds, from a short run and a long one of the same graph.

@@ -68,6 +68,11 @@ mod imp {
             Self { span }
         }
 
+        /// Does `work` inside the span.
+        pub(crate) fn enter<T>(&self, work: impl FnOnce() -> T) -> T {
+            self.span.in_scope(work)
+        }
+
         /// The future inside the span.
         pub(crate) fn around<F: Future>(self, future: F) -> impl Future<Output = F::Output> {
             future.instrument(self.span)
@@ -98,6 +103,11 @@ mod imp {
 
         pub(crate) const fn current() -> Self {
             Self {}
+        }
+
+        #[allow(clippy::unused_self)] // a span has a scope with the feature
+        pub(crate) fn enter<T>(&self, work: impl FnOnce() -> T) -> T {
+            work()
         }
 
         pub(crate) fn around<F>(self, future: F) -> F {

@@ -182,7 +182,7 @@ impl Line {
             snapshot: checkpoint.snapshot.is_some(),
             step: checkpoint.step,
             source: checkpoint.source,
-            metadata: checkpoint.metadata.clone(),
+            metadata: BTreeMap::clone(&checkpoint.metadata),
         }
     }
 }

@@ -4,13 +4,12 @@
 #![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
-use std::pin::pin;
-use std::task::{Context, Poll, Waker};
 
 use langgraph_core::checkpoint::{
-    Administration, Base, Batch, CheckpointId, CheckpointRecord, Checkpointer, ListOptions,
+    Administration, Base, Batch, CheckpointId, CheckpointRecord, Checkpointer, Few, ListOptions,
     MemorySaver, Prune, Source, TaskOutcome, TaskRecord, TaskSpec, ThreadKey,
 };
+use langgraph_core::error::CheckpointError;
 
 /// More than the saver allocates together.
 const CHECKPOINTS: usize = 150;
@@ -23,7 +22,7 @@ fn checkpoint(id: CheckpointId, base: Option<CheckpointId>) -> CheckpointRecord 
             with_tasks: true,
         }),
         source: Source::Loop,
-        tasks: vec![TaskSpec::new("node".into(), None)],
+        tasks: Few::one(TaskSpec::new("node".into(), None)),
         ..CheckpointRecord::of_metadata(base, BTreeMap::new())
     }
 }
@@ -90,16 +89,21 @@ async fn a_log_takes_checkpoints_whose_ids_go_back() {
 }
 
 #[test]
-fn a_write_ends_when_it_is_first_polled() {
+fn a_write_needs_no_future_and_leaves_the_batch_empty() {
     let saver = MemorySaver::new();
-    assert!(saver.is_immediate());
     let id = CheckpointId::after(None);
-    let batch = Batch {
+    let mut batch = Batch {
         checkpoints: vec![checkpoint(id, None)],
         ..Batch::default()
     };
     let key = ThreadKey::root("t");
-    let mut write = pin!(saver.put(&key, batch));
-    let mut cx = Context::from_waker(Waker::noop());
-    assert!(matches!(write.as_mut().poll(&mut cx), Poll::Ready(Ok(()))));
+    assert!(matches!(saver.put_now(&key, &mut batch), Some(Ok(()))));
+    assert!(batch.checkpoints.is_empty());
+    // The head that the batch names is no longer the head.
+    batch.checkpoints.push(checkpoint(id, None));
+    let refused = saver.put_now(&key, &mut batch);
+    assert!(matches!(
+        refused,
+        Some(Err(CheckpointError::Conflict { .. }))
+    ));
 }

@@ -114,7 +114,7 @@ impl<'a> KeptEvents<'a> {
             return Ok((None, Vec::new()));
         };
         let stored = position.checkpoint.map(|stored| stored.checkpoint.metadata);
-        let events = stored.and_then(|mut metadata| metadata.remove(EVENTS));
+        let events = stored.and_then(|metadata| metadata.get(EVENTS).cloned());
         let events = match events {
             Some(events) => serde_json::from_value(events).map_err(CheckpointError::storage)?,
             None => Vec::new(),

@@ -25,7 +25,8 @@ use measure::{Make, Work};
 
 const WORKLOADS: &[(&str, Make)] = &[
     ("chain", chain::chain),
-    ("plain", chain::plain),
+    ("breakpoint", chain::plain),
+    ("plain", chain::one_by_one),
     ("plain-memory", chain::stored),
     ("plain-updates", chain::updates),
     ("loop", chain::turns),

@@ -66,6 +66,7 @@ measured=$(
     done <<'END'
 chain 10
 chain 1000
+breakpoint 1000
 plain 1000
 plain-memory 1000
 plain-updates 1000

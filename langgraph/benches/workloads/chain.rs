@@ -93,6 +93,44 @@ pub(crate) fn plain(nodes: usize) -> Pair {
     })
 }
 
+/// A state whose note lives for one superstep, so that each superstep ends before the next one begins.
+#[derive(State, Clone, Debug, Default)]
+struct Noted {
+    #[reducer(add)]
+    total: i64,
+    #[state(ephemeral)]
+    note: i64,
+}
+
+#[node]
+async fn count_and_note(state: &Noted) -> NotedUpdate {
+    NotedUpdate::default().total(1).note(black_box(state.total))
+}
+
+/// Supersteps that end one by one, without an observer.
+pub(crate) fn one_by_one(nodes: usize) -> Pair {
+    let mut graph = StateGraph::<Noted>::new();
+    let names: Vec<_> = (0..nodes).map(|index| format!("n{index}")).collect();
+    for name in &names {
+        graph.add_node(name.clone(), count_and_note);
+    }
+    let graph = graph.add_sequence(&names).compile().unwrap();
+    let expected = i64::try_from(nodes).unwrap();
+    let langgraph = work(move || {
+        let run = graph.run(()).limit(nodes);
+        async move {
+            let state = run.await.unwrap().finished().unwrap();
+            assert_eq!(state.total, expected);
+        }
+    });
+    Pair::new(
+        "plain supersteps, one by one",
+        nodes,
+        langgraph,
+        chain(nodes).baseline,
+    )
+}
+
 /// The same chain on a thread in memory.
 pub(crate) fn stored(nodes: usize) -> Pair {
     let graph = graph_of(nodes);

@@ -1,7 +1,10 @@
 //! The head of a log, to which a run and its tasks append.
 
 use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
 
 use tokio::sync::Notify;
 
@@ -102,7 +105,8 @@ impl LogHead {
         }
     }
 
-    /// Stores a batch, after those of the writers before this one.
+    /// Stores a batch, after those of the writers before this one, and empties it: at once if the saver
+    /// never waits.
     ///
     /// # Errors
     ///
@@ -112,34 +116,73 @@ impl LogHead {
     ///
     /// Once the saver has begun, it ends in the background if the future is dropped: a saver may go on
     /// with a write that nothing awaits any more. The next writer, and a run that is stopped, wait for it.
-    pub(crate) async fn put(self: &Arc<Self>, mut batch: Batch) -> Result<(), CheckpointError> {
-        let mut turn = self.turn().await;
-        batch.head = turn.end.head;
-        batch.owner.clone_from(&turn.end.owner);
+    pub(crate) fn put(self: &Arc<Self>, batch: &mut Batch) -> Putting<'static> {
+        match self.put_now(batch) {
+            Some(stored) => Putting::stored(stored),
+            None => {
+                let put = Arc::clone(self).put_later(std::mem::take(batch));
+                Putting::Waits(Box::pin(put))
+            }
+        }
+    }
+
+    /// Stores a batch without waiting, if the saver can and no other writer appends.
+    fn put_now(&self, batch: &mut Batch) -> Option<Result<(), CheckpointError>> {
+        let mut end = self.lock();
+        let end = end.as_mut()?;
+        let guard = self.guard.as_deref();
+        let record = guard.map(RunGuard::record);
+        if matches!(record, Some(None)) {
+            return Some(Err(outlived()));
+        }
+        end.begin(batch);
         let (next, status) = (batch.next_head(), batch.status);
-        let record = match self.guard.as_ref().map(RunGuard::record) {
-            Some(None) => {
-                return Err(CheckpointError::storage(
-                    "the run has ended; a task that outlived it writes nothing",
-                ));
-            }
-            Some(Some(record)) if !self.saver.is_immediate() => {
-                let write = async move {
-                    let log = Arc::clone(&turn.log);
-                    let stored = log.saver.put(&log.key, batch).await;
-                    let noted = turn.note(stored, next, status);
-                    drop(record);
-                    noted
-                };
-                return Unbroken::new(write).await;
-            }
+        let stored = self.saver.put_now(&self.key, batch)?;
+        if stored.is_err() {
+            *batch = Batch::default();
+        }
+        Some(self.note(end, stored, next, status))
+    }
+
+    async fn put_later(self: Arc<Self>, mut batch: Batch) -> Result<(), CheckpointError> {
+        let mut turn = self.turn().await;
+        turn.end.begin(&mut batch);
+        let (next, status) = (batch.next_head(), batch.status);
+        let record = match self.guard.clone().map(RunGuard::record) {
+            Some(None) => return Err(outlived()),
+            Some(Some(record)) => record,
             // What writes later, or at the end of the run, knows itself what is stored.
-            record => record.flatten(),
+            None => {
+                let stored = self.saver.put(&self.key, batch).await;
+                return turn.note(stored, next, status);
+            }
         };
-        let stored = self.saver.put(&self.key, batch).await;
-        let noted = turn.note(stored, next, status);
-        drop(record);
-        noted
+        let write = async move {
+            let log = Arc::clone(&turn.log);
+            let stored = log.saver.put(&log.key, batch).await;
+            let noted = turn.note(stored, next, status);
+            drop(record);
+            noted
+        };
+        Unbroken::new(write).await
+    }
+
+    /// Notes what is stored, or why it could not be stored.
+    fn note(
+        &self,
+        end: &mut KnownEnd,
+        stored: Result<(), CheckpointError>,
+        next: Option<Head>,
+        status: RunStatus,
+    ) -> Result<(), CheckpointError> {
+        stored.map_err(|error| end.failed(error))?;
+        end.head = next;
+        end.owner = None;
+        end.last_error = None;
+        if let (Some(guard), true) = (&self.guard, self.key.namespace.is_empty()) {
+            guard.stored(status);
+        }
+        Ok(())
     }
 
     /// Waits until no other writer appends.
@@ -159,6 +202,12 @@ impl LogHead {
 }
 
 impl KnownEnd {
+    /// Places a batch behind the end.
+    fn begin(&self, batch: &mut Batch) {
+        batch.head = self.head;
+        batch.owner.clone_from(&self.owner);
+    }
+
     /// Notes that a record could not be stored, and returns why.
     fn failed(&mut self, error: CheckpointError) -> CheckpointError {
         match (&error, &self.last_error) {
@@ -175,6 +224,37 @@ impl KnownEnd {
     }
 }
 
+fn outlived() -> CheckpointError {
+    CheckpointError::storage("the run has ended; a task that outlived it writes nothing")
+}
+
+/// A batch that is being stored: as a rule, a saver in memory has stored it already. It is small,
+/// because it is moved.
+#[must_use = "a batch that waits is stored only if this is awaited"]
+pub(crate) enum Putting<'a> {
+    /// Stored, or not for this reason.
+    Ended(Option<Box<CheckpointError>>),
+    Waits(Pin<Box<dyn Future<Output = Result<(), CheckpointError>> + Send + 'a>>),
+}
+
+impl Putting<'_> {
+    pub(crate) fn stored(stored: Result<(), CheckpointError>) -> Self {
+        Self::Ended(stored.err().map(Box::new))
+    }
+}
+
+impl Future for Putting<'_> {
+    type Output = Result<(), CheckpointError>;
+
+    #[inline]
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        match &mut *self {
+            Self::Ended(error) => Poll::Ready(error.take().map_or(Ok(()), |error| Err(*error))),
+            Self::Waits(put) => put.as_mut().poll(cx),
+        }
+    }
+}
+
 /// The turn of a writer, who returns the end when it is dropped.
 struct Turn {
     log: Arc<LogHead>,
@@ -182,21 +262,13 @@ struct Turn {
 }
 
 impl Turn {
-    /// Notes what is stored, or why it could not be stored.
     fn note(
         &mut self,
         stored: Result<(), CheckpointError>,
         next: Option<Head>,
         status: RunStatus,
     ) -> Result<(), CheckpointError> {
-        stored.map_err(|error| self.end.failed(error))?;
-        self.end.head = next;
-        self.end.owner = None;
-        self.end.last_error = None;
-        if let (Some(guard), true) = (&self.log.guard, self.log.key.namespace.is_empty()) {
-            guard.stored(status);
-        }
-        Ok(())
+        self.log.note(&mut self.end, stored, next, status)
     }
 }
 

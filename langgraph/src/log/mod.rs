@@ -31,7 +31,7 @@ pub(crate) use fence::fence;
 pub(crate) use jitter::{random, random_fraction};
 pub(crate) use lease::Lease;
 pub(crate) use load::{load_chain, load_list, load_position};
-pub(crate) use log_head::LogHead;
+pub(crate) use log_head::{LogHead, Putting};
 pub(crate) use reissue::reissue;
 pub(crate) use resume_values::{ResumeValue, answer_key, assign};
 pub(crate) use run_guard::RunGuard;

@@ -1,6 +1,7 @@
 //! How a run ends whose future is dropped.
 
 use std::future::{Future, poll_fn};
+use std::ops::Deref;
 use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -90,9 +91,9 @@ impl RunGuard {
     }
 
     /// Begins a record. A task that outlives its run for a moment gets `None`: it may not write.
-    pub(crate) fn record(self: &Arc<Self>) -> Option<Recording> {
-        let records = self.records.fetch_add(RECORD, Ordering::SeqCst);
-        let recording = Recording(Arc::clone(self));
+    pub(crate) fn record<G: Deref<Target = Self>>(guard: G) -> Option<Recording<G>> {
+        let records = guard.records.fetch_add(RECORD, Ordering::SeqCst);
+        let recording = Recording(guard);
         (records & CLOSED == 0).then_some(recording)
     }
 
@@ -141,9 +142,9 @@ impl Drop for WriteGuard {
 }
 
 /// A record that is under way, until it is dropped.
-pub(crate) struct Recording(Arc<RunGuard>);
+pub(crate) struct Recording<G: Deref<Target = RunGuard>>(G);
 
-impl Drop for Recording {
+impl<G: Deref<Target = RunGuard>> Drop for Recording<G> {
     fn drop(&mut self) {
         let records = self.0.records.fetch_sub(RECORD, Ordering::SeqCst);
         if records & CLOSED != 0 {
@@ -160,10 +161,13 @@ mod tests {
     #[tokio::test]
     async fn a_run_that_has_settled_writes_no_more() {
         let guard = Arc::new(RunGuard::default());
-        let under_way = guard.record().expect("the run is active");
+        let under_way = RunGuard::record(&*guard).expect("the run is active");
         let mut drained = pin!(guard.drained());
         assert!(now(drained.as_mut()).is_pending());
-        assert!(guard.record().is_none(), "no record begins any more");
+        assert!(
+            RunGuard::record(&*guard).is_none(),
+            "no record begins any more"
+        );
         drop(under_way);
         assert!(now(drained.as_mut()).is_ready());
     }

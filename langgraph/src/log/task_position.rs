@@ -60,7 +60,7 @@ impl TaskPosition {
 
     /// Stores a result of the task's `once`.
     pub(crate) async fn keep_once(&self, record: OnceRecord) -> Result<(), CheckpointError> {
-        let batch = Batch {
+        let mut batch = Batch {
             tasks: vec![TaskRecord {
                 checkpoint: self.checkpoint,
                 task: self.task,
@@ -72,7 +72,7 @@ impl TaskPosition {
             status: RunStatus::Running,
             ..Batch::default()
         };
-        self.log_head.put(batch).await
+        self.log_head.put(&mut batch).await
     }
 
     /// Returns the key of the log of a subgraph under `PerThread`.

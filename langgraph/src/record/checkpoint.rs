@@ -1,56 +1,74 @@
 //! The checkpoint of a run's position: as it is stored, and as it is shown.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::origin::Origin;
 use super::recorder::Recorder;
 use crate::checkpoint::{
-    Batch, CheckpointRecord, FollowedRecord, JoinRecord, Payload, RunStatus, Snapshot, Source,
+    CheckpointRecord, Few, FollowedRecord, JoinRecord, Payload, RunStatus, Snapshot, Source,
     TaskSnapshot,
 };
 use crate::environment;
-use crate::error::{AgentError, CheckpointError};
+use crate::error::CheckpointError;
 use crate::graph::plan_bound::PlanBound;
+use crate::log::Putting;
 use crate::span::Span;
 use crate::state::State;
 use crate::stream::{Payload as Shown, SavedCheckpoint};
 use crate::task::{JoinProgress, Pending, Position};
 
 impl<S: State> Recorder<S> {
-    /// Stores a checkpoint of the position, with the held records of the previous one.
-    // Not an `async fn`: its future holds the batch, and not what that is made of.
+    /// Stores a checkpoint of the position, with the held records of the previous one: at once, if the
+    /// saver never waits.
     pub(crate) fn record(
         &mut self,
         position: &Position<S>,
         pending: Pending<'_, S>,
         origin: Origin,
         entry: Option<Payload>,
-    ) -> impl Future<Output = Result<(), AgentError>> + Send + use<'_, S> {
-        let span = Span::checkpoint(position.step);
-        let batch = self.batch(position, pending, origin, entry);
-        async move {
-            span.around(self.log_head.put(batch?)).await?;
-            self.current = self.newest;
-            self.stored_name.clear();
-            Ok(())
+    ) -> Putting<'_> {
+        if let Err(error) = self.fill(position, pending, origin, entry) {
+            return Putting::stored(Err(error));
         }
+        let span = Span::checkpoint(position.step);
+        match span.enter(|| self.log_head.put(&mut self.held)) {
+            Putting::Ended(None) => self.stored(),
+            Putting::Ended(error) => return Putting::Ended(error),
+            Putting::Waits(put) => {
+                return Putting::Waits(Box::pin(async move {
+                    let stored = span.around(put).await;
+                    if stored.is_ok() {
+                        self.stored();
+                    }
+                    stored
+                }));
+            }
+        }
+        Putting::Ended(None)
     }
 
-    /// Takes the held records into a batch with a checkpoint of the position.
-    fn batch(
+    /// Notes that the newest checkpoint is stored.
+    fn stored(&mut self) {
+        self.current = self.newest;
+        self.stored_name.clear();
+    }
+
+    /// Adds a checkpoint of the position to the held records.
+    fn fill(
         &mut self,
         position: &Position<S>,
         pending: Pending<'_, S>,
         origin: Origin,
         entry: Option<Payload>,
-    ) -> Result<Batch, CheckpointError> {
+    ) -> Result<(), CheckpointError> {
         let Position {
             plan, state, step, ..
         } = position;
         self.count_held();
         let snapshot = self.snapshot_if_due(origin.source, *step, state)?;
         // Savers in memory keep the list as it is.
-        let mut tasks = Vec::with_capacity(pending.tasks.len());
+        let mut tasks = Few::default();
         for task in pending.tasks {
             tasks.push(self.spec(task)?);
         }
@@ -62,39 +80,36 @@ impl<S: State> Recorder<S> {
         self.policy.begin(snapshot.is_some());
         let now = environment::now();
         let id = self.next_checkpoint(now);
-        let (ended, entries) = self.take_held(id, entry);
-        Ok(Batch {
-            checkpoints: vec![CheckpointRecord {
-                id,
-                parent: origin.parent,
-                base: origin.base,
-                step: *step,
-                source: origin.source,
-                created_at: now,
-                tasks,
-                joins: join_records(position, pending.joins),
-                deferred: plan.names_of(pending.deferred),
-                followed: followed_records(&plan.bounds, pending.followed),
-                snapshot,
-                since_snapshot: self.policy.records,
-                log_bytes: self.policy.bytes,
-                measure_at: self.policy.measure_at,
-                ran: Vec::new(),
-                joined: Vec::new(),
-                metadata: self.metadata.clone(),
-                graph: plan.fingerprint,
-                call: self.call.clone(),
-                pauses,
-            }],
-            tasks: ended,
-            entries,
-            status: match continues && !self.at_rest {
-                true if pauses => RunStatus::Interrupted,
-                true => RunStatus::Running,
-                false => RunStatus::Done,
-            },
-            ..Batch::default()
-        })
+        self.hold_known(id, entry);
+        self.held.status = match continues && !self.at_rest {
+            true if pauses => RunStatus::Interrupted,
+            true => RunStatus::Running,
+            false => RunStatus::Done,
+        };
+        self.held.wake_at = None;
+        self.held.checkpoints.push(CheckpointRecord {
+            id,
+            parent: origin.parent,
+            base: origin.base,
+            step: *step,
+            source: origin.source,
+            created_at: now,
+            tasks,
+            joins: join_records(position, pending.joins),
+            deferred: plan.names_of(pending.deferred),
+            followed: followed_records(&plan.bounds, pending.followed),
+            snapshot,
+            since_snapshot: self.policy.records,
+            log_bytes: self.policy.bytes,
+            measure_at: self.policy.measure_at,
+            ran: Vec::new(),
+            joined: Vec::new(),
+            metadata: Arc::clone(&self.metadata),
+            graph: plan.fingerprint,
+            call: self.call.clone(),
+            pauses,
+        });
+        Ok(())
     }
 
     /// Returns the state if a snapshot of it is due.
@@ -130,7 +145,7 @@ impl<S: State> Recorder<S> {
             next: pending.names(&position.plan),
             step: position.step,
             source: self.source,
-            metadata: self.metadata.clone(),
+            metadata: BTreeMap::clone(&self.metadata),
         })))
     }
 
@@ -158,7 +173,7 @@ impl<S: State> Recorder<S> {
             created_at: environment::now(),
             interrupts: Vec::new(),
             unfilled_joins: position.unfilled_joins(pending.joins),
-            metadata: self.metadata.clone(),
+            metadata: BTreeMap::clone(&self.metadata),
         })
     }
 }

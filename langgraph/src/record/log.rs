@@ -18,7 +18,7 @@ use crate::state::State;
 pub(crate) struct Log {
     pub(crate) saver: Arc<dyn Checkpointer>,
     pub(crate) key: ThreadKey,
-    pub(crate) metadata: BTreeMap<String, Value>,
+    pub(crate) metadata: Arc<BTreeMap<String, Value>>,
     pub(crate) snapshots: Snapshots,
     /// The call of a persistent subgraph.
     pub(crate) call: Option<Arc<str>>,
@@ -38,7 +38,7 @@ impl Log {
         Self {
             saver: Arc::clone(saver),
             key: ThreadKey::root(thread),
-            metadata: BTreeMap::new(),
+            metadata: Arc::default(),
             snapshots: Snapshots::Anywhere,
             call: None,
             encodes: true,
@@ -65,7 +65,7 @@ impl Log {
         let log_head = LogHead::new(saver, self.key.clone(), head, self.encodes)
             .with_owner(owner)
             .with_guard(self.ending.clone());
-        let metadata = self.metadata.clone();
+        let metadata = Arc::clone(&self.metadata);
         let mut recorder = Recorder::new(
             Arc::new(log_head),
             Arc::new(coder),

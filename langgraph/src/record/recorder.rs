@@ -44,10 +44,10 @@ pub(crate) struct Recorder<S: State> {
     pub(crate) pauses: bool,
     /// True while the log says that a run is active.
     pub(super) running: bool,
-    pub(super) metadata: BTreeMap<String, Value>,
-    /// Records that are stored with the next checkpoint.
-    pub(super) tasks: Vec<TaskRecord>,
-    pub(super) entries: Vec<EntryRecord>,
+    pub(super) metadata: Arc<BTreeMap<String, Value>>,
+    /// Records that are stored with the next checkpoint. A saver in memory takes them out, so that
+    /// the lists are filled again.
+    pub(super) held: Batch,
     /// Known results of the next checkpoint's tasks, to store with it.
     pub(super) known: Vec<(usize, TaskOutcome)>,
 }
@@ -56,7 +56,7 @@ impl<S: State> Recorder<S> {
     pub(crate) fn new(
         log_head: Arc<LogHead>,
         coder: Arc<Coder<S>>,
-        metadata: BTreeMap<String, Value>,
+        metadata: Arc<BTreeMap<String, Value>>,
         snapshots: Snapshots,
     ) -> Self {
         Self {
@@ -74,8 +74,7 @@ impl<S: State> Recorder<S> {
             pauses: false,
             running: false,
             metadata,
-            tasks: Vec::new(),
-            entries: Vec::new(),
+            held: Batch::default(),
             known: Vec::new(),
         }
     }
@@ -182,13 +181,8 @@ impl<S: State> Recorder<S> {
         Ok(())
     }
 
-    /// Holds a record. As a rule it is the only one: savers in memory keep the list as it is.
     fn hold(&mut self, record: TaskRecord) {
-        if self.tasks.is_empty() {
-            self.tasks = vec![record];
-        } else {
-            self.tasks.push(record);
-        }
+        self.held.tasks.push(record);
     }
 
     /// Holds the result of a finished task, without a copy of it.
@@ -235,7 +229,7 @@ impl<S: State> Recorder<S> {
     /// Holds answers for a task.
     pub(crate) fn keep_answers(&mut self, task: usize, answers: Vec<Answer>) {
         if let Some(checkpoint) = self.current {
-            self.tasks.push(TaskRecord {
+            self.hold(TaskRecord {
                 checkpoint,
                 task,
                 outcome: None,
@@ -257,7 +251,7 @@ impl<S: State> Recorder<S> {
         }
         if let Some(checkpoint) = self.current {
             let writes = self.writes(writes)?;
-            self.entries.push(EntryRecord {
+            self.held.entries.push(EntryRecord {
                 checkpoint,
                 writes,
                 tasks,
@@ -306,35 +300,38 @@ impl<S: State> Recorder<S> {
         status: RunStatus,
         wake_at: Option<SystemTime>,
     ) -> Result<(), AgentError> {
-        if self.tasks.is_empty() && self.entries.is_empty() {
+        if self.held.tasks.is_empty() && self.held.entries.is_empty() {
             return Ok(());
         }
-        self.policy.count_tasks(&self.tasks);
-        self.policy.count_entries(&self.entries);
+        self.policy.count_tasks(&self.held.tasks);
+        self.policy.count_entries(&self.held.entries);
         self.running = status.is_running();
-        let batch = Batch {
-            tasks: std::mem::take(&mut self.tasks),
-            entries: std::mem::take(&mut self.entries),
+        self.held.status = status;
+        self.held.wake_at = wake_at;
+        Ok(self.log_head.put(&mut self.held).await?)
+    }
+
+    /// Stores how the run stands, without the held records.
+    async fn put_status(
+        &mut self,
+        status: RunStatus,
+        wake_at: Option<SystemTime>,
+    ) -> Result<(), AgentError> {
+        self.running = status.is_running();
+        let mut batch = Batch {
             status,
             wake_at,
             ..Batch::default()
         };
-        Ok(self.log_head.put(batch).await?)
+        Ok(self.log_head.put(&mut batch).await?)
     }
 
     /// Records that a run is active again, if none of its records has said so.
     pub(crate) async fn begin_again(&mut self) -> Result<(), AgentError> {
-        if std::mem::replace(&mut self.running, true) {
+        if self.running {
             return Ok(());
         }
-        let status = RunStatus::Running;
-        Ok(self
-            .log_head
-            .put(Batch {
-                status,
-                ..Batch::default()
-            })
-            .await?)
+        self.put_status(RunStatus::Running, None).await
     }
 
     /// Records that no run is active any more, and when the thread is to be woken.
@@ -346,44 +343,29 @@ impl<S: State> Recorder<S> {
         if !self.running {
             return Ok(());
         }
-        self.running = false;
-        Ok(self
-            .log_head
-            .put(Batch {
-                status,
-                wake_at,
-                ..Batch::default()
-            })
-            .await?)
+        self.put_status(status, wake_at).await
     }
 
     /// Counts the held records, which are stored with the next checkpoint.
     pub(super) fn count_held(&mut self) {
-        self.policy.count_tasks(&self.tasks);
-        self.policy.count_entries(&self.entries);
+        self.policy.count_tasks(&self.held.tasks);
+        self.policy.count_entries(&self.held.entries);
         for (_, outcome) in &self.known {
             self.policy.count_outcome(outcome);
         }
     }
 
-    /// Takes the held records, and those that belong to the next checkpoint.
-    pub(super) fn take_held(
-        &mut self,
-        next: CheckpointId,
-        entry: Option<Payload>,
-    ) -> (Vec<TaskRecord>, Vec<EntryRecord>) {
-        let mut tasks = std::mem::take(&mut self.tasks);
-        let mut entries = std::mem::take(&mut self.entries);
+    /// Holds what is known of the next checkpoint: results of its tasks, and an entry.
+    pub(super) fn hold_known(&mut self, next: CheckpointId, entry: Option<Payload>) {
         for (task, outcome) in self.known.drain(..) {
-            tasks.push(TaskRecord::ended(next, task, outcome));
+            self.held.tasks.push(TaskRecord::ended(next, task, outcome));
         }
         if let Some(writes) = entry {
-            entries.push(EntryRecord {
+            self.held.entries.push(EntryRecord {
                 checkpoint: next,
                 writes,
                 tasks: Vec::new(),
             });
         }
-        (tasks, entries)
     }
 }

@@ -176,7 +176,7 @@ fn log_below<S: State>(
         encodes: place.log_head.encodes(),
         at_rest: false,
         next: None,
-        metadata: engine.position.scope.shared.metadata.clone(),
+        metadata: Arc::new(engine.position.scope.shared.metadata.clone()),
         snapshots,
         call,
         ending: place.log_head.guard().cloned(),

@@ -131,7 +131,7 @@ pub(crate) fn log<S: State>(
             check_thread_id(thread)?;
             check_metadata(thread, &options.run.metadata)?;
             Ok(Some(Log {
-                metadata: options.run.metadata.clone(),
+                metadata: Arc::new(options.run.metadata.clone()),
                 ending: options.ending.clone(),
                 ..Log::root(saver, thread.clone())
             }))

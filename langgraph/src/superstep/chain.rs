@@ -1,89 +1,201 @@
-//! Chains: supersteps of one task each without an observer.
+//! Chains: plain supersteps of one task each, whose events are not read.
 
 use std::sync::Arc;
 
 use super::budget::check_cancelled;
+use super::commit::Merged;
 use super::end::Stop;
 use super::engine::Engine;
-use crate::error::NodeError;
+use super::observing::Observing;
+use crate::error::{AgentError, NodeError};
+use crate::graph::plan::Plan;
 use crate::graph::routes::Routed;
 use crate::graph::wiring::Successors;
-use crate::node::{Jump, Output, Write, Writes, caught};
+use crate::node::{Context, Jump, NodeId, Output, Write, Writes, caught};
+use crate::record::Origin;
 use crate::state::State;
 use crate::task::{Finished, Routing, TaskResult, Writer, call_routers, classify, merge, run_node};
 
+/// Where a chain has stopped.
+pub(super) enum Chained<S: State> {
+    /// After a task, whose result is as that of any task.
+    Ended(TaskResult<S>),
+    /// After a task whose writes are merged and held for the log, and whose routers have answered.
+    Merged(Routed<S>),
+    /// Between two supersteps.
+    Between,
+}
+
 impl<S: State> Engine<S> {
-    /// Returns true if plain supersteps need not end one by one: they only change the state.
+    /// Returns true if plain supersteps need not end one by one: they only change the state, and the
+    /// log.
     #[inline]
     pub(super) fn is_chain(&self) -> bool {
         let [task] = &*self.frontier.tasks else {
             return false;
         };
         task.is_plain()
+            && self.position.scope.emitter.is_none()
             && self.observer.interrupt_ids.given.is_empty()
             && self.position.plan.fields.ephemeral.is_empty()
     }
 
     /// Runs the only task and, as long as each only merges an update and has one successor, the tasks
-    /// that follow it. Returns the result of the last one, which is the current task then; what is
-    /// merged already is not part of it.
-    pub(super) async fn run_chain(&mut self) -> Result<TaskResult<S>, Stop> {
-        let ([task], [cx]) = (&mut *self.frontier.tasks, &mut *self.contexts) else {
-            return Ok(merged(Routed::None));
-        };
-        let plan = &*self.position.plan;
-        // Nothing else holds the state: checked once, and not for every merge.
-        let state = Arc::make_mut(&mut self.position.state);
-        while let Some(node) = plan.node(task.node) {
-            match run_node(node, task.call(state, cx)).await {
-                Ok(Output {
-                    writes: Writes::One(Write::Update(mut update)),
-                    jump: Jump::Edges,
-                }) if !cx.has_open_interrupt() => {
-                    if let Err(panicked) = caught(|| state.prepare(&mut update)) {
-                        return Ok(NodeError::from(panicked).into());
-                    }
-                    if let Some(changes) = &mut self.changes {
-                        changes.note(&update);
-                    }
-                    merge(plan, Writer::Node(task.node), state, update)?;
+    /// that follow it.
+    pub(super) async fn run_chain<O: Observing>(&mut self) -> Result<Chained<S>, Stop> {
+        loop {
+            let ([task], [cx]) = (&mut *self.frontier.tasks, &mut *self.contexts) else {
+                return Ok(Chained::Between);
+            };
+            let plan = &*self.position.plan;
+            // Nothing else holds the state: checked once, and not for every merge.
+            let state = Arc::make_mut(&mut self.position.state);
+            let (next, picked) = loop {
+                let Some(node) = plan.node(task.node) else {
+                    return Ok(Chained::Merged(Routed::None));
+                };
+                let answer = run_node(node, task.call(state, cx)).await;
+                let update = match only_update(plan, task.node, state, cx, answer) {
+                    Ok(update) => update,
+                    Err(ended) => return Ok(Chained::Ended(ended)),
+                };
+                if let Some(changes) = &mut self.changes {
+                    changes.note(&update);
                 }
-                answer => return Ok(classify(plan, task.node, state, cx, answer)),
-            }
-            let (mut next, mut picked) = (None, None);
-            match node.out.successors {
-                Successors::One(only) => next = Some(only),
-                _ if node.out.routers.is_empty() => {}
-                _ => match call_routers(plan, task.node, state, cx) {
-                    Routing::Arm(arm) => {
-                        next = node.out.only_node_of(arm);
-                        picked = Some(arm);
-                    }
-                    Routing::Later(answers) => {
-                        return Ok(answers.await.map_or_else(|ended| ended, merged));
-                    }
-                },
-            }
-            match next {
-                Some(next)
-                    if self.budget.goes_on() && !self.breakpoints.is_between(task.node, next) =>
-                {
-                    task.node = next;
+                if O::OBSERVES && self.observer.recorder.is_some() {
+                    self.unrecorded = Some((copy_of(&update, cx), Vec::new()));
                 }
-                _ => return Ok(merged(picked.map_or(Routed::None, Routed::arm))),
+                merge(plan, Writer::Node(task.node), state, update)?;
+                let routed = match node.out.successors {
+                    Successors::One(only) => Ok((Some(only), None)),
+                    _ if node.out.routers.is_empty() => Ok((None, None)),
+                    _ => match call_routers(plan, task.node, state, cx) {
+                        Routing::Arm(arm) => Ok((node.out.only_node_of(arm), Some(arm))),
+                        Routing::Later(answers) => Err(answers.await),
+                    },
+                };
+                let (next, picked) = match routed {
+                    Ok(routed) => routed,
+                    Err(Ok(routes)) => return self.chain_merged::<O>(routes),
+                    Err(Err(ended)) => {
+                        return Err(Box::pin(self.chain_not_routed(ended)).await);
+                    }
+                };
+                let Some(next) = next.filter(|next| {
+                    self.budget.goes_on() && !self.breakpoints.is_between(task.node, *next)
+                }) else {
+                    return self.chain_merged::<O>(picked.map_or(Routed::None, Routed::arm));
+                };
+                if O::OBSERVES {
+                    // Storing needs all of the engine, which is taken apart anew afterwards.
+                    break (next, picked);
+                }
+                task.node = next;
+                check_cancelled(&self.position.scope)?;
+                self.budget.begin_superstep(&self.position.scope);
+                self.position.step += 1;
+                cx.advance(task.node);
+            };
+            if !O::hold(self.store_link(next, picked)).await? {
+                return Ok(Chained::Between);
             }
-            check_cancelled(&self.position.scope)?;
-            self.budget.begin_superstep(&self.position.scope);
-            self.position.step += 1;
-            cx.advance(task.node);
         }
-        Ok(merged(Routed::None))
+    }
+
+    /// Ends a chain after a task whose writes are merged.
+    fn chain_merged<O: Observing>(&mut self, routes: Routed<S>) -> Result<Chained<S>, Stop> {
+        if O::OBSERVES
+            && let [task] = &*self.frontier.tasks
+        {
+            self.hold_merged(task.node, &routes)?;
+        }
+        Ok(Chained::Merged(routes))
+    }
+
+    /// Holds the copy of a merged output for the log.
+    fn hold_merged(&mut self, node: NodeId, routes: &Routed<S>) -> Result<(), AgentError> {
+        if let (Some(recorder), Some((mut done, _))) =
+            (&mut self.observer.recorder, self.unrecorded.take())
+        {
+            done.routes.clone_from(routes);
+            recorder.keep_finished(0, node, done)?;
+        }
+        Ok(())
+    }
+
+    /// Stores a superstep of a chain, and begins the one of `next`. Returns false if something else may
+    /// precede that one.
+    async fn store_link(
+        &mut self,
+        next: NodeId,
+        picked: Option<usize>,
+    ) -> Result<bool, AgentError> {
+        let [task] = &mut *self.frontier.tasks else {
+            return Ok(false);
+        };
+        let node = std::mem::replace(&mut task.node, next);
+        self.hold_merged(node, &picked.map_or(Routed::None, Routed::arm))?;
+        if let Some(recorder) = &mut self.observer.recorder {
+            let origin = Origin::of_superstep(recorder.current());
+            let pending = self.frontier.pending();
+            let stored = recorder.record(&self.position, pending, origin, None);
+            stored.await?;
+        }
+        if self.drains() || self.has_later_inputs() {
+            return Ok(false);
+        }
+        let scope = &*self.position.scope;
+        check_cancelled(scope)?;
+        self.budget.begin_superstep(scope);
+        self.position.step += 1;
+        if let [cx] = &mut *self.contexts {
+            cx.advance(next);
+        }
+        if let Some(recorder) = &self.observer.recorder {
+            recorder.place(&mut self.contexts);
+        }
+        Ok(true)
+    }
+
+    /// Ends a chain at a task whose routers have failed or interrupted after its writes were merged.
+    async fn chain_not_routed(&mut self, ended: TaskResult<S>) -> Stop {
+        self.results.push(Finished::merged(Routed::None).into());
+        let merged = Merged {
+            wrote: true,
+            waits: false,
+        };
+        self.not_routed(0, ended, merged).await
     }
 }
 
-/// The result of a task whose writes are merged.
-fn merged<S: State>(answers: Routed<S>) -> TaskResult<S> {
-    let mut done = Finished::new(Output::none());
-    done.routes = answers;
-    TaskResult::Finished(done)
+/// Returns the update of a task that only updates the state, ready to be merged; or the result of
+/// another task.
+#[inline]
+#[allow(clippy::result_large_err)] // moved once, where a task ends
+fn only_update<S: State>(
+    plan: &Plan<S>,
+    node: NodeId,
+    state: &S,
+    cx: &Context,
+    answer: Result<Output<S>, NodeError>,
+) -> Result<S::Update, TaskResult<S>> {
+    let mut update = match answer {
+        Ok(Output {
+            writes: Writes::One(Write::Update(update)),
+            jump: Jump::Edges,
+        }) if !cx.has_open_interrupt() => update,
+        answer => return Err(classify(plan, node, state, cx, answer)),
+    };
+    match caught(|| state.prepare(&mut update)) {
+        Ok(()) => Ok(update),
+        Err(panicked) => Err(NodeError::from(panicked).into()),
+    }
+}
+
+/// Returns what the log keeps of a task that only updates the state.
+fn copy_of<S: State>(update: &S::Update, cx: &Context) -> Finished<S> {
+    Finished {
+        cached: cx.is_from_cache(),
+        ..Finished::new(Output::update(update.clone()))
+    }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::breakpoints::RunBreakpoints;
 use super::budget::{Budget, check_cancelled};
+use super::chain::Chained;
 use super::commit::{Commit, Merged};
 use super::end::{End, Stop};
 use super::frontier::Frontier;
@@ -96,11 +97,7 @@ impl<S: State> Engine<S> {
     /// The loop, compiled twice.
     async fn supersteps<O: Observing>(&mut self) -> Result<(), Stop> {
         while !self.frontier.tasks.is_empty() {
-            if self
-                .inbox
-                .as_ref()
-                .is_some_and(|inbox| inbox.has_mergeable())
-            {
+            if self.has_later_inputs() {
                 Box::pin(self.merge_later_inputs()).await?;
             }
             if O::OBSERVES && Span::is_watched() {
@@ -130,22 +127,8 @@ impl<S: State> Engine<S> {
             let tasks = &self.frontier.tasks;
             O::hold(self.observer.emit_begun(&self.position, tasks)).await;
         }
-        self.results.clear();
-        if !O::OBSERVES && self.is_chain() {
-            let result = self.run_chain().await?;
-            self.results.push(result);
-        } else if let ([task], [cx]) = (&mut *self.frontier.tasks, &*self.contexts) {
-            // An only task runs in the engine's own task: it spawns nothing and clones no state.
-            if let Some(known) = task.take_result() {
-                self.results.push(known);
-            } else {
-                self.results.push(run_task(&self.position, task, cx).await);
-                if O::OBSERVES && !self.hold_finished() {
-                    Box::pin(self.only_task_ended()).await?;
-                }
-            }
-        } else {
-            Box::pin(self.run_parallel()).await?;
+        if !self.run_tasks::<O>().await? {
+            return Ok(());
         }
         let merged = self.commit(Writer::from)?;
         if merged.waits {
@@ -154,11 +137,9 @@ impl<S: State> Engine<S> {
         if self.must_route() {
             O::hold(self.route(merged)).await?;
         }
-        if O::OBSERVES
-            && let (Some(done), Some(task)) = (self.unrecorded.take(), self.frontier.tasks.first())
-        {
-            let finished = self.observer.only_task_finished(&self.position, task, done);
-            O::hold(finished).await?;
+        if O::OBSERVES && self.unrecorded.is_some() {
+            self.only_task_finished()?.await;
+            self.only_task_progress().await;
         }
         let pauses_after = self.breakpoints.stop_after(&self.frontier.tasks);
         self.frontier.advance(&self.position, &mut self.results)?;
@@ -175,6 +156,39 @@ impl<S: State> Engine<S> {
             return Err(Box::pin(self.pause_at_breakpoint()).await);
         }
         Ok(())
+    }
+
+    /// Runs the tasks. Returns false if the superstep has ended already, as those of a chain.
+    async fn run_tasks<O: Observing>(&mut self) -> Result<bool, Stop> {
+        self.results.clear();
+        let mut only_ended = false;
+        if self.is_chain() && !(O::OBSERVES && Span::is_watched()) {
+            let result = match self.run_chain::<O>().await? {
+                Chained::Between => return Ok(false),
+                Chained::Merged(routes) => Finished::merged(routes).into(),
+                Chained::Ended(result) => {
+                    only_ended = true;
+                    result
+                }
+            };
+            self.results.push(result);
+        } else if let ([task], [cx]) = (&mut *self.frontier.tasks, &*self.contexts) {
+            // An only task runs in the engine's own task: it spawns nothing and clones no state.
+            let result = match task.take_result() {
+                Some(known) => known,
+                None => {
+                    only_ended = true;
+                    run_task(&self.position, task, cx).await
+                }
+            };
+            self.results.push(result);
+        } else {
+            Box::pin(self.run_parallel()).await?;
+        }
+        if O::OBSERVES && only_ended && !self.hold_finished() {
+            Box::pin(self.only_task_ended()).await?;
+        }
+        Ok(true)
     }
 
     /// Begins the tasks for the readers of events; returns true if there is something to emit.
@@ -197,37 +211,6 @@ impl<S: State> Engine<S> {
         }
         self.position.step += 1;
         Ok(!takes_input && self.budget.begin_superstep(&self.position.scope))
-    }
-
-    /// Holds the output of an only task that has finished: it counts only when its writes are merged
-    /// and its routers have answered. The output is copied only if it is stored or read.
-    fn hold_finished(&mut self) -> bool {
-        let Some(TaskResult::Finished(done)) = self.results.first() else {
-            return false;
-        };
-        // Before the merge, after which no message is new.
-        let messages = self.position.new_messages(Some(done));
-        let held = if self.observer.keeps_output(&self.position) {
-            done.clone()
-        } else {
-            Finished::new(Output::none())
-        };
-        self.unrecorded = Some((held, messages));
-        true
-    }
-
-    /// Stores and emits the interrupts or the failure of an only task.
-    async fn only_task_ended(&mut self) -> Result<(), Stop> {
-        if let (Some(task), Some(result)) = (self.frontier.tasks.first(), self.results.first_mut())
-        {
-            let position = &self.position;
-            let messages = position.new_messages(result.finished());
-            let ended = self
-                .observer
-                .task_ended(position, task, 0, result, messages, true);
-            ended.await?;
-        }
-        Ok(())
     }
 
     /// Merges the tasks' writes, in order.
@@ -306,8 +289,14 @@ impl<S: State> Engine<S> {
         }
     }
 
+    /// Returns true if inputs of later calls can be merged.
+    pub(super) fn has_later_inputs(&self) -> bool {
+        let inbox = self.inbox.as_ref();
+        inbox.is_some_and(|inbox| inbox.has_mergeable())
+    }
+
     /// Returns true if the run has to stop at the end of a superstep, and its thread can go on.
-    fn drains(&self) -> bool {
+    pub(super) fn drains(&self) -> bool {
         let token = self.position.scope.shared.cancel.as_ref();
         self.observer.recorder.is_some() && token.is_some_and(CancelToken::is_draining)
     }

@@ -11,6 +11,7 @@ mod frontier;
 mod inputs;
 mod observer;
 mod observing;
+mod only_task;
 mod parallel;
 mod pause;
 mod route;

@@ -9,7 +9,7 @@ use crate::message::Message;
 use crate::node::{Context, Output, Write};
 use crate::record::{Origin, Recorder};
 use crate::state::State;
-use crate::stream::{EventTask, StreamMode};
+use crate::stream::{EventTask, MapProgress, Sending, StreamMode};
 use crate::task::{Finished, InterruptIds, Pending, Position, Progress, Task, TaskResult};
 
 /// The output of an only task before it is stored and emitted, and the messages that it adds.
@@ -238,43 +238,39 @@ impl<S: State> Observer<S> {
         }
         if !result.is_interrupted() {
             let failed = matches!(result, TaskResult::Failed(_));
-            self.emit_progress(position, task, failed).await;
+            if let Some(map) = self.progress_of(task, failed) {
+                position.emit_progress(&map).await;
+            }
         }
     }
 
-    /// Emits how far the map of a task is that has ended.
-    async fn emit_progress(&mut self, position: &Position<S>, task: &Task<S>, failed: bool) {
-        let progress = self.progress.as_deref_mut();
-        if let Some(map) = progress.and_then(|maps| maps.ended(task, failed)) {
-            position.emit_progress(&map).await;
-        }
+    /// Returns how far the map of a task is that has ended, if the task is one of a map.
+    pub(super) fn progress_of(&mut self, task: &Task<S>, failed: bool) -> Option<MapProgress> {
+        self.progress.as_deref_mut()?.ended(task, failed)
     }
 
     /// Stores and emits the success of the superstep's only task, without a copy of its output if
     /// only one of them is asked for.
-    pub(super) async fn only_task_finished(
+    pub(super) fn only_task_finished<'a>(
         &mut self,
-        position: &Position<S>,
+        position: &'a Position<S>,
         task: &Task<S>,
         (done, messages): Unrecorded<S>,
-    ) -> Result<(), AgentError> {
+    ) -> Result<Sending<'a>, AgentError> {
         // The input was stored when the run began.
         if task.node.is_start() {
-            return Ok(());
+            return Ok(Sending::default());
         }
         if let Some(recorder) = &mut self.recorder {
             let joins = position.joins_left_in(task.node);
             if position.scope.emitter.is_none() {
-                return Ok(recorder.keep_finished(0, task.node, done, joins)?);
+                recorder.keep_finished(0, task.node, done, joins)?;
+                return Ok(Sending::default());
             }
             recorder.keep_finished(0, task.node, done.clone(), joins)?;
         }
         let shown = self.shown.first();
-        position.emit_finished(task, shown, done, messages).await;
-        if self.progress.is_some() {
-            self.emit_progress(position, task, false).await;
-        }
-        Ok(())
+        Ok(position.emit_finished(task, shown, done, messages))
     }
 
     /// Holds an input for the checkpoint that begins with it.

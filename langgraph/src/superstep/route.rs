@@ -7,6 +7,7 @@
 use super::commit::Merged;
 use super::end::Stop;
 use super::engine::Engine;
+use crate::error::{AgentError, Panicked};
 use crate::graph::targets::calls_routers;
 use crate::state::State;
 use crate::task::{TaskResult, call_routers};
@@ -65,39 +66,50 @@ impl<S: State> Engine<S> {
             return Ok(());
         };
         let position = &self.position;
-        let (mut result, messages) =
-            match call_routers(&position.plan, task.node, &position.state, cx)
-                .answers()
-                .await
-            {
-                Ok(routes) => {
-                    if let Some((done, _)) = &mut self.unrecorded {
-                        done.routes.clone_from(&routes);
-                    }
-                    if let Some(TaskResult::Finished(done)) = self.results.get_mut(index) {
-                        done.routes = routes;
-                    }
-                    return Ok(());
+        let routing = call_routers(&position.plan, task.node, &position.state, cx);
+        match routing.answers().await {
+            Ok(routes) => {
+                if let Some((done, _)) = &mut self.unrecorded {
+                    done.routes.clone_from(&routes);
                 }
-                Err(ended) => {
-                    let (done, messages) = self.unrecorded.take().unzip();
-                    (ended.after(done), messages.unwrap_or_default())
+                if let Some(TaskResult::Finished(done)) = self.results.get_mut(index) {
+                    done.routes = routes;
                 }
-            };
+                Ok(())
+            }
+            Err(ended) => Err(Box::pin(self.not_routed(index, ended, merged)).await),
+        }
+    }
+
+    /// Ends the run at a task whose routers have failed or interrupted.
+    pub(super) async fn not_routed(
+        &mut self,
+        index: usize,
+        ended: TaskResult<S>,
+        merged: Merged,
+    ) -> Stop {
+        let (done, messages) = self.unrecorded.take().unzip();
+        let (mut result, messages) = (ended.after(done), messages.unwrap_or_default());
+        let position = &self.position;
+        let Some(task) = self.frontier.tasks.get(index) else {
+            return AgentError::from(Panicked::lost()).into();
+        };
         // The tasks of a map are stored as finished, and do not run again.
         let is_stored = self.frontier.tasks.len() > 1 && matches!(result, TaskResult::Failed(_));
         if !is_stored && self.observer.watches(position) {
             let ended =
                 self.observer
                     .task_ended(position, task, index, &mut result, messages, true);
-            Box::pin(ended).await?;
+            if let Err(error) = ended.await {
+                return error.into();
+            }
         }
         if let TaskResult::Failed(error) = result {
-            return Err(position.failure(task.node, error).into());
+            return position.failure(task.node, error).into();
         }
         if let Some(ended) = self.results.get_mut(index) {
             *ended = result;
         }
-        Err(Box::pin(self.pause(merged)).await)
+        self.pause(merged).await
     }
 }

@@ -43,6 +43,20 @@ impl<S: State> Finished<S> {
             cached: false,
         }
     }
+
+    /// The result of a task whose writes are merged, and whose routers have given these answers.
+    pub(crate) fn merged(routes: Routed<S>) -> Self {
+        Self {
+            routes,
+            ..Self::new(Output::none())
+        }
+    }
+}
+
+impl<S: State> From<Finished<S>> for TaskResult<S> {
+    fn from(done: Finished<S>) -> Self {
+        Self::Finished(done)
+    }
 }
 
 impl<S: State> From<NodeError> for TaskResult<S> {

@@ -1,5 +1,7 @@
 //! Copies of threads.
 
+use std::sync::Arc;
+
 use serde_json::json;
 
 use super::log::{Log, entry, payload, subgraph_key};
@@ -27,7 +29,7 @@ async fn original(savers: &Savers<'_>) -> Result<(Log, Log), Problem> {
     let id = root
         .step(|record| {
             record.snapshot = Some(payload(&json!("state")));
-            record.metadata.insert("user".into(), json!("ada"));
+            Arc::make_mut(&mut record.metadata).insert("user".into(), json!("ada"));
         })
         .await?;
     root.put(Batch {

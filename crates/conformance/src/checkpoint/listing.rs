@@ -1,6 +1,7 @@
 //! The checkpoints of a log.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
@@ -98,7 +99,7 @@ async fn marked(log: &mut Log) -> Result<Vec<CheckpointId>, Problem> {
             record.source = source;
             record.step = step;
             if let Value::Object(metadata) = metadata {
-                record.metadata.extend(metadata);
+                Arc::make_mut(&mut record.metadata).extend(metadata);
             }
         });
         ids.push(id.await?);

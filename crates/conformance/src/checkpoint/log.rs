@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 use super::administration;
 use crate::case::{Problem, same};
 use langgraph::checkpoint::{
-    Base, Batch, CheckpointId, CheckpointRecord, Checkpointer, Encoded, EntryRecord, Fold, Formats,
-    Head, Payload, Source, StatePart, Stored, TaskArgument, TaskOutcome, TaskRecord, TaskSpec,
-    ThreadFilter, ThreadKey, ThreadPosition,
+    Base, Batch, CheckpointId, CheckpointRecord, Checkpointer, Encoded, EntryRecord, Few, Fold,
+    Formats, Head, Payload, Source, StatePart, Stored, TaskArgument, TaskOutcome, TaskRecord,
+    TaskSpec, ThreadFilter, ThreadKey, ThreadPosition,
 };
 use langgraph::error::CheckpointError;
 
@@ -32,7 +32,7 @@ pub(super) fn checkpoint(id: CheckpointId, base: Option<CheckpointId>) -> Checkp
         source: Source::Loop,
         // In milliseconds, the stored precision.
         created_at: SystemTime::UNIX_EPOCH + Duration::from_millis(1_700_000_000_123),
-        tasks: vec![TaskSpec::new("work".into(), None)],
+        tasks: Few::one(TaskSpec::new("work".into(), None)),
         ..CheckpointRecord::of_metadata(base, BTreeMap::new())
     }
 }
@@ -274,7 +274,7 @@ pub(super) fn text(records: Vec<Stored>) -> Result<Vec<String>, Problem> {
     Ok(lines)
 }
 
-fn arguments(tasks: Vec<TaskSpec>) -> impl Iterator<Item = Payload> {
+fn arguments(tasks: impl IntoIterator<Item = TaskSpec>) -> impl Iterator<Item = Payload> {
     let arguments = tasks.into_iter().filter_map(|task| task.argument);
     arguments.map(|argument| match argument {
         TaskArgument::Item(value) | TaskArgument::State(value) => value,

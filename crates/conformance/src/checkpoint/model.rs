@@ -199,7 +199,7 @@ impl History {
         let state = payload(&json!(self.rng.u8(..)));
         record.snapshot = (self.rng.u8(..4) == 0).then_some(state);
         if self.rng.bool() {
-            record.metadata.insert("m".into(), json!(self.rng.u8(..3)));
+            Arc::make_mut(&mut record.metadata).insert("m".into(), json!(self.rng.u8(..3)));
         }
         Ok(record)
     }

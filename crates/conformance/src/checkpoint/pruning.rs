@@ -1,5 +1,7 @@
 //! Removing checkpoints.
 
+use std::sync::Arc;
+
 use serde_json::json;
 
 use super::log::{Log, entry, finished, fold, payload, value};
@@ -46,7 +48,7 @@ async fn a_fold_keeps_the_rest_of_its_checkpoint(savers: &Savers<'_>) -> Result<
             record.since_snapshot = 7;
             record.log_bytes = 70;
             record.measure_at = 700;
-            record.metadata.insert("user".into(), json!("ada"));
+            Arc::make_mut(&mut record.metadata).insert("user".into(), json!("ada"));
             record.step = 4;
         })
         .await?;

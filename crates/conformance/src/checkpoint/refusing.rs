@@ -1,5 +1,6 @@
 //! Batches that a saver refuses, and what a refused batch leaves.
 
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::log::{Log, checkpoint, entry, finished};
@@ -163,7 +164,7 @@ async fn what_is_nested_too_deeply_is_refused_or_read(savers: &Savers<'_>) -> Re
         let mut expected = vec![log.step(|_| ()).await?];
         let id = log.next_id();
         let mut record = checkpoint(id, None);
-        record.metadata.insert("deep".to_owned(), nested(depth));
+        Arc::make_mut(&mut record.metadata).insert("deep".to_owned(), nested(depth));
         let stored = log.put(Batch {
             checkpoints: vec![record],
             ..Batch::default()

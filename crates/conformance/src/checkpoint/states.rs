@@ -71,7 +71,9 @@ async fn a_state_has_what_several_tasks_wrote_in_their_order(
     let mut log = Log::root(&saver, "t");
     let mut ids = log.grow(2).await?;
     let work = TaskSpec::new("work".into(), None);
-    let at = log.step(|record| record.tasks = vec![work; 3]).await?;
+    let at = log
+        .step(|record| record.tasks = vec![work; 3].into())
+        .await?;
     ids.push(at);
     let failed = ended(at, 1, TaskOutcome::Failed("no".into()));
     for task in [

@@ -1,5 +1,7 @@
 //! Writing batches.
 
+use std::sync::Arc;
+
 use serde_json::json;
 
 use super::log::{Log, checkpoint, ended, entry, finished, payload, text};
@@ -79,7 +81,8 @@ async fn everything_of_a_checkpoint_comes_back(savers: &Savers<'_>) -> Result<()
         TaskSpec::new("b".into(), Some(TaskArgument::Item(payload(&json!([1]))))),
         TaskSpec::new("b".into(), Some(TaskArgument::Item(payload(&json!([2]))))),
         TaskSpec::new("c".into(), Some(TaskArgument::State(payload(&json!({}))))),
-    ];
+    ]
+    .into();
     record.joins = vec![join(&[]), join(&["graph", "in a/graph"])];
     record.deferred = vec!["last".into()];
     record.followed = vec![FollowedRecord {
@@ -95,9 +98,7 @@ async fn everything_of_a_checkpoint_comes_back(savers: &Savers<'_>) -> Result<()
     record.graph = u64::MAX;
     record.call = Some("1:2".into());
     record.pauses = true;
-    record
-        .metadata
-        .insert("user".into(), json!({"id": [1, 2.5, null]}));
+    Arc::make_mut(&mut record.metadata).insert("user".into(), json!({"id": [1, 2.5, null]}));
     let mut expected = vec![Stored {
         checkpoint: checkpoint(first, None),
         tasks: Vec::new(),

@@ -86,13 +86,6 @@ pub trait Checkpointer: Send + Sync + 'static {
     /// as they are.
     fn formats(&self) -> Option<&Formats>;
 
-    /// Returns true if [`put`](Self::put) ends when it is first polled, as in memory: nothing can cut
-    /// such a write off. Other writes are kept going if the run that has begun them is dropped. The
-    /// default is false.
-    fn is_immediate(&self) -> bool {
-        false
-    }
-
     /// Stores a batch atomically. An empty batch only raises the version of the log, so that a
     /// writer with the old version is refused.
     ///
@@ -102,6 +95,15 @@ pub trait Checkpointer: Send + Sync + 'static {
     /// [`CheckpointError::BaseGone`] if a new checkpoint is based on one that is not stored; see
     /// [`Batch::bases`].
     async fn put(&self, key: &ThreadKey, batch: Batch) -> Result<(), CheckpointError>;
+
+    /// As [`put`](Self::put), for a saver that never waits, as in memory. It takes the records out of
+    /// `batch`, whose lists the caller fills again, and needs no future.
+    ///
+    /// The default takes nothing and returns `None`: the runtime awaits [`put`](Self::put), and
+    /// lets it end if the run is dropped in the meantime.
+    fn put_now(&self, _: &ThreadKey, _: &mut Batch) -> Option<Result<(), CheckpointError>> {
+        None
+    }
 
     /// Loads the records from which the state of a checkpoint is folded; without `id`, of the head.
     /// These are its ancestors from the nearest snapshot on, oldest first, and the checkpoint

@@ -7,6 +7,7 @@
 mod administration;
 mod any_value;
 mod checkpointer;
+mod few;
 mod format;
 mod forward;
 mod json;
@@ -37,6 +38,7 @@ pub use crate::strict::{Limits, Refusal};
 pub use administration::Administration;
 pub use any_value::AnyValue;
 pub use checkpointer::{Checkpointer, SaverFuture, VisitStatePart};
+pub use few::Few;
 pub use format::{Encoded, Format, Formats, ReadValue};
 pub use json::Json;
 pub use leases::{HeldBy, Leases};

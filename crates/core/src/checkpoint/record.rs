@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use langgraph_topology::NodeName;
 
-use super::{OnceRecord, Owner, Payload, RunStatus, Source};
+use super::{Few, OnceRecord, Owner, Payload, RunStatus, Source};
 use crate::checkpoint_id::CheckpointId;
 use crate::environment;
 use crate::head::Head;
@@ -78,7 +78,7 @@ pub struct CheckpointRecord {
     /// When it was created.
     pub created_at: SystemTime,
     /// The tasks of the next superstep, in order.
-    pub tasks: Vec<TaskSpec>,
+    pub tasks: Few<TaskSpec>,
     /// Joins with some of their sources, and those that subgraphs have left so when they ended.
     pub joins: Vec<JoinRecord>,
     /// Deferred nodes that have been reached.
@@ -99,8 +99,8 @@ pub struct CheckpointRecord {
     pub ran: Vec<NodeName>,
     /// Those of its tasks that a join has started, if the earlier checkpoints are not stored.
     pub joined: Vec<NodeName>,
-    /// The caller's metadata of the run.
-    pub metadata: BTreeMap<String, Value>,
+    /// The caller's metadata of the run, which its checkpoints share.
+    pub metadata: Arc<BTreeMap<String, Value>>,
     /// The [fingerprint](langgraph_topology::Topology::fingerprint) of the graph that created it.
     pub graph: u64,
     /// The parent's task and the number of the call in it, for a graph under `PerThread`.
@@ -120,7 +120,7 @@ impl CheckpointRecord {
             step: 0,
             source: Source::Update,
             created_at: environment::now(),
-            tasks: Vec::new(),
+            tasks: Few::default(),
             joins: Vec::new(),
             deferred: Vec::new(),
             followed: Vec::new(),
@@ -130,7 +130,7 @@ impl CheckpointRecord {
             measure_at: 0,
             ran: Vec::new(),
             joined: Vec::new(),
-            metadata,
+            metadata: Arc::new(metadata),
             graph: 0,
             call: None,
             pauses: false,

@@ -1,6 +1,7 @@
 //! Decodes rows into records.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use super::text::{ArgumentText, CheckpointText, EndText, EntryText, OutcomeText, TaskText, read};
@@ -88,7 +89,7 @@ pub(super) fn one(id: CheckpointId, rows: Vec<Row>) -> Result<Stored, Checkpoint
             step: text.step,
             source: text.source,
             created_at: SystemTime::UNIX_EPOCH + Duration::from_millis(text.at),
-            tasks,
+            tasks: tasks.into(),
             joins: text.joins,
             deferred: text.deferred,
             followed: text.followed,
@@ -98,7 +99,7 @@ pub(super) fn one(id: CheckpointId, rows: Vec<Row>) -> Result<Stored, Checkpoint
             measure_at: text.measure,
             ran: text.ran,
             joined: text.joined,
-            metadata: text.metadata,
+            metadata: Arc::new(text.metadata),
             graph: text.graph,
             call: text.call,
             pauses: text.pauses,

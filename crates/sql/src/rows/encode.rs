@@ -1,5 +1,6 @@
 //! Encodes records as rows.
 
+use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
 use super::text::{
@@ -14,11 +15,11 @@ use langgraph_core::error::CheckpointError;
 
 /// Returns the names of tasks, and their arguments in order.
 fn encode_tasks(
-    specs: Vec<TaskSpec>,
+    specs: impl IntoIterator<Item = TaskSpec>,
     formats: &Formats,
     mut argument: impl FnMut(Encoded),
 ) -> Result<Vec<TaskText>, CheckpointError> {
-    let mut texts = Vec::with_capacity(specs.len());
+    let mut texts = Vec::new();
     for spec in specs {
         let (kind, payload) = match spec.argument {
             None => {
@@ -147,7 +148,7 @@ fn checkpoint_rows(
         measure: record.measure_at,
         ran: record.ran,
         joined: record.joined,
-        metadata: record.metadata,
+        metadata: Arc::unwrap_or_clone(record.metadata),
         graph: record.graph,
         call: record.call,
         pauses: record.pauses,

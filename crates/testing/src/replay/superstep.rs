@@ -125,7 +125,7 @@ impl<S: State> Replay<S> {
             .resource::<dyn StandIn>(Arc::clone(&stand_in) as _)
             .resource(model);
         if let Some(stored) = log.records.get(at) {
-            for (key, value) in &stored.checkpoint.metadata {
+            for (key, value) in &*stored.checkpoint.metadata {
                 run = run.metadata(key, value.clone());
             }
         }

@@ -102,7 +102,7 @@ impl<S: State> Loaded<S> {
             interrupts: Vec::new(),
             tasks: Vec::new(),
             unfilled_joins: joins,
-            metadata: checkpoint.metadata,
+            metadata: Arc::unwrap_or_clone(checkpoint.metadata),
         };
         for ((index, task), has_run) in self.tasks.into_iter().enumerate().zip(have_run) {
             // It is not part of the checkpoint, but its interrupts must be shown.

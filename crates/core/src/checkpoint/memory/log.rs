@@ -7,8 +7,8 @@ use std::time::SystemTime;
 use super::record::Record;
 use super::records::Records;
 use crate::checkpoint::{
-    Batch, Chain, ListOptions, Owner, Prune, RunStatus, StatePart, StorageUsage, TaskRecord,
-    ThreadKey, ThreadPosition,
+    Batch, Chain, ListOptions, Owner, Prune, RunStatus, StatePart, StorageUsage, ThreadKey,
+    ThreadPosition,
 };
 use crate::checkpoint_id::CheckpointId;
 use crate::error::CheckpointError;
@@ -44,7 +44,11 @@ impl Log {
         Some(Head::new(id, self.version))
     }
 
-    pub(super) fn put(&mut self, key: &ThreadKey, batch: Batch) -> Result<(), CheckpointError> {
+    pub(super) fn put(
+        &mut self,
+        key: &ThreadKey,
+        batch: &mut Batch,
+    ) -> Result<(), CheckpointError> {
         if self.head() != batch.head {
             return Err(CheckpointError::Conflict {
                 thread: key.thread.clone(),
@@ -58,39 +62,29 @@ impl Log {
         }
         self.version += 1;
         self.status = batch.status;
-        self.owner = batch.owner.or_else(|| self.owner.take());
+        if let Some(owner) = batch.owner.take() {
+            self.owner = Some(owner);
+        }
         self.updated_at = crate::environment::now();
         self.wake_at = batch.wake_at;
-        for checkpoint in batch.checkpoints {
+        // Records are large: they are not moved, but emptied in their place.
+        for checkpoint in &mut batch.checkpoints {
             self.order.push(checkpoint.id);
             self.records.insert(checkpoint);
         }
-        self.put_tasks(batch.tasks);
-        for entry in batch.entries {
+        batch.checkpoints.clear();
+        for task in &mut batch.tasks {
+            if let Some(record) = self.records.get_mut(task.checkpoint) {
+                record.add_task(task);
+            }
+        }
+        batch.tasks.clear();
+        for entry in batch.entries.drain(..) {
             if let Some(record) = self.records.get_mut(entry.checkpoint) {
-                record.entries.push(entry);
+                record.add_entry(entry);
             }
         }
         Ok(())
-    }
-
-    fn put_tasks(&mut self, tasks: Vec<TaskRecord>) {
-        let Some(first) = tasks.first().map(|task| task.checkpoint) else {
-            return;
-        };
-        // As a rule they are the first records of one checkpoint, which takes the list as it is.
-        if tasks.iter().all(|task| task.checkpoint == first)
-            && let Some(record) = self.records.get_mut(first)
-            && record.tasks.as_slice().is_empty()
-        {
-            record.tasks = tasks.into();
-            return;
-        }
-        for task in tasks {
-            if let Some(record) = self.records.get_mut(task.checkpoint) {
-                record.tasks.push(task);
-            }
-        }
     }
 
     pub(super) fn load(&self, id: Option<CheckpointId>) -> Option<Chain> {
@@ -99,7 +93,7 @@ impl Log {
         let mut wanted = Some(id.unwrap_or(head.id));
         while let Some(record) = wanted.and_then(|id| self.records.get(id)) {
             chain.push(record.to_stored());
-            wanted = record.needed_base();
+            wanted = record.needed_base().map(|base| base.id);
         }
         chain.reverse();
         Some(Chain::new(head, self.owner.clone(), chain))
@@ -115,7 +109,7 @@ impl Log {
         let newest = self.records.get(id.unwrap_or(head.id));
         let mut next = newest;
         while let Some(record) = next
-            && let (None, Some(base)) = (&record.checkpoint.snapshot, record.checkpoint.base)
+            && let Some(base) = record.needed_base()
         {
             next = self.records.get(base.id);
             bases.extend(next.map(|record| (record, base.with_tasks)));
@@ -131,16 +125,8 @@ impl Log {
 
     pub(super) fn list(&self, options: &ListOptions) -> Vec<CheckpointId> {
         let wanted = |id: &CheckpointId| {
-            self.records
-                .get(*id)
-                .is_some_and(|Record { checkpoint, .. }| {
-                    options.wants(
-                        *id,
-                        checkpoint.step,
-                        checkpoint.source,
-                        &checkpoint.metadata,
-                    )
-                })
+            let record = self.records.get(*id);
+            record.is_some_and(|record| record.is_wanted(options))
         };
         let newest_first = self.order.iter().rev().copied().filter(wanted);
         newest_first
@@ -150,17 +136,14 @@ impl Log {
 
     pub(super) fn prune(&mut self, thread: &str, prune: Prune) -> Result<(), CheckpointError> {
         let rest = self.records.iter();
-        let rest = rest.filter_map(|record| Some((record.id(), record.needed_base()?)));
+        let rest = rest.filter_map(|record| Some((record.id(), record.needed_base()?.id)));
         if let Some(base) = prune.needed(rest) {
             let thread = thread.to_owned();
             return Err(CheckpointError::BaseGone { thread, base });
         }
         for fold in prune.fold {
             if let Some(record) = self.records.get_mut(fold.id) {
-                record.checkpoint.snapshot = Some(fold.snapshot);
-                record.checkpoint.ran = fold.ran;
-                record.checkpoint.joined = fold.joined;
-                record.checkpoint.since_snapshot = 0;
+                record.fold(fold);
             }
         }
         let delete: HashSet<_> = prune.delete.into_iter().collect();

@@ -1,12 +1,12 @@
 //! Threads in memory.
 
 mod administration;
-mod few;
 mod leases;
 mod log;
 mod record;
 mod records;
 mod saver;
+mod task_records;
 mod thread;
 
 pub use saver::MemorySaver;

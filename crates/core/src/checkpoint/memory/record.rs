@@ -1,71 +1,173 @@
 //! A checkpoint with its records, as memory keeps it.
 
-use super::few::Few;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use serde_json::Value;
+
+use langgraph_topology::NodeName;
+
+use super::task_records::TaskRecords;
 use crate::checkpoint::{
-    CheckpointRecord, EntryRecord, StatePart, Stored, TaskOutcome, TaskRecord, TaskSpec,
+    Base, CheckpointRecord, EntryRecord, Few, Fold, JoinRecord, ListOptions, Payload, Source,
+    StatePart, Stored, TaskRecord, TaskSpec,
 };
 use crate::checkpoint_id::CheckpointId;
 
 /// A checkpoint with its records. Most have one task with one record, which need no allocation.
 #[derive(Clone)]
 pub(super) struct Record {
-    /// The checkpoint, without its tasks.
-    pub(super) checkpoint: CheckpointRecord,
+    id: CheckpointId,
+    parent: Option<CheckpointId>,
+    base: Option<Base>,
+    step: i64,
+    source: Source,
+    created_at: SystemTime,
+    since_snapshot: usize,
+    log_bytes: u64,
+    measure_at: u64,
+    metadata: Arc<BTreeMap<String, Value>>,
+    graph: u64,
     specs: Few<TaskSpec>,
-    pub(super) tasks: Few<TaskRecord>,
-    pub(super) entries: Vec<EntryRecord>,
+    tasks: TaskRecords,
+    rare: Option<Box<Rare>>,
+}
+
+/// What few checkpoints have.
+#[derive(Clone, Default)]
+struct Rare {
+    joins: Vec<JoinRecord>,
+    deferred: Vec<NodeName>,
+    snapshot: Option<Payload>,
+    ran: Vec<NodeName>,
+    joined: Vec<NodeName>,
+    call: Option<Arc<str>>,
+    entries: Vec<EntryRecord>,
+}
+
+impl Rare {
+    /// Takes what the checkpoint has of it, if it has any.
+    fn take(from: &mut CheckpointRecord) -> Option<Box<Self>> {
+        let is_plain = from.joins.is_empty()
+            && from.deferred.is_empty()
+            && from.snapshot.is_none()
+            && from.ran.is_empty()
+            && from.joined.is_empty()
+            && from.call.is_none();
+        let taken = || Self {
+            joins: std::mem::take(&mut from.joins),
+            deferred: std::mem::take(&mut from.deferred),
+            snapshot: from.snapshot.take(),
+            ran: std::mem::take(&mut from.ran),
+            joined: std::mem::take(&mut from.joined),
+            call: from.call.take(),
+            entries: Vec::new(),
+        };
+        (!is_plain).then(taken).map(Box::new)
+    }
 }
 
 impl Record {
+    /// Takes what the checkpoint holds.
     #[inline]
-    pub(super) fn new(mut checkpoint: CheckpointRecord) -> Self {
+    pub(super) fn take(from: &mut CheckpointRecord) -> Self {
         Self {
-            specs: std::mem::take(&mut checkpoint.tasks).into(),
-            tasks: Few::default(),
-            entries: Vec::new(),
-            checkpoint,
+            id: from.id,
+            parent: from.parent,
+            base: from.base,
+            step: from.step,
+            source: from.source,
+            created_at: from.created_at,
+            since_snapshot: from.since_snapshot,
+            log_bytes: from.log_bytes,
+            measure_at: from.measure_at,
+            metadata: Arc::clone(&from.metadata),
+            graph: from.graph,
+            specs: std::mem::take(&mut from.tasks),
+            tasks: TaskRecords::new(),
+            rare: Rare::take(from),
         }
     }
 
     pub(super) fn id(&self) -> CheckpointId {
-        self.checkpoint.id
+        self.id
     }
 
-    /// Returns the checkpoint that the state is based on, if there is no snapshot.
-    pub(super) fn needed_base(&self) -> Option<CheckpointId> {
-        let base = self.checkpoint.base.map(|base| base.id);
-        base.filter(|_| self.checkpoint.snapshot.is_none())
+    pub(super) fn add_task(&mut self, task: &mut TaskRecord) {
+        self.tasks.push(task);
+    }
+
+    pub(super) fn add_entry(&mut self, entry: EntryRecord) {
+        self.rare.get_or_insert_default().entries.push(entry);
+    }
+
+    pub(super) fn fold(&mut self, fold: Fold) {
+        let rare = self.rare.get_or_insert_default();
+        rare.snapshot = Some(fold.snapshot);
+        rare.ran = fold.ran;
+        rare.joined = fold.joined;
+        self.since_snapshot = 0;
+    }
+
+    pub(super) fn is_wanted(&self, options: &ListOptions) -> bool {
+        options.wants(self.id, self.step, self.source, &self.metadata)
+    }
+
+    fn has_snapshot(&self) -> bool {
+        let rare = self.rare.as_ref();
+        rare.is_some_and(|rare| rare.snapshot.is_some())
+    }
+
+    fn entries(&self) -> &[EntryRecord] {
+        self.rare.as_ref().map_or(&[], |rare| &rare.entries)
+    }
+
+    /// Returns what the state is based on, if there is no snapshot.
+    pub(super) fn needed_base(&self) -> Option<Base> {
+        self.base.filter(|_| !self.has_snapshot())
     }
 
     /// Returns the number of records beside the checkpoint.
     pub(super) fn len(&self) -> usize {
-        self.tasks.as_slice().len() + self.entries.len()
-    }
-
-    /// Returns the checkpoint with its tasks.
-    pub(super) fn to_checkpoint(&self) -> CheckpointRecord {
-        CheckpointRecord {
-            tasks: self.specs.as_slice().to_vec(),
-            ..self.checkpoint.clone()
-        }
+        self.tasks.len() + self.entries().len()
     }
 
     pub(super) fn to_stored(&self) -> Stored {
+        let rare = self.rare.as_deref().cloned().unwrap_or_default();
         Stored {
-            checkpoint: self.to_checkpoint(),
-            tasks: self.tasks.as_slice().to_vec(),
-            entries: self.entries.clone(),
+            checkpoint: CheckpointRecord {
+                id: self.id,
+                parent: self.parent,
+                base: self.base,
+                step: self.step,
+                source: self.source,
+                created_at: self.created_at,
+                tasks: self.specs.clone(),
+                joins: rare.joins,
+                deferred: rare.deferred,
+                snapshot: rare.snapshot,
+                since_snapshot: self.since_snapshot,
+                log_bytes: self.log_bytes,
+                measure_at: self.measure_at,
+                ran: rare.ran,
+                joined: rare.joined,
+                metadata: Arc::clone(&self.metadata),
+                graph: self.graph,
+                call: rare.call,
+            },
+            tasks: self.tasks.to_vec(self.id),
+            entries: rare.entries,
         }
     }
 
     /// See [`StatePart::visit_each`].
     pub(super) fn visit_parts(&self, with_tasks: bool, visit: &mut dyn FnMut(StatePart)) {
         // The usual record, without a copy of what else it has.
-        if let ([_], [task]) = (self.specs.as_slice(), self.tasks.as_slice())
-            && let (true, Some(TaskOutcome::Finished(done))) = (with_tasks, &task.outcome)
-            && self.checkpoint.snapshot.is_none()
-            && self.entries.is_empty()
-            && task.task == 0
+        if let ([_], TaskRecords::Finished(done)) = (&*self.specs, &self.tasks)
+            && with_tasks
+            && !self.has_snapshot()
+            && self.entries().is_empty()
         {
             return visit(StatePart::Task(done.clone()));
         }

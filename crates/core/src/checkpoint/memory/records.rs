@@ -36,24 +36,24 @@ impl Records {
     }
 
     /// Adds a checkpoint without records, or replaces the one with its id.
-    pub(super) fn insert(&mut self, checkpoint: CheckpointRecord) {
+    pub(super) fn insert(&mut self, checkpoint: &mut CheckpointRecord) {
         let place = self.find(checkpoint.id);
         let (chunk, index) = place.unwrap_or_else(|free| free);
         let is_last = chunk + 1 >= self.chunks.len();
         match self.chunks.get_mut(chunk).map(Arc::make_mut) {
             Some(records) if place.is_ok() => {
-                records.splice(index..=index, [Record::new(checkpoint)]);
+                records.splice(index..=index, [Record::take(checkpoint)]);
             }
             Some(records) if is_last && index == records.len() && index < CHUNK => {
-                records.push(Record::new(checkpoint));
+                records.push(Record::take(checkpoint));
             }
             Some(records) if !is_last || index < records.len() => {
-                records.insert(index, Record::new(checkpoint));
+                records.insert(index, Record::take(checkpoint));
             }
             first => {
                 // A short log has only what it needs.
                 let mut records = Vec::with_capacity(first.map_or(1, |_| CHUNK));
-                records.push(Record::new(checkpoint));
+                records.push(Record::take(checkpoint));
                 self.chunks.push(Arc::new(records));
             }
         }
@@ -70,16 +70,26 @@ impl Records {
     }
 
     /// Returns where a record is, or where it belongs.
+    #[inline]
     fn find(&self, id: CheckpointId) -> Result<Place, Place> {
         // A run writes to the last two: the checkpoint whose tasks have run, and the next.
-        let last = self.chunks.len().saturating_sub(1);
-        let newest = self.chunks.last().map_or(&[][..], |chunk| chunk);
-        match newest {
-            [.., record] if record.id() < id => return Err((last, newest.len())),
-            [.., record] if record.id() == id => return Ok((last, newest.len() - 1)),
-            [.., record, _] if record.id() == id => return Ok((last, newest.len() - 2)),
-            _ => {}
+        if let Some((newest, before)) = self.chunks.split_last() {
+            match &***newest {
+                [.., record] if record.id().is_before(id) => {
+                    return Err((before.len(), newest.len()));
+                }
+                [.., record] if record.id() == id => return Ok((before.len(), newest.len() - 1)),
+                [.., record, _] if record.id() == id => {
+                    return Ok((before.len(), newest.len() - 2));
+                }
+                _ => {}
+            }
         }
+        self.search(id)
+    }
+
+    #[cold]
+    fn search(&self, id: CheckpointId) -> Result<Place, Place> {
         let begins_by = |chunk: &Arc<Vec<Record>>| chunk.first().is_some_and(|r| r.id() <= id);
         let chunk = self.chunks.partition_point(begins_by).saturating_sub(1);
         let records = self.chunks.get(chunk).map_or(&[][..], |chunk| chunk);

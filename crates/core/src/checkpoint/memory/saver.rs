@@ -76,6 +76,28 @@ impl MemorySaver {
         due.map(|(_, thread)| thread.clone()).collect()
     }
 
+    fn store(&self, key: &ThreadKey, batch: &mut Batch) -> Result<(), CheckpointError> {
+        let mut threads = self.threads();
+        let log = threads
+            .get_mut(&key.thread)
+            .and_then(|thread| thread.logs.get_mut(&key.namespace));
+        if let Some(log) = log {
+            let before = log.wake_at;
+            log.put(key, batch)?;
+            self.wakes(&key.thread, before, log.wake_at);
+            return Ok(());
+        }
+        let mut log = Log::new();
+        log.put(key, batch)?;
+        // A log without a checkpoint does not exist.
+        if !log.order.is_empty() {
+            self.wakes(&key.thread, None, log.wake_at);
+            let thread = threads.entry(key.thread.clone()).or_default();
+            thread.logs.insert(key.namespace.clone(), log);
+        }
+        Ok(())
+    }
+
     /// Calls `look` with a log, if it exists.
     pub(super) fn at<T>(&self, key: &ThreadKey, look: impl FnOnce(&mut Log) -> T) -> Option<T> {
         let mut threads = self.threads();
@@ -90,31 +112,12 @@ impl Checkpointer for MemorySaver {
         None
     }
 
-    fn is_immediate(&self) -> bool {
-        true
+    async fn put(&self, key: &ThreadKey, mut batch: Batch) -> Result<(), CheckpointError> {
+        self.store(key, &mut batch)
     }
 
-    async fn put(&self, key: &ThreadKey, batch: Batch) -> Result<(), CheckpointError> {
-        let mut threads = self.threads();
-        let log = threads
-            .get_mut(&key.thread)
-            .and_then(|thread| thread.logs.get_mut(&key.namespace));
-        if let Some(log) = log {
-            let before = log.wake_at;
-            let result = log.put(key, batch);
-            self.wakes(&key.thread, before, log.wake_at);
-            result
-        } else {
-            let mut log = Log::new();
-            let result = log.put(key, batch);
-            // A log without a checkpoint does not exist.
-            if result.is_ok() && !log.order.is_empty() {
-                self.wakes(&key.thread, None, log.wake_at);
-                let thread = threads.entry(key.thread.clone()).or_default();
-                thread.logs.insert(key.namespace.clone(), log);
-            }
-            result
-        }
+    fn put_now(&self, key: &ThreadKey, batch: &mut Batch) -> Option<Result<(), CheckpointError>> {
+        Some(self.store(key, batch))
     }
 
     async fn load(

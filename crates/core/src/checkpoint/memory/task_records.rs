@@ -1,0 +1,65 @@
+//! The records about the tasks of a checkpoint.
+
+use crate::checkpoint::{Payload, TaskOutcome, TaskRecord};
+use crate::checkpoint_id::CheckpointId;
+
+/// Records about tasks, in the order of storage. As a rule an only task has finished, and only what
+/// it wrote is kept.
+#[derive(Clone)]
+pub(super) enum TaskRecords {
+    /// The first task has finished.
+    Finished(Payload),
+    Any(Vec<TaskRecord>),
+}
+
+impl TaskRecords {
+    pub(super) const fn new() -> Self {
+        Self::Any(Vec::new())
+    }
+
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Self::Finished(_) => 1,
+            Self::Any(records) => records.len(),
+        }
+    }
+
+    /// Takes what the record holds.
+    pub(super) fn push(&mut self, from: &mut TaskRecord) {
+        let is_plain = from.task == 0 && from.answers.is_empty() && from.once.is_empty();
+        let records = match self {
+            Self::Any(records) => records,
+            Self::Finished(done) => {
+                let first = finished(from.checkpoint, done.clone());
+                *self = Self::Any(vec![first]);
+                return self.push(from);
+            }
+        };
+        if let Some(TaskOutcome::Finished(done)) = &from.outcome
+            && is_plain
+            && records.is_empty()
+        {
+            *self = Self::Finished(done.clone());
+            return;
+        }
+        records.push(TaskRecord {
+            checkpoint: from.checkpoint,
+            task: from.task,
+            outcome: from.outcome.take(),
+            answers: std::mem::take(&mut from.answers),
+            once: std::mem::take(&mut from.once),
+        });
+    }
+
+    /// Returns the records of that checkpoint.
+    pub(super) fn to_vec(&self, checkpoint: CheckpointId) -> Vec<TaskRecord> {
+        match self {
+            Self::Finished(done) => vec![finished(checkpoint, done.clone())],
+            Self::Any(records) => records.clone(),
+        }
+    }
+}
+
+fn finished(checkpoint: CheckpointId, done: Payload) -> TaskRecord {
+    TaskRecord::ended(checkpoint, 0, TaskOutcome::Finished(done))
+}
