@@ -118,7 +118,8 @@ impl<S: State> Engine<S> {
             (&mut self.observer.recorder, self.unrecorded.take())
         {
             done.routes.clone_from(routes);
-            recorder.keep_finished(0, node, done)?;
+            let joins = self.position.joins_left_in(node);
+            recorder.keep_finished(0, node, done, joins)?;
         }
         Ok(())
     }

@@ -10,7 +10,7 @@ use langgraph_topology::NodeName;
 
 use super::task_records::TaskRecords;
 use crate::checkpoint::{
-    Base, CheckpointRecord, EntryRecord, Few, Fold, JoinRecord, ListOptions, Payload, Source,
+    Base, CheckpointRecord, EntryRecord, Few, Fold, FollowedRecord, JoinRecord, ListOptions, Payload, Source,
     StatePart, Stored, TaskRecord, TaskSpec,
 };
 use crate::checkpoint_id::CheckpointId;
@@ -29,6 +29,7 @@ pub(super) struct Record {
     measure_at: u64,
     metadata: Arc<BTreeMap<String, Value>>,
     graph: u64,
+    pauses: bool,
     specs: Few<TaskSpec>,
     tasks: TaskRecords,
     rare: Option<Box<Rare>>,
@@ -39,6 +40,7 @@ pub(super) struct Record {
 struct Rare {
     joins: Vec<JoinRecord>,
     deferred: Vec<NodeName>,
+    followed: Vec<FollowedRecord>,
     snapshot: Option<Payload>,
     ran: Vec<NodeName>,
     joined: Vec<NodeName>,
@@ -51,6 +53,7 @@ impl Rare {
     fn take(from: &mut CheckpointRecord) -> Option<Box<Self>> {
         let is_plain = from.joins.is_empty()
             && from.deferred.is_empty()
+            && from.followed.is_empty()
             && from.snapshot.is_none()
             && from.ran.is_empty()
             && from.joined.is_empty()
@@ -58,6 +61,7 @@ impl Rare {
         let taken = || Self {
             joins: std::mem::take(&mut from.joins),
             deferred: std::mem::take(&mut from.deferred),
+            followed: std::mem::take(&mut from.followed),
             snapshot: from.snapshot.take(),
             ran: std::mem::take(&mut from.ran),
             joined: std::mem::take(&mut from.joined),
@@ -84,6 +88,7 @@ impl Record {
             measure_at: from.measure_at,
             metadata: Arc::clone(&from.metadata),
             graph: from.graph,
+            pauses: from.pauses,
             specs: std::mem::take(&mut from.tasks),
             tasks: TaskRecords::new(),
             rare: Rare::take(from),
@@ -146,6 +151,7 @@ impl Record {
                 tasks: self.specs.clone(),
                 joins: rare.joins,
                 deferred: rare.deferred,
+                followed: rare.followed,
                 snapshot: rare.snapshot,
                 since_snapshot: self.since_snapshot,
                 log_bytes: self.log_bytes,
@@ -155,6 +161,7 @@ impl Record {
                 metadata: Arc::clone(&self.metadata),
                 graph: self.graph,
                 call: rare.call,
+                pauses: self.pauses,
             },
             tasks: self.tasks.to_vec(self.id),
             entries: rare.entries,

@@ -26,7 +26,10 @@ impl TaskRecords {
 
     /// Takes what the record holds.
     pub(super) fn push(&mut self, from: &mut TaskRecord) {
-        let is_plain = from.task == 0 && from.answers.is_empty() && from.once.is_empty();
+        let is_plain = from.task == 0
+            && from.answers.is_empty()
+            && from.once.is_empty()
+            && from.joins.is_empty();
         let records = match self {
             Self::Any(records) => records,
             Self::Finished(done) => {
@@ -48,6 +51,7 @@ impl TaskRecords {
             outcome: from.outcome.take(),
             answers: std::mem::take(&mut from.answers),
             once: std::mem::take(&mut from.once),
+            joins: std::mem::take(&mut from.joins),
         });
     }
 
