@@ -46,6 +46,12 @@ mod pages {
     #[doc = include_str!("../../docs/persistence.md")]
     struct Persistence;
 
+    #[doc = include_str!("../../docs/bounds.md")]
+    struct Bounds;
+
+    #[doc = include_str!("../../docs/changing.md")]
+    struct Changing;
+
     #[doc = include_str!("../../docs/errors.md")]
     struct Errors;
 
