@@ -31,7 +31,7 @@ pub(super) fn count(topology: &Topology, analysis: &Analysis<'_>) -> Worst {
     }
     let chosen: Vec<u64> = analysis.nodes().map(|node| caused(&graph, node)).collect();
     let chosen = by_waiting(analysis, &late, chosen);
-    let mut supersteps = longest(&graph, &late, &chosen);
+    let mut supersteps = longest(analysis, &graph, &late, &chosen);
     let arrivals = arrivals(analysis, &graph, &late);
     let mut runs = Vec::new();
     for (place, node) in topology.nodes.iter().enumerate() {
@@ -138,25 +138,54 @@ fn by_waiting(analysis: &Analysis<'_>, late: &Table<bool>, chosen: Vec<u64>) -> 
 }
 
 /// Returns the longest row of supersteps, each of which causes the next.
-fn longest(graph: &Acyclic, late: &Table<bool>, runs: &[u64]) -> u64 {
-    let mut lengths = Table::new(graph.lines.size(), 0_u64);
+///
+/// A row passes through the loops of the graph one after the other. In each it can use the bounded edges of
+/// that loop, so their supersteps are added where a row enters it.
+fn longest(analysis: &Analysis<'_>, graph: &Acyclic, late: &Table<bool>, runs: &[u64]) -> u64 {
+    let components = &analysis.components;
+    let mut places = Table::new(analysis.lines.size(), usize::MAX);
+    for (place, vertex) in graph.order.iter().enumerate() {
+        places.set(*vertex, place);
+    }
+    let mut lengths = Table::new(analysis.lines.size(), 0_u64);
+    let mut added = vec![0_u64; components.all().len()];
+    let added_at = |added: &[u64], vertex: usize| {
+        let added = added.get(components.of(vertex)).copied();
+        added.unwrap_or_default()
+    };
     // A deferred node begins a row of its own.
     let follows = |lengths: &Table<u64>, to: usize| if late.get(to) { 0 } else { lengths.get(to) };
-    for vertex in graph.order.iter().filter(|vertex| **vertex != END) {
-        let next = graph.lines.from(*vertex).iter();
-        let rest = next.map(|to| follows(&lengths, *to)).max();
-        lengths.set(*vertex, 1 + rest.unwrap_or_default());
+    for (component, members) in components.all().iter().enumerate() {
+        let mut members = members.clone();
+        members.retain(|vertex| *vertex != END && *vertex < graph.lines.size());
+        members.sort_by_key(|vertex| places.get(*vertex));
+        for vertex in members {
+            let next = graph.lines.from(vertex).iter().map(|to| {
+                let enters = components.of(*to) != component && !late.get(*to);
+                let more = if enters { added_at(&added, *to) } else { 0 };
+                follows(&lengths, *to).saturating_add(more)
+            });
+            lengths.set(vertex, next.max().unwrap_or_default().saturating_add(1));
+        }
+        let mut sum = 0_u64;
+        for edge in graph.bounded.iter().filter(|edge| edge.closes) {
+            if components.of(edge.from) == component {
+                let rest = lengths.get(edge.from).saturating_sub(1);
+                let more = follows(&lengths, edge.to).saturating_sub(rest);
+                sum = sum.saturating_add(edge.at_most.saturating_mul(more));
+            }
+        }
+        if let Some(added) = added.get_mut(component) {
+            *added = sum;
+        }
     }
     // Taking the input is none.
     let mut sum = lengths.get(START).saturating_sub(1);
-    for edge in graph.bounded.iter().filter(|edge| edge.closes) {
-        let rest = lengths.get(edge.from).saturating_sub(1);
-        let more = follows(&lengths, edge.to).saturating_sub(rest);
-        sum = sum.saturating_add(edge.at_most.saturating_mul(more));
-    }
     for (place, runs) in runs.iter().enumerate() {
-        if late.get(NODES + place) {
-            sum = sum.saturating_add(runs.saturating_mul(lengths.get(NODES + place)));
+        let vertex = NODES + place;
+        if late.get(vertex) {
+            let row = lengths.get(vertex).saturating_add(added_at(&added, vertex));
+            sum = sum.saturating_add(runs.saturating_mul(row));
         }
     }
     sum
