@@ -26,7 +26,7 @@ mod twice;
 use bounds::{bound_of_no_edge, duplicate_bound};
 
 /// What the rules need beside the chains.
-pub(crate) struct Written<'a> {
+pub(crate) struct BesideChains<'a> {
     /// The `let`s, in order.
     pub(crate) lets: &'a [Let],
     /// True if a part did not parse.
@@ -38,7 +38,7 @@ pub(crate) struct Written<'a> {
 /// Reports every mistake in the edges of a graph. `first` is the first token of the macro.
 pub(crate) fn check(
     model: &Model,
-    written: &Written<'_>,
+    written: &BesideChains<'_>,
     first: Option<Span>,
     errors: &mut Errors,
 ) {

@@ -25,7 +25,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
     let first = chain.map(ast::Stage::span).or(graph.first);
     let decisions = named::mentions(&graph.decisions);
     let model = model::Model::new(graph.chains, graph.decisions);
-    let written = check::Written {
+    let written = check::BesideChains {
         lets: &graph.lets,
         broken: graph.broken,
         bounded: graph.bounded,

@@ -50,7 +50,7 @@ fn read_tokens(tokens: TokenStream) -> Read {
     );
     let mentions = named::mentions(&decisions);
     let model = Model::new(chains, decisions);
-    let written = check::Written {
+    let written = check::BesideChains {
         lets: &lets,
         broken,
         bounded,

@@ -29,7 +29,7 @@ impl Followed {
 
     /// Follows an edge; a send counts each time. Returns where it leads: to its target, or if its bound is
     /// reached, to the exit, which is `None` for END.
-    pub(super) fn follow<S: State>(
+    pub(super) fn pass<S: State>(
         &mut self,
         plan: &Plan<S>,
         from: NodeId,

@@ -203,7 +203,7 @@ impl<S: State> Frontier<S> {
             (None, _) => {}
             (Some(node), Target::Node(_)) => self.go(plan, from, node)?,
             (Some(node), Target::Send(Send { argument, .. })) => {
-                match self.followed.follow(plan, from, node, true)? {
+                match self.followed.pass(plan, from, node, true)? {
                     Some(to) if to == node => self.sends.push(Task::sent(node, argument)),
                     Some(exit) => self.reach(plan, exit),
                     None => {}
@@ -217,7 +217,7 @@ impl<S: State> Frontier<S> {
     fn go(&mut self, plan: &Plan<S>, from: NodeId, to: NodeId) -> Result<(), AgentError> {
         if plan.bounds.is_empty() {
             self.reach(plan, to);
-        } else if let Some(to) = self.followed.follow(plan, from, to, false)? {
+        } else if let Some(to) = self.followed.pass(plan, from, to, false)? {
             self.reach(plan, to);
         }
         Ok(())
