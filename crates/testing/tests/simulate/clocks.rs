@@ -63,7 +63,7 @@ fn state_in_a_static_is_found() {
 fn the_order_of_a_hash_map_is_found() {
     #[node]
     async fn stamp(_: &String) -> String {
-        let numbers: HashMap<u32, ()> = (0..64).map(|number| (number, ())).collect();
+        let numbers: HashMap<u32, u32> = (0..64).map(|number| (number, number)).collect();
         format!("{:?}", numbers.keys())
     }
     finds(

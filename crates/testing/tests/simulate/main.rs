@@ -1,5 +1,6 @@
 //! Graphs under a simulation: what it finds, and that it finds it again.
 #![allow(clippy::unwrap_used, clippy::panic)] // clippy does not know that helpers of tests are tests
+#![allow(clippy::ptr_arg)] // a node takes its state, which is a `String`
 
 mod approvals;
 mod clocks;
