@@ -98,7 +98,7 @@ pub(super) fn describe(batch: &Batch) -> String {
             }
             Some(TaskOutcome::Interrupted(_)) => add(format_args!("interrupt of task {number}")),
             Some(TaskOutcome::Failed(error)) => {
-                add(format_args!("error of task {number}: {error}"))
+                add(format_args!("error of task {number}: {error}"));
             }
             None => {}
         }

@@ -117,6 +117,20 @@ fn blocking_work_of_tokio_is_found() {
 }
 
 #[test]
+fn a_socket_is_found() {
+    #[node]
+    async fn stamp(text: &String) -> Result<String, NodeError> {
+        let socket = tokio::net::TcpStream::connect(("127.0.0.1", 9)).await;
+        socket.map_err(NodeError::from)?;
+        Ok(text.clone())
+    }
+    finds(
+        graph! { START => stamp => END }.compile(),
+        "something outside the simulation",
+    );
+}
+
+#[test]
 fn a_node_that_never_ends_is_found() {
     #[node]
     async fn stamp(text: &String) -> String {
