@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::budget::check_cancelled;
+use super::chained::Chained;
 use super::commit::Merged;
 use super::end::Stop;
 use super::engine::Engine;
@@ -15,16 +16,6 @@ use crate::node::{Context, Jump, NodeId, Output, Write, Writes, caught};
 use crate::record::Origin;
 use crate::state::State;
 use crate::task::{Finished, Routing, TaskResult, Writer, call_routers, classify, merge, run_node};
-
-/// Where a chain has stopped.
-pub(super) enum Chained<S: State> {
-    /// After a task, whose result is as that of any task.
-    Ended(TaskResult<S>),
-    /// After a task whose writes are merged and held for the log, and whose routers have answered.
-    Merged(Routed<S>),
-    /// Between two supersteps.
-    Between,
-}
 
 impl<S: State> Engine<S> {
     /// Returns true if plain supersteps need not end one by one: they only change the state, and the

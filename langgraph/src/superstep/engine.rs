@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::breakpoints::RunBreakpoints;
 use super::budget::{Budget, check_cancelled};
-use super::chain::Chained;
+use super::chained::Chained;
 use super::commit::{Commit, Merged};
 use super::end::{End, Stop};
 use super::frontier::Frontier;

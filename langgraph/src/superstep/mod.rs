@@ -3,6 +3,7 @@
 mod breakpoints;
 mod budget;
 mod chain;
+mod chained;
 mod commit;
 mod end;
 mod engine;

@@ -1,0 +1,15 @@
+//! Where a chain of supersteps stops.
+
+use crate::graph::routes::Routed;
+use crate::state::State;
+use crate::task::TaskResult;
+
+/// Where a chain has stopped.
+pub(super) enum Chained<S: State> {
+    /// After a task, whose result is as that of any task.
+    Ended(TaskResult<S>),
+    /// After a task whose writes are merged and held for the log, and whose routers have answered.
+    Merged(Routed<S>),
+    /// Between two supersteps.
+    Between,
+}
