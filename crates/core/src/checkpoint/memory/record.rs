@@ -10,8 +10,8 @@ use langgraph_topology::NodeName;
 
 use super::task_records::TaskRecords;
 use crate::checkpoint::{
-    Base, CheckpointRecord, EntryRecord, Few, Fold, FollowedRecord, JoinRecord, ListOptions, Payload, Source,
-    StatePart, Stored, TaskRecord, TaskSpec,
+    Base, CheckpointRecord, EntryRecord, Few, Fold, FollowedRecord, JoinRecord, ListOptions,
+    Payload, Source, StatePart, Stored, TaskRecord, TaskSpec,
 };
 use crate::checkpoint_id::CheckpointId;
 
