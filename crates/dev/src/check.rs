@@ -110,6 +110,7 @@ mod tests {
     use super::{Graphs, check};
     use std::sync::Arc;
 
+    #[allow(clippy::trivially_copy_pass_by_ref)] // a node borrows its state
     fn ask(n: &i64, cx: &Context) -> Result<i64, NodeError> {
         let sure: bool = cx.interrupt("sure?", n)?;
         Ok(if sure { n + 1 } else { *n })

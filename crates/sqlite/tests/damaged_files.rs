@@ -19,7 +19,7 @@ async fn messages(path: &Path) -> Result<Vec<Message>, AgentError> {
     let saver = Arc::new(SqliteSaver::open(path).unwrap());
     let graph = chat::chat(40, saver, |_| ()).unwrap();
     let state = graph.thread("t").state().await?;
-    Ok(state.map_or_else(Vec::new, |state| state.values.messages.to_vec()))
+    Ok(state.map_or_else(Vec::new, |state| state.values.messages.clone()))
 }
 
 #[tokio::test]

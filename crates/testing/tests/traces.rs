@@ -34,6 +34,7 @@ async fn a_wrong_path_names_the_failure_of_the_run() {
     assert!(wrong.to_string().ends_with(&shown), "{wrong}");
 }
 
+#[allow(clippy::trivially_copy_pass_by_ref)] // a node borrows its state
 fn approve(n: &i64, cx: &Context) -> Result<i64, NodeError> {
     let sure: bool = cx.interrupt("sure?", n)?;
     Ok(if sure { n + 1 } else { *n })

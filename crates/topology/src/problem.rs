@@ -430,6 +430,7 @@ pub fn problems(topology: &Topology) -> Vec<CompilationError> {
 }
 
 /// Converts a finding, unless its rule is a lint.
+#[allow(clippy::too_many_lines)] // one arm for each rule
 fn in_words(
     topology: &Topology,
     aliases: &[(NodeName, NodeName)],

@@ -77,7 +77,7 @@ fn unknown_options_are_refused() {
         [
             "unknown option of `#[task]`, did you mean `retry`?",
             "unknown option of `#[task]`, expected `name = \"…\"`, `retry = …`, `timeout = …`, `idle_timeout = …`, \
-             `cache`, `cache = …`, or `crate = …`",
+             `cache`, `cache = …`, `anywhere` or `crate = …`",
             "expected `allow(nondeterminism)`",
         ]
     );

@@ -145,7 +145,9 @@ fn of_stages(stages: &[Stage], uses: &mut BTreeMap<String, Use>) {
                 let worker = each.worker.as_ref();
                 let bound = worker.and_then(|worker| worker.bound.as_ref());
                 let exit = bound.and_then(|bound| bound.exit.as_ref());
-                exit.into_iter().for_each(|exit| only_nodes(exit, uses));
+                if let Some(exit) = exit {
+                    only_nodes(exit, uses);
+                }
                 of_stages(&each.rest, uses);
             }
             Stage::Start(_) | Stage::End(_) | Stage::Named(_) => {}

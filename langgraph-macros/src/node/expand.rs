@@ -20,6 +20,28 @@ use crate::fields;
 use crate::function::{docs, split_attributes, type_span};
 use crate::paths::Root;
 
+/// Returns the answer of a node that names the fields that it writes.
+fn written(
+    node: &NodeFn<'_>,
+    options: &NodeOptions,
+    output: &Type,
+    call: &TokenStream,
+) -> Option<answer::Written> {
+    let called = if node.is_async() {
+        quote!(#call.await)
+    } else {
+        call.clone()
+    };
+    match (&options.writes, node.state) {
+        _ if options.writes_unread => Some(answer::nothing(&called)),
+        (Some(fields), Some(state)) => {
+            let root = &options.root;
+            Some(answer::written(root, state, fields, Some(output), &called))
+        }
+        _ => None,
+    }
+}
+
 /// Prints the function, its marker and the marker's metadata.
 pub(super) fn expand(node: &NodeFn<'_>, options: &NodeOptions, place: Scope<'_>) -> Expansion {
     if !node.is_async() && !options.need_a_marker() {
@@ -68,19 +90,7 @@ pub(super) fn expand(node: &NodeFn<'_>, options: &NodeOptions, place: Scope<'_>)
             }
         }
     };
-    let called = if node.is_async() {
-        quote!(#call.await)
-    } else {
-        call.clone()
-    };
-    let written = match (&options.writes, node.state) {
-        _ if options.writes_unread => Some(answer::nothing(&called)),
-        (Some(fields), Some(state)) => {
-            let written = answer::written(root, state, fields, Some(&output), &called);
-            Some(written)
-        }
-        _ => None,
-    };
+    let written = written(node, options, &output, &call);
     let is_whole = written.is_none();
     let (answer, body) = match written {
         Some(answer::Written { ty, value }) => (ty, quote!(async move { #value })),

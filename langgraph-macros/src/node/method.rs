@@ -207,9 +207,10 @@ fn jumps(block: &ItemImpl, method: &Method<'_>, options: &NodeOptions) -> Option
     }
     let (root, this) = (&options.root, &block.self_ty);
     let (params, _, bounds) = block.generics.split_for_impl();
-    let jumping = match method.item {
-        Some(item) => quote!(JumpingWorkerMethod<#state, #item>),
-        None => quote!(JumpingMethod<#state>),
+    let jumping = if let Some(item) = method.item {
+        quote!(JumpingWorkerMethod<#state, #item>)
+    } else {
+        quote!(JumpingMethod<#state>)
     };
     Some(quote! {
         #[automatically_derived]

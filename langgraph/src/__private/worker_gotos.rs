@@ -42,6 +42,7 @@ pub fn add_worker<S: State, T, K, W: IntoWorker<S, T, K>>(
 
 /// A worker without its options, in a graph over `S` that gives it items of type `T`.
 #[derive(Debug)]
+#[allow(clippy::type_complexity)] // a marker for three types
 pub struct WorkerIn<S, T, W>(PhantomData<fn() -> (S, T, W)>);
 
 /// The kind of a worker that has options.

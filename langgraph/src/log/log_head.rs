@@ -117,13 +117,11 @@ impl LogHead {
     /// Once the saver has begun, it ends in the background if the future is dropped: a saver may go on
     /// with a write that nothing awaits any more. The next writer, and a run that is stopped, wait for it.
     pub(crate) fn put(self: &Arc<Self>, batch: &mut Batch) -> Putting<'static> {
-        match self.put_now(batch) {
-            Some(stored) => Putting::stored(stored),
-            None => {
-                let put = Arc::clone(self).put_later(std::mem::take(batch));
-                Putting::Waits(Box::pin(put))
-            }
+        if let Some(stored) = self.put_now(batch) {
+            return Putting::stored(stored);
         }
+        let put = Arc::clone(self).put_later(std::mem::take(batch));
+        Putting::Waits(Box::pin(put))
     }
 
     /// Stores a batch without waiting, if the saver can and no other writer appends.

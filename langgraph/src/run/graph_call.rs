@@ -73,7 +73,7 @@ impl<S: State> GraphCall<'_, S> {
             Box::pin(async move {
                 let initial = plan.initial.clone();
                 let run = SubgraphRun::begin(graph, initial, input, cx, number, false)?;
-                run.to_state(graph, cx, check.as_deref()).await
+                run.into_state(graph, cx, check.as_deref()).await
             })
             .await
         }

@@ -112,5 +112,5 @@ async fn go_on<S: State>(
     engine.position.step = 0;
     engine.frontier.tasks.push(task);
     engine.observer.interrupt_ids.call = number;
-    SubgraphRun::of(engine).to_state(graph, cx, None).await
+    SubgraphRun::of(engine).into_state(graph, cx, None).await
 }

@@ -41,7 +41,7 @@ impl<S: State> SubgraphRun<S> {
     }
 
     /// Runs to the end, and returns the final state of a graph that a node calls.
-    pub(super) async fn to_state(
+    pub(super) async fn into_state(
         mut self,
         graph: &CompiledStateGraph<S>,
         cx: &Context,

@@ -45,7 +45,7 @@ use langgraph_topology::NodeName;
 ///         "namespace": [],
 ///         "task": {"id": null, "node": "double", "index": 0},
 ///         "type": "update",
-///         "data": {"node": "double", "writes": [{"state": 42}], "cached": false},
+///         "data": {"node": "double", "update": [{"state": 42}], "cached": false},
 ///     })
 /// );
 /// # Ok(())

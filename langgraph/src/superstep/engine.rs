@@ -174,12 +174,11 @@ impl<S: State> Engine<S> {
             self.results.push(result);
         } else if let ([task], [cx]) = (&mut *self.frontier.tasks, &*self.contexts) {
             // An only task runs in the engine's own task: it spawns nothing and clones no state.
-            let result = match task.take_result() {
-                Some(known) => known,
-                None => {
-                    only_ended = true;
-                    run_task(&self.position, task, cx).await
-                }
+            let result = if let Some(known) = task.take_result() {
+                known
+            } else {
+                only_ended = true;
+                run_task(&self.position, task, cx).await
             };
             self.results.push(result);
         } else {

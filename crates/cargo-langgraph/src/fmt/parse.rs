@@ -3,7 +3,7 @@
 use proc_macro2::{Delimiter, Ident, TokenStream};
 use syn::parse::discouraged::Speculative as _;
 use syn::parse::{Parse as _, ParseStream, Parser as _};
-use syn::{Attribute, Block, Expr, ExprPath, Pat, Path, Result, Token, Type, token};
+use syn::{Attribute, Block, Expr, ExprPath, LitInt, Pat, Path, Result, Token, Type, token};
 
 use super::syntax::{Arm, ArmBody, Chain, Element, Item, Link, List, Part, Stage};
 
@@ -84,6 +84,9 @@ fn item(input: ParseStream<'_>) -> Result<Item> {
             input.call(Path::parse_mod_style)
         })?));
     }
+    if input.peek(Token![#]) && input.peek2(Token![!]) {
+        return Ok(Item::Rust(part(input, inner_attribute)?));
+    }
     if input.peek(Token![let]) || input.peek(Token![#]) {
         let fork = input.fork();
         if let Ok(decision) = decision(&fork) {
@@ -111,6 +114,15 @@ fn decision(input: ParseStream<'_>) -> Result<Item> {
         return Err(input.error("expected `;`"));
     }
     Ok(Item::Decision(name, Box::new(stage)))
+}
+
+/// `#![bounded]`
+fn inner_attribute(input: ParseStream<'_>) -> Result<()> {
+    input.parse::<Token![#]>()?;
+    input.parse::<Token![!]>()?;
+    let content;
+    syn::bracketed!(content in input);
+    content.parse::<TokenStream>().map(drop)
 }
 
 fn rust_let(input: ParseStream<'_>) -> Result<()> {
@@ -167,14 +179,34 @@ fn stage(input: ParseStream<'_>) -> Result<Stage> {
         input.parse::<Ident>()?;
         return list(input, Delimiter::Bracket, |input| elements(input, chain)).map(Stage::Goto);
     }
-    let mut nodes = vec![part(input, ExprPath::parse)?];
+    let mut nodes = vec![part(input, node)?];
     while input.parse::<Option<Token![|]>>()?.is_some() {
-        nodes.push(part(input, ExprPath::parse)?);
+        nodes.push(part(input, node)?);
     }
     match <[Part; 1]>::try_from(nodes) {
         Ok([node]) => Ok(Stage::Node(node)),
         Err(nodes) => Ok(Stage::AnyOf(nodes)),
     }
+}
+
+/// `node` or `node at_most 5 else exit`
+fn node(input: ParseStream<'_>) -> Result<()> {
+    input.parse::<ExprPath>()?;
+    bound(input)
+}
+
+/// `at_most 5 else exit`, if it follows.
+fn bound(input: ParseStream<'_>) -> Result<()> {
+    let word = input.fork().parse::<Ident>();
+    if !word.is_ok_and(|word| word == "at_most") {
+        return Ok(());
+    }
+    input.parse::<Ident>()?;
+    input.parse::<LitInt>()?;
+    if input.parse::<Option<Token![else]>>()?.is_some() {
+        input.parse::<ExprPath>()?;
+    }
+    Ok(())
 }
 
 /// Parses delimiters and what stands between them.
@@ -295,7 +327,8 @@ fn for_stage(input: ParseStream<'_>) -> Result<Stage> {
             input.parse::<ExprPath>()?;
             let arguments;
             syn::parenthesized!(arguments in input);
-            arguments.parse::<TokenStream>()
+            arguments.parse::<TokenStream>()?;
+            bound(input)
         })?;
         let mut stages = vec![Link {
             arrow: None,

@@ -22,7 +22,7 @@ pub(super) struct List<T> {
 
 /// A statement of a graph.
 pub(super) enum Item {
-    /// `type State = …`, `crate = …`, or a `let` of a Rust value.
+    /// `type State = …`, `crate = …`, `#![bounded]`, or a `let` of a Rust value.
     Rust(Part),
     /// `let name =` and a decision.
     Decision(Part, Box<Stage>),
@@ -43,7 +43,7 @@ pub(super) struct Link {
 
 /// A stage of a chain.
 pub(super) enum Stage {
-    /// A node, or a call of a worker.
+    /// A node, or a call of a worker, with its bound.
     Node(Part),
     /// `a | b`
     AnyOf(Vec<Part>),

@@ -30,7 +30,7 @@ pub(super) fn count(topology: &Topology, analysis: &Analysis<'_>) -> Worst {
         late.set(vertex, node.is_some_and(|node| node.defer));
     }
     let chosen: Vec<u64> = analysis.nodes().map(|node| caused(&graph, node)).collect();
-    let chosen = by_waiting(analysis, &late, chosen);
+    let chosen = by_waiting(analysis, &late, &chosen);
     let mut supersteps = longest(analysis, &graph, &late, &chosen);
     let arrivals = arrivals(analysis, &graph, &late);
     let mut runs = Vec::new();
@@ -113,9 +113,9 @@ fn gain(graph: &Acyclic, causes: &Table<u64>, edge: &Bounded) -> u64 {
 
 /// Lowers the numbers of deferred nodes: they run when nothing else is left, once after the input and once
 /// after each other deferred node that leads to them.
-fn by_waiting(analysis: &Analysis<'_>, late: &Table<bool>, chosen: Vec<u64>) -> Vec<u64> {
+fn by_waiting(analysis: &Analysis<'_>, late: &Table<bool>, chosen: &[u64]) -> Vec<u64> {
     let deferred: Vec<usize> = analysis.nodes().filter(|node| late.get(*node)).collect();
-    let mut lowered = chosen.clone();
+    let mut lowered = chosen.to_vec();
     for node in &deferred {
         let mut runs = Some(1_u64);
         for other in &deferred {

@@ -50,12 +50,11 @@ impl Printer<'_> {
         kind.set_span(span);
         let options = first.path.get_ident();
         let options = options.and_then(|name| self.options.of(name));
-        Some(match options {
-            Some(mut of) => {
-                of.set_span(span);
-                quote_spanned!(span=> #private::follows_edges(#kind.known_as(#of).kind().goto());)
-            }
-            None => quote_spanned!(span=> #private::follows_edges(#kind.goto());),
+        Some(if let Some(mut of) = options {
+            of.set_span(span);
+            quote_spanned!(span=> #private::follows_edges(#kind.known_as(#of).kind().goto());)
+        } else {
+            quote_spanned!(span=> #private::follows_edges(#kind.goto());)
         })
     }
 }
