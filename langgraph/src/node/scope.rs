@@ -98,6 +98,9 @@ impl Shared {
     pub(crate) fn unfilled_joins_below(&self, namespace: &[NodeName]) -> Vec<UnfilledJoin> {
         let shared = self.unfilled_joins.lock();
         let shared = shared.unwrap_or_else(PoisonError::into_inner);
+        if shared.is_empty() {
+            return Vec::new();
+        }
         let below = shared.iter().filter(|join| {
             join.namespace.len() > namespace.len() && join.namespace.starts_with(namespace)
         });

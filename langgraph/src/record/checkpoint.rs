@@ -180,8 +180,12 @@ impl<S: State> Recorder<S> {
 
 /// Returns the joins that wait, as the log of the graph has them.
 fn join_records<S: State>(position: &Position<S>, joins: &[JoinProgress]) -> Vec<JoinRecord> {
-    let all = position.unfilled_joins(joins).into_iter();
-    all.map(|join| join.into_record(&position.scope.namespace))
+    let all = position.unfilled_joins(joins);
+    if all.is_empty() {
+        return Vec::new();
+    }
+    all.into_iter()
+        .map(|join| join.into_record(&position.scope.namespace))
         .collect()
 }
 

@@ -58,10 +58,11 @@ impl<S: State> Position<S> {
             namespace, shared, ..
         } = &*self.scope;
         let mut left = shared.unfilled_joins_below(namespace);
-        if !left.is_empty() {
-            let name = self.plan.name(node);
-            left.retain(|join| join.namespace.get(namespace.len()) == Some(&name));
+        if left.is_empty() {
+            return Vec::new();
         }
+        let name = self.plan.name(node);
+        left.retain(|join| join.namespace.get(namespace.len()) == Some(&name));
         left.into_iter()
             .map(|join| join.into_record(namespace))
             .collect()
