@@ -23,8 +23,8 @@ fn server(file: &Path) -> Server {
     let mut graph = StateGraph::<Notes>::new();
     graph.add_node("noop", |_: &Notes| NotesUpdate::default());
     graph.add_sequence(&["noop"]);
-    // Twenty rounds of maintenance take 200 ms.
-    let lease = Duration::from_millis(30);
+    // Twenty rounds of maintenance take a second.
+    let lease = Duration::from_millis(150);
     let server = Server::new().file(file).lease(lease);
     server.graph("notes", graph.compile().unwrap())
 }
