@@ -9,7 +9,7 @@
 //! ```
 //! use std::rc::Rc;
 //! use std::time::{Duration, UNIX_EPOCH};
-//! use langgraph_core::environment::{self, Environment};
+//! use langgraph::environment::{self, Environment};
 //!
 //! struct Fixed;
 //!
