@@ -5,8 +5,8 @@
 ///
 /// Inside the `impl`, `forward_checkpointer!(saver)` stands for all methods except
 /// [`put`](crate::checkpoint::Checkpointer::put) and
-/// [`is_immediate`](crate::checkpoint::Checkpointer::is_immediate), which says how `put` ends. A saver with
-/// more methods of its own names the groups that it passes on, as in `forward_checkpointer!(saver: reads)`:
+/// [`put_now`](crate::checkpoint::Checkpointer::put_now), whose default leaves each write to `put`. A saver
+/// with more methods of its own names the groups that it passes on, as in `forward_checkpointer!(saver: reads)`:
 ///
 /// | group | methods |
 /// |---|---|
