@@ -174,4 +174,16 @@ mod tests {
                 .replacen("?2 AND", "?2  AND", 1)
         );
     }
+    #[tokio::test]
+    async fn a_long_call_stops_no_other_task() {
+        const LONG: &str = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 100000) \
+             SELECT max(i) FROM n";
+        let sqlite = Sqlite::new(Connection::open_in_memory().unwrap());
+        let call = sqlite.run(Statement::new(LONG, Vec::new()));
+        tokio::pin!(call);
+        // There is one thread for tasks: a call on it would have ended when it was first polled.
+        let first = std::future::poll_fn(|cx| std::task::Poll::Ready(call.as_mut().poll(cx)));
+        assert!(first.await.is_pending());
+        assert_eq!(call.await.unwrap().0.len(), 1);
+    }
 }
