@@ -46,6 +46,8 @@ pub(crate) struct Shared {
     pub(crate) kept_graphs: Mutex<HashSet<String>>,
     /// The unfilled joins of graphs that have ended.
     pub(crate) unfilled_joins: Mutex<Vec<UnfilledJoin>>,
+    /// True once there was one: most runs have none, and take no lock for each superstep.
+    pub(crate) had_unfilled_joins: AtomicBool,
     /// True for a run of recovery, which goes on where another run was cut off.
     pub(crate) recovers: bool,
     /// True once the run, or a subgraph of it, has paused at a breakpoint.
@@ -85,6 +87,7 @@ impl Shared {
         if unfilled.is_empty() {
             return;
         }
+        self.had_unfilled_joins.store(true, Ordering::Release);
         let mut shared = self
             .unfilled_joins
             .lock()
@@ -96,11 +99,11 @@ impl Shared {
 
     /// Returns the unfilled joins that the subgraphs of the graph at `namespace` have left.
     pub(crate) fn unfilled_joins_below(&self, namespace: &[NodeName]) -> Vec<UnfilledJoin> {
-        let shared = self.unfilled_joins.lock();
-        let shared = shared.unwrap_or_else(PoisonError::into_inner);
-        if shared.is_empty() {
+        if !self.had_unfilled_joins.load(Ordering::Acquire) {
             return Vec::new();
         }
+        let shared = self.unfilled_joins.lock();
+        let shared = shared.unwrap_or_else(PoisonError::into_inner);
         let below = shared.iter().filter(|join| {
             join.namespace.len() > namespace.len() && join.namespace.starts_with(namespace)
         });

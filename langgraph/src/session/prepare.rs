@@ -105,6 +105,7 @@ fn scope<S: State>(
             fail_fast: options.run.fail_fast,
             kept_graphs: Mutex::default(),
             unfilled_joins: Mutex::default(),
+            had_unfilled_joins: AtomicBool::default(),
             recovers: options.recovers,
             at_breakpoint: AtomicBool::default(),
             paths_before,
