@@ -12,7 +12,7 @@ use crate::superstep::{Engine, check_cancelled};
 use crate::task::{Task, TaskMemory, Writer, classify, merge, run_node};
 
 /// Returns the only node of a graph, if a call in the task of `cx` is nothing more than a call of the node: no log, no
-/// reader, no breakpoint, and no answer that could be for it.
+/// reader, no breakpoint, no field that lives for one superstep, and no answer that could be for it.
 pub(super) fn only_node<S: State>(
     graph: &CompiledStateGraph<S>,
     input: &Output<S>,
@@ -29,6 +29,7 @@ pub(super) fn only_node<S: State>(
         }
     );
     let plain = is_update
+        && graph.plan.fields.ephemeral.is_empty()
         && outer.emitter.is_none()
         && cx.place().is_none()
         && cx.answers().is_empty()

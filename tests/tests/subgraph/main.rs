@@ -10,6 +10,7 @@
 )]
 
 mod nested;
+mod one_node;
 mod pending;
 mod persistence;
 mod resume;
