@@ -34,7 +34,7 @@ pub use unbounded::{Unbounded, UnboundedReason};
 ///
 /// #[node(calls(model))]
 /// async fn write(_: &Draft) -> DraftUpdate {
-///     DraftUpdate::default().text("…")
+///     DraftUpdate::default().text("…".to_owned())
 /// }
 ///
 /// #[node(calls(model, tool = 2))]
