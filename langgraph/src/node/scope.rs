@@ -98,10 +98,16 @@ impl Shared {
     }
 
     /// Returns the unfilled joins that the subgraphs of the graph at `namespace` have left.
+    #[inline]
     pub(crate) fn unfilled_joins_below(&self, namespace: &[NodeName]) -> Vec<UnfilledJoin> {
         if !self.had_unfilled_joins.load(Ordering::Acquire) {
             return Vec::new();
         }
+        self.known_joins_below(namespace)
+    }
+
+    #[cold]
+    fn known_joins_below(&self, namespace: &[NodeName]) -> Vec<UnfilledJoin> {
         let shared = self.unfilled_joins.lock();
         let shared = shared.unwrap_or_else(PoisonError::into_inner);
         let below = shared.iter().filter(|join| {

@@ -68,10 +68,10 @@ impl<S: State> Recorder<S> {
         self.count_held();
         let snapshot = self.snapshot_if_due(origin.source, *step, state)?;
         // Savers in memory keep the list as it is.
-        let mut tasks = Few::default();
-        for task in pending.tasks {
-            tasks.push(self.spec(task)?);
-        }
+        let tasks = match pending.tasks {
+            [task] => Few::one(self.spec(task)?),
+            tasks => tasks.iter().map(|task| self.spec(task)).collect::<Result<_, _>>()?,
+        };
         let continues = !pending.tasks.is_empty() || !pending.deferred.is_empty();
         let pauses = std::mem::take(&mut self.pauses);
         self.running = continues && !self.at_rest && !pauses;
@@ -192,6 +192,9 @@ fn join_records<S: State>(position: &Position<S>, joins: &[JoinProgress]) -> Vec
 /// Returns the edges that have a bound and were followed.
 #[inline]
 fn followed_records(bounds: &[PlanBound], times: &[u32]) -> Vec<FollowedRecord> {
+    if bounds.is_empty() {
+        return Vec::new();
+    }
     let followed = bounds.iter().zip(times).filter(|(_, times)| **times > 0);
     let records = followed.map(|(bound, times)| {
         let [from, to] = bound.names.clone();

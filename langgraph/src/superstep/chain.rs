@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::budget::check_cancelled;
 use super::chained::Chained;
-use super::commit::Merged;
+use super::commit::{Merged, clear_ephemeral};
 use super::end::Stop;
 use super::engine::Engine;
 use super::observing::Observing;
@@ -28,7 +28,6 @@ impl<S: State> Engine<S> {
         task.is_plain()
             && self.position.scope.emitter.is_none()
             && self.observer.interrupt_ids.given.is_empty()
-            && self.position.plan.fields.ephemeral.is_empty()
     }
 
     /// Runs the only task and, as long as each only merges an update and has one successor, the tasks
@@ -50,6 +49,9 @@ impl<S: State> Engine<S> {
                     Ok(update) => update,
                     Err(ended) => return Ok(Chained::Ended(ended)),
                 };
+                if !plan.fields.ephemeral.is_empty() {
+                    clear_ephemeral(plan, state, self.changes.as_mut());
+                }
                 if let Some(changes) = &mut self.changes {
                     changes.note(&update);
                 }
@@ -174,8 +176,12 @@ fn only_update<S: State>(
     let mut update = match answer {
         Ok(Output {
             writes: Writes::One(Write::Update(update)),
-            jump: Jump::Edges,
-        }) if !cx.has_open_interrupt() => update,
+            jump: jump @ Jump::Edges,
+        }) if !cx.has_open_interrupt() => {
+            // It holds nothing, which its destructor would have to find out.
+            std::mem::forget(jump);
+            update
+        }
         answer => return Err(classify(plan, node, state, cx, answer)),
     };
     match caught(|| state.prepare(&mut update)) {

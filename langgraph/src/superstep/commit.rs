@@ -152,12 +152,9 @@ impl<S: State> Commit<'_, S> {
 
     /// Resets ephemeral fields, which live for one superstep, before new writes to them.
     fn clear_ephemeral(&mut self) {
-        let ephemeral = &self.plan.fields.ephemeral;
-        if !ephemeral.is_empty() {
-            Arc::make_mut(self.state).reset(ephemeral);
-            if let Some(changes) = &mut self.changes {
-                changes.forget(self.state, ephemeral);
-            }
+        if !self.plan.fields.ephemeral.is_empty() {
+            let state = Arc::make_mut(self.state);
+            clear_ephemeral(self.plan, state, self.changes.as_deref_mut());
         }
     }
 
@@ -236,6 +233,19 @@ impl<S: State> Commit<'_, S> {
                 nodes,
             },
         }
+    }
+}
+
+/// Resets the ephemeral fields of a state, and in the record of its writes.
+pub(super) fn clear_ephemeral<S: State>(
+    plan: &Plan<S>,
+    state: &mut S,
+    changes: Option<&mut Changes<S>>,
+) {
+    let ephemeral = &plan.fields.ephemeral;
+    state.reset(ephemeral);
+    if let Some(changes) = changes {
+        changes.forget(state, ephemeral);
     }
 }
 

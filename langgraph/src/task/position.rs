@@ -48,7 +48,9 @@ impl<S: State> Position<S> {
             namespace, shared, ..
         } = &*self.scope;
         let mut all = shared.unfilled_joins_below(namespace);
-        all.extend(unfilled_joins(joins, &self.plan.topology_joins, namespace));
+        if !joins.is_empty() {
+            all.extend(unfilled_joins(joins, &self.plan.topology_joins, namespace));
+        }
         all
     }
 

@@ -65,7 +65,11 @@ impl Log {
         if let Some(owner) = batch.owner.take() {
             self.owner = Some(owner);
         }
-        self.updated_at = crate::environment::now();
+        // A checkpoint is stored as it is created: the clock is read once.
+        self.updated_at = match batch.checkpoints.last() {
+            Some(newest) => newest.created_at,
+            None => crate::environment::now(),
+        };
         self.wake_at = batch.wake_at;
         // Records are large: they are not moved, but emptied in their place.
         for checkpoint in &mut batch.checkpoints {
@@ -79,7 +83,7 @@ impl Log {
             }
         }
         batch.tasks.clear();
-        for entry in batch.entries.drain(..) {
+        for entry in std::mem::take(&mut batch.entries) {
             if let Some(record) = self.records.get_mut(entry.checkpoint) {
                 record.add_entry(entry);
             }
