@@ -4,7 +4,8 @@
 #     tests/attack/run.sh [--short] [--seed N] [MODE…]
 #
 # Modes: spy (a saver that acknowledges too early has to be caught: a test of this tool), kill (processes
-# are killed), functions (processes with entrypoints and their tasks are killed), stop (PostgreSQL is stopped
+# are killed), functions (processes with entrypoints and their tasks are killed), power (processes are killed,
+# and what they had not synced is lost or torn), stop (PostgreSQL is stopped
 # at once), damage (bytes of files, rows of databases), rivals (processes fight for threads), faults (calls of
 # savers fail), files (limits, full disks, deleted files), fuzz (hostile input to decoders), clocks (leases and
 # times of threads), soak (memory).
@@ -27,6 +28,11 @@ done
 # A sum that overflows is a finding, also where the program is optimized.
 CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS=true cargo build --quiet -p langgraph-attack $profile
 program=${CARGO_TARGET_DIR:-target}/$folder/langgraph-attack
+
+# Writes down what processes do to files, so that the loss of power can be played.
+ATTACK_DISK_LIBRARY=$(realpath -m "${CARGO_TARGET_DIR:-target}")/$folder/libattack_disk.so
+export ATTACK_DISK_LIBRARY
+tests/attack/disk.sh "$ATTACK_DISK_LIBRARY"
 
 # A decoder that asks for all memory is a finding, and not the end of other programs.
 ulimit -v $((16 * 1024 * 1024)) || true

@@ -1,27 +1,32 @@
-"""Kills one of two servers while runs are under way, and counts what clients see."""
+"""Kills one of two servers while runs are under way, or cuts the power, and counts what clients see."""
 
 import asyncio
 import collections
 import os
 import random
+import shutil
 import signal
 import socket
 import subprocess
 import tempfile
 import sys
 import time
+import uuid
 
 import httpx
 
 program = sys.argv[1]
 RUNS, STEPS = int(os.environ.get("RUNS", "200")), 30
+CUTS = int(os.environ.get("CUTS", "10"))
 environment = {key: value for key, value in os.environ.items() if not key.endswith("_API_KEY")}
 servers = {}
 logs = tempfile.TemporaryDirectory()
 if "DATABASE_URL" in os.environ:
     environment["LANGGRAPH_POSTGRES"] = os.environ["DATABASE_URL"]
 else:
-    environment["LANGGRAPH_DB"] = os.path.join(logs.name, "threads.db")
+    files = os.path.realpath(os.path.join(logs.name, "files"))
+    os.mkdir(files)
+    environment["LANGGRAPH_DB"] = os.path.join(files, "threads.db")
 
 
 def free_port():
@@ -36,7 +41,8 @@ def log_of(port):
 
 def start(port):
     log = open(log_of(port), "a")
-    process = subprocess.Popen([program], env=environment | {"PORT": str(port)}, stdout=log, stderr=log)
+    own = environment | {"PORT": str(port)} | disk()
+    process = subprocess.Popen([program], env=own, stdout=log, stderr=log)
     servers[port] = process
     for _ in range(200):
         try:
@@ -47,8 +53,31 @@ def start(port):
     raise SystemExit("a server does not start")
 
 
+def disk():
+    """The disk whose power is cut, as a server begins to use it: `tests/attack/disk.c`."""
+    if "ATTACK_DISK_LIBRARY" not in environment:
+        return {}
+    before = os.path.join(logs.name, "before")
+    shutil.rmtree(before, ignore_errors=True)
+    shutil.copytree(files, before, ignore=shutil.ignore_patterns("*-shm"))
+    return {"LD_PRELOAD": environment["ATTACK_DISK_LIBRARY"], "ATTACK_DISK_FOLDER": files,
+            "ATTACK_DISK_LOG": os.path.join(logs.name, "disk")}
+
+
+def cut_power(port, seed):
+    """Kills the server; what it has not synced may be gone. Returns the number of such changes."""
+    servers[port].send_signal(signal.SIGKILL)
+    servers[port].wait()
+    names = [files, os.path.join(logs.name, "before"), os.path.join(logs.name, "disk")]
+    cut = subprocess.run([environment["ATTACK_POWER"], "cut-power", *names, str(seed)],
+                         check=True, capture_output=True, text=True)
+    return int(cut.stdout)
+
+
 def living():
-    return [port for port, process in servers.items() if process.poll() is None]
+    alive = [port for port, process in servers.items() if process.poll() is None]
+    # While the power is off, one that answers later.
+    return alive or list(servers)
 
 
 async def ask(client, method, path, **options):
@@ -105,20 +134,28 @@ class Watcher:
         self.complete = True
 
 
-async def many(client, what, then):
+async def many(client, what, then, meanwhile=None):
     """Starts runs, lets `then` happen, and returns what their clients have seen."""
     watchers = []
+    meanwhile = meanwhile and asyncio.create_task(meanwhile())
     for _ in range(RUNS):
-        thread = (await ask(client, "POST", "/threads", json={})).json()["thread_id"]
+        # A request that was not answered is sent again, and counts once.
+        thread = str(uuid.uuid4())
+        new = {"thread_id": thread, "if_exists": "do_nothing"}
+        assert (await ask(client, "POST", "/threads", json=new)).status_code == 200
         body = {"assistant_id": "walk", "input": {"to": STEPS}, "stream_mode": ["updates"],
                 "stream_resumable": True}
-        run = (await ask(client, "POST", f"/threads/{thread}/runs", json=body)).json()
+        run = (await ask(client, "POST", f"/threads/{thread}/runs", json=body,
+                         headers={"idempotency-key": thread})).json()
+        assert "run_id" in run, run
         watchers.append(Watcher(thread, run["run_id"]))
         if len(watchers) == RUNS // 2:
             tasks = [asyncio.create_task(watcher.watch(client)) for watcher in watchers]
     tasks += [asyncio.create_task(watcher.watch(client)) for watcher in watchers[RUNS // 2:]]
     begun = time.monotonic()
     await then(client)
+    if meanwhile:
+        await meanwhile
     statuses = collections.Counter(await asyncio.gather(*tasks))
     assert statuses == {"success": RUNS}, (what, statuses)
 
@@ -174,9 +211,34 @@ async def delays(client, one, other):
     return [abs(here[event] - there[event]) for event in list(here)[2:]]
 
 
+async def power(client):
+    """Cuts the power of the only server while runs begin and are under way: twice under the same runs,
+    as one that is lost three times ends with an error."""
+    port, unsynced = free_port(), 0
+    start(port)
+    for seed in range(0, CUTS, 2):
+
+        async def cuts():
+            nonlocal unsynced
+            for cut in (seed, seed + 1):
+                await asyncio.sleep(random.Random(cut).uniform(0.05, 0.5))
+                unsynced += cut_power(port, cut)
+                start(port)
+
+        async def nothing(_):
+            pass
+
+        await many(client, f"power, seed {seed}", nothing, cuts)
+    print(f"{CUTS} cuts of the power, {unsynced} changes of files not synced")
+    assert unsynced > 0, "everything was synced"
+
+
 async def main():
     limits = httpx.Limits(max_connections=None)
     async with httpx.AsyncClient(timeout=30, limits=limits) as client:
+        if "ATTACK_POWER" in environment:
+            await power(client)
+            return
         one, other = free_port(), free_port()
         start(one), start(other)
 

@@ -147,7 +147,7 @@ impl Sql {
     async fn of(storage: &Storage) -> Self {
         match storage {
             Storage::Postgres(schema) => Self::Postgres(client().await, schema.clone()),
-            Storage::Sqlite(path) => {
+            Storage::Sqlite(path) | Storage::Synced(path) => {
                 let connection = rusqlite::Connection::open(path).expect("the file opens");
                 let busy = connection.busy_timeout(Duration::from_secs(10));
                 busy.expect("it waits");

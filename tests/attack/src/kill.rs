@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use langgraph::checkpoint::{Durability, MemorySaver};
 
+use crate::disk::Disk;
 use crate::graphs::{build, finish, over, shown};
 use crate::report::Report;
 use crate::spy::Early;
@@ -116,11 +117,34 @@ pub(crate) struct Killed {
     outside: usize,
     repeated: usize,
     threads: usize,
+    /// Changes of files that were not synced when the power was cut.
+    unsynced: usize,
 }
 
 impl Killed {
-    fn all(&self) -> usize {
+    pub(crate) fn all(&self) -> usize {
         self.by_phase.values().sum()
+    }
+
+    /// Counts a thread, and the effects of it that came again.
+    pub(crate) fn ended(&mut self, ended: &Result<usize, String>) {
+        self.threads += 1;
+        self.repeated += ended.as_ref().unwrap_or(&0);
+    }
+
+    pub(crate) fn figures(&self, kills: &str) -> String {
+        let mut figures = format!(
+            "{} {kills} under {} threads ({:?}, {} outside a run, {} effects came again unacknowledged",
+            self.all(),
+            self.threads,
+            self.by_phase,
+            self.outside,
+            self.repeated
+        );
+        if self.unsynced > 0 {
+            figures += &format!(", {} changes not synced", self.unsynced);
+        }
+        figures + ")"
     }
 }
 
@@ -197,37 +221,29 @@ pub(crate) fn kill(
                     }
                     let seed = seeds.fetch_add(1, Ordering::Relaxed);
                     let trace = folder.join(format!("{seed}.{saver}.trace"));
-                    let ended = thread((subject, seed), storage, saver, &trace, &killed);
+                    let subject = (subject, seed);
+                    let ended = thread(subject, storage, saver, &trace, None, &killed);
                     let _ = std::fs::remove_file(&trace);
                     let (killed, report) =
                         &mut *killed.lock().expect("no holder of the lock panics");
-                    match ended {
-                        Ok(repeated) => killed.repeated += repeated,
-                        Err(what) => report.finding(format!("{storage}, seed {seed}: {what}")),
+                    killed.ended(&ended);
+                    if let Err(what) = ended {
+                        report.finding(format!("{storage}, seed {seed}: {what}"));
                     }
-                    killed.threads += 1;
                 }
             });
         }
     });
     let (killed, mut report) = killed.into_inner().expect("no holder of the lock panics");
     report.cases = killed.all() as u64;
-    report.say(format!(
-        "{} kills of {} threads over {} ({:?}, {} outside a run, {} effects came again unacknowledged)",
-        killed.all(),
-        killed.threads,
-        kind(storage),
-        killed.by_phase,
-        killed.outside,
-        killed.repeated
-    ));
+    report.say(format!("{}: {}", kind(storage), killed.figures("kills")));
     report
 }
 
 pub(crate) fn kind(storage: &Storage) -> &'static str {
     match storage {
         Storage::Memory(_) => "memory",
-        Storage::Sqlite(_) => "SQLite",
+        Storage::Sqlite(_) | Storage::Synced(_) => "SQLite",
         Storage::Postgres(_) => "PostgreSQL",
     }
 }
@@ -248,13 +264,14 @@ pub(crate) fn process_of(
     process
 }
 
-/// One thread: processes are killed until it has ended. Returns how many effects came again without
-/// an acknowledgement.
-fn thread(
+/// One thread: processes are killed until it has ended, and with a disk, the power is cut each time.
+/// Returns how many effects came again without an acknowledgement.
+pub(crate) fn thread(
     (subject, seed): (Subject, u64),
     storage: &Storage,
     saver: &str,
     trace: &Path,
+    disk: Option<&Disk>,
     killed: &Mutex<(Killed, Report)>,
 ) -> Result<usize, String> {
     let mut random = fastrand::Rng::with_seed(seed);
@@ -265,6 +282,15 @@ fn thread(
         if kills < KILLS_OF_A_THREAD {
             process.args([phase.name(), &random.usize(..4).to_string()]);
         }
+        let before = disk.map(|disk| {
+            // Half of them in the midst of a commit, where no phase begins.
+            let in_commit = kills < KILLS_OF_A_THREAD && random.bool();
+            disk.under(
+                &mut process,
+                in_commit.then(|| random.u32(1..120)).unwrap_or(0),
+            );
+            disk.all()
+        });
         let mut process = process
             .stdout(Stdio::piped())
             .spawn()
@@ -278,6 +304,11 @@ fn thread(
             let _ = process.kill();
         }
         let ended = process.wait().expect("it ends");
+        if let (Some(disk), Some(before)) = (disk, before) {
+            let unsynced = disk.cut(&before, &mut random)?;
+            let (killed, _) = &mut *killed.lock().expect("no holder of the lock panics");
+            killed.unsynced += unsynced;
+        }
         if ended.success() {
             break;
         }

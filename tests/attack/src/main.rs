@@ -10,12 +10,14 @@
 
 mod clocks;
 mod damage;
+mod disk;
 mod faults;
 mod files;
 mod functions;
 mod fuzz;
 mod graphs;
 mod kill;
+mod power;
 mod report;
 mod rivals;
 mod soak;
@@ -25,6 +27,7 @@ mod storage;
 mod trace;
 mod traced;
 
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -46,10 +49,11 @@ impl Effort {
 
 type Attack = fn(Effort) -> Report;
 
-const MODES: [(&str, Attack); 11] = [
+const MODES: [(&str, Attack); 12] = [
     ("spy", spy::attack),
     ("kill", kill::attack),
     ("functions", kill::attack_functions),
+    ("power", power::attack),
     ("stop", stop::attack),
     ("damage", damage::attack),
     ("rivals", rivals::attack),
@@ -66,6 +70,10 @@ fn main() -> ExitCode {
     match words.as_slice() {
         ["process-to-kill", rest @ ..] => {
             kill::process(rest);
+            return ExitCode::SUCCESS;
+        }
+        ["cut-power", folder, before, log, seed] => {
+            power::cut_once([folder, before, log].map(Path::new), seed);
             return ExitCode::SUCCESS;
         }
         ["process-that-fights", rest @ ..] => {

@@ -1,7 +1,7 @@
 //! Where threads are stored.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -14,7 +14,10 @@ use tokio_postgres::NoTls;
 #[derive(Clone, Debug)]
 pub(crate) enum Storage {
     Memory(Arc<MemorySaver>),
+    /// A file whose commits do not wait for the disk.
     Sqlite(PathBuf),
+    /// A file whose commits do.
+    Synced(PathBuf),
     /// A schema of the server that `DATABASE_URL` names.
     Postgres(String),
 }
@@ -39,6 +42,7 @@ impl Storage {
     pub(crate) fn parse(text: &str) -> Self {
         match text.split_once(':') {
             Some(("sqlite", path)) => Self::Sqlite(path.into()),
+            Some(("synced", path)) => Self::Synced(path.into()),
             Some(("postgres", schema)) => Self::Postgres(schema.to_owned()),
             _ => Self::memory(),
         }
@@ -47,15 +51,9 @@ impl Storage {
     pub(crate) async fn open(&self) -> Result<Arc<dyn Checkpointer>, String> {
         match self {
             Self::Memory(saver) => Ok(Arc::<MemorySaver>::clone(saver) as Arc<dyn Checkpointer>),
-            Self::Sqlite(path) => {
-                // A process that dies loses nothing that the operating system has.
-                let options = Options::default()
-                    .synchronous(Synchronous::Normal)
-                    .readers(1);
-                let database = Database::open_with(path, options);
-                let database = database.map_err(|error| error.to_string())?;
-                Ok(Arc::new(SqliteSaver::new(database)))
-            }
+            // A process that dies loses nothing that the operating system has.
+            Self::Sqlite(path) => sqlite(path, Synchronous::Normal),
+            Self::Synced(path) => sqlite(path, Synchronous::Full),
             Self::Postgres(schema) => {
                 let options = langgraph_postgres::Options::default()
                     .schema(schema)
@@ -78,11 +76,19 @@ impl Storage {
     }
 }
 
+fn sqlite(path: &Path, synchronous: Synchronous) -> Result<Arc<dyn Checkpointer>, String> {
+    let options = Options::default().synchronous(synchronous).readers(1);
+    let database = Database::open_with(path, options);
+    let database = database.map_err(|error| error.to_string())?;
+    Ok(Arc::new(SqliteSaver::new(database)))
+}
+
 impl fmt::Display for Storage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Memory(_) => f.write_str("memory"),
             Self::Sqlite(path) => write!(f, "sqlite:{}", path.display()),
+            Self::Synced(path) => write!(f, "synced:{}", path.display()),
             Self::Postgres(schema) => write!(f, "postgres:{schema}"),
         }
     }

@@ -73,7 +73,7 @@ impl Rows {
     pub(crate) async fn open(path: &Path) -> RowsResult<Self> {
         let connection = Connection::open(path)?;
         connection.busy_timeout(Duration::from_secs(10))?;
-        connection.pragma_update(None, "synchronous", "NORMAL")?;
+        connection.pragma_update(None, "synchronous", "FULL")?;
         let mut rows = Self::with(Db::sqlite(connection)).await?;
         rows.file = Some(path.to_owned());
         let watch = Watch::open(path).await?;
