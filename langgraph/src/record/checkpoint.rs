@@ -70,7 +70,10 @@ impl<S: State> Recorder<S> {
         // Savers in memory keep the list as it is.
         let tasks = match pending.tasks {
             [task] => Few::one(self.spec(task)?),
-            tasks => tasks.iter().map(|task| self.spec(task)).collect::<Result<_, _>>()?,
+            tasks => tasks
+                .iter()
+                .map(|task| self.spec(task))
+                .collect::<Result<_, _>>()?,
         };
         let continues = !pending.tasks.is_empty() || !pending.deferred.is_empty();
         let pauses = std::mem::take(&mut self.pauses);
