@@ -6,6 +6,8 @@
 #
 # It starts a PostgreSQL of its own, in a temporary folder and on a free port, and takes it away
 # again. With DATABASE_URL set it uses that one instead; the tests make schemas of their own there.
+# With POSTGRES_DISK set, as root on Linux, its files are on a disk of their own (an image with ext4), and the
+# power of that disk is cut where the server would be stopped at once.
 # Where PostgreSQL is missing, it installs Debian's package if it may, and else says what to type.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -88,11 +90,26 @@ cleanup() {
     if [[ -n $started ]]; then
         postgres "$bin/pg_ctl" -D "$folder/data" -m immediate -w stop >/dev/null || true
     fi
+    if [[ -n ${POSTGRES_DISK:-} ]]; then
+        umount -l "$folder/data" || true
+    fi
     rm -rf "$folder"
 }
 trap cleanup EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
+
+if [[ -n ${POSTGRES_DISK:-} ]]; then
+    truncate -s 300M "$folder/disk"
+    mkfs.ext4 -q "$folder/disk"
+    mkdir "$folder/data"
+    # What is not synced stays in memory for a minute.
+    mount -o loop,commit=60 "$folder/disk" "$folder/data"
+    rmdir "$folder/data/lost+found"
+    chown "$user" "$folder/data"
+    chmod 700 "$folder/data"
+    POSTGRES_DURABLE=${POSTGRES_DURABLE-yes}
+fi
 
 make_cluster() {
     postgres "$bin/initdb" -D "$folder/data" -U langgraph -A trust -E UTF8 --no-sync "$@" \
@@ -100,9 +117,11 @@ make_cluster() {
 }
 # Text is sorted as in English, where that can be had: what wants another order has to say so.
 if ! make_cluster --locale=C.UTF-8 --locale-provider=icu --icu-locale=en; then
-    rm -rf "$folder/data"
+    find "$folder/data" -mindepth 1 -delete
     make_cluster --locale=C || { cat "$folder/initdb.log" >&2; fail 'initdb failed'; }
 fi
+
+if [[ -n ${POSTGRES_DISK:-} ]]; then sync -f "$folder/data"; fi
 
 # What is in it is thrown away, so it need not survive a loss of power: unless that is measured.
 fast='-c fsync=off -c synchronous_commit=off -c full_page_writes=off'
@@ -113,22 +132,38 @@ for _ in {1..20}; do
     if (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; then
         continue # somebody listens
     fi
-    if postgres "$bin/pg_ctl" -D "$folder/data" -l "$folder/data/log" -w -t 60 -o \
-        "-p $port -c listen_addresses=127.0.0.1 -c unix_socket_directories='' \
-         $fast -c max_connections=200" \
-        start >/dev/null; then
+    options="-p $port -c listen_addresses=127.0.0.1 -c unix_socket_directories='' $fast -c max_connections=200"
+    if postgres "$bin/pg_ctl" -D "$folder/data" -l "$folder/log" -w -t 60 -o "$options" start >/dev/null; then
         started=yes
         break
     fi
 done
 if [[ -z $started ]]; then
-    cat "$folder/data/log" >&2 || true
+    cat "$folder/log" >&2 || true
     fail 'PostgreSQL does not start'
 fi
 
 export DATABASE_URL="postgres://langgraph@127.0.0.1:$port/postgres"
 # Stops the server at once, and starts it again: for who tests that.
-export POSTGRES_RESTART="cd / && ${as[*]:-} $bin/pg_ctl -D $folder/data -l $folder/data/log -m immediate -w -t 60 restart >/dev/null"
+control="${as[*]:-} $bin/pg_ctl -D $folder/data -l $folder/log -w -t 60"
+export POSTGRES_RESTART="cd / && $control -m immediate restart >/dev/null"
+if [[ -n ${POSTGRES_DISK:-} ]]; then
+    # The processes end, and the server starts on what the image holds then.
+    cat >"$folder/cut" <<END
+set -e
+cd /
+read -r server <$folder/data/postmaster.pid
+kill -9 \$server \$(pgrep -P \$server)
+cp --sparse=always $folder/disk $folder/left
+umount -l $folder/data
+mv $folder/left $folder/disk
+mount -o loop,commit=60 $folder/disk $folder/data
+# After a loss of power no process has this number.
+rm $folder/data/postmaster.pid
+$control start -o "$options" >/dev/null
+END
+    export POSTGRES_RESTART="bash $folder/cut"
+fi
 status=0
 "$@" || status=$?
 exit "$status"

@@ -5,10 +5,10 @@
 #
 # Modes: spy (a saver that acknowledges too early has to be caught: a test of this tool), kill (processes
 # are killed), functions (processes with entrypoints and their tasks are killed), power (processes are killed,
-# and what they had not synced is lost or torn), stop (PostgreSQL is stopped
-# at once), damage (bytes of files, rows of databases), rivals (processes fight for threads), faults (calls of
-# savers fail), files (limits, full disks, deleted files), fuzz (hostile input to decoders), clocks (leases and
-# times of threads), soak (memory).
+# and what they had not synced is lost or torn), stop (PostgreSQL is stopped at once), damage (bytes of files,
+# rows of databases), rivals (processes fight for threads), faults (calls of savers fail), files (limits, full
+# disks, deleted files), fuzz (hostile input to decoders), clocks (leases and times of threads), soak (memory).
+# After all modes, or after `stop`, the power of PostgreSQL's disk is cut: as root, where Linux has loop devices.
 #
 # The short form takes two to three minutes on two cores, and is built without optimization. The long form takes
 # about an hour and a half on two cores; name modes to run parts of it. The cases of a seed are the same
@@ -56,3 +56,21 @@ if ((EUID == 0)); then
     fi
 fi
 tests/servers.sh "$program" "$@"
+
+options=()
+modes=()
+while (($# > 0)); do
+    case $1 in
+        --short) options+=("$1") ;;
+        --seed) options+=("$1" "$2"); shift ;;
+        *) modes+=("$1") ;;
+    esac
+    shift
+done
+if [[ ${#modes[@]} == 0 || " ${modes[*]} " == *' stop '* ]]; then
+    if ((EUID == 0)) && losetup -f >/dev/null 2>&1 && command -v mkfs.ext4 >/dev/null; then
+        env -u DATABASE_URL POSTGRES_DISK=yes tests/servers.sh "$program" ${options[@]+"${options[@]}"} stop
+    else
+        echo 'NOT CUT: the power of PostgreSQL needs root, loop devices and mkfs.ext4'
+    fi
+fi

@@ -1,4 +1,4 @@
-//! The server is stopped at once, again and again, while threads run.
+//! The server is stopped at once, or the power of its disk is cut, again and again, while threads run.
 
 use std::process::Command;
 use std::sync::Arc;
@@ -77,8 +77,12 @@ pub(crate) fn attack(effort: Effort) -> Report {
         }
     });
     block_on(schema.remove());
+    let how = match std::env::var_os("POSTGRES_DISK") {
+        Some(_) => "cuts of the power",
+        None => "immediate stops",
+    };
     report.say(format!(
-        "{} immediate stops of PostgreSQL under {threads} threads",
+        "{} {how} of PostgreSQL under {threads} threads",
         report.cases
     ));
     report
