@@ -26,7 +26,7 @@ use measure::{Make, Work};
 const WORKLOADS: &[(&str, Make)] = &[
     ("chain", chain::chain),
     ("breakpoint", chain::plain),
-    ("plain", chain::one_by_one),
+    ("ephemeral", chain::ephemeral),
     ("plain-memory", chain::stored),
     ("plain-updates", chain::updates),
     ("loop", chain::turns),

@@ -67,7 +67,7 @@ measured=$(
 chain 10
 chain 1000
 breakpoint 1000
-plain 1000
+ephemeral 1000
 plain-memory 1000
 plain-updates 1000
 loop 1000

@@ -93,7 +93,7 @@ pub(crate) fn plain(nodes: usize) -> Pair {
     })
 }
 
-/// A state whose note lives for one superstep, so that each superstep ends before the next one begins.
+/// A state whose note lives for one superstep.
 #[derive(State, Clone, Debug, Default)]
 struct Noted {
     #[reducer(add)]
@@ -107,8 +107,8 @@ async fn count_and_note(state: &Noted) -> NotedUpdate {
     NotedUpdate::default().total(1).note(black_box(state.total))
 }
 
-/// Supersteps that end one by one, without an observer.
-pub(crate) fn one_by_one(nodes: usize) -> Pair {
+/// A chain whose state has an ephemeral field.
+pub(crate) fn ephemeral(nodes: usize) -> Pair {
     let mut graph = StateGraph::<Noted>::new();
     let names: Vec<_> = (0..nodes).map(|index| format!("n{index}")).collect();
     for name in &names {
@@ -124,7 +124,7 @@ pub(crate) fn one_by_one(nodes: usize) -> Pair {
         }
     });
     Pair::new(
-        "plain supersteps, one by one",
+        "chain with an ephemeral field",
         nodes,
         langgraph,
         chain(nodes).baseline,

@@ -25,7 +25,7 @@ use measure::Make;
 const WORKLOADS: &[(Make, &[usize])] = &[
     (chain::chain, &[10, 100, 1_000]),
     (chain::plain, &[1_000]),
-    (chain::one_by_one, &[1_000]),
+    (chain::ephemeral, &[1_000]),
     (chain::stored, &[1_000]),
     (chain::updates, &[1_000]),
     (chain::turns, &[10_000]),
