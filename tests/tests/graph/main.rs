@@ -11,6 +11,7 @@
 
 mod bounds;
 mod deferred;
+mod ephemeral;
 mod holding_nodes;
 mod joins;
 mod limits;
