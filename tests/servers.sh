@@ -153,7 +153,9 @@ if [[ -n ${POSTGRES_DISK:-} ]]; then
 set -e
 cd /
 read -r server <$folder/data/postmaster.pid
-kill -9 \$server \$(pgrep -P \$server)
+# It starts no more of them while they are counted.
+kill -STOP \$server
+kill -9 \$(pgrep -P \$server) \$server
 cp --sparse=always $folder/disk $folder/left
 umount -l $folder/data
 mv $folder/left $folder/disk

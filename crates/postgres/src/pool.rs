@@ -108,6 +108,9 @@ pub struct Database {
 impl Database {
     /// Connects, and creates missing tables.
     ///
+    /// A connection whose host is gone without a word fails within a minute. The URL can set other times:
+    /// `tcp_user_timeout`, `keepalives_idle`.
+    ///
     /// # Errors
     ///
     /// If the URL is wrong, the server cannot be reached, or a later version of this crate created
@@ -138,6 +141,7 @@ impl Database {
             config.application_name("langgraph");
         }
         config.connect_timeout(options.timeout);
+        notice_lost_host(&mut config);
         let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
         let schema = options.schema;
         if schema.is_empty() || schema.len() > 63 || !schema.chars().all(plain) {
@@ -326,6 +330,24 @@ fn verified(url: &str) -> String {
     place + &parameters.replace("sslmode=verify-full", "sslmode=require")
 }
 
+/// Lets a connection fail in a minute whose host is gone without a word, as after a loss of power. The
+/// system would wait for two hours, or a quarter of an hour with data under way.
+fn notice_lost_host(config: &mut Config) {
+    let (system, minute) = (Config::new(), Duration::from_secs(60));
+    if config.get_tcp_user_timeout().is_none() {
+        config.tcp_user_timeout(minute);
+    }
+    if config.get_keepalives_idle() == system.get_keepalives_idle() {
+        config.keepalives_idle(minute / 2);
+    }
+    if config.get_keepalives_interval().is_none() {
+        config.keepalives_interval(minute / 6);
+    }
+    if config.get_keepalives_retries().is_none() {
+        config.keepalives_retries(3);
+    }
+}
+
 /// Returns the URL without its password, for display.
 fn without_password(url: &str) -> String {
     let hidden = |rest: &str, at: usize| {
@@ -357,7 +379,9 @@ impl fmt::Debug for Database {
 
 #[cfg(test)]
 mod tests {
-    use super::{verified, without_password};
+    use std::time::Duration;
+
+    use super::{Config, notice_lost_host, verified, without_password};
 
     #[test]
     fn what_requires_encryption_is_verified_in_full() {
@@ -376,6 +400,20 @@ mod tests {
             verified("host=a sslmode=verify-full"),
             "host=a sslmode=require"
         );
+    }
+
+    #[test]
+    fn a_lost_host_is_noticed_in_a_minute_unless_the_url_says_otherwise() {
+        let shown = |url: &str| {
+            let mut config: Config = url.parse().unwrap();
+            notice_lost_host(&mut config);
+            let timeout = config.get_tcp_user_timeout().copied();
+            (timeout, config.get_keepalives_idle())
+        };
+        let seconds = Duration::from_secs;
+        assert_eq!(shown("postgres://h/db"), (Some(seconds(60)), seconds(30)));
+        let own = "postgres://h/db?tcp_user_timeout=5&keepalives_idle=7";
+        assert_eq!(shown(own), (Some(seconds(5)), seconds(7)));
     }
 
     #[test]
