@@ -290,7 +290,7 @@ impl<S: State> ServedGraph<S> {
         let run = if !rest.is_empty() {
             thread.resume_all(rest)
         } else if !snapshot.next.is_empty() {
-            thread.proceed()
+            thread.recover()
         } else {
             let answered = snapshot.metadata.get(ANSWERED).and_then(Value::as_array);
             let has =

@@ -211,12 +211,11 @@ impl<S: State> ResumePending<S> {
             if saver.head(&ThreadKey::root(thread)).await? != Some(head) {
                 return Ok(None);
             }
-            let mut run = graph.thread(thread).proceed();
+            let mut run = graph.thread(thread).recover();
             if let Some(configure) = &self.configure {
                 run = configure(thread, run);
             }
             run.options.held = true;
-            run.options.recovers = true;
             run.options.ending = Some(Arc::clone(&guard));
             let Some((options, see)) = &self.events else {
                 return run.await.map(Some);

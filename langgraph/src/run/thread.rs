@@ -48,6 +48,37 @@ impl<S: State> Thread<S> {
         self.begin("proceed", RunInput::Resume(Ok(Vec::new())))
     }
 
+    /// Continues a run that was cut off, for what runs graphs on behalf of others and may die after the run has
+    /// stored its end, and before its own record of it: a server, a queue. As [`proceed`](Self::proceed), except that
+    /// the run passes no breakpoint at which it had paused: it pauses there again.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use langgraph::prelude::*;
+    /// use langgraph::checkpoint::MemorySaver;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let mut graph = StateGraph::<i64>::new();
+    /// graph.add_node("increment", |n: &i64| n + 1).add_node("double", |n: &i64| n * 2);
+    /// graph.add_sequence(&["increment", "double"]).interrupt_before(["double"]);
+    /// let graph = graph.compile()?.checkpointer(Arc::new(MemorySaver::new()));
+    ///
+    /// let thread = graph.thread("t");
+    /// assert!(!thread.run(1).await?.is_done()); // the process dies here
+    /// assert!(!thread.recover().await?.is_done());
+    /// assert_eq!(thread.proceed().await?.finished()?, 4);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn recover(&self) -> Run<S> {
+        let mut run = self.begin("recover", RunInput::Resume(Ok(Vec::new())));
+        run.options.recovers = true;
+        run
+    }
+
     /// Answers the interrupt `key` (its key, or its id) and continues.
     pub fn resume(&self, key: impl Into<String>, answer: impl Serialize) -> Run<S> {
         let given = resume_value(Some(key.into()), answer);

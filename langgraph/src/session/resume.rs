@@ -108,14 +108,14 @@ pub(crate) async fn resume<S: State>(
         }
         recorder.keep_answers(task, vec![answer]);
     }
-    let is_paused = is_paused_inside(log, &loaded);
+    let is_paused = is_paused(&loaded);
     let waits = is_paused && engine.position.scope.shared.recovers;
     if is_paused && !waits {
         recorder.keep_begun();
     }
     recorder.flush(RunStatus::Running).await?;
     // A run that goes on after a breakpoint or a failure, and vanishes, is one that recovery takes up.
-    if log.key.namespace.is_empty() && loaded.goes_on_at().is_some() {
+    if log.key.namespace.is_empty() && !waits && loaded.goes_on_at().is_some() {
         recorder.begin_again().await?;
     }
     if engine.changes.is_some() {
@@ -146,14 +146,14 @@ pub(crate) async fn resume<S: State>(
     Ok(())
 }
 
-/// Returns true if the log is that of a subgraph, and ends at a breakpoint that no run has passed.
+/// Returns true if the log ends at a breakpoint that no run has passed.
 ///
-/// The thread says so only when the graph around has recorded it: a run that was cut off between the two
-/// records is taken up by recovery, which pauses there.
-fn is_paused_inside<S: State>(log: &Log, loaded: &Loaded<S>) -> bool {
+/// A run that was cut off after this record, and before the record of what waits for the run (the graph around
+/// it, the queue of a server), is recovered, and pauses there again.
+fn is_paused<S: State>(loaded: &Loaded<S>) -> bool {
     let stored = &loaded.stored;
     let has_begun = !stored.tasks.is_empty() || !stored.entries.is_empty();
-    !log.key.namespace.is_empty() && stored.checkpoint.pauses && !has_begun
+    stored.checkpoint.pauses && !has_begun
 }
 
 /// Lets the tasks run again if an earlier run has left results that cannot be merged: it stopped at

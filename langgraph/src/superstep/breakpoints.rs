@@ -15,7 +15,7 @@ pub(crate) struct RunBreakpoints {
     pub(crate) after: Stops,
     /// True if the run has already passed the breakpoint before the frontier.
     pub(crate) passed: bool,
-    /// True if the run was cut off at a breakpoint before the graph around had recorded the pause.
+    /// True if the run was cut off at a breakpoint before what waits for it had recorded the pause.
     pub(crate) was_cut_off: bool,
 }
 

@@ -515,11 +515,7 @@ async fn dies_after(
 
 #[tokio::test]
 async fn recovery_passes_no_breakpoint_wherever_the_run_was_killed() {
-    let mut graph = graph_in(&World::new());
-    for node in ["a", "b", "c"] {
-        graph.add_node(node, note);
-    }
-    graph.add_sequence(&["a", "b", "c"]);
+    let graph = in_a_row();
     for after in [false, true] {
         let stops = |graph: CompiledStateGraph<Diary>| {
             if after {
@@ -555,6 +551,52 @@ async fn recovery_passes_no_breakpoint_wherever_the_run_was_killed() {
     }
 }
 
+#[tokio::test]
+async fn a_run_that_is_recovered_pauses_again_where_it_had_paused() {
+    for (graph, after) in [
+        (paused_inside(false), None),
+        (paused_inside(true), None),
+        (in_a_row(), Some(false)),
+        (in_a_row(), Some(true)),
+    ] {
+        let stops = |graph: CompiledStateGraph<Diary>| match after {
+            None => graph,
+            Some(true) => graph.interrupt_after(["b"]),
+            Some(false) => graph.interrupt_before(["c"]),
+        };
+        let memory = memory();
+        let compiled = stops(over(&graph, &memory));
+        let thread = compiled.thread("t");
+        let paused = thread.run(()).await.unwrap();
+        assert!(!paused.is_done());
+        let before = thread.state().await.unwrap().unwrap();
+        for _ in 0..2 {
+            let recovered = thread.recover().await.unwrap();
+            assert!(!recovered.is_done(), "{after:?}: {recovered:?}");
+            let state = thread.state().await.unwrap().unwrap();
+            assert_eq!((state.id, &state.next), (before.id, &before.next));
+            assert_eq!(running(&compiled).await, 0);
+        }
+        // Killed after it has passed the breakpoint, it does not pause there again. A graph that is a node stores that
+        // after the graph around.
+        let writes = if after.is_some() { 1 } else { 2 };
+        let goes_on = |saver: &_| stops(dying(&graph, saver)).thread("t").proceed();
+        assert!(dies_after(writes, &memory, goes_on).await);
+        let done = thread.recover().await.unwrap().finished().unwrap();
+        assert_eq!(done.log, ["a@0", "b@1", "c@2"], "{after:?}");
+    }
+}
+
+/// Three nodes, one after the other.
+fn in_a_row() -> StateGraph<Diary> {
+    let mut graph = graph_in(&World::new());
+    for node in ["a", "b", "c"] {
+        graph.add_node(node, note);
+    }
+    graph.add_sequence(&["a", "b", "c"]);
+    graph
+}
+
 /// The graph over a saver, with leases that end soon.
 fn dying(graph: &StateGraph<Diary>, saver: &Arc<dyn Checkpointer>) -> CompiledStateGraph<Diary> {
     over(graph, saver).lease_term(SHORT_TERM)
@@ -562,11 +604,7 @@ fn dying(graph: &StateGraph<Diary>, saver: &Arc<dyn Checkpointer>) -> CompiledSt
 
 /// A graph whose node is a graph of `a`, `b` and `c` with a breakpoint between the last two.
 fn paused_inside(after: bool) -> StateGraph<Diary> {
-    let mut inner = graph_in(&World::new());
-    for node in ["a", "b", "c"] {
-        inner.add_node(node, note);
-    }
-    inner.add_sequence(&["a", "b", "c"]);
+    let mut inner = in_a_row();
     if after {
         inner.interrupt_after(["b"]);
     } else {

@@ -112,16 +112,19 @@ where
     ) -> Result<Box<dyn Steps>, AgentError> {
         let thread = self.graph.thread(thread);
         let snapshot = thread.state().await?;
+        let has_begun = |snapshot: &Snapshot<S>| {
+            let by = snapshot.metadata.get(INVOCATION).and_then(Value::as_str);
+            by == Some(invocation)
+        };
         let run = match (begin, snapshot) {
             (Begin::Input(input), None) => thread.run(update_of::<S>(input.clone())?),
             (Begin::Input(input), Some(snapshot)) => {
-                let by = snapshot.metadata.get(INVOCATION).and_then(Value::as_str);
-                if by != Some(invocation) {
+                if !has_begun(&snapshot) {
                     thread.run(update_of::<S>(input.clone())?)
                 } else if is_settled(&snapshot) {
                     return Ok(Box::new(AlreadyEnded(shown(snapshot))));
                 } else {
-                    thread.proceed()
+                    thread.recover()
                 }
             }
             (Begin::Answers(given), Some(snapshot)) => {
@@ -138,12 +141,13 @@ where
                 } else if is_settled(&snapshot) {
                     return Ok(Box::new(AlreadyEnded(shown(snapshot))));
                 } else {
-                    thread.proceed()
+                    thread.recover()
                 }
             }
             (_, Some(snapshot)) if is_settled(&snapshot) => {
                 return Ok(Box::new(AlreadyEnded(shown(snapshot))));
             }
+            (_, Some(snapshot)) if has_begun(&snapshot) => thread.recover(),
             _ => thread.proceed(),
         };
         let watched = StreamOptions::new(StreamMode::Checkpoints)

@@ -99,6 +99,8 @@ pub(crate) enum Start {
     Input(Value),
     /// The thread goes on where it stands.
     Proceed,
+    /// The run goes on where an earlier attempt of it was cut off.
+    Recover,
     /// The answer to open interrupts: one value, or a map from ids to values.
     Resume(Value),
 }

@@ -131,6 +131,7 @@ where
         let run = match start {
             Start::Input(input) => thread.run(update_in::<S>(input)?),
             Start::Proceed => thread.proceed(),
+            Start::Recover => thread.recover(),
             Start::Resume(answer) => {
                 let open = self.open(spec).await?;
                 if spec.strict {

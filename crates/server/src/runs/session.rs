@@ -281,7 +281,7 @@ impl Session {
             && head.run.as_deref() == Some(run)
         {
             // An earlier attempt has begun: its input, and its command, are in the thread.
-            invocation.start = Start::Proceed;
+            invocation.start = Start::Recover;
             invocation.update = None;
             invocation.goto = None;
             invocation.at = None;

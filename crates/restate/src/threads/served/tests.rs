@@ -76,3 +76,20 @@ async fn an_answer_is_given_once_however_often_its_invocation_is_tried() {
         .unwrap_err();
     assert_eq!(nothing.kind(), langgraph::error::ErrorKind::NotFound);
 }
+
+#[tokio::test]
+async fn no_breakpoint_is_passed_however_often_an_invocation_is_tried() {
+    let mut served = served().unwrap();
+    served.graph = served.graph.interrupt_before(["double", "ask"]);
+    for (begin, by, next) in [
+        (Begin::Input(json!(5)), "first", "double"),
+        (Begin::Proceed, "second", "ask"),
+    ] {
+        for _ in 0..2 {
+            let steps = begun(&served, &begin, by).await;
+            assert_eq!(ended(&steps).next, [next], "{by}");
+        }
+    }
+    let steps = begun(&served, &Begin::Proceed, "third").await;
+    assert_eq!(ended(&steps).interrupts.len(), 1);
+}
