@@ -6,6 +6,7 @@ use std::pin::Pin;
 use std::task::{self, Poll};
 
 use langgraph::prelude::*;
+use langgraph::run::FunctionCall;
 
 use crate::task::{Task, TaskState, TaskStateUpdate, given, is_stored, unreadable, unwritable};
 use crate::task_executor::TaskExecutor;
@@ -46,40 +47,68 @@ impl<K: Task> TaskCall<K> {
     /// The error of the task. Also if the call was another one when the function ran before: another task, or
     /// other arguments.
     pub fn on(self, cx: &Context) -> impl Future<Output = Result<K::Output, NodeError>> {
-        let Self { arguments, key } = self;
-        let prepared = graph::<K>(cx).and_then(|graph| {
-            let is_stored = is_stored(cx);
-            let arguments =
-                given::<K>(arguments, is_stored).map_err(unwritable::<K>("the arguments of"))?;
-            let mut call = match &key {
-                Some(key) => cx.call(graph).key(key),
-                None => cx.call(graph),
-            };
-            // What is not stored is never found again.
-            let stored = is_stored.then(|| arguments.clone());
-            if let Some(given) = stored.clone() {
-                let entrypoint = cx.node().to_owned();
-                // A call that was recorded and had not begun has no arguments yet.
-                call = call.check(move |before: &TaskState| match &*before.task {
-                    "" => Ok(()),
-                    _ => same::<K>(&entrypoint, before, &given),
-                });
-            }
-            let update = TaskStateUpdate::default()
-                .task(Cow::Borrowed(K::NAME))
-                .arguments(arguments);
-            Ok((call.run(update), stored))
-        });
+        let prepared = self.prepare(cx);
         async move {
-            let (call, stored) = prepared?;
+            match prepared? {
+                Prepared::Function(call, arguments) => {
+                    let call = call.begin()?;
+                    // Boxed, as the future of every node: that of a call stays small.
+                    call.end(Box::pin(K::run(arguments, call.context()))).await
+                }
+                Prepared::Graph(call) => call.await,
+            }
+        }
+    }
+
+    /// Takes the call's place in the order of the calls.
+    fn prepare(
+        self,
+        cx: &Context,
+    ) -> Result<
+        Prepared<'_, K, Pin<Box<impl Future<Output = Result<K::Output, NodeError>>>>>,
+        NodeError,
+    > {
+        let Self { arguments, key } = self;
+        let mut call = cx.call(graph::<K>(cx)?);
+        if let Some(key) = &key {
+            call = call.key(key);
+        }
+        if let Some(call) = call.as_function() {
+            return Ok(Prepared::Function(call, arguments));
+        }
+        let is_stored = is_stored(cx);
+        let arguments =
+            given::<K>(arguments, is_stored).map_err(unwritable::<K>("the arguments of"))?;
+        // What is not stored is never found again.
+        let stored = is_stored.then(|| arguments.clone());
+        if let Some(given) = stored.clone() {
+            let entrypoint = cx.node().to_owned();
+            // A call that was recorded and had not begun has no arguments yet.
+            call = call.check(move |before: &TaskState| match &*before.task {
+                "" => Ok(()),
+                _ => same::<K>(&entrypoint, before, &given),
+            });
+        }
+        let update = TaskStateUpdate::default()
+            .task(Cow::Borrowed(K::NAME))
+            .arguments(arguments);
+        let call = call.run(update);
+        Ok(Prepared::Graph(Box::pin(async move {
             let state = call.await?;
             if let Some(arguments) = stored {
                 same::<K>(cx.node(), &state, &arguments)?;
             }
             let output = state.output.unwrap_or_default().into_output();
             output.map_err(unreadable::<K>("the result of"))
-        }
+        })))
     }
+}
+
+/// A call that has its place.
+enum Prepared<'a, K: Task, F> {
+    /// Nothing observes it: the function is called.
+    Function(FunctionCall<'a, TaskState>, K::Arguments),
+    Graph(F),
 }
 
 /// Returns the graph that runs a task.

@@ -172,6 +172,46 @@ async fn tasks_call_tasks_are_tried_again_and_their_errors_are_caught() {
     assert_eq!(outcome.finished().unwrap().output, Some(8));
 }
 
+/// Ends otherwise than with a value.
+#[task]
+async fn end(how: String, cx: &Context) -> Result<i64, NodeError> {
+    assert_ne!(how, "panics");
+    match &*how {
+        "fails" => Err(NodeError::msg("there is no more")),
+        "goes on" => Ok(cx.interrupt("number", &how).unwrap_or_default()),
+        _ => Ok(cx.interrupt("number", &how)?),
+    }
+}
+
+#[entrypoint]
+async fn ends(how: String, cx: &Context) -> Result<i64, NodeError> {
+    end(how).on(cx).await
+}
+
+#[tokio::test]
+async fn a_task_that_nothing_observes_ends_as_one_that_is_observed() {
+    let graph = ends.compile().unwrap();
+    for how in ["fails", "panics", "interrupts", "goes on"] {
+        let plain = graph.invoke(ends(how.to_owned())).await.unwrap_err();
+        let observed = StreamOptions::new(StreamMode::Tasks).subgraphs();
+        let mut events = graph.run(ends(how.to_owned())).stream(observed);
+        let mut failed = None;
+        while let Some(event) = events.next().await {
+            failed = event.err().or(failed);
+        }
+        let observed = match failed {
+            Some(error) => error,
+            None => events
+                .finish()
+                .await
+                .and_then(Outcome::finished)
+                .unwrap_err(),
+        };
+        assert_eq!(plain.to_string(), observed.to_string(), "{how}");
+        assert_eq!(plain.kind(), observed.kind(), "{how}");
+    }
+}
+
 static TURN: AtomicUsize = AtomicUsize::new(0);
 static ADDED: AtomicUsize = AtomicUsize::new(0);
 

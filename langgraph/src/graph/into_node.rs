@@ -193,6 +193,10 @@ macro_rules! shape {
                 let $function = &self.0;
                 $body
             }
+
+            fn is_function(&self) -> bool {
+                true
+            }
         }
 
         #[diagnostic::do_not_recommend]

@@ -34,6 +34,11 @@ pub(crate) trait Step<S: State>: Send + Sync {
         None
     }
 
+    /// Returns true if the node is a function, and nothing surrounds it: no policy, no middleware, no executor.
+    fn is_function(&self) -> bool {
+        false
+    }
+
     /// Fails if the node cannot take the item.
     fn check_item(&self, _item: &dyn ErasedItem, _node: &str) -> Result<(), NodeError> {
         Ok(())

@@ -4,7 +4,8 @@ use std::future::Future;
 
 use langgraph_topology::hash::Fnv;
 
-use super::only_node::{call_only_node, only_node};
+use super::function_call::FunctionCall;
+use super::only_node::{call_only_node, is_update, only_node};
 use super::subgraph::{CheckCall, SubgraphRun};
 use crate::error::NodeError;
 use crate::graph::CompiledStateGraph;
@@ -24,7 +25,19 @@ pub struct GraphCall<'a, S: State> {
     check: Option<Box<CheckCall<S>>>,
 }
 
-impl<S: State> GraphCall<'_, S> {
+impl<'a, S: State> GraphCall<'a, S> {
+    /// Returns the call as one of the graph's function, if it may be one.
+    #[doc(hidden)]
+    pub fn as_function(&self) -> Option<FunctionCall<'a, S>> {
+        let node = FunctionCall::node(self.graph, self.cx)?;
+        Some(FunctionCall::new(self.graph, self.cx, self.number(), node))
+    }
+
+    /// Returns the number of the call, which takes its place in the order of the calls.
+    fn number(&self) -> usize {
+        self.key.unwrap_or_else(|| self.cx.next_call())
+    }
+
     /// Identifies the call by a key instead of by the order of the calls, for calls whose order may differ when
     /// the node runs again. The keys of one task must differ.
     pub fn key(mut self, key: &str) -> Self {
@@ -54,19 +67,18 @@ impl<S: State> GraphCall<'_, S> {
     ///
     /// As [`Context::run`], and the error of the [check](Self::check).
     pub fn run(self, input: impl IntoInput<S>) -> impl Future<Output = Result<S, NodeError>> {
+        let number = self.number();
         let Self {
-            cx,
-            graph,
-            key,
-            check,
+            cx, graph, check, ..
         } = self;
-        let number = key.unwrap_or_else(|| cx.next_call());
         let input = input.into_output();
         async move {
             let mut input = input?;
             let plan = &graph.plan;
             normalize_input(plan, &mut input);
-            if let Some(node) = only_node(graph, &input, cx) {
+            if is_update(graph, &input)
+                && let Some(node) = only_node(graph, cx)
+            {
                 return call_only_node(graph, node, input, cx, number).await;
             }
             // Boxed: the future of a call is moved before it runs, and that of an engine is large.

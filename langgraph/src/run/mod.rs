@@ -1,5 +1,6 @@
 //! Runs: their options, their start and their outcome.
 
+mod function_call;
 mod future;
 mod graph;
 mod graph_call;
@@ -16,6 +17,8 @@ pub use crate::graph::run_options::RunOptions;
 pub use crate::node::cancel::CancelToken;
 pub use crate::node::persistence::Persistence;
 pub use crate::session::Outcome;
+#[doc(hidden)]
+pub use function_call::{BegunCall, FunctionCall};
 pub use future::RunFuture;
 pub use graph_call::GraphCall;
 pub use io::IoGraph;

@@ -5,32 +5,19 @@ use std::sync::Arc;
 use super::subgraph::{SubgraphRun, scope_below};
 use crate::error::{AgentError, NodeError};
 use crate::graph::CompiledStateGraph;
-use crate::node::{Call, Context, Jump, NodeId, Output, Scope, Write, Writes, caught};
+use crate::node::{Call, Context, Jump, NodeId, Output, Write, Writes, caught};
 use crate::span::Span;
 use crate::state::State;
 use crate::superstep::{Engine, check_cancelled};
-use crate::task::{Task, TaskMemory, Writer, classify, merge, run_node};
+use crate::task::{Task, TaskMemory, TaskResult, Writer, classify, merge, run_node};
 
 /// Returns the only node of a graph, if a call in the task of `cx` is nothing more than a call of the node: no log, no
-/// reader, no breakpoint, no field that lives for one superstep, and no answer that could be for it.
-pub(super) fn only_node<S: State>(
-    graph: &CompiledStateGraph<S>,
-    input: &Output<S>,
-    cx: &Context,
-) -> Option<NodeId> {
+/// reader, no breakpoint, and no answer that could be for it.
+pub(super) fn only_node<S: State>(graph: &CompiledStateGraph<S>, cx: &Context) -> Option<NodeId> {
     let node = graph.plan.only_node?;
     let outer = cx.scope();
     let shared = &outer.shared;
-    let is_update = matches!(
-        input,
-        Output {
-            writes: Writes::None | Writes::One(Write::Update(_)),
-            jump: Jump::Edges,
-        }
-    );
-    let plain = is_update
-        && graph.plan.fields.ephemeral.is_empty()
-        && outer.emitter.is_none()
+    let plain = outer.emitter.is_none()
         && cx.place().is_none()
         && cx.answers().is_empty()
         && outer.limit > 0
@@ -42,6 +29,70 @@ pub(super) fn only_node<S: State>(
     plain.then_some(node)
 }
 
+/// Returns true if the input is at most one update, of a state without fields that live for one superstep.
+pub(super) fn is_update<S: State>(graph: &CompiledStateGraph<S>, input: &Output<S>) -> bool {
+    let is_update = matches!(
+        input,
+        Output {
+            writes: Writes::None | Writes::One(Write::Update(_)),
+            jump: Jump::Edges,
+        }
+    );
+    is_update && graph.plan.fields.ephemeral.is_empty()
+}
+
+/// A call of a graph of one node, which is under way.
+pub(super) struct OnlyNodeCall<'a, S: State> {
+    pub(super) graph: &'a CompiledStateGraph<S>,
+    /// The context of the node that calls.
+    pub(super) cx: &'a Context,
+    pub(super) number: usize,
+    pub(super) node: NodeId,
+    /// The context of the only node.
+    pub(super) inner: Context,
+}
+
+impl<'a, S: State> OnlyNodeCall<'a, S> {
+    /// Begins the call, unless the run is cancelled.
+    pub(super) fn begin(
+        graph: &'a CompiledStateGraph<S>,
+        node: NodeId,
+        cx: &'a Context,
+        number: usize,
+    ) -> Result<Self, NodeError> {
+        let scope = Arc::new(scope_below(graph, cx));
+        check_cancelled(&scope).map_err(NodeError::from_agent)?;
+        if let Some(heartbeat) = &scope.heartbeat {
+            heartbeat.beat();
+        }
+        // The input was superstep 0.
+        let inner = Context::new(scope, 1, 1, node);
+        Ok(Self {
+            graph,
+            cx,
+            number,
+            node,
+            inner,
+        })
+    }
+
+    /// Ends a call whose node has done more than to return an update.
+    #[cold]
+    pub(super) async fn go_on(&self, state: S, result: TaskResult<S>) -> Result<S, NodeError> {
+        let task = Task::by_edge(self.node).with_memory(TaskMemory {
+            result: Some(result),
+            ..TaskMemory::default()
+        });
+        let scope = Arc::clone(self.inner.scope());
+        let mut engine = Engine::new(self.graph, scope, Arc::new(state));
+        engine.position.step = 0;
+        engine.frontier.tasks.push(task);
+        engine.observer.interrupt_ids.call = self.number;
+        let run = SubgraphRun::of(engine);
+        run.into_state(self.graph, self.cx, None).await
+    }
+}
+
 /// Calls the only node of a graph, and returns the final state.
 pub(super) async fn call_only_node<S: State>(
     graph: &CompiledStateGraph<S>,
@@ -51,41 +102,31 @@ pub(super) async fn call_only_node<S: State>(
     number: usize,
 ) -> Result<S, NodeError> {
     let plan = &graph.plan;
-    let scope = Arc::new(scope_below(graph, cx));
-    check_cancelled(&scope).map_err(NodeError::from_agent)?;
+    let only = OnlyNodeCall::begin(graph, node, cx, number)?;
     let mut state = plan.initial.clone();
     if let Writes::One(Write::Update(update)) = input.writes {
         apply(graph, Writer::Start, &mut state, update)?;
     }
-    if let Some(heartbeat) = &scope.heartbeat {
-        heartbeat.beat();
-    }
-    // The input was superstep 0.
-    let inner = Context::new(Arc::clone(&scope), 1, 1, node);
     let Some(running) = plan.node(node) else {
         return Ok(state);
     };
     let call = Call {
         state: &state,
         item: None,
-        cx: &inner,
+        cx: &only.inner,
     };
     match run_node(running, call).await {
         Ok(Output {
             writes: Writes::One(Write::Update(mut update)),
             jump: Jump::Edges,
-        }) if !inner.has_open_interrupt() => {
+        }) if !only.inner.has_open_interrupt() => {
             caught(|| state.prepare(&mut update))?;
             apply(graph, Writer::Node(node), &mut state, update)?;
             Ok(state)
         }
         answer => {
-            let result = classify(plan, node, &state, &inner, answer);
-            let task = Task::by_edge(node).with_memory(TaskMemory {
-                result: Some(result),
-                ..TaskMemory::default()
-            });
-            Box::pin(go_on(graph, (scope, state), task, cx, number)).await
+            let result = classify(plan, node, &state, &only.inner, answer);
+            Box::pin(only.go_on(state, result)).await
         }
     }
 }
@@ -98,20 +139,4 @@ fn apply<S: State>(
 ) -> Result<(), NodeError> {
     merge(&graph.plan, writer, state, update)
         .map_err(|error| NodeError::from_agent(AgentError::from(error)))
-}
-
-/// Ends a call whose node has done more than to return an update.
-#[cold]
-async fn go_on<S: State>(
-    graph: &CompiledStateGraph<S>,
-    (scope, state): (Arc<Scope>, S),
-    task: Task<S>,
-    cx: &Context,
-    number: usize,
-) -> Result<S, NodeError> {
-    let mut engine = Engine::new(graph, scope, Arc::new(state));
-    engine.position.step = 0;
-    engine.frontier.tasks.push(task);
-    engine.observer.interrupt_ids.call = number;
-    SubgraphRun::of(engine).into_state(graph, cx, None).await
 }
