@@ -14,6 +14,7 @@ mod conformance;
 mod durability;
 mod evolution;
 mod failed_superstep;
+mod forwarding;
 mod golden;
 mod lock;
 mod minimal_saver;
