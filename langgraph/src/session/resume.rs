@@ -108,9 +108,9 @@ pub(crate) async fn resume<S: State>(
         }
         recorder.keep_answers(task, vec![answer]);
     }
-    let is_paused = is_paused(&loaded);
+    let is_paused = is_paused(log, &loaded);
     let waits = is_paused && engine.position.scope.shared.recovers;
-    if is_paused && !waits {
+    if is_paused && !waits && !loaded.tasks.is_empty() {
         recorder.keep_begun();
     }
     recorder.flush(RunStatus::Running).await?;
@@ -149,11 +149,14 @@ pub(crate) async fn resume<S: State>(
 /// Returns true if the log ends at a breakpoint that no run has passed.
 ///
 /// A run that was cut off after this record, and before the record of what waits for the run (the graph around
-/// it, the queue of a server), is recovered, and pauses there again.
-fn is_paused<S: State>(loaded: &Loaded<S>) -> bool {
+/// it, the queue of a server), is recovered, and pauses there again. Behind the last node of the root graph nothing
+/// is left to do. Behind that of a subgraph, no record says that a run has passed the breakpoint: one that is cut
+/// off before the graph around records the end pauses once more.
+fn is_paused<S: State>(log: &Log, loaded: &Loaded<S>) -> bool {
     let stored = &loaded.stored;
     let has_begun = !stored.tasks.is_empty() || !stored.entries.is_empty();
-    stored.checkpoint.pauses && !has_begun
+    let is_last = log.key.namespace.is_empty() && loaded.tasks.is_empty();
+    stored.checkpoint.pauses && !has_begun && !is_last
 }
 
 /// Lets the tasks run again if an earlier run has left results that cannot be merged: it stopped at

@@ -96,7 +96,7 @@ impl<S: State> Engine<S> {
 
     /// The loop, compiled twice.
     async fn supersteps<O: Observing>(&mut self) -> Result<(), Stop> {
-        while !self.frontier.tasks.is_empty() {
+        while !self.frontier.tasks.is_empty() || self.breakpoints.was_cut_off {
             if self.has_later_inputs() {
                 Box::pin(self.merge_later_inputs()).await?;
             }

@@ -587,6 +587,48 @@ async fn a_run_that_is_recovered_pauses_again_where_it_had_paused() {
     }
 }
 
+#[tokio::test]
+async fn recovery_passes_no_breakpoint_after_the_last_node_of_a_graph_inside() {
+    let mut inner = in_a_row();
+    inner.interrupt_after(["c"]);
+    let mut graph = graph_in(&World::new());
+    graph.add_node("inner", inner.compile().unwrap());
+    graph.add_node("d", note).add_sequence(&["inner", "d"]);
+    let mut resumed = 0;
+    for writes in 0.. {
+        let memory = memory();
+        let begins = |saver: &_| dying(&graph, saver).run(()).thread("t");
+        if !dies_after(writes, &memory, begins).await {
+            break;
+        }
+        let graph = over(&graph, &memory);
+        let pending = graph.threads().resume_pending(Duration::ZERO).await;
+        for end in pending.unwrap() {
+            let outcome = end.outcome.unwrap();
+            assert!(!outcome.is_done(), "{writes}: {outcome:?}");
+            resumed += 1;
+        }
+        if threads_of(&graph).await.is_empty() {
+            continue;
+        }
+        let thread = graph.thread("t");
+        let done = thread.proceed().await.unwrap().finished().unwrap();
+        assert_eq!(done.log, ["a@0", "b@1", "c@2", "d@3"], "{writes}");
+    }
+    assert!(resumed > 2, "{resumed}");
+}
+
+#[tokio::test]
+async fn a_thread_that_has_passed_a_breakpoint_after_its_last_node_is_readable() {
+    let graph = in_memory(&in_a_row()).interrupt_after(["c"]);
+    let thread = graph.thread("t");
+    assert!(!thread.run(()).await.unwrap().is_done());
+    assert!(thread.proceed().await.unwrap().is_done());
+    assert!(thread.recover().await.unwrap().is_done());
+    let state = thread.state().await.unwrap().unwrap();
+    assert_eq!(state.values.log, ["a@0", "b@1", "c@2"]);
+}
+
 /// Three nodes, one after the other.
 fn in_a_row() -> StateGraph<Diary> {
     let mut graph = graph_in(&World::new());
