@@ -64,10 +64,7 @@ impl<K: Task> TaskCall<K> {
     fn prepare(
         self,
         cx: &Context,
-    ) -> Result<
-        Prepared<'_, K, Pin<Box<impl Future<Output = Result<K::Output, NodeError>>>>>,
-        NodeError,
-    > {
+    ) -> Result<Prepared<'_, K, impl Future<Output = Returned<K>>>, NodeError> {
         let Self { arguments, key } = self;
         let mut call = cx.call(graph::<K>(cx)?);
         if let Some(key) = &key {
@@ -103,6 +100,9 @@ impl<K: Task> TaskCall<K> {
         })))
     }
 }
+
+/// What a call returns.
+type Returned<K> = Result<<K as Task>::Output, NodeError>;
 
 /// A call that has its place.
 enum Prepared<'a, K: Task, F> {
