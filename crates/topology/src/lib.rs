@@ -54,6 +54,8 @@ pub mod flow;
 #[doc(hidden)]
 pub mod hash;
 #[doc(hidden)]
+pub mod precede;
+#[doc(hidden)]
 pub mod rules;
 #[doc(hidden)]
 pub mod similar;

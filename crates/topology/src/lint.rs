@@ -90,6 +90,22 @@ pub enum Lint {
         /// The nodes that declare the field.
         nodes: Vec<NodeName>,
     },
+
+    /// A node reads a field that is not part of the declared input, and that no node writes before it.
+    ReadBeforeWrite {
+        /// The node.
+        node: NodeName,
+        /// The field.
+        field: String,
+    },
+
+    /// Nodes write a field that no node reads, and that is not part of the declared output.
+    NeverRead {
+        /// The field.
+        field: String,
+        /// The nodes that write it.
+        nodes: Vec<NodeName>,
+    },
 }
 
 impl fmt::Display for Lint {
@@ -146,6 +162,20 @@ impl fmt::Display for Lint {
                  give it one, or let one run after the other",
                 together(nodes)
             ),
+            Self::ReadBeforeWrite { node, field } => write!(
+                f,
+                "`{node}` reads `{field}`, and nothing has written it before: let a node before it \
+                 write `{field}`, or name it in the graph's input"
+            ),
+            Self::NeverRead { field, nodes } => {
+                let verb = if nodes.len() == 1 { "writes" } else { "write" };
+                write!(
+                    f,
+                    "{} {verb} `{field}`, and nothing reads it: remove it, or name it in the \
+                     graph's output",
+                    together(nodes)
+                )
+            }
         }
     }
 }
@@ -212,6 +242,8 @@ pub fn lints(topology: &Topology) -> Vec<Lint> {
     found.extend(rules::cycle_without_exit(&analysis));
     found.extend(rules::stuck_joins(&analysis));
     found.extend(rules::parallel_writes(topology, &analysis));
+    found.extend(rules::read_before_write(topology, &analysis));
+    found.extend(rules::never_read(topology));
     in_words(topology, &found)
 }
 
@@ -306,6 +338,14 @@ impl Lint {
                 field: topology.fields.get(*field)?.name.clone(),
                 nodes: names(nodes),
             },
+            Rule::ReadBeforeWrite { field } => Self::ReadBeforeWrite {
+                node: from?.clone(),
+                field: topology.fields.get(*field)?.name.clone(),
+            },
+            Rule::NeverRead { field, nodes } => Self::NeverRead {
+                field: topology.fields.get(*field)?.name.clone(),
+                nodes: names(nodes),
+            },
             Rule::AliasTaken
             | Rule::BoundWithoutEdge
             | Rule::DuplicateBound { .. }
@@ -322,6 +362,7 @@ impl Lint {
             | Rule::StartAsTarget
             | Rule::StartInJoin
             | Rule::UnknownAliasNode
+            | Rule::UnknownField
             | Rule::UnknownInterruptNode
             | Rule::UnknownJoinNode
             | Rule::UnknownSource

@@ -140,6 +140,16 @@ pub enum CompilationError {
         to: NodeName,
     },
 
+    /// The declared input or output names a field that the state does not have.
+    UnknownField {
+        /// `input` or `output`.
+        list: &'static str,
+        /// The unknown name.
+        field: String,
+        /// A field with a similar name.
+        did_you_mean: Option<String>,
+    },
+
     /// An edge has two bounds.
     DuplicateBound {
         /// The source of the edge.
@@ -162,6 +172,7 @@ impl CompilationError {
                 | Self::UnknownAliasNode { .. }
                 | Self::AliasTaken { .. }
                 | Self::BoundWithoutEdge { .. }
+                | Self::UnknownField { .. }
                 | Self::DuplicateBound { .. }
         )
     }
@@ -202,12 +213,12 @@ impl fmt::Display for CompilationError {
             Self::UnknownJoinNode { node, did_you_mean } => write!(
                 f,
                 "the edge that waits for several nodes names `{node}`, which is no node{}",
-                suggested(did_you_mean.as_ref())
+                suggested(did_you_mean.as_deref())
             ),
             Self::UnknownSource { node, did_you_mean } => write!(
                 f,
                 "an edge starts at `{node}`, which is no node{}",
-                suggested(did_you_mean.as_ref())
+                suggested(did_you_mean.as_deref())
             ),
             Self::NoEntryPoint => {
                 f.write_str("the graph has no entry point; add an edge from START")
@@ -219,12 +230,12 @@ impl fmt::Display for CompilationError {
             } => write!(
                 f,
                 "an edge from `{from}` leads to `{node}`, which is no node{}",
-                suggested(did_you_mean.as_ref())
+                suggested(did_you_mean.as_deref())
             ),
             Self::UnknownInterruptNode { node, did_you_mean } => write!(
                 f,
                 "the breakpoints name `{node}`, which is no node{}",
-                suggested(did_you_mean.as_ref())
+                suggested(did_you_mean.as_deref())
             ),
             Self::UnknownAliasNode {
                 alias,
@@ -233,7 +244,7 @@ impl fmt::Display for CompilationError {
             } => write!(
                 f,
                 "`{alias}` is to be an alias of `{node}`, which is no node{}",
-                suggested(did_you_mean.as_ref())
+                suggested(did_you_mean.as_deref())
             ),
             Self::AliasTaken { alias, node } => write!(
                 f,
@@ -253,6 +264,15 @@ impl fmt::Display for CompilationError {
             Self::DuplicateBound { from, to } => write!(
                 f,
                 "the edge from `{from}` to `{to}` has two bounds; remove one"
+            ),
+            Self::UnknownField {
+                list,
+                field,
+                did_you_mean,
+            } => write!(
+                f,
+                "the graph's {list} names `{field}`, and the state has no such field{}",
+                suggested(did_you_mean.as_deref())
             ),
             Self::Lint(lint) => lint.fmt(f),
         }
@@ -275,7 +295,7 @@ impl From<Lint> for CompilationError {
     }
 }
 
-fn suggested(name: Option<&NodeName>) -> String {
+fn suggested(name: Option<&str>) -> String {
     name.map(|name| format!("; did you mean `{name}`?"))
         .unwrap_or_default()
 }
@@ -388,7 +408,8 @@ pub fn check(
 }
 
 /// Returns everything that prevents a graph from running, in a fixed order: names, impossible
-/// edges, unknown sources, the entry point, unknown targets, breakpoints, workers, bounds.
+/// edges, unknown sources, the entry point, unknown targets, breakpoints, workers, bounds,
+/// fields.
 ///
 /// # Examples
 ///
@@ -421,6 +442,7 @@ pub fn problems(topology: &Topology) -> Vec<CompilationError> {
         rules::worker_without_item(topology),
         rules::bound_without_edge(topology),
         rules::duplicate_bound(topology),
+        rules::unknown_field(topology),
     ];
     let mut problems = Vec::new();
     for finding in found.iter().flatten() {
@@ -525,6 +547,20 @@ fn in_words(
             let (from, to) = bounded?;
             CompilationError::DuplicateBound { from, to }
         }
+        Rule::UnknownField => {
+            let (list, names, place) = match at {
+                At::Input(place) => ("input", &topology.input, *place),
+                At::Output(place) => ("output", &topology.output, *place),
+                _ => return None,
+            };
+            let field = names.as_ref()?.get(place)?;
+            let known = topology.fields.iter().map(|field| field.name.as_str());
+            CompilationError::UnknownField {
+                list,
+                field: field.clone(),
+                did_you_mean: did_you_mean(field, known).map(str::to_owned),
+            }
+        }
         Rule::CycleWithoutExit { .. }
         | Rule::DeadEnd
         | Rule::DuplicateEdge { .. }
@@ -536,7 +572,9 @@ fn in_words(
         | Rule::EndlessMap
         | Rule::JoinOnExclusiveArms { .. }
         | Rule::JoinOnOwnDownstream
+        | Rule::NeverRead { .. }
         | Rule::ParallelWrites { .. }
+        | Rule::ReadBeforeWrite { .. }
         | Rule::UndeclaredGoto
         | Rule::UnreachableNode { .. } => return None,
     })

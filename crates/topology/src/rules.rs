@@ -9,6 +9,7 @@ use crate::{Breakpoints, NodeName, Topology};
 mod aliases;
 mod bounds;
 mod cycles;
+mod data_flow;
 mod joins;
 mod lines;
 mod mentions;
@@ -22,6 +23,7 @@ pub use crate::flow::Analysis;
 pub use aliases::{alias_taken, unknown_alias_node};
 pub use bounds::{bound_without_edge, duplicate_bound, endless};
 pub use cycles::cycle_without_exit;
+pub use data_flow::{never_read, read_before_write, unknown_field};
 pub use joins::{join_on_exclusive_arms, join_on_own_downstream};
 pub use lines::{
     empty_join, end_as_source, no_entry_point, start_as_target, start_in_join, undeclared_goto,
@@ -121,6 +123,13 @@ pub enum Rule {
     },
     /// A join waits for a node that runs only after the join. The finding is at that node.
     JoinOnOwnDownstream,
+    /// Nodes write a field that nothing reads. The finding is at the first of them.
+    NeverRead {
+        /// The field, an index into the topology's.
+        field: usize,
+        /// The nodes.
+        nodes: Vec<usize>,
+    },
     /// No edge starts at START.
     NoEntryPoint,
     /// Nodes of one superstep declare writes to one field, which has no reducer.
@@ -129,6 +138,11 @@ pub enum Rule {
         field: usize,
         /// The nodes.
         nodes: Vec<usize>,
+    },
+    /// A node reads a field that nothing has written before it.
+    ReadBeforeWrite {
+        /// The field, an index into the topology's.
+        field: usize,
     },
     /// A node's name has a character that separates names in paths.
     ReservedCharacter {
@@ -145,6 +159,8 @@ pub enum Rule {
     UndeclaredGoto,
     /// An alias points to a node that does not exist.
     UnknownAliasNode,
+    /// The input or the output names a field that does not exist.
+    UnknownField,
     /// A list of breakpoints names a node that does not exist.
     UnknownInterruptNode,
     /// A join names a node that does not exist.
@@ -199,6 +215,10 @@ pub enum At {
     InterruptBefore(usize),
     /// A breakpoint after a node.
     InterruptAfter(usize),
+    /// A field of the declared input.
+    Input(usize),
+    /// A field of the declared output.
+    Output(usize),
     /// An alias, as an index into the list that the rule received.
     Alias(usize),
 }
@@ -208,9 +228,12 @@ impl At {
     /// starting from its first node.
     pub fn source(self, topology: &Topology) -> Option<&NodeName> {
         Some(match self {
-            Self::Graph | Self::InterruptBefore(_) | Self::InterruptAfter(_) | Self::Alias(_) => {
-                return None;
-            }
+            Self::Graph
+            | Self::InterruptBefore(_)
+            | Self::InterruptAfter(_)
+            | Self::Input(_)
+            | Self::Output(_)
+            | Self::Alias(_) => return None,
             Self::Node(node) => &topology.nodes.get(node)?.name,
             Self::Edge(edge) => &topology.edges.get(edge)?.from,
             Self::Exit(bound) => &topology.edge_bounds.get(bound)?.from,
@@ -236,6 +259,8 @@ impl At {
             | Self::Node(_)
             | Self::Branch(_)
             | Self::Destinations(_)
+            | Self::Input(_)
+            | Self::Output(_)
             | Self::Alias(_) => None,
             Self::Edge(edge) => Some(&topology.edges.get(edge)?.to),
             Self::Exit(bound) => topology.edge_bounds.get(bound)?.exit.as_ref(),

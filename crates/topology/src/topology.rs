@@ -40,6 +40,18 @@ pub struct Topology {
         serde(default, skip_serializing_if = "Vec::is_empty")
     )]
     pub edge_bounds: Vec<EdgeBound>,
+    /// The fields that have a value when a run starts, if the graph declares them.
+    #[cfg_attr(
+        feature = "serde",
+        serde(default, skip_serializing_if = "Option::is_none")
+    )]
+    pub input: Option<Vec<String>>,
+    /// The fields that others than nodes read, if the graph declares them.
+    #[cfg_attr(
+        feature = "serde",
+        serde(default, skip_serializing_if = "Option::is_none")
+    )]
+    pub output: Option<Vec<String>>,
     /// The fields of the state, as far as they are known before a run.
     #[cfg_attr(feature = "serde", serde(default))]
     pub fields: Vec<FieldInfo>,
@@ -171,6 +183,18 @@ pub struct NodeInfo {
     pub max_attempts: u32,
     /// The fields that the node declares to write, if it declares them.
     pub writes: Option<Vec<String>>,
+    /// The fields that the node reads at most, if they are known.
+    #[cfg_attr(
+        feature = "serde",
+        serde(default, skip_serializing_if = "Option::is_none")
+    )]
+    pub reads: Option<Vec<String>>,
+    /// The fields that the node writes at most, if they are known.
+    #[cfg_attr(
+        feature = "serde",
+        serde(default, skip_serializing_if = "Option::is_none")
+    )]
+    pub may_write: Option<Vec<String>>,
     /// The doc comment of the node's function.
     pub docs: Option<String>,
     /// Its former names: threads that wait for one of them continue with this node.
@@ -215,6 +239,8 @@ impl NodeInfo {
             may_goto: false,
             max_attempts: 1,
             writes: None,
+            reads: None,
+            may_write: None,
             docs: None,
             aliases: Vec::new(),
             keys: Vec::new(),

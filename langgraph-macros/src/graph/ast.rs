@@ -10,8 +10,8 @@ pub(crate) struct Graph {
     pub(crate) state: Option<Type>,
     /// `crate = …;`, for a runtime crate under another name.
     pub(crate) root: Option<Path>,
-    /// `#![bounded]`: every loop and every map has a bound.
-    pub(crate) bounded: bool,
+    /// `#![…]`
+    pub(crate) attributes: Attributes,
     /// The `let`s, in order.
     pub(crate) lets: Vec<Let>,
     /// The decisions with a name, in order.
@@ -24,6 +24,17 @@ pub(crate) struct Graph {
     pub(crate) fragments: Vec<TokenStream>,
     /// True if a part did not parse: then the macro reports nothing about reachability.
     pub(crate) broken: bool,
+}
+
+/// What a graph says about itself.
+#[derive(Default)]
+pub(crate) struct Attributes {
+    /// `#![bounded]`: every loop and every map has a bound.
+    pub(crate) bounded: bool,
+    /// `#![input(topic)]`: the fields that have a value when a run starts.
+    pub(crate) input: Option<Vec<Ident>>,
+    /// `#![output(report)]`: the fields that others than nodes read.
+    pub(crate) output: Option<Vec<Ident>>,
 }
 
 /// A `let` statement, which is passed through unchanged.

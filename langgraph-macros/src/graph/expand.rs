@@ -11,7 +11,7 @@ use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::{ExprPath, Type};
 
-use super::ast::{Let, name_span};
+use super::ast::{Attributes, Let, name_span};
 use super::model::{Beside, Model, Node, Place};
 use crate::diag::Errors;
 use crate::paths::Root;
@@ -19,6 +19,7 @@ use langgraph_topology::flow::{END, START};
 
 mod gotos;
 mod optioned_nodes;
+mod reads;
 mod switch;
 mod writes;
 
@@ -32,6 +33,8 @@ pub(crate) struct Frame<'a> {
     pub(crate) lets: &'a [Let],
     /// The names of the decisions, for editors.
     pub(crate) decisions: &'a TokenStream,
+    /// `#![…]`
+    pub(crate) attributes: &'a Attributes,
     /// The parsed pieces of broken parts.
     pub(crate) fragments: &'a [TokenStream],
     /// True if a part did not parse.
@@ -52,12 +55,14 @@ pub(crate) fn expand(
         root,
         lost,
         beside: Vec::new(),
+        reads: Vec::new(),
         options: OptionedNodes::default(),
         broken: frame.broken || !errors.is_empty(),
     };
     printer.options = printer.options(frame.lets);
     if !frame.broken {
         printer.beside = printer.known(model.beside());
+        printer.reads = printer.readers(frame.attributes);
     }
     let graph = graph();
     let of = frame.state.map(|state| quote!(::<#state>));
@@ -72,6 +77,7 @@ pub(crate) fn expand(
     let gotos = printer.gotos();
     let bounds = printer.bounds();
     let writes = printer.writes();
+    let reads = printer.reads(frame.attributes);
     let undeclared_gotos = printer.undeclared_gotos();
     let answers = printer.answers();
     let private = private_at(Span::mixed_site());
@@ -100,6 +106,7 @@ pub(crate) fn expand(
         #gotos
         #undeclared_gotos
         #bounds
+        #reads
         #errors
         #graph
     };
@@ -115,6 +122,8 @@ struct Printer<'a> {
     lost: Vec<&'a Ident>,
     /// The parallel nodes.
     beside: Vec<Beside>,
+    /// The nodes whose reads are checked.
+    reads: Vec<reads::ReadCheck>,
     /// The nodes with options.
     options: OptionedNodes,
     /// True if the graph has errors, which explain what else is wrong.

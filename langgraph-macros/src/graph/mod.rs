@@ -28,7 +28,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
     let written = check::BesideChains {
         lets: &graph.lets,
         broken: graph.broken,
-        bounded: graph.bounded,
+        bounded: graph.attributes.bounded,
     };
     check::check(&model, &written, first, &mut errors);
     let root = graph.root.map_or_else(paths::root, paths::Root::given);
@@ -36,6 +36,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
         state: graph.state.as_ref(),
         lets: &graph.lets,
         decisions: &decisions,
+        attributes: &graph.attributes,
         fragments: &graph.fragments,
         broken: graph.broken,
     };

@@ -15,6 +15,7 @@ use self::tokens::{
 use super::ast::{Chain, Graph, Stage};
 use crate::diag::{Errors, last_span};
 
+mod attributes;
 mod bounds;
 mod decisions;
 mod lets;
@@ -115,7 +116,7 @@ impl Reader<'_> {
                     Err(Reported) => skip_past_semicolon(input),
                 }
             } else if input.peek(Token![#]) && input.peek2(Token![!]) {
-                graph.bounded |= self.attribute(input);
+                self.attribute(input, &mut graph.attributes);
             } else if input.peek(Token![let]) || input.peek(Token![#]) {
                 let statement = self.let_statement(input);
                 graph.lets.push(statement);

@@ -33,7 +33,7 @@ fn read_tokens(tokens: TokenStream) -> Read {
     lets::find_unused(&mut graph);
     let Graph {
         state,
-        bounded,
+        attributes,
         lets,
         decisions,
         chains,
@@ -53,7 +53,7 @@ fn read_tokens(tokens: TokenStream) -> Read {
     let written = check::BesideChains {
         lets: &lets,
         broken,
-        bounded,
+        bounded: attributes.bounded,
     };
     check::check(&model, &written, first, &mut errors);
     let root = root.map_or_else(crate::paths::root, crate::paths::Root::given);
@@ -61,6 +61,7 @@ fn read_tokens(tokens: TokenStream) -> Read {
         state: state.as_ref(),
         lets: &lets,
         decisions: &mentions,
+        attributes: &attributes,
         fragments: &fragments,
         broken,
     };

@@ -9,7 +9,15 @@ use crate::diag::{Errors, suggestion};
 use crate::paths::Root;
 use langgraph_topology::similar::did_you_mean;
 
-const KEYS: [&str; 6] = ["writes", "alias", "interrupts", "calls", "state", "crate"];
+const KEYS: [&str; 7] = [
+    "writes",
+    "reads",
+    "alias",
+    "interrupts",
+    "calls",
+    "state",
+    "crate",
+];
 /// Options that are methods of the node, not options of the attribute.
 const METHODS: [&str; 5] = ["retry", "timeout", "defer", "metadata", "tag"];
 
@@ -19,6 +27,8 @@ pub(super) struct NodeOptions {
     pub(super) root: Root,
     /// The fields that receive the function's value.
     pub(super) writes: Option<Vec<Ident>>,
+    /// The fields that the function reads, through other functions too.
+    pub(super) reads: Option<Vec<Ident>>,
     pub(super) aliases: Vec<LitStr>,
     /// The word `interrupts`, if the function declares that it may interrupt.
     pub(super) interrupts: Option<Ident>,
@@ -55,29 +65,12 @@ impl NodeOptions {
                 options.state = Some(meta.value()?.parse()?);
             } else if meta.path.is_ident("writes") {
                 options.writes_unread = true;
-                if !meta.input.peek(syn::token::Paren) {
-                    return Err(meta.error("expected the fields, such as `writes(plan, log)`"));
-                }
-                let content;
-                syn::parenthesized!(content in meta.input);
-                let fields = Punctuated::<Ident, Token![,]>::parse_terminated(&content)?;
-                if fields.is_empty() {
-                    return Err(meta.error("expected at least one field, such as `writes(plan)`"));
-                }
-                if options.writes.is_some() {
-                    return Err(meta.error("`writes` is given twice: name all fields in one"));
-                }
-                let mut once: Vec<Ident> = Vec::new();
-                for field in fields {
-                    if once.contains(&field) {
-                        let text = format!("`{field}` is named twice");
-                        twice.push(syn::Error::new_spanned(field, text));
-                    } else {
-                        once.push(field);
-                    }
-                }
-                options.writes = Some(once);
+                let given = options.writes.is_some();
+                options.writes = Some(fields("writes", given, &meta, &mut twice)?);
                 options.writes_unread = false;
+            } else if meta.path.is_ident("reads") {
+                let given = options.reads.is_some();
+                options.reads = Some(fields("reads", given, &meta, &mut twice)?);
             } else {
                 let name = meta.path.get_ident().map(Ident::to_string);
                 let name = name.unwrap_or_default();
@@ -99,10 +92,45 @@ impl NodeOptions {
     pub(super) fn need_a_marker(&self) -> bool {
         self.writes.is_some()
             || self.writes_unread
+            || self.reads.is_some()
             || !self.aliases.is_empty()
             || self.interrupts.is_some()
             || self.calls.is_some()
     }
+}
+
+/// Reads the fields of `writes(…)` or `reads(…)`.
+fn fields(
+    option: &str,
+    is_given: bool,
+    meta: &ParseNestedMeta<'_>,
+    twice: &mut Vec<syn::Error>,
+) -> syn::Result<Vec<Ident>> {
+    if !meta.input.peek(syn::token::Paren) {
+        let text = format!("expected the fields, such as `{option}(plan, log)`");
+        return Err(meta.error(text));
+    }
+    let content;
+    syn::parenthesized!(content in meta.input);
+    let fields = Punctuated::<Ident, Token![,]>::parse_terminated(&content)?;
+    if fields.is_empty() {
+        let text = format!("expected at least one field, such as `{option}(plan)`");
+        return Err(meta.error(text));
+    }
+    if is_given {
+        let text = format!("`{option}` is given twice: name all fields in one");
+        return Err(meta.error(text));
+    }
+    let mut once: Vec<Ident> = Vec::new();
+    for field in fields {
+        if once.contains(&field) {
+            let text = format!("`{field}` is named twice");
+            twice.push(syn::Error::new_spanned(field, text));
+        } else {
+            once.push(field);
+        }
+    }
+    Ok(once)
 }
 
 /// What a run of the node calls.
@@ -139,7 +167,7 @@ fn unknown(name: &str) -> String {
     }
     let hint = suggestion(name, KEYS);
     if hint.is_empty() {
-        "unknown option of `#[node]`, expected `writes(…)`, `alias = \"…\"`, `interrupts`, `calls(…)`, `state = …` or `crate = …`".to_owned()
+        "unknown option of `#[node]`, expected `writes(…)`, `reads(…)`, `alias = \"…\"`, `interrupts`, `calls(…)`, `state = …` or `crate = …`".to_owned()
     } else {
         format!("unknown option of `#[node]`{hint}")
     }

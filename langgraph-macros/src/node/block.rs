@@ -8,6 +8,7 @@ use super::attr::NodeOptions;
 use super::expand::{self};
 use super::expansion::Scope;
 use super::signature;
+use super::uses;
 use crate::diag::Errors;
 
 /// Returns the block with its functions as nodes, and the items beside it; `None` if it has none.
@@ -47,7 +48,10 @@ pub(super) fn expand(
             None
         } else {
             let node = signature::read(&function, &own, errors);
-            node.map(|node| expand::expand(&node, &own, Scope::Block(&of, &block.generics)))
+            node.map(|node| {
+                uses::check(&node, &own, errors);
+                expand::expand(&node, &own, Scope::Block(&of, &block.generics))
+            })
         };
         let function = if let Some(expanded) = expanded {
             beside.extend(expanded.beside);

@@ -16,6 +16,7 @@ use super::keys;
 use super::lifetime::{one_lifetime, shared_lifetime};
 use super::needs::{self, Needs};
 use super::signature::{Argument, NodeFn, Role, output_span};
+use super::uses;
 use crate::fields;
 use crate::function::{docs, split_attributes, type_span};
 use crate::paths::Root;
@@ -277,6 +278,8 @@ fn meta(
             const CALLS: #root::graph::Calls = #root::graph::Calls { model: #model, tool: #tool };
         )
     });
+    let uses = uses::of(node, options);
+    let (used, used_types) = (uses.constants(), uses.types(root, marker));
     let keys = keys::constant(root, &keys::find(node.item.block.to_token_stream()));
     quote! {
         #[doc(hidden)]
@@ -292,11 +295,13 @@ fn meta(
             #interrupts
             #calls
             #keys
+            #used
             #needs
         }
 
         #resources
         #declared
+        #used_types
     }
 }
 

@@ -44,6 +44,12 @@ pub(super) fn read<'a>(
             "an alias of a value is given where it is added: `.alias(\"…\")`",
         );
     }
+    if let Some(reads) = &options.reads {
+        errors.on(
+            reads.first(),
+            "`reads` is an option of a function: what a method reads is not known",
+        );
+    }
     if let Some(interrupts) = &options.interrupts {
         errors.on(
             interrupts,

@@ -14,6 +14,7 @@ mod signature;
 mod sync;
 #[cfg(test)]
 mod tests;
+mod uses;
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
@@ -29,6 +30,9 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> TokenStream {
     match syn::parse2::<Item>(item.clone()) {
         Ok(Item::Fn(function)) => {
             let node = signature::read(&function, &options, &mut errors);
+            if let Some(node) = &node {
+                uses::check(node, &options, &mut errors);
+            }
             let mut output = errors.to_compile_errors();
             match node {
                 Some(node) => {

@@ -138,7 +138,7 @@ fn options_are_known_or_guessed() {
         "fast",
         item,
         &[
-            "unknown option of `#[node]`, expected `writes(…)`, `alias = \"…\"`, `interrupts`, `calls(…)`, `state = …` or `crate = …`",
+            "unknown option of `#[node]`, expected `writes(…)`, `reads(…)`, `alias = \"…\"`, `interrupts`, `calls(…)`, `state = …` or `crate = …`",
         ],
     );
     says(
@@ -297,9 +297,20 @@ fn functions_of_a_block_are_nodes_of_their_own() {
                 const WRITES: ::core::option::Option<&'static [&'static ::core::primitive::str]> = ::core::option::Option::Some(
                     &["plan"],
                 );
+                const READS: ::core::option::Option<&'static [&'static ::core::primitive::str]> = ::core::option::Option::Some(
+                    &[],
+                );
             }
             #[automatically_derived]
             impl lg::__private::DeclaresWrites for __Foo_plan_node {
+                type Names = (lg::__private::Name<11954888832644785330u64>, ());
+            }
+            #[automatically_derived]
+            impl lg::__private::ReadsAtMost for __Foo_plan_node {
+                type Names = ();
+            }
+            #[automatically_derived]
+            impl lg::__private::WritesAtMost for __Foo_plan_node {
                 type Names = (lg::__private::Name<11954888832644785330u64>, ());
             }
             #[doc(hidden)]
@@ -373,6 +384,13 @@ fn a_function_with_state_and_context() {
                 const DOCS: ::core::option::Option<&'static ::core::primitive::str> = ::core::option::Option::Some(
                     "Plans.",
                 );
+                const READS: ::core::option::Option<&'static [&'static ::core::primitive::str]> = ::core::option::Option::Some(
+                    &[],
+                );
+            }
+            #[automatically_derived]
+            impl ::langgraph::__private::ReadsAtMost for __plan_node {
+                type Names = ();
             }
             /// Plans.
             #[allow(lint)]
@@ -416,6 +434,13 @@ fn a_worker_with_everything() {
             #[automatically_derived]
             impl ::langgraph::node::NodeMeta for __write_node {
                 const NAME: &'static ::core::primitive::str = "write";
+                const READS: ::core::option::Option<&'static [&'static ::core::primitive::str]> = ::core::option::Option::Some(
+                    &[],
+                );
+            }
+            #[automatically_derived]
+            impl ::langgraph::__private::ReadsAtMost for __write_node {
+                type Names = ();
             }
             #[doc(hidden)]
             #[allow(deprecated, dead_code, non_camel_case_types, clippy::type_complexity)]
@@ -458,9 +483,23 @@ fn a_function_that_declares_its_writes() {
                     &["plan", "type"],
                 );
                 const ALIASES: &'static [&'static ::core::primitive::str] = &["old"];
+                const READS: ::core::option::Option<&'static [&'static ::core::primitive::str]> = ::core::option::Option::Some(
+                    &[],
+                );
             }
             #[automatically_derived]
             impl ::langgraph::__private::DeclaresWrites for __planner_node {
+                type Names = (
+                    ::langgraph::__private::Name<11954888832644785330u64>,
+                    (::langgraph::__private::Name<12075340201627130925u64>, ()),
+                );
+            }
+            #[automatically_derived]
+            impl ::langgraph::__private::ReadsAtMost for __planner_node {
+                type Names = ();
+            }
+            #[automatically_derived]
+            impl ::langgraph::__private::WritesAtMost for __planner_node {
                 type Names = (
                     ::langgraph::__private::Name<11954888832644785330u64>,
                     (::langgraph::__private::Name<12075340201627130925u64>, ()),

@@ -6,6 +6,7 @@ mod clone_field;
 mod codec;
 mod gotos;
 mod needs;
+mod reads;
 mod worker_gotos;
 mod writes;
 
@@ -27,6 +28,9 @@ pub use self::gotos::{
     without_options,
 };
 pub use self::needs::{Needed, NeedsUnknown, needed};
+pub use self::reads::{
+    ReadsAtMost, UnknownReads, WritesAtMost, WrittenBefore, declare_fields, reading,
+};
 pub use self::worker_gotos::{AddedWorker, JumpingWorkerMethod, KnownWorker, WorkerIn, add_worker};
 pub use self::writes::{
     Added, DeclaresWrites, FieldAt, Found, Name, No, Pair, PlainField, UnknownWrites, WrittenOnce,

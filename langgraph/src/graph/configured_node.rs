@@ -51,9 +51,17 @@ impl<S: State> ConfiguredNode<S> {
         self.info.calls = M::CALLS;
         self.info.docs = M::DOCS.map(str::to_owned);
         self.info.writes = M::WRITES.map(owned);
+        self.info.reads = M::READS.map(owned);
+        self.info.may_write = M::MAY_WRITE.map(owned);
         self.info.aliases = owned(M::ALIASES);
         self.info.keys = keys(M::KEYS);
         self.needs = M::needs();
+        self
+    }
+
+    /// Notes that the node does not take the state, so that it reads no field.
+    pub(crate) fn without_state(mut self) -> Self {
+        self.info.reads.get_or_insert_default();
         self
     }
 }

@@ -265,7 +265,7 @@ shape!(Annotated, [O M], where {
         F: Fn(T) -> OwnedFuture<'static, O, M> + Send + Sync + 'static,
         O: IntoOutput<S> + 'static, M: NodeMeta,
     },
-    output: O, meta: ConfiguredNode::described::<M>,
+    output: O, meta: |node| node.described::<M>().without_state(),
     |run, item, _call| NodeRun::future(run(item).body));
 
 shape!(AnnotatedState, [O M], where {
@@ -279,7 +279,7 @@ shape!(AnnotatedCx, [O M], where {
         F: for<'x> Fn(T, &'x Context) -> OwnedFuture<'x, O, M> + Send + Sync + 'static,
         O: IntoOutput<S> + 'static, M: NodeMeta,
     },
-    output: O, meta: ConfiguredNode::described::<M>,
+    output: O, meta: |node| node.described::<M>().without_state(),
     |run, item, call| NodeRun::future(run(item, call.cx).body));
 
 shape!(AnnotatedAll, [O M], where {

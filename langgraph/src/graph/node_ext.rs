@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::{Calls, ConfiguredNode, IntoNode};
 use crate::policy::{CachePolicy, ErrorHandler, Middleware, RetryPolicy};
 use crate::state::State;
+use langgraph_topology::NodeInfo;
 
 /// Options of a node, for every type that converts into one.
 ///
@@ -105,6 +106,7 @@ pub trait NodeExt<S: State, K>: IntoNode<S, K> + Sized {
     fn on_error<H: ErrorHandler<S, HK>, HK: 'static>(self, handler: H) -> ConfiguredNode<S> {
         let mut node = self.into_node();
         node.info.may_goto |= H::MAY_GOTO;
+        uses_any_field(&mut node.info);
         node.policies.set_handler(handler);
         node
     }
@@ -112,6 +114,7 @@ pub trait NodeExt<S: State, K>: IntoNode<S, K> + Sized {
     /// Wraps the node in `middleware`, inside the existing middleware; see [`Middleware`].
     fn middleware(self, middleware: impl Middleware<S>) -> ConfiguredNode<S> {
         let mut node = self.into_node();
+        uses_any_field(&mut node.info);
         node.policies.middleware.push(Arc::new(middleware));
         node
     }
@@ -206,3 +209,9 @@ pub trait NodeExt<S: State, K>: IntoNode<S, K> + Sized {
 }
 
 impl<S: State, K, N: IntoNode<S, K>> NodeExt<S, K> for N {}
+
+/// Forgets the fields that a node uses: what is around it may use others.
+fn uses_any_field(info: &mut NodeInfo) {
+    info.reads = None;
+    info.may_write = None;
+}

@@ -18,6 +18,10 @@ pub trait NodeMeta: Send + Sync + 'static {
     const DOCS: Option<&'static str> = None;
     /// The fields that it declares to write.
     const WRITES: Option<&'static [&'static str]> = None;
+    /// The fields that it reads at most, if they are known.
+    const READS: Option<&'static [&'static str]> = None;
+    /// The fields that it writes at most, if they are known.
+    const MAY_WRITE: Option<&'static [&'static str]> = Self::WRITES;
     /// Former names of the node; threads that wait for one of these continue with this node.
     const ALIASES: &'static [&'static str] = &[];
     /// True if it declares that it may interrupt.

@@ -10,6 +10,7 @@
 )]
 
 mod bounds;
+mod data_flow;
 mod deferred;
 mod ephemeral;
 mod holding_nodes;

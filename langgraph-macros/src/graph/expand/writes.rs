@@ -28,8 +28,9 @@ impl Printer<'_> {
     pub(super) fn kind_of(&self, node: &Node) -> Option<Ident> {
         let is = |vertex: usize| self.model.name(vertex) == node.name;
         let mut pairs = self.beside.iter();
-        let is_checked =
-            pairs.any(|pair| is(pair.first) || is(pair.second)) || self.follows_edges(node);
+        let is_checked = pairs.any(|pair| is(pair.first) || is(pair.second))
+            || self.reads.iter().any(|reader| reader.names(&is))
+            || self.follows_edges(node);
         is_checked.then(|| kind(&node.name))
     }
 

@@ -1,35 +1,15 @@
-//! Parses bounds: `#![bounded]`, and `at_most 5 else exit` after a node.
+//! Parses bounds: `at_most 5 else exit` after a node.
 
 use proc_macro2::Ident;
 use syn::ext::IdentExt as _;
 use syn::parse::ParseStream;
 use syn::{LitInt, Token};
 
-use super::tokens::{bracketed, input_span, word};
+use super::tokens::{input_span, word};
 use super::{Read, Reader};
 use crate::graph::ast::{BoundSyntax, Bounded, Stage};
 
 impl Reader<'_> {
-    /// `#![bounded]`. Returns true if it is that.
-    pub(super) fn attribute(&mut self, input: ParseStream<'_>) -> bool {
-        let read = |input: ParseStream<'_>| -> syn::Result<Ident> {
-            input.parse::<Token![#]>()?;
-            input.parse::<Token![!]>()?;
-            let (_, content) = bracketed(input)?;
-            content.call(Ident::parse_any)
-        };
-        let Ok(name) = self.ok(read(input)) else {
-            return false;
-        };
-        if name != "bounded" {
-            let message = format_args!(
-                "unknown attribute of a graph, expected `#![bounded]`, found `#![{name}]`"
-            );
-            self.fail_at(name.span(), message);
-        }
-        name == "bounded"
-    }
-
     /// Parses `at_most 5 else exit` after a node.
     pub(super) fn bounded(&mut self, input: ParseStream<'_>, stage: Stage) -> Read<Stage> {
         let Some(bound) = self.bound(input)? else {
