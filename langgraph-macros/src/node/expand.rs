@@ -279,7 +279,7 @@ fn meta(
         )
     });
     let uses = uses::of(node, options);
-    let (used, used_types) = (uses.constants(), uses.types(root, marker));
+    let (used, used_types) = (uses.constant(root), uses.types(root, marker));
     let keys = keys::constant(root, &keys::find(node.item.block.to_token_stream()));
     quote! {
         #[doc(hidden)]

@@ -297,21 +297,19 @@ fn functions_of_a_block_are_nodes_of_their_own() {
                 const WRITES: ::core::option::Option<&'static [&'static ::core::primitive::str]> = ::core::option::Option::Some(
                     &["plan"],
                 );
-                const READS: ::core::option::Option<&'static [&'static ::core::primitive::str]> = ::core::option::Option::Some(
-                    &[],
-                );
+                const USES: lg::node::UsedFields = lg::node::UsedFields {
+                    reads: ::core::option::Option::Some(&[]),
+                    writes: ::core::option::Option::Some(&["plan"]),
+                };
             }
             #[automatically_derived]
             impl lg::__private::DeclaresWrites for __Foo_plan_node {
                 type Names = (lg::__private::Name<11954888832644785330u64>, ());
             }
             #[automatically_derived]
-            impl lg::__private::ReadsAtMost for __Foo_plan_node {
-                type Names = ();
-            }
-            #[automatically_derived]
-            impl lg::__private::WritesAtMost for __Foo_plan_node {
-                type Names = (lg::__private::Name<11954888832644785330u64>, ());
+            impl lg::__private::UsesFields for __Foo_plan_node {
+                type Reads = ();
+                type Writes = (lg::__private::Name<11954888832644785330u64>, ());
             }
             #[doc(hidden)]
             #[allow(deprecated, dead_code, non_camel_case_types, clippy::type_complexity)]
@@ -384,13 +382,15 @@ fn a_function_with_state_and_context() {
                 const DOCS: ::core::option::Option<&'static ::core::primitive::str> = ::core::option::Option::Some(
                     "Plans.",
                 );
-                const READS: ::core::option::Option<&'static [&'static ::core::primitive::str]> = ::core::option::Option::Some(
-                    &[],
-                );
+                const USES: ::langgraph::node::UsedFields = ::langgraph::node::UsedFields {
+                    reads: ::core::option::Option::Some(&[]),
+                    writes: ::core::option::Option::None,
+                };
             }
             #[automatically_derived]
-            impl ::langgraph::__private::ReadsAtMost for __plan_node {
-                type Names = ();
+            impl ::langgraph::__private::UsesFields for __plan_node {
+                type Reads = ();
+                type Writes = ::langgraph::__private::UnknownFields;
             }
             /// Plans.
             #[allow(lint)]
@@ -434,13 +434,15 @@ fn a_worker_with_everything() {
             #[automatically_derived]
             impl ::langgraph::node::NodeMeta for __write_node {
                 const NAME: &'static ::core::primitive::str = "write";
-                const READS: ::core::option::Option<&'static [&'static ::core::primitive::str]> = ::core::option::Option::Some(
-                    &[],
-                );
+                const USES: ::langgraph::node::UsedFields = ::langgraph::node::UsedFields {
+                    reads: ::core::option::Option::Some(&[]),
+                    writes: ::core::option::Option::None,
+                };
             }
             #[automatically_derived]
-            impl ::langgraph::__private::ReadsAtMost for __write_node {
-                type Names = ();
+            impl ::langgraph::__private::UsesFields for __write_node {
+                type Reads = ();
+                type Writes = ::langgraph::__private::UnknownFields;
             }
             #[doc(hidden)]
             #[allow(deprecated, dead_code, non_camel_case_types, clippy::type_complexity)]
@@ -483,9 +485,10 @@ fn a_function_that_declares_its_writes() {
                     &["plan", "type"],
                 );
                 const ALIASES: &'static [&'static ::core::primitive::str] = &["old"];
-                const READS: ::core::option::Option<&'static [&'static ::core::primitive::str]> = ::core::option::Option::Some(
-                    &[],
-                );
+                const USES: ::langgraph::node::UsedFields = ::langgraph::node::UsedFields {
+                    reads: ::core::option::Option::Some(&[]),
+                    writes: ::core::option::Option::Some(&["plan", "type"]),
+                };
             }
             #[automatically_derived]
             impl ::langgraph::__private::DeclaresWrites for __planner_node {
@@ -495,12 +498,9 @@ fn a_function_that_declares_its_writes() {
                 );
             }
             #[automatically_derived]
-            impl ::langgraph::__private::ReadsAtMost for __planner_node {
-                type Names = ();
-            }
-            #[automatically_derived]
-            impl ::langgraph::__private::WritesAtMost for __planner_node {
-                type Names = (
+            impl ::langgraph::__private::UsesFields for __planner_node {
+                type Reads = ();
+                type Writes = (
                     ::langgraph::__private::Name<11954888832644785330u64>,
                     (::langgraph::__private::Name<12075340201627130925u64>, ()),
                 );

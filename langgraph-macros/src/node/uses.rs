@@ -22,8 +22,6 @@ use written::written;
 /// The fields that a node uses at most; `None` if that is unknown.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Uses {
-    /// True if the option `writes(…)` names the writes.
-    is_declared: bool,
     reads: Option<Vec<String>>,
     writes: Option<Vec<String>>,
 }
@@ -34,7 +32,6 @@ pub(super) fn of(node: &NodeFn<'_>, options: &NodeOptions) -> Uses {
     let reads = options.reads.as_ref().map(declared);
     let writes = options.writes.as_ref().map(declared);
     Uses {
-        is_declared: writes.is_some(),
         reads: reads.or_else(|| read(&node.arguments, node.item.block.to_token_stream()).known()),
         writes: writes.or_else(|| written(node.output, &node.item.block)),
     }
@@ -58,44 +55,42 @@ pub(super) fn check(node: &NodeFn<'_>, options: &NodeOptions, errors: &mut Error
 }
 
 impl Uses {
-    /// Prints the constants of the metadata.
-    pub(super) fn constants(&self) -> TokenStream {
-        let constant = |name: TokenStream, fields: &Option<Vec<String>>| {
-            fields.as_ref().map(|fields| {
-                quote! {
-                    const #name: ::core::option::Option<&'static [&'static ::core::primitive::str]> =
-                        ::core::option::Option::Some(&[#(#fields),*]);
-                }
-            })
-        };
-        let reads = constant(quote!(READS), &self.reads);
-        if self.is_declared {
-            return quote!(#reads);
+    /// Prints the constant of the metadata.
+    pub(super) fn constant(&self, root: &Root) -> TokenStream {
+        if *self == Self::default() {
+            return TokenStream::new();
         }
-        let writes = constant(quote!(MAY_WRITE), &self.writes);
-        quote!(#reads #writes)
+        let names = |fields: &Option<Vec<String>>| match fields {
+            Some(fields) => quote!(::core::option::Option::Some(&[#(#fields),*])),
+            None => quote!(::core::option::Option::None),
+        };
+        let (reads, writes) = (names(&self.reads), names(&self.writes));
+        quote! {
+            const USES: #root::node::UsedFields =
+                #root::node::UsedFields { reads: #reads, writes: #writes };
+        }
     }
 
     /// Prints the fields as types.
     pub(super) fn types(&self, root: &Root, marker: &Ident) -> TokenStream {
-        let types = |name: TokenStream, fields: &Option<Vec<String>>| {
-            fields.as_ref().map(|fields| {
-                let names = fields.iter().map(|field| {
-                    let hash = fields::hash(field);
-                    quote!(#root::__private::Name<#hash>)
-                });
-                let names = fields::list(names);
-                quote! {
-                    #[automatically_derived]
-                    impl #root::__private::#name for #marker {
-                        type Names = #names;
-                    }
-                }
-            })
+        if *self == Self::default() {
+            return TokenStream::new();
+        }
+        let types = |fields: &Option<Vec<String>>| match fields {
+            Some(fields) => fields::list(fields.iter().map(|field| {
+                let hash = fields::hash(field);
+                quote!(#root::__private::Name<#hash>)
+            })),
+            None => quote!(#root::__private::UnknownFields),
         };
-        let reads = types(quote!(ReadsAtMost), &self.reads);
-        let writes = types(quote!(WritesAtMost), &self.writes);
-        quote!(#reads #writes)
+        let (reads, writes) = (types(&self.reads), types(&self.writes));
+        quote! {
+            #[automatically_derived]
+            impl #root::__private::UsesFields for #marker {
+                type Reads = #reads;
+                type Writes = #writes;
+            }
+        }
     }
 }
 

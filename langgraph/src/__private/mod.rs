@@ -29,7 +29,7 @@ pub use self::gotos::{
 };
 pub use self::needs::{Needed, NeedsUnknown, needed};
 pub use self::reads::{
-    ReadsAtMost, UnknownReads, WritesAtMost, WrittenBefore, declare_fields, reading,
+    UnknownFields, UnknownReads, UsesFields, WrittenBefore, declare_fields, reading,
 };
 pub use self::worker_gotos::{AddedWorker, JumpingWorkerMethod, KnownWorker, WorkerIn, add_worker};
 pub use self::writes::{

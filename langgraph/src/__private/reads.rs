@@ -12,46 +12,29 @@ use crate::graph::{NodeRef, NodeRefCx, NodeVal, NodeValCx, StateGraph};
 use crate::node::Checked;
 use crate::state::State;
 
-/// The marker of a node function whose reads are known.
-pub trait ReadsAtMost {
-    /// The names of the fields: `(Name<…>, (Name<…>, ()))`.
-    type Names;
+/// The marker of a node function, with the fields that it uses: `(Name<…>, (Name<…>, ()))`, or
+/// [`UnknownFields`].
+pub trait UsesFields {
+    /// The fields that it reads at most.
+    type Reads;
+    /// The fields that it writes at most.
+    type Writes;
 }
 
-/// The marker of a node function whose writes are known.
-pub trait WritesAtMost {
-    /// The names of the fields: `(Name<…>, (Name<…>, ()))`.
-    type Names;
-}
+/// Fields that are not known: they have no row.
+#[derive(Debug)]
+pub enum UnknownFields {}
 
-impl<M: ReadsAtMost> ReadsAtMost for Checked<M> {
-    type Names = M::Names;
-}
-
-impl<M: WritesAtMost> WritesAtMost for Checked<M> {
-    type Names = M::Names;
-}
-
-/// The kind of a node whose reads are known.
-pub trait KnownReads {
-    /// The names of the fields.
-    type Names;
-}
-
-/// The kind of a node whose writes are known.
-pub trait KnownWrites {
-    /// The names of the fields.
-    type Names;
+impl<M: UsesFields> UsesFields for Checked<M> {
+    type Reads = M::Reads;
+    type Writes = M::Writes;
 }
 
 macro_rules! kinds {
     ($($shape:ty)*) => {$(
-        impl<O, M: ReadsAtMost> KnownReads for ($shape, O, M) {
-            type Names = M::Names;
-        }
-
-        impl<O, M: WritesAtMost> KnownWrites for ($shape, O, M) {
-            type Names = M::Names;
+        impl<O, M: UsesFields> UsesFields for ($shape, O, M) {
+            type Reads = M::Reads;
+            type Writes = M::Writes;
         }
     )*};
 }
@@ -74,11 +57,11 @@ impl<S, N: Row<S>> Before<S> for GivenFields<N> {
 
 impl<S, K, T> Before<S> for (K, T)
 where
-    K: KnownWrites<Names: Row<S>>,
+    K: UsesFields<Writes: Row<S>>,
     T: Before<S>,
-    <K::Names as Row<S>>::Row: Or<T::Row>,
+    <K::Writes as Row<S>>::Row: Or<T::Row>,
 {
-    type Row = <<K::Names as Row<S>>::Row as Or<T::Row>>::Out;
+    type Row = <<K::Writes as Row<S>>::Row as Or<T::Row>>::Out;
 }
 
 /// The first field of a row that another row does not have.
@@ -146,12 +129,12 @@ impl<S, A, B> Reading<S, A, B> {
 
 impl<S, A, B> Reading<S, A, B>
 where
-    A: KnownReads<Names: Row<S>>,
+    A: UsesFields<Reads: Row<S>>,
     B: Before<S>,
-    <A::Names as Row<S>>::Row: Without<B::Row>,
+    <A::Reads as Row<S>>::Row: Without<B::Row>,
 {
     /// Finds the first field that nothing writes before.
-    pub fn unwritten(&self) -> Found<<<A::Names as Row<S>>::Row as Without<B::Row>>::Out> {
+    pub fn unwritten(&self) -> Found<<<A::Reads as Row<S>>::Row as Without<B::Row>>::Out> {
         Found::new()
     }
 }

@@ -51,8 +51,8 @@ impl<S: State> ConfiguredNode<S> {
         self.info.calls = M::CALLS;
         self.info.docs = M::DOCS.map(str::to_owned);
         self.info.writes = M::WRITES.map(owned);
-        self.info.reads = M::READS.map(owned);
-        self.info.may_write = M::MAY_WRITE.map(owned);
+        self.info.reads = M::USES.reads.map(owned);
+        self.info.may_write = M::USES.writes.map(owned);
         self.info.aliases = owned(M::ALIASES);
         self.info.keys = keys(M::KEYS);
         self.needs = M::needs();

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use std::pin::Pin;
 use std::task::{Context as TaskContext, Poll};
 
-use super::{IntoOutput, NeededResource, Output};
+use super::{IntoOutput, NeededResource, Output, UsedFields};
 use crate::error::NodeError;
 use crate::state::State;
 use langgraph_topology::{Calls, KeyKind};
@@ -18,10 +18,11 @@ pub trait NodeMeta: Send + Sync + 'static {
     const DOCS: Option<&'static str> = None;
     /// The fields that it declares to write.
     const WRITES: Option<&'static [&'static str]> = None;
-    /// The fields that it reads at most, if they are known.
-    const READS: Option<&'static [&'static str]> = None;
-    /// The fields that it writes at most, if they are known.
-    const MAY_WRITE: Option<&'static [&'static str]> = Self::WRITES;
+    /// The fields that it uses, as far as they are known.
+    const USES: UsedFields = UsedFields {
+        reads: None,
+        writes: Self::WRITES,
+    };
     /// Former names of the node; threads that wait for one of these continue with this node.
     const ALIASES: &'static [&'static str] = &[];
     /// True if it declares that it may interrupt.

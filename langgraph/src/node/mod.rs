@@ -28,6 +28,7 @@ mod send;
 mod step;
 mod stored;
 mod subgraph;
+mod used_fields;
 mod worker;
 mod worker_node;
 
@@ -50,6 +51,7 @@ pub use overwriting::Overwriting;
 pub use resources::Resources;
 pub use router::{IntoRouter, RouterRun};
 pub use send::{Item, Send, WorkerRef};
+pub use used_fields::UsedFields;
 pub use worker::Worker;
 pub use worker_node::WorkerNode;
 

@@ -116,7 +116,7 @@ fn decision(input: ParseStream<'_>) -> Result<Item> {
     Ok(Item::Decision(name, Box::new(stage)))
 }
 
-/// `#![bounded]`
+/// `#![bounded]`, `#![input(…)]`
 fn inner_attribute(input: ParseStream<'_>) -> Result<()> {
     input.parse::<Token![#]>()?;
     input.parse::<Token![!]>()?;
