@@ -60,11 +60,11 @@ impl Uses {
         if *self == Self::default() {
             return TokenStream::new();
         }
-        let names = |fields: &Option<Vec<String>>| match fields {
+        let names = |fields: Option<&Vec<String>>| match fields {
             Some(fields) => quote!(::core::option::Option::Some(&[#(#fields),*])),
             None => quote!(::core::option::Option::None),
         };
-        let (reads, writes) = (names(&self.reads), names(&self.writes));
+        let (reads, writes) = (names(self.reads.as_ref()), names(self.writes.as_ref()));
         quote! {
             const USES: #root::node::UsedFields =
                 #root::node::UsedFields { reads: #reads, writes: #writes };
@@ -76,14 +76,14 @@ impl Uses {
         if *self == Self::default() {
             return TokenStream::new();
         }
-        let types = |fields: &Option<Vec<String>>| match fields {
+        let types = |fields: Option<&Vec<String>>| match fields {
             Some(fields) => fields::list(fields.iter().map(|field| {
                 let hash = fields::hash(field);
                 quote!(#root::__private::Name<#hash>)
             })),
             None => quote!(#root::__private::UnknownFields),
         };
-        let (reads, writes) = (types(&self.reads), types(&self.writes));
+        let (reads, writes) = (types(self.reads.as_ref()), types(self.writes.as_ref()));
         quote! {
             #[automatically_derived]
             impl #root::__private::UsesFields for #marker {

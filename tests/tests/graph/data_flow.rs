@@ -74,8 +74,8 @@ fn q3_the_fields_that_a_function_uses_are_known() {
     };
     let known = |name: &str| {
         let node = graph.topology().node(name).unwrap();
-        let names = |names: &Option<Vec<String>>| names.as_ref().map(|names| names.join(" "));
-        (names(&node.reads), names(&node.may_write))
+        let names = |names: Option<&Vec<String>>| names.map(|names| names.join(" "));
+        (names(node.reads.as_ref()), names(node.may_write.as_ref()))
     };
     let some = |reads: &str, writes: &str| (Some(reads.to_owned()), Some(writes.to_owned()));
     assert_eq!(known("write"), some("topic review", "draft"));

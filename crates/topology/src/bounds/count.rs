@@ -153,30 +153,28 @@ fn longest(analysis: &Analysis<'_>, graph: &Acyclic, late: &Table<bool>, runs: &
         let added = added.get(components.of(vertex)).copied();
         added.unwrap_or_default()
     };
-    // A deferred node begins a row of its own.
-    let follows = |lengths: &Table<u64>, to: usize| if late.get(to) { 0 } else { lengths.get(to) };
     for (component, members) in components.all().iter().enumerate() {
         let mut members = members.clone();
         members.retain(|vertex| *vertex != END && *vertex < graph.lines.size());
         members.sort_by_key(|vertex| places.get(*vertex));
-        for vertex in members {
+        for vertex in &members {
+            let vertex = *vertex;
             let next = graph.lines.from(vertex).iter().map(|to| {
                 let enters = components.of(*to) != component && !late.get(*to);
                 let more = if enters { added_at(&added, *to) } else { 0 };
-                follows(&lengths, *to).saturating_add(more)
+                follows(late, &lengths, *to).saturating_add(more)
             });
             lengths.set(vertex, next.max().unwrap_or_default().saturating_add(1));
         }
-        let mut sum = 0_u64;
-        for edge in graph.bounded.iter().filter(|edge| edge.closes) {
-            if components.of(edge.from) == component {
-                let rest = lengths.get(edge.from).saturating_sub(1);
-                let more = follows(&lengths, edge.to).saturating_sub(rest);
-                sum = sum.saturating_add(edge.at_most.saturating_mul(more));
-            }
+        let closing = graph.bounded.iter().filter(|edge| edge.closes);
+        let closing = closing.filter(|edge| components.of(edge.from) == component);
+        let closing: Vec<&Bounded> = closing.collect();
+        if closing.is_empty() {
+            continue;
         }
+        raise(graph, &members, &closing, late, &mut lengths);
         if let Some(added) = added.get_mut(component) {
-            *added = sum;
+            *added = added_by(&closing, late, &lengths);
         }
     }
     // Taking the input is none.
@@ -189,6 +187,75 @@ fn longest(analysis: &Analysis<'_>, graph: &Acyclic, late: &Table<bool>, runs: &
         }
     }
     sum
+}
+
+/// Returns the length of a row from a vertex. A deferred node begins a row of its own.
+fn follows(late: &Table<bool>, lengths: &Table<u64>, to: usize) -> u64 {
+    if late.get(to) { 0 } else { lengths.get(to) }
+}
+
+/// Returns what the bounded edges of a loop add to a row. An edge adds as much as its target is longer than
+/// what follows its source without it.
+fn added_by(closing: &[&Bounded], late: &Table<bool>, lengths: &Table<u64>) -> u64 {
+    closing.iter().fold(0, |sum, edge| {
+        let rest = lengths.get(edge.from).saturating_sub(1);
+        let more = follows(late, lengths, edge.to).saturating_sub(rest);
+        sum.saturating_add(edge.at_most.saturating_mul(more))
+    })
+}
+
+/// Raises the lengths of a loop's vertices where its bounded edges then add less.
+///
+/// A row that comes to a vertex with a short way on does not also go the long way that a vertex before it
+/// could have taken. So a length may be any number that is less than those of the vertices before it and more than
+/// those after it. Where a row enters the loop, it stays.
+fn raise(
+    graph: &Acyclic,
+    members: &[usize],
+    closing: &[&Bounded],
+    late: &Table<bool>,
+    lengths: &mut Table<u64>,
+) {
+    let mut inside = Table::new(graph.lines.size(), false);
+    for vertex in members {
+        inside.set(*vertex, true);
+    }
+    let mut before: Vec<Vec<usize>> = vec![Vec::new(); graph.lines.size()];
+    for vertex in 0..graph.lines.size() {
+        for to in graph.lines.from(vertex) {
+            if let Some(before) = before.get_mut(*to) {
+                before.push(vertex);
+            }
+        }
+    }
+    // Sources first.
+    for vertex in members.iter().rev().filter(|vertex| !late.get(**vertex)) {
+        let Some(before) = before.get(*vertex) else {
+            continue;
+        };
+        if before.is_empty() || before.iter().any(|vertex| !inside.get(*vertex)) {
+            continue;
+        }
+        let most = before
+            .iter()
+            .map(|vertex| lengths.get(*vertex).saturating_sub(1))
+            .min();
+        let (known, most) = (lengths.get(*vertex), most.unwrap_or_default());
+        // At these lengths an edge adds nothing any more.
+        let leaving = closing.iter().filter(|edge| edge.from == *vertex);
+        let ends = leaving.map(|edge| follows(late, lengths, edge.to).saturating_add(1));
+        let mut candidates: Vec<u64> = ends.filter(|end| (known..most).contains(end)).collect();
+        candidates.push(most);
+        let (mut best, mut least) = (known, added_by(closing, late, lengths));
+        for candidate in candidates.into_iter().filter(|length| *length >= known) {
+            lengths.set(*vertex, candidate);
+            let sum = added_by(closing, late, lengths);
+            if sum <= least {
+                (best, least) = (candidate, sum);
+            }
+        }
+        lengths.set(*vertex, best);
+    }
 }
 
 /// Returns at how many supersteps each node can run; `None` for nodes that run after a deferred one, which

@@ -55,6 +55,17 @@ fn a_bound_counts_the_times_that_its_edge_is_followed() {
 }
 
 #[test]
+fn a_row_that_goes_back_does_not_also_go_the_long_way() {
+    // `n x n a b c d`: from `x`, nothing but the way back is long.
+    let fork = "S>n n>a n>x a>b b>c c>d d>E x?n|E";
+    assert_eq!(worst(fork, &["x>n 1 E"]).0, 7);
+    assert_eq!(worst(fork, &["x>n 3 E"]).0, 11);
+    // Through several nodes.
+    let fork = "S>n n>a n>x a>b b>c c>d d>E x>y y?n|E";
+    assert_eq!(worst(fork, &["y>n 1 E"]).0, 8);
+}
+
+#[test]
 fn an_edge_without_a_condition_takes_its_exit_in_the_end() {
     assert_eq!(worst("S>a a>b b>a", &["b>a 3 E"]), (8, vec![4, 4]));
     assert_eq!(worst("S>a a>a c>E", &["a>a 3 c"]), (5, vec![4, 1]));

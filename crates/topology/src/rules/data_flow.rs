@@ -11,15 +11,15 @@ pub fn unknown_field(topology: &Topology) -> Vec<Finding> {
     if topology.fields.is_empty() {
         return found;
     }
-    let mut check = |names: &Option<Vec<String>>, at: fn(usize) -> At| {
-        for (place, name) in names.iter().flatten().enumerate() {
+    let mut check = |names: Option<&Vec<String>>, at: fn(usize) -> At| {
+        for (place, name) in names.into_iter().flatten().enumerate() {
             if field_of(topology, name).is_none() {
                 found.push(Finding::new(Rule::UnknownField, at(place)));
             }
         }
     };
-    check(&topology.input, At::Input);
-    check(&topology.output, At::Output);
+    check(topology.input.as_ref(), At::Input);
+    check(topology.output.as_ref(), At::Output);
     found
 }
 
@@ -75,17 +75,17 @@ pub fn never_read(topology: &Topology) -> Vec<Finding> {
     if topology.nodes.iter().any(|node| node.reads.is_none()) {
         return found;
     }
-    let has = |names: &Option<Vec<String>>, wanted: &str| {
-        let mut names = names.iter().flatten();
+    let has = |names: Option<&Vec<String>>, wanted: &str| {
+        let mut names = names.into_iter().flatten();
         names.any(|name| name == wanted)
     };
     for (field, info) in topology.fields.iter().enumerate() {
         let mut nodes = topology.nodes.iter();
-        if output.contains(&info.name) || nodes.any(|node| has(&node.reads, &info.name)) {
+        if output.contains(&info.name) || nodes.any(|node| has(node.reads.as_ref(), &info.name)) {
             continue;
         }
         let nodes = topology.nodes.iter().enumerate();
-        let writers = nodes.filter(|(_, node)| has(&node.may_write, &info.name));
+        let writers = nodes.filter(|(_, node)| has(node.may_write.as_ref(), &info.name));
         let nodes: Vec<usize> = writers.map(|(place, _)| place).collect();
         if let Some(first) = nodes.first() {
             let at = At::Node(*first);

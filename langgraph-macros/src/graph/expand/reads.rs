@@ -65,14 +65,14 @@ impl Printer<'_> {
             return TokenStream::new();
         }
         let (private, graph) = (private_at(Span::mixed_site()), graph());
-        let names = |fields: &Option<Vec<Ident>>| match fields {
+        let names = |fields: Option<&Vec<Ident>>| match fields {
             Some(fields) => {
                 let names = fields.iter().map(|field| field.unraw().to_string());
                 quote!(::core::option::Option::Some(&[#(#names),*]))
             }
             None => quote!(::core::option::Option::None),
         };
-        let (given, wanted) = (names(input), names(output));
+        let (given, wanted) = (names(input.as_ref()), names(output.as_ref()));
         let state = Ident::new("state", Span::mixed_site());
         let fields = input.iter().chain(output).flatten();
         let fields = fields.map(|field| quote_spanned!(at(field.span())=> let _ = &#state.#field;));
