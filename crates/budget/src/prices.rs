@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use langgraph::graph::Bounds;
 use langgraph::message::Usage;
 
 /// The price of a model's tokens, for a million of them.
@@ -43,6 +44,36 @@ impl Price {
             + cached as f64 * self.cached
             + usage.output_tokens as f64 * self.output;
         cost / 1e6
+    }
+
+    /// Returns what a run costs at most, if each of its calls of models uses at most `call`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use langgraph::graph::EdgeBound;
+    /// use langgraph::message::Usage;
+    /// use langgraph::prelude::*;
+    /// use langgraph_budget::Price;
+    ///
+    /// #[node(calls(model))]
+    /// async fn write(draft: &String) -> String {
+    ///     format!("{draft}.")
+    /// }
+    ///
+    /// let mut graph = StateGraph::<String>::new();
+    /// graph.add_node("write", write).add_edge(START, "write");
+    /// graph.add_edge("write", "write");
+    /// graph.add_bound(EdgeBound::new("write", "write", 4).or_else(END));
+    ///
+    /// let price = Price::per_million(3.0, 15.0);
+    /// let cost = price.at_most(&graph.compile()?.bounds()?, Usage::new(10_000, 1_000));
+    /// assert!((cost - 5.0 * 0.045).abs() < 1e-9);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[allow(clippy::cast_precision_loss)] // as above
+    pub fn at_most(&self, bounds: &Bounds, call: Usage) -> f64 {
+        bounds.calls.model as f64 * self.of(call)
     }
 
     /// Returns the cost of a usage in millionths, rounded up.
