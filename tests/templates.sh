@@ -55,6 +55,12 @@ follow() {
     kill "$server"
     wait "$server" || true
     server=
+    # The thread is a test: it fails when the agent calls no tools any more.
+    printed "$(cargo langgraph test --thread "${thread##*/}")" '0 of 1 threads diverge'
+    sed --in-place 's/=> Step::CallTools,$/=> Step::Answer,/' src/lib.rs
+    ! { cargo langgraph test >answer; } || return 1
+    printed "$(<answer)" '1 of 1 threads diverge'
+    sed --in-place '0,/=> Step::Answer,$/s//=> Step::CallTools,/' src/lib.rs
     # The program has ended with the command.
     for _ in {1..50}; do
         curl --silent --fail $url/ok >answer || break

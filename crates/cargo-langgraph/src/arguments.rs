@@ -22,6 +22,7 @@ pub(super) fn command() -> Command {
                 .subcommand(draw_command())
                 .subcommand(fmt_command())
                 .subcommand(new_command())
+                .subcommand(test_command())
                 .subcommand(types_command()),
         )
 }
@@ -176,6 +177,54 @@ fn draw_command() -> Command {
             .action(ArgAction::SetTrue)
             .help("Open subgraphs"),
     )
+}
+
+fn test_command() -> Command {
+    let several = |name: &'static str, value: &'static str, help: &'static str| {
+        Arg::new(name)
+            .long(name)
+            .value_name(value)
+            .value_delimiter(',')
+            .action(ArgAction::Append)
+            .help(help)
+    };
+    with_package(Command::new("test").about(
+        "Runs stored threads again on the graphs of today, and fails where one goes another way",
+    ))
+    .arg(
+        Arg::new("thread")
+            .long("thread")
+            .value_name("id")
+            .help("The thread [default: all]"),
+    )
+    .arg(
+        Arg::new("graph")
+            .long("graph")
+            .value_name("name")
+            .help("Only threads of this graph"),
+    )
+    .arg(
+        Arg::new("file")
+            .long("file")
+            .value_name("database")
+            .value_parser(value_parser!(PathBuf))
+            .help("The SQLite file, which is not changed [default: .langgraph/threads.db]"),
+    )
+    .arg(several(
+        "keep",
+        "node",
+        "Do not run this node: what it wrote then counts",
+    ))
+    .arg(several(
+        "ignore",
+        "field",
+        "Do not compare this field of states",
+    ))
+    .arg(several(
+        "run-tool",
+        "tool",
+        "Run this tool, instead of taking its stored answers",
+    ))
 }
 
 fn types_command() -> Command {

@@ -23,6 +23,7 @@ fn main() -> ExitCode {
         Some(("draw", matches)) => draw(matches),
         Some(("fmt", matches)) => format(matches),
         Some(("new", matches)) => create(matches),
+        Some(("test", matches)) => test(matches),
         Some(("types", matches)) => types(matches),
         _ => return ExitCode::FAILURE,
     };
@@ -123,7 +124,28 @@ fn check(matches: &ArgMatches) -> Result<ExitCode, String> {
         .arg("check")
         .arg(lock.unwrap_or_else(|| project.folder.join("graph.lock")))
         .args(matches.get_one::<PathBuf>("file"));
-    let status = named(&mut program, Command::status)?;
+    status(&mut program)
+}
+
+/// Runs stored threads again.
+fn test(matches: &ArgMatches) -> Result<ExitCode, String> {
+    let (project, features) = project(matches)?;
+    let file = matches.get_one::<PathBuf>("file").cloned();
+    let mut program = program(&project, &features)?;
+    program
+        .arg("test")
+        .arg(file.unwrap_or_else(|| dev::Options::of(&project).file));
+    for name in ["graph", "thread", "keep", "ignore", "run-tool"] {
+        for value in matches.get_many::<String>(name).into_iter().flatten() {
+            program.args([name, value]);
+        }
+    }
+    status(&mut program)
+}
+
+/// Runs the program, and returns whether it succeeds: it has said what is wrong.
+fn status(program: &mut Command) -> Result<ExitCode, String> {
+    let status = named(program, Command::status)?;
     Ok(if status.success() {
         ExitCode::SUCCESS
     } else {

@@ -1,7 +1,6 @@
 //! `cargo langgraph check`: what is wrong with the graphs, and with the threads that wait on them.
 
 use std::error::Error;
-use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -12,25 +11,8 @@ use langgraph_server::ServedGraph;
 use langgraph_sqlite::SqliteSaver;
 
 use crate::Graphs;
-
-/// What was checked, line by line.
-#[derive(Debug, Default)]
-pub(crate) struct Report {
-    pub(crate) text: String,
-    /// How many lines name something that is wrong.
-    pub(crate) problems: usize,
-}
-
-impl Report {
-    fn fine(&mut self, graph: &str, what: &str) {
-        let _ = writeln!(self.text, "{graph}: {what}");
-    }
-
-    fn problem(&mut self, graph: &str, what: &dyn std::fmt::Display) {
-        let _ = writeln!(self.text, "{graph}: error: {what}");
-        self.problems += 1;
-    }
-}
+use crate::database::open;
+use crate::report::Report;
 
 /// Checks all graphs: their lints, the lock if there is one, and the threads of a database if one is named.
 /// It runs no graph and changes no thread.
@@ -40,9 +22,11 @@ pub(crate) async fn check(
     file: Option<&Path>,
 ) -> Result<Report, Box<dyn Error>> {
     let saver = file.map(open).transpose()?;
+    let saver = saver.map(|database| Arc::new(SqliteSaver::new(database)) as Arc<dyn Checkpointer>);
     let blesses = std::env::var_os("LANGGRAPH_BLESS").is_some_and(|value| !value.is_empty());
     let mut report = Report::default();
     for (name, graph) in graphs.iter() {
+        let graph = graph.served();
         check_lints(&mut report, name, graph);
         if lock.exists() || blesses {
             match check_lock(lock, name, graph) {
@@ -68,14 +52,6 @@ fn check_lock(lock: &Path, name: &str, graph: &ServedGraph) -> Result<(), LockEr
         }
         checked => checked,
     }
-}
-
-/// Opens a database that exists: a wrong path must not look like a database without threads.
-fn open(file: &Path) -> Result<Arc<dyn Checkpointer>, Box<dyn Error>> {
-    if !file.is_file() {
-        return Err(format!("there is no database `{}`", file.display()).into());
-    }
-    Ok(Arc::new(SqliteSaver::open(file)?))
 }
 
 fn check_lints(report: &mut Report, name: &str, graph: &ServedGraph) {

@@ -4,6 +4,7 @@ use std::error::Error;
 use std::path::PathBuf;
 
 use crate::Language;
+use crate::replay::ReplayOptions;
 
 /// What the program is asked to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,6 +20,8 @@ pub(crate) enum Command {
         lock: PathBuf,
         file: Option<PathBuf>,
     },
+    /// Runs stored threads again.
+    Test(ReplayOptions),
     /// Prints the types of the graphs for programs in another language.
     Types(Language),
     /// Serves the graphs until standard input ends.
@@ -34,8 +37,8 @@ pub(crate) enum Format {
 }
 
 impl Command {
-    /// Reads the arguments: `draw FORMAT DEPTH [GRAPH]`, `check LOCK [FILE]`, `types LANGUAGE` or
-    /// `serve ADDRESS FILE`.
+    /// Reads the arguments: `draw FORMAT DEPTH [GRAPH]`, `check LOCK [FILE]`,
+    /// `test FILE [OPTION VALUE]..`, `types LANGUAGE` or `serve ADDRESS FILE`.
     pub(crate) fn read(arguments: &[String]) -> Result<Self, Box<dyn Error>> {
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
         Ok(match arguments.as_slice() {
@@ -53,6 +56,7 @@ impl Command {
                 lock: lock.into(),
                 file: file.first().map(PathBuf::from),
             },
+            ["test", file, options @ ..] => Self::Test(ReplayOptions::read(file, options)?),
             ["types", language] => Self::Types(match *language {
                 "ts" => Language::TypeScript,
                 "py" => Language::Python,

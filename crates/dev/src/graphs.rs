@@ -2,13 +2,11 @@
 
 use std::error::Error;
 
-use langgraph_server::ServedGraph;
-
-use crate::IntoGraph;
+use crate::{Graph, IntoGraph};
 
 /// The graphs of a package, by name.
 #[derive(Debug, Default)]
-pub struct Graphs(Vec<(String, ServedGraph)>);
+pub struct Graphs(Vec<(String, Graph)>);
 
 impl Graphs {
     /// Adds what a function of the package returned.
@@ -28,7 +26,7 @@ impl Graphs {
     }
 
     /// Returns the graphs with their names, in the order in which they were added.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &ServedGraph)> {
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Graph)> {
         self.0.iter().map(|(name, graph)| (name.as_str(), graph))
     }
 
@@ -37,7 +35,7 @@ impl Graphs {
     /// # Errors
     ///
     /// Fails if there is no such graph, and says which there are.
-    pub fn select(&self, name: Option<&str>) -> Result<Vec<(&str, &ServedGraph)>, Box<dyn Error>> {
+    pub fn select(&self, name: Option<&str>) -> Result<Vec<(&str, &Graph)>, Box<dyn Error>> {
         let selected: Vec<_> = self
             .iter()
             .filter(|(known, _)| name.is_none_or(|name| name == *known))
@@ -53,7 +51,7 @@ impl Graphs {
 }
 
 impl IntoIterator for Graphs {
-    type Item = (String, ServedGraph);
+    type Item = (String, Graph);
     type IntoIter = std::vec::IntoIter<Self::Item>;
 
     fn into_iter(self) -> Self::IntoIter {

@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use langgraph_server::ServedGraph;
+use crate::Graph;
 
 /// What a function that makes a graph may return: a compiled graph, a
 /// [`GraphHandle`](langgraph_server::GraphHandle), a `Result` of either, or a future of any of these.
@@ -16,7 +16,7 @@ use langgraph_server::ServedGraph;
 pub trait IntoGraph<Form> {
     /// Returns the graph, or why it could not be made.
     #[expect(async_fn_in_trait, reason = "it is awaited on one thread")]
-    async fn into_graph(self) -> Result<ServedGraph, Box<dyn Error>>;
+    async fn into_graph(self) -> Result<Graph, Box<dyn Error>>;
 }
 
 /// The form of a graph.
@@ -31,18 +31,18 @@ pub struct Fallible;
 #[derive(Debug)]
 pub struct Future<F>(F);
 
-impl<G: Into<ServedGraph>> IntoGraph<Direct> for G {
-    async fn into_graph(self) -> Result<ServedGraph, Box<dyn Error>> {
+impl<G: Into<Graph>> IntoGraph<Direct> for G {
+    async fn into_graph(self) -> Result<Graph, Box<dyn Error>> {
         Ok(self.into())
     }
 }
 
 impl<G, E> IntoGraph<Fallible> for Result<G, E>
 where
-    G: Into<ServedGraph>,
+    G: Into<Graph>,
     E: Into<Box<dyn Error>>,
 {
-    async fn into_graph(self) -> Result<ServedGraph, Box<dyn Error>> {
+    async fn into_graph(self) -> Result<Graph, Box<dyn Error>> {
         self.map(Into::into).map_err(Into::into)
     }
 }
@@ -51,7 +51,7 @@ impl<F, Form> IntoGraph<Future<Form>> for F
 where
     F: std::future::Future<Output: IntoGraph<Form>>,
 {
-    async fn into_graph(self) -> Result<ServedGraph, Box<dyn Error>> {
+    async fn into_graph(self) -> Result<Graph, Box<dyn Error>> {
         self.await.into_graph().await
     }
 }

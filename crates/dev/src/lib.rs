@@ -1,5 +1,5 @@
 //! What [`cargo langgraph`](https://docs.rs/cargo-langgraph) builds around the graphs of a package: a
-//! program that draws them, checks them, writes their types, or serves them.
+//! program that draws them, checks them, runs stored threads on them again, writes their types, or serves them.
 //!
 //! A package names its graphs in its `Cargo.toml`, each with the function of its library that makes it:
 //!
@@ -29,11 +29,17 @@
 
 mod check;
 mod command;
+mod database;
+mod dry_store;
+mod graph;
 mod graphs;
 mod into_graph;
+mod replay;
+mod report;
 mod run;
 mod types;
 
+pub use graph::Graph;
 pub use graphs::Graphs;
 pub use into_graph::{Direct, Fallible, Future, IntoGraph};
 pub use run::main;

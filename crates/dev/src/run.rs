@@ -10,9 +10,12 @@ use std::time::Duration;
 use langgraph_server::Server;
 use tokio::io::AsyncReadExt;
 use tokio::net::TcpListener;
+use tokio::runtime::Runtime;
 
 use crate::check::check;
 use crate::command::{Command, Format};
+use crate::replay::replay;
+use crate::report::Report;
 use crate::{Graphs, types};
 
 /// How long runs may take to stop when the program is built anew. Those that still run go on in the new
@@ -23,19 +26,33 @@ const DRAIN: Duration = Duration::from_millis(500);
 ///
 /// See the [example of the crate](crate).
 pub fn main(fill: impl AsyncFnOnce(&mut Graphs) -> Result<(), Box<dyn Error>>) -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
     let run = || {
-        let command = Command::read(&arguments)?;
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .enable_all()
-            .build()?;
-        runtime.block_on(async {
-            let mut graphs = Graphs::default();
-            fill(&mut graphs).await?;
-            carry_out(command, graphs).await
-        })
+        let (command, runtime) = begin()?;
+        let mut graphs = Graphs::default();
+        runtime.block_on(fill(&mut graphs))?;
+        end(&runtime, command, graphs)
     };
-    match run() {
+    exit_code(run())
+}
+
+// What follows is not generic, and its futures are polled here: the program, which is built after every change of the
+// package, has as little code as possible.
+
+fn begin() -> Result<(Command, Runtime), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let command = Command::read(&arguments)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()?;
+    Ok((command, runtime))
+}
+
+fn end(runtime: &Runtime, command: Command, graphs: Graphs) -> Result<(), Box<dyn Error>> {
+    runtime.block_on(carry_out(command, graphs))
+}
+
+fn exit_code(result: Result<(), Box<dyn Error>>) -> ExitCode {
+    match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error}");
@@ -51,17 +68,20 @@ async fn carry_out(command: Command, graphs: Graphs) -> Result<(), Box<dyn Error
             depth,
             graph,
         } => print(&draw(&graphs, format, depth, graph.as_deref())?),
-        Command::Check { lock, file } => {
-            let report = check(&graphs, &lock, file.as_deref()).await?;
-            print(&report.text)?;
-            match report.problems {
-                0 => Ok(()),
-                1 => Err("1 problem".into()),
-                several => Err(format!("{several} problems").into()),
-            }
-        }
+        Command::Check { lock, file } => conclude(&check(&graphs, &lock, file.as_deref()).await?),
+        Command::Test(options) => conclude(&replay(&graphs, &options).await?),
         Command::Types(language) => print(&types(&graphs, language)),
         Command::Serve { address, file } => serve(graphs, &address, &file).await,
+    }
+}
+
+/// Prints a report, and fails if something is wrong.
+fn conclude(report: &Report) -> Result<(), Box<dyn Error>> {
+    print(&report.text)?;
+    match report.problems {
+        0 => Ok(()),
+        1 => Err("1 problem".into()),
+        several => Err(format!("{several} problems").into()),
     }
 }
 
@@ -79,7 +99,7 @@ fn draw(
     let selected = graphs.select(name)?;
     let mut text = String::new();
     for (name, graph) in &selected {
-        let drawing = graph.topology().draw().xray(depth);
+        let drawing = graph.served().topology().draw().xray(depth);
         let (comment, picture) = match format {
             Format::Terminal => ("", drawing.terminal()),
             Format::Mermaid => ("%% ", drawing.mermaid()),
@@ -100,7 +120,7 @@ async fn serve(graphs: Graphs, address: &str, file: &Path) -> Result<(), Box<dyn
         .drain_time(DRAIN)
         .show_node_errors();
     for (name, graph) in graphs {
-        server = server.graph(name, graph);
+        server = server.graph(name, graph.into_served());
     }
     let listener = TcpListener::bind(address)
         .await

@@ -5,6 +5,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::User;
+use crate::spec::RunSpec;
 
 /// What the client of a run sends beside the input: a resource of every run of a server.
 ///
@@ -33,6 +34,14 @@ pub struct RunContext {
 }
 
 impl RunContext {
+    pub(crate) fn of(spec: &RunSpec) -> Self {
+        Self {
+            context: spec.context.clone(),
+            configurable: spec.config.configurable.clone(),
+            user: spec.user.clone(),
+        }
+    }
+
     /// Reads the context as the type that the graph has [declared](crate::GraphHandle::context). A value of
     /// `configurable` counts where `context` has none.
     ///

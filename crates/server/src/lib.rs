@@ -41,6 +41,7 @@ mod saver;
 mod server;
 mod server_error;
 mod spec;
+mod stored_contexts;
 mod stream;
 #[cfg(feature = "studio")]
 mod studio;
@@ -63,6 +64,7 @@ pub use http_webhooks::HttpWebhooks;
 pub use runs::Retention;
 pub use server::{Server, Serving};
 pub use server_error::ServerError;
+pub use stored_contexts::StoredContexts;
 pub use webhook::{Deliver, Webhook};
 
 /// Returns the method and the path of every route: for tests that walk them.

@@ -20,12 +20,15 @@ use std::sync::Arc;
 use langgraph::CompiledStateGraph;
 use langgraph::checkpoint::{Accepts, Checkpointer, Saver, ThreadFilter};
 use langgraph::error::{AgentError, CheckpointError};
+use langgraph::run::Run;
 use langgraph::state::State;
 use langgraph_agent::ChatModel;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use compare::Outcome;
+use log::Logs;
 pub use report::{Divergence, ReplayReport, ThreadReplay, Unchecked};
 use saver::DryRunSaver;
 use superstep::StoredSuperstep;
@@ -114,6 +117,8 @@ where
         filter: ThreadFilter::new(),
         options: Options::default(),
         resources: Vec::new(),
+        run_resources: Vec::new(),
+        metadata: Metadata::new(),
     }
 }
 
@@ -126,9 +131,17 @@ pub struct Replay<S: State> {
     filter: ThreadFilter,
     options: Options,
     resources: Vec<AddResource<S>>,
+    run_resources: Vec<AddRunResource<S>>,
+    /// What the runs of the threads have.
+    metadata: Metadata,
 }
 
 type AddResource<S> = Arc<dyn Fn(CompiledStateGraph<S>) -> CompiledStateGraph<S> + Send + Sync>;
+
+/// The metadata of a run.
+type Metadata = BTreeMap<String, Value>;
+
+type AddRunResource<S> = Arc<dyn Fn(Run<S>, &Metadata) -> Run<S> + Send + Sync>;
 
 /// What is compared, and what runs.
 #[derive(Clone, Default)]
@@ -145,6 +158,13 @@ impl<S: State> Replay<S> {
     /// Replays only some threads; all by default.
     pub fn threads(mut self, filter: ThreadFilter) -> Self {
         self.filter = filter;
+        self
+    }
+
+    /// Skips the threads whose last run has another value under this key of its metadata: for graphs of the
+    /// same name in one database.
+    pub fn metadata(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.metadata.insert(key.into(), value.into());
         self
     }
 
@@ -229,6 +249,17 @@ impl<S: State> Replay<S> {
         self
     }
 
+    /// Gives the nodes of a superstep a resource that is made of the metadata of its run: what a server gave to
+    /// each run, for example.
+    pub fn run_resource<T: ?Sized + Send + Sync + 'static>(
+        mut self,
+        make: impl Fn(&BTreeMap<String, Value>) -> Arc<T> + Send + Sync + 'static,
+    ) -> Self {
+        let add = move |run: Run<S>, metadata: &Metadata| run.resource(make(metadata));
+        self.run_resources.push(Arc::new(add));
+        self
+    }
+
     async fn run(mut self) -> Result<ReplayReport, AgentError> {
         let saver = std::mem::replace(&mut self.saver, Err(no_checkpointer()))?;
         for add in &self.resources {
@@ -251,7 +282,7 @@ impl<S: State> Replay<S> {
                     report.other_graphs.insert(other.graph.clone());
                 } else if report.threads.len() < wanted {
                     let thread = self.thread(&*saver, &info.thread).await;
-                    report.threads.push(or_unreadable(&info.thread, thread)?);
+                    report.threads.extend(or_unreadable(&info.thread, thread)?);
                 }
             }
             if is_last || report.threads.len() >= wanted {
@@ -260,14 +291,17 @@ impl<S: State> Replay<S> {
         }
     }
 
-    /// Replays a thread up to its first divergence.
+    /// Replays a thread up to its first divergence; `None` if its runs have other metadata.
     async fn thread(
         &self,
         saver: &dyn Checkpointer,
         thread: &str,
-    ) -> Result<ThreadReplay, AgentError> {
+    ) -> Result<Option<ThreadReplay>, AgentError> {
         let formats = saver.formats().cloned().unwrap_or_default();
         let logs = log::load(saver, thread, &formats).await?;
+        if !self.is_selected(&logs) {
+            return Ok(None);
+        }
         let answers = stored::all(&logs, &formats)?;
         let mut replayed = ThreadReplay::new(thread);
         for (key, at) in log::supersteps(&logs) {
@@ -297,7 +331,17 @@ impl<S: State> Replay<S> {
                 }
             }
         }
-        Ok(replayed)
+        Ok(Some(replayed))
+    }
+
+    /// Returns false if the last run of a thread has other metadata.
+    fn is_selected(&self, logs: &Logs) -> bool {
+        let last = logs.get(&Vec::new()).and_then(|root| root.records.last());
+        let has_other = |(key, value): (&String, &Value)| {
+            let own = last.and_then(|last| last.checkpoint.metadata.get(key));
+            own.is_some_and(|own| own != value)
+        };
+        !self.metadata.iter().any(has_other)
     }
 }
 
@@ -324,13 +368,13 @@ impl<S: State> fmt::Debug for Replay<S> {
 /// Returns what was found, or that the thread cannot be read: the others are replayed.
 fn or_unreadable(
     thread: &str,
-    found: Result<ThreadReplay, AgentError>,
-) -> Result<ThreadReplay, AgentError> {
+    found: Result<Option<ThreadReplay>, AgentError>,
+) -> Result<Option<ThreadReplay>, AgentError> {
     match found {
         Err(AgentError::Checkpoint(error)) if error.is_damage() => {
             let mut unread = ThreadReplay::new(thread);
             unread.unreadable = Some(error.to_string());
-            Ok(unread)
+            Ok(Some(unread))
         }
         found => found,
     }

@@ -55,7 +55,7 @@ pub enum Language {
 pub fn types(graphs: &Graphs, language: Language) -> String {
     let all: Vec<Types> = graphs
         .iter()
-        .map(|(name, graph)| read(name, graph))
+        .map(|(name, graph)| read(name, graph.served()))
         .collect();
     match language {
         Language::TypeScript => typescript::write(&all),

@@ -168,6 +168,11 @@ where
         }
     }
 
+    /// Returns the graph.
+    pub fn graph(&self) -> &CompiledStateGraph<S> {
+        &self.graph
+    }
+
     /// Declares what runs and assistants are given beside the input: the model, the prompt, a limit. Nodes read
     /// it with [`RunContext::read`](crate::RunContext::read).
     ///

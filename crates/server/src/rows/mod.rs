@@ -48,7 +48,7 @@ pub(crate) use numbers::PER_EVENT;
 use peers::{Peers, Watch};
 pub(crate) use renewer::Renewer;
 pub(crate) use requests::KeptSince;
-pub(crate) use runs::Run;
+pub(crate) use runs::{Run, runs_in_file};
 pub(crate) use search::{SortBy, ThreadListing};
 pub(crate) use shelf::create_file;
 use statement::sql;

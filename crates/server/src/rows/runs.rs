@@ -1,6 +1,9 @@
 //! Rows of runs.
 
+use std::path::Path;
+
 use crate::queue::{Cancel, Held};
+use rusqlite::{Connection, OpenFlags};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -39,6 +42,18 @@ pub(super) fn read_run(line: &Line) -> RowsResult<Run> {
         updated_at: line.text(1).to_owned(),
         ..run
     })
+}
+
+/// Returns the runs in a file, which is not changed: none if it is not the file of a server.
+pub(crate) fn runs_in_file(path: &Path) -> RowsResult<Vec<Run>> {
+    let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    if !connection.table_exists(None, "served_runs")? {
+        return Ok(Vec::new());
+    }
+    let mut statement = connection.prepare("SELECT doc FROM served_runs")?;
+    let docs = statement.query_map([], |row| row.get(0))?;
+    docs.map(|doc: rusqlite::Result<String>| Ok(serde_json::from_str(&doc?)?))
+        .collect()
 }
 
 impl Rows {

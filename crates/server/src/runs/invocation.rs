@@ -51,11 +51,7 @@ pub(super) fn invocation(row: &Run, cancel: CancelToken, limits: &Limits) -> Api
         },
         limit: config.recursion_limit,
         max_concurrency: config.max_concurrency,
-        context: Arc::new(RunContext {
-            context: spec.context.clone(),
-            configurable: config.configurable.clone(),
-            user: spec.user.clone(),
-        }),
+        context: Arc::new(RunContext::of(spec)),
         timeout: limits.run_time,
         durability: spec.durability.map(Durability::from),
         before: spec.interrupt_before.clone(),

@@ -128,6 +128,9 @@ impl<S: State> Replay<S> {
             for (key, value) in &*stored.checkpoint.metadata {
                 run = run.metadata(key, value.clone());
             }
+            for add in &self.run_resources {
+                run = add(run, &stored.checkpoint.metadata);
+            }
         }
         let ended = run.await.err();
         Ok(DryRun {

@@ -1,0 +1,53 @@
+//! The store of a replay.
+
+use async_trait::async_trait;
+use langgraph_store::{Answer, Get, Op, Store, StoreError};
+
+/// Reads another store, and writes nothing: not even that an item was read.
+pub(crate) struct DryStore<S>(pub(crate) S);
+
+#[async_trait]
+impl<S: Store> Store for DryStore<S> {
+    async fn batch(&self, ops: Vec<Op>) -> Result<Vec<Answer>, StoreError> {
+        let is_delete: Vec<bool> = ops.iter().map(|op| matches!(op, Op::Delete(_))).collect();
+        let mut answers = Vec::with_capacity(ops.len());
+        for (op, is_delete) in ops.into_iter().zip(is_delete) {
+            let Some(read) = read(op) else {
+                answers.push(Answer::Done);
+                continue;
+            };
+            for answer in self.0.batch(vec![read]).await? {
+                answers.push(match answer {
+                    Answer::Item(item) if is_delete => Answer::Deleted(item.is_some()),
+                    answer => answer,
+                });
+            }
+        }
+        Ok(answers)
+    }
+
+    async fn sweep(&self) -> Result<usize, StoreError> {
+        Ok(0)
+    }
+}
+
+/// Returns the read that answers an operation; `None` if it is answered without one.
+fn read(op: Op) -> Option<Op> {
+    match op {
+        Op::Get(mut get) => {
+            get.refresh = Some(false);
+            Some(Op::Get(get))
+        }
+        Op::Search(mut search) => {
+            search.refresh = Some(false);
+            Some(Op::Search(search))
+        }
+        Op::Delete(delete) => {
+            let mut get = Get::new(delete.namespace, delete.key);
+            get.refresh = Some(false);
+            Some(Op::Get(get))
+        }
+        Op::Put(_) => None,
+        other => Some(other),
+    }
+}
