@@ -1,16 +1,20 @@
 #!/usr/bin/env bash
-# Makes a package from each template of `cargo langgraph new` in an empty folder, and builds, tests and
-# runs it without a network. Needs a C compiler for the service's SQLite, and curl.
+# Makes a package from each template of `cargo langgraph new` in an empty folder, and checks, tests, runs and draws it
+# without a network, with nothing of this repository but the packages that `tests/packages.sh` makes. Needs a C compiler
+# for the service's SQLite, and curl.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-root=$PWD
 target=$(realpath -m "${CARGO_TARGET_DIR:-target}")
-cargo build --quiet -p cargo-langgraph
+tests/packages.sh --list >/dev/null
+root=$target/packages/unpacked
 folder=$(mktemp -d)
 server=
 trap '[[ -z $server ]] || kill "$server"; rm -rf "$folder"' EXIT
-export PATH=$target/debug:$PATH CARGO_NET_OFFLINE=true CARGO_TARGET_DIR=$target/templates
+export PATH=$target/templates/debug:$PATH CARGO_NET_OFFLINE=true CARGO_TARGET_DIR=$target/templates
 cd "$folder"
+# The packages name each other by version, which is that of no registry.
+cp -r "$root/.cargo" .
+cargo build --quiet --manifest-path "$root/crates/cargo-langgraph/Cargo.toml"
 
 # Fails if a program has not printed a text.
 printed() {
@@ -25,9 +29,22 @@ ask() {
         --header 'content-type: application/json' --data "$input" "$1/runs/wait"
 }
 
+# Code that calls SQLite itself cannot be linked with a library that has SQLite, too.
+link_statically() {
+    sed --in-place '/^\[dependencies\]/a rusqlite = { version = ">=0.37, <0.42", features = ["bundled"] }' Cargo.toml
+    cat >>src/lib.rs <<'END'
+
+/// Returns a row of an empty database.
+pub fn one() -> rusqlite::Result<i64> {
+    rusqlite::Connection::open_in_memory()?.query_row("SELECT 1", [], |row| row.get(0))
+}
+END
+    printed "$(cargo langgraph draw 2>&1)" 'linked into one file'
+    printed "$(cargo langgraph draw)" __start__
+}
+
 # `cargo langgraph` on the agent: pictures, types, and a server that follows the code.
 follow() {
-    printed "$(cargo langgraph draw)" think
     cargo langgraph draw --format mermaid --out graph.mmd
     cargo langgraph draw --format mermaid --out graph.mmd --check
     printed "$(LANGGRAPH_BLESS=1 cargo langgraph check)" 'no lints'
@@ -37,19 +54,25 @@ follow() {
 
     cargo langgraph dev --port 20242 &
     server=$!
-    local url=http://127.0.0.1:20242 thread begun
+    local url=http://127.0.0.1:20242 thread begun spent word
     curl --silent --fail --retry 100 --retry-delay 1 --retry-connrefused $url/ok
     thread=$(curl --silent --fail --header 'content-type: application/json' --data '{}' $url/threads)
     thread=$url/threads/$(sed 's/.*"thread_id":"\([^"]*\)".*/\1/' <<<"$thread")
     printed "$(ask "$thread")" 'The answer is 12.'
 
-    sed --in-place 's/The answer is/The result is/' src/model.rs
-    begun=$(date +%s%N)
-    until ask "$thread" >answer && grep --quiet 'The result is 12.' answer; do
-        (($(date +%s%N) - begun < 60000000000))
-        sleep 0.02
+    # The first build after `check` has written the lock is not that of a change.
+    for word in sum result; do
+        sed --in-place "s/The [a-z]* is/The $word is/" src/model.rs
+        begun=$(date +%s%N)
+        until ask "$thread" >answer && grep --quiet "The $word is 12." answer; do
+            (($(date +%s%N) - begun < 60000000000))
+            sleep 0.02
+        done
+        spent=$((($(date +%s%N) - begun) / 1000000))
+        echo "from the save to the answer of the new code: $spent ms"
     done
-    echo "from the save to the answer of the new code: $((($(date +%s%N) - begun) / 1000000)) ms"
+    # Ten times what it takes on a machine that does nothing else.
+    ((spent < 15000))
     # What the program before has said is still on the thread.
     grep --quiet 'The answer is 12.' answer
     kill "$server"
@@ -88,7 +111,12 @@ for template in agent workflow functional service; do
             echo
             ;;
     esac
-    [[ $template != agent ]] || follow
+    printed "$(cargo langgraph draw)" __start__
+    printed "$(cargo langgraph check)" 'no lints'
+    case $template in
+        agent) follow ;;
+        workflow) link_statically ;;
+    esac
     cd ..
     echo "$template: $((SECONDS - begun)) s"
 done

@@ -115,7 +115,7 @@ fn build(driver: &Driver, address: &str, options: &Options, program: &mut Option
     }
     let seconds = begun.elapsed().as_secs_f64();
     drop(program.take());
-    match Program::start(&built.executable, address, &options.file) {
+    match Program::start(built.command(), address, &options.file) {
         Ok(started) => {
             *program = Some(started);
             println!("built in {seconds:.1} s: http://{address}");

@@ -1,37 +1,48 @@
 //! The program that is built around the graphs of a package.
 
-use std::fmt::Write as _;
-use std::io::{self, BufReader};
+mod build;
+mod files;
+
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::{env, fs};
+use std::sync::OnceLock;
+use std::{fs, io};
 
-use cargo_metadata::Message;
-use toml::{Table, Value};
+pub use build::Built;
 
-use crate::project::{Project, Source};
+use crate::project::Project;
 
 /// The name of the program.
 const NAME: &str = "langgraph-driver";
 
+/// A file that exists if the package cannot be linked with the shared library.
+const STATIC: &str = "static";
+
+/// How the program gets what it does not share with the package: the server, the replay, SQLite.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Linkage {
+    /// From a shared library, which is not linked anew when the package changes.
+    Shared,
+    /// From its own file.
+    Static,
+}
+
 /// A program in the target folder that depends on a package and on `langgraph-dev`, and has a target
 /// folder of its own: builds of the package do not wait for it.
+///
+/// All that is not the package's is in a shared library, so that a change of the package links little. A package whose
+/// code calls a C library that is also in the shared one cannot be linked so: then the program has all in one file.
 #[derive(Clone, Debug)]
 pub struct Driver {
     folder: PathBuf,
     target: PathBuf,
     /// Where Cargo runs: the package's folder, whose `.cargo/config.toml` counts.
     package: PathBuf,
-}
-
-/// A program that was built.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct Built {
-    /// The program.
-    pub executable: PathBuf,
-    /// True if nothing had changed.
-    pub fresh: bool,
+    /// The name of the shared library in code.
+    runtime: String,
+    /// The manifest without the shared library; `None` if it is in use.
+    fallback: Option<String>,
+    /// The folder of the standard library.
+    standard: OnceLock<PathBuf>,
 }
 
 /// Why the program could not be built.
@@ -57,6 +68,9 @@ pub enum DriverError {
     /// Cargo could not be run.
     #[error("cannot run cargo: {0}")]
     Cargo(#[source] io::Error),
+    /// The compiler does not say where its libraries are.
+    #[error("cannot run `rustc --print target-libdir`: {0}")]
+    Rustc(#[source] io::Error),
     /// The code does not compile; Cargo has printed why.
     #[error("the package does not build")]
     Build,
@@ -73,8 +87,19 @@ impl Driver {
     pub fn write(project: &Project, features: &[String]) -> Result<Self, DriverError> {
         let root = project.target.join("langgraph");
         let folder = root.join(&project.name);
-        replace(&folder.join("Cargo.toml"), &manifest(project, features)?)?;
-        replace(&folder.join("src/main.rs"), &program(project))?;
+        let linkage = match cfg!(windows) || folder.join(STATIC).exists() {
+            true => Linkage::Static,
+            false => Linkage::Shared,
+        };
+        let manifest = |linkage| files::manifest(project, features, linkage);
+        replace(&folder.join("Cargo.toml"), &manifest(linkage)?)?;
+        replace(&folder.join("src/main.rs"), &files::program(project))?;
+        let runtime = folder.join("runtime");
+        replace(
+            &runtime.join("Cargo.toml"),
+            &files::runtime_manifest(project),
+        )?;
+        replace(&runtime.join("src/lib.rs"), files::RUNTIME)?;
         let lock = project.workspace.join("Cargo.lock");
         if let Ok(text) = fs::read_to_string(&lock) {
             // The program's own file has what Cargo added to it: it begins anew with that of the package.
@@ -86,160 +111,25 @@ impl Driver {
             folder,
             target: root.join("target"),
             package: project.folder.clone(),
+            runtime: files::runtime_library(project),
+            fallback: match linkage {
+                Linkage::Shared => Some(manifest(Linkage::Static)?),
+                Linkage::Static => None,
+            },
+            standard: OnceLock::new(),
         })
     }
 
-    /// Builds the program. Cargo prints what it does, and what does not compile.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the code does not compile.
-    pub fn build(&self) -> Result<Built, DriverError> {
-        let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let mut child = Command::new(cargo)
-            .args([
-                "build",
-                "--quiet",
-                "--message-format=json-render-diagnostics",
-            ])
-            .arg("--manifest-path")
-            .arg(self.folder.join("Cargo.toml"))
-            .arg("--target-dir")
-            .arg(&self.target)
-            .current_dir(&self.package)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .spawn()
-            .map_err(DriverError::Cargo)?;
-        let mut built = None;
-        if let Some(output) = child.stdout.take() {
-            for message in Message::parse_stream(BufReader::new(output)) {
-                if let Message::CompilerArtifact(artifact) = message.map_err(DriverError::Cargo)?
-                    && artifact.target.name == NAME
-                    && let Some(executable) = artifact.executable
-                {
-                    built = Some(Built {
-                        executable: executable.into_std_path_buf(),
-                        fresh: artifact.fresh,
-                    });
-                }
+    /// Links all into one file from now on, and returns whether that is new.
+    fn link_statically(&self) -> Result<bool, DriverError> {
+        match &self.fallback {
+            Some(manifest) => {
+                replace(&self.folder.join(STATIC), "")?;
+                replace(&self.folder.join("Cargo.toml"), manifest)
             }
-        }
-        let status = child.wait().map_err(DriverError::Cargo)?;
-        built.filter(|_| status.success()).ok_or(DriverError::Build)
-    }
-}
-
-/// Returns the manifest of the program.
-fn manifest(project: &Project, features: &[String]) -> Result<String, DriverError> {
-    let mut package = Table::new();
-    package.insert("package".to_owned(), project.name.clone().into());
-    package.insert("path".to_owned(), text(&project.folder));
-    if !features.is_empty() {
-        package.insert("features".to_owned(), features.to_vec().into());
-    }
-    let mut dev = Table::new();
-    match &project.source {
-        Source::Path(root) => {
-            dev.insert("path".to_owned(), text(&root.join("crates/dev")));
-        }
-        Source::Git { url, rev } => {
-            dev.insert("git".to_owned(), url.clone().into());
-            dev.insert("rev".to_owned(), rev.clone().into());
-        }
-        Source::Version(version) => {
-            dev.insert("version".to_owned(), format!("={version}").into());
+            None => Ok(false),
         }
     }
-    let mut manifest = toml::toml! {
-        [package]
-        version = "0.0.0"
-        edition = "2024"
-        publish = false
-
-        [workspace]
-
-        [dependencies]
-
-        [profile.dev]
-        debug = "line-tables-only"
-
-        [profile.dev.package."*"]
-        debug = false
-    };
-    insert(&mut manifest, &["package"], "name", NAME.into());
-    insert(&mut manifest, &["dependencies"], "package", package.into());
-    insert(
-        &mut manifest,
-        &["dependencies"],
-        "langgraph-dev",
-        dev.into(),
-    );
-    // Panics of the package have lines.
-    let lines = Table::from_iter([("debug".to_owned(), "line-tables-only".into())]);
-    let profiles = ["profile", "dev", "package"];
-    insert(&mut manifest, &profiles, &project.name, lines.into());
-    if let Some(patch) = patches(&project.workspace)? {
-        manifest.insert("patch".to_owned(), patch);
-    }
-    Ok(manifest.to_string())
-}
-
-fn insert(table: &mut Table, path: &[&str], key: &str, value: Value) {
-    let mut table = table;
-    for part in path {
-        let inner = table
-            .entry(*part)
-            .or_insert_with(|| Table::new().into())
-            .as_table_mut();
-        match inner {
-            Some(inner) => table = inner,
-            None => return,
-        }
-    }
-    table.insert(key.to_owned(), value);
-}
-
-/// Returns the patches of the workspace, with its paths from the root of the file system.
-fn patches(workspace: &Path) -> Result<Option<Value>, DriverError> {
-    let path = workspace.join("Cargo.toml");
-    let text = fs::read_to_string(&path).map_err(|source| DriverError::File {
-        path: path.clone(),
-        source,
-    })?;
-    let mut manifest: Table =
-        toml::from_str(&text).map_err(|source| DriverError::Manifest { path, source })?;
-    let mut patch = manifest.remove("patch");
-    let registries = patch.as_mut().and_then(Value::as_table_mut);
-    for (_, registry) in registries.into_iter().flatten() {
-        for (_, package) in registry.as_table_mut().into_iter().flatten() {
-            if let Some(path) = package.get_mut("path")
-                && let Some(relative) = path.as_str()
-            {
-                *path = self::text(&workspace.join(relative));
-            }
-        }
-    }
-    Ok(patch)
-}
-
-fn text(path: &Path) -> Value {
-    path.display().to_string().into()
-}
-
-/// Returns the code of the program.
-fn program(project: &Project) -> String {
-    let mut code = "fn main() -> std::process::ExitCode {\n    \
-                    langgraph_dev::main(async |graphs| {\n"
-        .to_owned();
-    for (name, path) in &project.graphs {
-        let _ = writeln!(
-            code,
-            "        graphs.add({name:?}, package::{path}()).await?;"
-        );
-    }
-    code.push_str("        Ok(())\n    })\n}\n");
-    code
 }
 
 /// Writes a file whose text is another one, and returns whether it was.

@@ -94,7 +94,7 @@ fn program(project: &Project, features: &[String]) -> Result<Command, String> {
     let built = Driver::write(project, features)
         .and_then(|driver| driver.build())
         .map_err(|error| error.to_string())?;
-    Ok(Command::new(built.executable))
+    Ok(built.command())
 }
 
 /// Runs the program, and names it in an error.

@@ -80,7 +80,19 @@ fn the_program_depends_on_the_package_and_adds_its_graphs() {
     let package = &manifest["dependencies"]["package"];
     assert_eq!(package["path"].as_str().unwrap(), folder.to_str().unwrap());
     assert_eq!(package["features"][0].as_str(), Some("extra"));
-    let dev = manifest["dependencies"]["langgraph-dev"]["path"].as_str();
+    let runtime = &manifest["dependencies"]["runtime"];
+    if cfg!(windows) {
+        assert_eq!(runtime["package"].as_str(), Some("langgraph-dev"));
+    } else {
+        assert_eq!(
+            runtime["package"].as_str(),
+            Some("langgraph-runtime-my-graphs")
+        );
+    }
+    let library = fs::read_to_string(written.join("runtime/Cargo.toml")).unwrap();
+    let library: toml::Table = toml::from_str(&library).unwrap();
+    assert_eq!(library["lib"]["crate-type"][0].as_str(), Some("dylib"));
+    let dev = library["dependencies"]["langgraph-dev"]["path"].as_str();
     assert_eq!(dev, repository().join("crates/dev").to_str());
     let serde = manifest["patch"]["crates-io"]["serde"]["path"].as_str();
     assert_eq!(serde, folder.join("../serde").to_str());
@@ -99,6 +111,21 @@ fn files_are_not_touched_without_a_change() {
     fs::write(folder.join("Cargo.lock"), "# another one").unwrap();
     Driver::write(&project, &[]).unwrap();
     assert_eq!(fs::read_to_string(&lock).unwrap(), "# another one");
+}
+
+#[test]
+fn a_package_that_cannot_be_linked_with_a_shared_library_is_linked_into_one_file() {
+    let (_parent, folder) = package("workflow");
+    let project = Project::find(&folder, None).unwrap();
+    let written = folder.join("target/langgraph/my-graphs");
+    fs::create_dir_all(&written).unwrap();
+    // What the build leaves when the linker has failed.
+    fs::write(written.join("static"), "").unwrap();
+    Driver::write(&project, &[]).unwrap();
+    let manifest = fs::read_to_string(written.join("Cargo.toml")).unwrap();
+    let manifest: toml::Table = toml::from_str(&manifest).unwrap();
+    let runtime = &manifest["dependencies"]["runtime"];
+    assert_eq!(runtime["package"].as_str(), Some("langgraph-dev"));
 }
 
 #[test]

@@ -149,13 +149,17 @@ impl Database {
     /// As [`open`](Self::open).
     #[allow(clippy::needless_pass_by_value)] // reads better where it is written in place
     pub fn open_with(path: impl AsRef<Path>, options: Options) -> Result<Self, SqliteError> {
-        let path = path.as_ref();
+        Self::open_file(path.as_ref(), &options)
+    }
+
+    /// Not generic: a program that opens a file has no code of SQLite's functions in its own.
+    fn open_file(path: &Path, options: &Options) -> Result<Self, SqliteError> {
         let failed = |error: rusqlite::Error| SqliteError::Open {
             path: path.to_owned(),
             source: Box::new(error),
         };
         let mut connection = Connection::open(path).map_err(failed)?;
-        configure(&connection, &options).map_err(failed)?;
+        configure(&connection, options).map_err(failed)?;
         migrate(&mut connection, path)?;
         // After the migration: the mode stays with the file, which may belong to another program.
         let mode: String = connection
@@ -170,7 +174,7 @@ impl Database {
         let mut readers = Vec::with_capacity(options.readers);
         for _ in 0..options.readers {
             let reader = Connection::open(path).map_err(failed)?;
-            configure(&reader, &options).map_err(failed)?;
+            configure(&reader, options).map_err(failed)?;
             reader
                 .pragma_update(None, "query_only", true)
                 .and_then(|()| reader.pragma_update(None, "mmap_size", options.mapped))

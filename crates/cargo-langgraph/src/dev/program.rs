@@ -13,8 +13,8 @@ const END_TIMEOUT: Duration = Duration::from_secs(3);
 pub(super) struct Program(Child);
 
 impl Program {
-    pub(super) fn start(executable: &Path, address: &str, file: &Path) -> io::Result<Self> {
-        Command::new(executable)
+    pub(super) fn start(mut command: Command, address: &str, file: &Path) -> io::Result<Self> {
+        command
             .arg("serve")
             .arg(address)
             .arg(file)
