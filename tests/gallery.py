@@ -31,6 +31,11 @@ prints, and what it costs. [The list](../examples/README.md) has those that need
 `tests/gallery.py` writes this page from the programs themselves; the time is that of a debug build on 2 busy cores,
 from start to end.
 
+The Studio runs the graph `essay` of the demo server: its nodes light up, a person answers twice, and an older
+checkpoint runs on. `tests/peers/recording.sh` records it.
+
+![The Studio: a run of the graph essay, the answers to its interrupts, and a fork](studio.webp)
+
 | program | lines | ms |
 |---|--:|--:|
 """
