@@ -87,9 +87,10 @@ impl Driver {
     pub fn write(project: &Project, features: &[String]) -> Result<Self, DriverError> {
         let root = project.target.join("langgraph");
         let folder = root.join(&project.name);
-        let linkage = match cfg!(windows) || folder.join(STATIC).exists() {
-            true => Linkage::Static,
-            false => Linkage::Shared,
+        let linkage = if cfg!(windows) || folder.join(STATIC).exists() {
+            Linkage::Static
+        } else {
+            Linkage::Shared
         };
         let manifest = |linkage| files::manifest(project, features, linkage);
         replace(&folder.join("Cargo.toml"), &manifest(linkage)?)?;

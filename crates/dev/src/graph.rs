@@ -23,12 +23,15 @@ pub(crate) struct Stored {
     pub(crate) contexts: StoredContexts,
 }
 
+/// Runs stored threads of the graph of this name again.
+type RunAgain = Box<dyn Fn(Stored, &ReplayOptions, &str) -> Replaying>;
+
 type Replaying = Pin<Box<dyn Future<Output = Result<ReplayReport, AgentError>> + Send>>;
 
 /// A compiled graph without its types: it can be drawn, checked, served, and stored threads can run on it again.
 pub struct Graph {
     served: ServedGraph,
-    replay: Box<dyn Fn(Stored, &ReplayOptions, &str) -> Replaying>,
+    replay: RunAgain,
 }
 
 impl Graph {

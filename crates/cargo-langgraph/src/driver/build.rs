@@ -131,12 +131,11 @@ impl Driver {
     fn libraries(&self, runtime: &Artifact) -> Result<Vec<PathBuf>, DriverError> {
         let own = runtime.filenames.iter().filter_map(|file| file.parent());
         let mut folders: Vec<PathBuf> = own.map(|folder| folder.as_std_path().to_owned()).collect();
-        let standard = match self.standard.get() {
-            Some(standard) => standard.clone(),
-            None => {
-                let found = standard_library(&self.package).map_err(DriverError::Rustc)?;
-                self.standard.get_or_init(|| found).clone()
-            }
+        let standard = if let Some(standard) = self.standard.get() {
+            standard.clone()
+        } else {
+            let found = standard_library(&self.package).map_err(DriverError::Rustc)?;
+            self.standard.get_or_init(|| found).clone()
         };
         folders.push(standard);
         Ok(folders)
