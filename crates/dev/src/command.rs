@@ -4,7 +4,7 @@ use std::error::Error;
 use std::path::PathBuf;
 
 use crate::Language;
-use crate::replay::ReplayOptions;
+use crate::replay_options::ReplayOptions;
 
 /// What the program is asked to do.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -13,7 +13,7 @@ use langgraph_testing::{Replay, ReplayReport, replay};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::replay::ReplayOptions;
+use crate::replay_options::ReplayOptions;
 
 /// What a replay takes from a database.
 #[derive(Clone)]

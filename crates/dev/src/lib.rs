@@ -35,6 +35,7 @@ mod graph;
 mod graphs;
 mod into_graph;
 mod replay;
+mod replay_options;
 mod report;
 mod run;
 mod types;
