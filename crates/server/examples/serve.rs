@@ -12,6 +12,7 @@ use std::time::{Duration, SystemTime};
 
 use langgraph::prelude::*;
 use langgraph_agent::prelude::*;
+use langgraph_budget::{Price, Prices};
 use langgraph_examples::{model, tools};
 use langgraph_server::{GraphHandle, Server};
 use langgraph_wait::WaitExt;
@@ -175,6 +176,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     server()
         .await?
         .show_node_errors()
+        .prices(Prices::new().model(graphs::MODEL, Price::per_million(3.0, 15.0)))
         .graph("agent", agent)
         .graph("careful", graphs::careful::graph(chosen)?)
         .graph("essay", graphs::essay::graph()?)

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use langgraph_budget::Prices;
 use langgraph_store::Store;
 use tokio::sync::Semaphore;
 use uuid::Uuid;
@@ -31,6 +32,8 @@ pub(crate) struct App {
     pub(crate) sources: Sources,
     pub(crate) webhooks: Webhooks,
     pub(crate) metrics: Metrics,
+    /// What the tokens of models cost.
+    pub(crate) prices: Prices,
     /// Clients read why a node failed.
     pub(crate) shows_errors: bool,
     /// Makes ids that clients cannot compute.

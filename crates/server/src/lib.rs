@@ -41,6 +41,7 @@ mod saver;
 mod server;
 mod server_error;
 mod spec;
+mod storage;
 mod stored_contexts;
 mod stream;
 #[cfg(feature = "studio")]

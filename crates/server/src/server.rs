@@ -7,11 +7,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use langgraph_budget::Prices;
 use langgraph_http::serve;
-#[cfg(feature = "postgres")]
-use langgraph_postgres::{PostgresSaver, PostgresStore};
-use langgraph_sqlite::{Database, SqliteSaver, SqliteStore};
-use langgraph_store::{Store, StoreOptions};
+use langgraph_store::StoreOptions;
 use tokio::net::{TcpListener, ToSocketAddrs};
 use tokio::sync::Semaphore;
 
@@ -20,10 +18,10 @@ use crate::graph::ServedGraph;
 use crate::guard::{Authenticate, Authorize, Limits, PerOwner, Sources};
 use crate::metrics::Metrics;
 use crate::routes;
-use crate::rows::{Rows, RowsError, create_file};
+use crate::rows::RowsError;
 use crate::runs::{Retention, Runs};
-use crate::saver::Saver;
 use crate::server_error::ServerError;
+use crate::storage::{Opened, Storage};
 use crate::webhook::{Deliver, Webhooks};
 
 /// How long the runs of a process stay its own without a renewal.
@@ -48,19 +46,10 @@ pub struct Server {
     anonymous: bool,
     shows_errors: bool,
     webhooks: Webhooks,
+    prices: Prices,
     store: StoreOptions,
     lease: Option<Duration>,
     drain_time: Option<Duration>,
-}
-
-/// Where everything is kept.
-#[derive(Debug, Default)]
-enum Storage {
-    #[default]
-    Memory,
-    File(PathBuf),
-    #[cfg(feature = "postgres")]
-    Postgres(langgraph_postgres::Database),
 }
 
 impl fmt::Debug for Server {
@@ -118,6 +107,22 @@ impl Server {
     /// `whsec_…` in base64. Without this call, runs that name a webhook are refused.
     pub fn webhooks(mut self, deliver: impl Deliver, key: &str) -> Self {
         self.webhooks = Webhooks::new(deliver, key);
+        self
+    }
+
+    /// Sets what the tokens of models cost, for the `usage_metadata` of messages, tasks and runs, and for the
+    /// Studio. A graph with a budget has its prices among its resources.
+    ///
+    /// ```
+    /// use langgraph_budget::{Price, Prices};
+    /// use langgraph_server::Server;
+    ///
+    /// let prices = Prices::new().model("big", Price::per_million(3.0, 15.0).cached(0.3));
+    /// let server = Server::new().prices(prices);
+    /// # let _ = server;
+    /// ```
+    pub fn prices(mut self, prices: Prices) -> Self {
+        self.prices = prices;
         self
     }
 
@@ -217,35 +222,7 @@ impl Server {
     /// If the database cannot be used, or two graphs have the same name.
     pub async fn start(self) -> Result<Serving, ServerError> {
         let failed = |error: RowsError| ServerError::Rows(Box::new(error));
-        let (rows, saver, store): (_, _, Arc<dyn Store>) = match self.storage {
-            #[cfg(feature = "postgres")]
-            Storage::Postgres(database) => (
-                Rows::postgres(database.clone()).await.map_err(failed)?,
-                Saver::Postgres(PostgresSaver::new(database.clone())),
-                Arc::new(PostgresStore::with(database, self.store.clone())),
-            ),
-            Storage::Memory => {
-                let database = Database::in_memory()?;
-                let rows = Rows::in_memory().await.map_err(failed)?;
-                let saver = Saver::Sqlite(SqliteSaver::new(database.clone()));
-                (
-                    rows,
-                    saver,
-                    Arc::new(SqliteStore::with(database, self.store.clone())),
-                )
-            }
-            Storage::File(path) => {
-                create_file(&path).map_err(failed)?;
-                let database = Database::open(&path)?;
-                let rows = Rows::open(&path).await.map_err(failed)?;
-                let saver = Saver::Sqlite(SqliteSaver::new(database.clone()));
-                (
-                    rows,
-                    saver,
-                    Arc::new(SqliteStore::with(database, self.store.clone())),
-                )
-            }
-        };
+        let Opened { rows, saver, store } = self.storage.open(self.store.clone()).await?;
         let mut graphs = BTreeMap::new();
         for (name, handle) in self.graphs {
             let graph = handle.attach(saver.plain(), Arc::clone(&store), self.shows_errors);
@@ -274,6 +251,7 @@ impl Server {
             retention: self.retention,
             webhooks: self.webhooks,
             metrics: Metrics::default(),
+            prices: self.prices,
             embeds: self.store.has_embedder(),
             streams: Arc::new(Semaphore::new(streams)),
             owner_streams: PerOwner::default(),

@@ -254,3 +254,22 @@ async fn a_run_that_a_drained_server_puts_back_is_in_its_first_attempt() {
         "{text}"
     );
 }
+
+#[tokio::test]
+async fn a_file_that_another_process_locks_at_start_stops_no_other_task() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("server.db");
+    // Its tables are there.
+    let first = Server::new().file(&file).graph("steps", graph());
+    drop(first.start().await.unwrap());
+
+    let connection = rusqlite::Connection::open(&file).unwrap();
+    connection.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let second = Server::new().file(&file).graph("steps", graph());
+    let mut start = std::pin::pin!(second.start());
+    // There is one thread for tasks: a call that waits for the file on it would never end.
+    let at_work = tokio::time::timeout(Duration::from_millis(300), start.as_mut()).await;
+    assert!(at_work.is_err(), "the server has started without the file");
+    connection.execute_batch("COMMIT").unwrap();
+    start.await.unwrap();
+}

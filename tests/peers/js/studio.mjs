@@ -80,6 +80,26 @@ await check("a question: tokens come one by one, the graph lights up, the tools 
   await accessible("a conversation");
 });
 
+await check("each step, the run and the thread say which tokens they took and what those cost", async () => {
+  const total = () => page.locator("[data-total]").textContent();
+  const count = (text) => Number(/([\d,]+) tokens, cost 0\.0*[1-9]\d?$/.exec(text)?.[1].replaceAll(",", ""));
+  await page.getByRole("tab", { name: "Steps" }).click();
+  const steps = await page.locator('[data-step="think"] [data-usage]').allTextContents();
+  assert.equal(steps.length, 2);
+  assert.equal(await page.locator('[data-step="act"] [data-usage]').count(), 0, "tools take no tokens");
+  const all = await total();
+  assert.equal(count(all), count(steps[0]) + count(steps[1]), `${steps} ${all}`);
+  await until(async () => `In all: ${await page.locator("[data-used]").textContent()}` === all, "the run's row says the same");
+  await shot("cost");
+  await accessible("steps with their cost");
+  // Now from the history, without the events of the run.
+  await page.reload();
+  await until(async () => (await stops()) === 5, "the same line");
+  await page.getByRole("tab", { name: "Steps" }).click();
+  assert.equal(await total(), all);
+  await page.getByRole("tab", { name: "Chat" }).click();
+});
+
 await check("the state is a tree that shows what each superstep changed", async () => {
   await page.getByRole("tab", { name: "State" }).click();
   const tree = page.getByRole("tree", { name: "State" });

@@ -5,4 +5,4 @@ pub(crate) mod essay;
 mod typing;
 pub(crate) mod workflow;
 
-pub(crate) use typing::Typing;
+pub(crate) use typing::{MODEL, Typing};

@@ -1,9 +1,9 @@
-//! A model that answers word by word.
+//! A model that answers word by word, and counts each word as a token.
 
 use std::time::Duration;
 
 use futures_util::stream::{self, StreamExt};
-use langgraph::message::{FinishReason, MessageChunk};
+use langgraph::message::{FinishReason, Message, MessageChunk, ResponseMetadata, Usage};
 use langgraph_agent::{ChatModel, ChatRequest, ChatResponse, ModelError, ModelStream, async_trait};
 
 /// Lets a model that answers at once type its answer.
@@ -27,9 +27,10 @@ impl<M: ChatModel> ChatModel for Typing<M> {
 
     fn stream(&self, request: ChatRequest) -> ModelStream<'_> {
         let pause = self.pause;
+        let read = request.messages.iter().map(words).sum();
         let words = stream::once(self.model.generate(request)).flat_map(move |answer| {
             stream::iter(match answer {
-                Ok(answer) => pieces(&answer).into_iter().map(Ok).collect(),
+                Ok(answer) => pieces(&answer, read).into_iter().map(Ok).collect(),
                 Err(error) => vec![Err(error)],
             })
         });
@@ -40,8 +41,15 @@ impl<M: ChatModel> ChatModel for Typing<M> {
     }
 }
 
+/// The name under which its price is listed.
+pub(crate) const MODEL: &str = "typing";
+
+fn words(message: &Message) -> u64 {
+    message.text().split_whitespace().count() as u64
+}
+
 /// The words of an answer with the spaces that follow them; tool calls come whole, at the end.
-fn pieces(answer: &ChatResponse) -> Vec<MessageChunk> {
+fn pieces(answer: &ChatResponse, read: u64) -> Vec<MessageChunk> {
     let mut pieces = MessageChunk::split(&answer.message);
     let Some(mut last) = pieces.pop() else {
         return pieces;
@@ -56,6 +64,9 @@ fn pieces(answer: &ChatResponse) -> Vec<MessageChunk> {
     } else {
         FinishReason::ToolCalls
     });
+    let written = words(&answer.message) + answer.message.tool_calls().len() as u64;
+    last.usage = Some(Usage::new(read, written));
+    last.metadata = Some(Box::new(ResponseMetadata::of(MODEL)));
     pieces.push(last);
     pieces
 }

@@ -16,14 +16,19 @@ pub(super) fn task_json(kind: &StreamEventKind) -> Option<Value> {
             result,
             error,
             interrupts,
+            spent,
         } => {
             let error = error.as_ref();
             let error = error.map(|text| json!({"error": "NodeError", "message": text}));
             let interrupts = interrupts.iter().map(OpenInterrupt::json);
-            json!({
+            let mut task = json!({
                 "id": id, "name": node, "error": error, "result": result,
                 "interrupts": interrupts.collect::<Value>(),
-            })
+            });
+            if let Some(spent) = spent {
+                task["metadata"] = json!({"usage_metadata": spent.to_wire()});
+            }
+            task
         }
         _ => return None,
     })

@@ -132,6 +132,7 @@ impl V1 {
         let mut whole = message::to_wire(&so_far.message());
         whole["id"] = json!(id);
         whole["usage_metadata"] = usage::to_wire(so_far.usage().as_ref());
+        whole["response_metadata"] = json!(usage::model_to_wire(so_far.metadata()));
         (is_new, whole)
     }
 

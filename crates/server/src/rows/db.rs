@@ -31,11 +31,11 @@ impl Db {
     }
 
     /// Applies the steps that the tables have not had yet, and refuses tables that have had more.
-    pub(crate) async fn migrate(&self, steps: &[&str]) -> Result<(), RowsError> {
+    pub(crate) async fn migrate(&self, steps: &'static [&'static str]) -> Result<(), RowsError> {
         const TABLE: &str = "CREATE TABLE IF NOT EXISTS served_schema (version BIGINT NOT NULL)";
         const FOUND: &str = "SELECT coalesce(max(version), 0) FROM served_schema";
         let known = i64::try_from(steps.len()).unwrap_or(i64::MAX);
-        let missing = |found: i64| match usize::try_from(found) {
+        let missing = move |found: i64| match usize::try_from(found) {
             Ok(done) if found <= known => Ok(done),
             _ => Err(RowsError::Newer { found, known }),
         };
@@ -43,8 +43,9 @@ impl Db {
             format!("DELETE FROM served_schema; INSERT INTO served_schema VALUES ({known})");
         match self {
             Self::Sqlite(sqlite) => {
-                let words = [TABLE, FOUND, &version];
-                sqlite.migrate(steps, words, missing).await?;
+                sqlite
+                    .migrate(steps, [TABLE, FOUND], version, missing)
+                    .await?;
             }
             #[cfg(feature = "postgres")]
             Self::Postgres(database) => {

@@ -37,6 +37,7 @@ use crate::queue::Signal;
 use rusqlite::Connection;
 use serde_json::Value;
 use tokio::sync::broadcast;
+use tokio::task::spawn_blocking;
 
 pub(crate) use assistants::{Assistant, system_assistant};
 use cells::Line;
@@ -71,12 +72,16 @@ pub(crate) struct Rows {
 impl Rows {
     /// Opens a file on a connection of its own. Other processes may have it too.
     pub(crate) async fn open(path: &Path) -> RowsResult<Self> {
-        let connection = Connection::open(path)?;
-        connection.busy_timeout(Duration::from_secs(10))?;
-        connection.pragma_update(None, "synchronous", "FULL")?;
-        let mut rows = Self::with(Db::sqlite(connection)).await?;
+        let file = path.to_owned();
+        let open = move || {
+            let connection = Connection::open(file)?;
+            connection.busy_timeout(Duration::from_secs(10))?;
+            connection.pragma_update(None, "synchronous", "FULL")?;
+            Ok::<_, RowsError>(connection)
+        };
+        let mut rows = Self::with(Db::sqlite(spawn_blocking(open).await??)).await?;
         rows.file = Some(path.to_owned());
-        let watch = Watch::open(path).await?;
+        let watch = Watch::open(path.to_owned()).await?;
         rows.peers = Some(Arc::clone(&watch.peers));
         tokio::spawn(peers::listen(watch, rows.signals.clone()));
         Ok(rows)

@@ -4,7 +4,7 @@
 //! transaction whose change it reports. Every process looks for new rows when the file has
 //! changed, which costs it a look at shared memory.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -13,6 +13,7 @@ use crate::queue::Signal;
 use langgraph_sql::{process_is_gone, this_process};
 use rusqlite::Connection;
 use tokio::sync::broadcast;
+use tokio::task::spawn_blocking;
 use uuid::Uuid;
 
 use super::signal_words::{signal, word};
@@ -72,7 +73,16 @@ pub(super) struct Watch {
 
 impl Watch {
     /// Lists this process in the file. If there are others, it waits until they know.
-    pub(super) async fn open(path: &Path) -> RowsResult<Self> {
+    pub(super) async fn open(path: PathBuf) -> RowsResult<Self> {
+        let watch = spawn_blocking(move || Self::list(&path)).await??;
+        if watch.peers.has_others() {
+            tokio::time::sleep(ALONE * 2).await;
+        }
+        Ok(watch)
+    }
+
+    /// Lists this process in the file. It blocks.
+    fn list(path: &Path) -> RowsResult<Self> {
         let connection = Connection::open(path)?;
         connection.busy_timeout(Duration::from_secs(10))?;
         connection.pragma_update(None, "synchronous", "NORMAL")?;
@@ -91,9 +101,6 @@ impl Watch {
         };
         watch.forget_gone()?;
         watch.look()?;
-        if watch.peers.has_others() {
-            tokio::time::sleep(ALONE * 2).await;
-        }
         // From now on it waits for no writer: a later look does what this one could not.
         watch.connection.busy_timeout(Duration::ZERO)?;
         Ok(watch)
@@ -200,7 +207,7 @@ pub(super) async fn listen(mut watch: Watch, signals: broadcast::Sender<Signal>)
             let found = watch.look();
             (watch, found)
         };
-        let Ok((back, found)) = tokio::task::spawn_blocking(look).await else {
+        let Ok((back, found)) = spawn_blocking(look).await else {
             return; // The program ends.
         };
         watch = back;

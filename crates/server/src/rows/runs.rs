@@ -150,6 +150,16 @@ impl Rows {
         Ok(line.map_or_else(String::new, |line| line.text(0).to_owned()))
     }
 
+    /// Writes what a run says of itself, as its metadata.
+    pub(crate) async fn change_run(&self, run: &Run) -> RowsResult<()> {
+        let statement = sql!(
+            "UPDATE served_runs SET doc = $2 WHERE id = $1",
+            &run.run_id,
+            serde_json::to_string(run)?
+        );
+        self.db.change(statement).await.map(|_| ())
+    }
+
     /// Keeps the result of a run for those who wait for it elsewhere.
     pub(crate) async fn set_result(&self, run: &str, result: &Value) -> RowsResult<()> {
         let statement = sql!(

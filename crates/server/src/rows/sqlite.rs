@@ -104,22 +104,27 @@ impl Sqlite {
     /// Applies the steps that the tables have not had yet, as they are known by their number.
     pub(super) async fn migrate(
         &self,
-        steps: &[&str],
-        [table, found, version]: [&str; 3],
-        missing: impl FnOnce(i64) -> Result<usize, RowsError>,
+        steps: &'static [&'static str],
+        [table, found]: [&'static str; 2],
+        version: String,
+        missing: impl FnOnce(i64) -> Result<usize, RowsError> + Send + 'static,
     ) -> Result<(), RowsError> {
-        let mut connection = self.0.lock().await;
-        connection.busy_timeout(PATIENCE)?;
-        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        transaction.execute_batch(table)?;
-        let done = missing(transaction.query_row(found, [], |row| row.get(0))?)?;
-        for step in steps.iter().skip(done) {
-            transaction.execute_batch(&in_sqlite(step))?;
-        }
-        transaction.execute_batch(version)?;
-        transaction.commit()?;
-        connection.busy_timeout(Duration::ZERO)?;
-        Ok(())
+        let mut connection = Arc::clone(&self.0).lock_owned().await;
+        let migrate = move || {
+            connection.busy_timeout(PATIENCE)?;
+            let transaction =
+                connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            transaction.execute_batch(table)?;
+            let done = missing(transaction.query_row(found, [], |row| row.get(0))?)?;
+            for step in steps.iter().skip(done) {
+                transaction.execute_batch(&in_sqlite(step))?;
+            }
+            transaction.execute_batch(&version)?;
+            transaction.commit()?;
+            connection.busy_timeout(Duration::ZERO)?;
+            Ok(())
+        };
+        spawn_blocking(migrate).await?
     }
 
     /// Runs a statement, and returns its rows and how many it has changed.

@@ -14,7 +14,7 @@ use crate::error::{ApiResult, problem};
 use crate::graph::{ErasedGraph, Finished};
 use crate::queue::{Cancel, RunEnd, RunQueue};
 use crate::rows::{Run, Writer};
-use crate::stream::{EndStatus, OpenInterrupt, Out, RunError, Stored, StreamEvent};
+use crate::stream::{EndStatus, OpenInterrupt, Out, RunError, Spent, Stored, StreamEvent};
 use crate::wire::usage::Usages;
 
 /// How often a run is attempted when its storage fails.
@@ -26,6 +26,8 @@ pub(super) struct Attempt {
     /// The checkpoint at which the thread was before the run; empty if there was none.
     pub(super) base: String,
     pub(super) usages: Usages,
+    /// What its models have used, and those of earlier attempts.
+    pub(super) spent: Option<Spent>,
 }
 
 /// Publishes the end of a run, and writes it.
@@ -53,6 +55,7 @@ pub(super) async fn finish(
         return Ok(Outcome::Requeued);
     }
     if is_drained && stored != Stored::Failed {
+        write_spent(app, row, attempt.spent).await?;
         app.rows.give_back(&live.claim).await?;
         return Ok(Outcome::Requeued);
     }
@@ -72,6 +75,16 @@ pub(super) async fn finish(
             written => return written,
         }
     }
+}
+
+/// Notes in the metadata of a run what its models have used.
+async fn write_spent(app: &App, row: &Run, spent: Option<Spent>) -> ApiResult<()> {
+    let Some(spent) = spent else {
+        return Ok(());
+    };
+    let mut row = row.clone();
+    row.metadata["usage_metadata"] = spent.to_wire();
+    Ok(app.rows.change_run(&row).await?)
 }
 
 fn end_status(result: &Result<Finished, AgentError>) -> EndStatus {
@@ -220,6 +233,7 @@ async fn write_end(
         usages: attempt.usages.clone(),
     };
     write_thread(app, writer, graph, thread, update).await?;
+    write_spent(app, row, attempt.spent).await?;
     if app.rows.is_shared() {
         app.rows.set_result(run, &result).await?;
     }

@@ -184,6 +184,10 @@ impl RunRequest {
         let mut metadata = assistant.metadata.clone();
         merge(&mut metadata, &config.metadata);
         merge(&mut metadata, &given(&self.metadata));
+        if let Some(fields) = metadata.as_object_mut() {
+            // What the run has used is written there; clients cannot say it.
+            fields.remove("usage_metadata");
+        }
         let mut own = json!({
             "graph_id": assistant.graph_id, "assistant_id": assistant.assistant_id,
         });

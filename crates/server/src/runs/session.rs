@@ -21,7 +21,8 @@ use crate::graph::{ErasedGraph, Finished, Start};
 use crate::queue::{Claim, RunEnd, RunQueue};
 use crate::rows::{Run, Thread, Writer, merge};
 use crate::stream::{
-    OrderedSaver, Out, Publisher, Publishing, Stored, Storing, StreamEvent, StreamEventKind,
+    OrderedSaver, Out, Publisher, Publishing, Spending, Spent, Stored, Storing, StreamEvent,
+    StreamEventKind,
 };
 use crate::wire::usage::Usages;
 
@@ -175,6 +176,10 @@ impl Session {
                 row.kwargs.stream_mode.clone(),
                 self.metadata(),
                 std::mem::take(&mut usages),
+                Spending::new(
+                    app.prices.clone(),
+                    Spent::from_wire(&row.metadata["usage_metadata"]),
+                ),
             ),
             out: &mut out,
             barriers,
@@ -184,6 +189,7 @@ impl Session {
         ordered.close().await;
         let (result, base) = attempted?;
         let attempt = Attempt {
+            spent: publishing.publisher.spent(),
             usages: publishing.publisher.usages,
             result,
             base,

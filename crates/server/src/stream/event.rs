@@ -4,6 +4,7 @@ use langgraph::message::MessageChunk;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::Spent;
 use crate::wire::approval::payload_out;
 use crate::wire::time::now_ms;
 
@@ -76,6 +77,9 @@ pub(crate) enum StreamEventKind {
         result: Value,
         error: Option<String>,
         interrupts: Vec<OpenInterrupt>,
+        /// What the models that it has called have used.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        spent: Option<Spent>,
     },
     /// A checkpoint in the form of a thread's state.
     Checkpoint(Value),

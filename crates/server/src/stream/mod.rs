@@ -6,6 +6,7 @@ mod ordered_saver;
 mod publisher;
 mod reader;
 mod sink;
+mod spending;
 mod stored;
 
 pub(crate) use event::{
@@ -16,3 +17,4 @@ pub(crate) use ordered_saver::{Barriers, OrderedSaver};
 pub(crate) use publisher::Publisher;
 pub(crate) use reader::FeedReader;
 pub(crate) use sink::{Out, Publishing, Stored, Storing};
+pub(crate) use spending::{Spending, Spent};

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::{OpenInterrupt, StreamEvent, StreamEventKind};
+use super::{Spending, Spent};
 use crate::graph::{RunEvent, RunEventKind};
 use crate::rows::merge;
 use crate::spec::Mode;
@@ -27,6 +28,8 @@ pub(crate) struct Publisher {
     values: Option<Value>,
     /// What messages have cost.
     pub(crate) usages: Usages,
+    /// What tasks have cost.
+    spending: Spending,
 }
 
 struct Partial {
@@ -42,8 +45,21 @@ struct Origin {
     step: usize,
 }
 
+impl Origin {
+    /// Returns the id of the task that its graph belongs to, if that is a subgraph.
+    fn around(&self) -> Option<&str> {
+        let (_, task) = self.namespace.last()?.rsplit_once(':')?;
+        Some(task)
+    }
+}
+
 impl Publisher {
-    pub(crate) fn new(modes: Vec<Mode>, metadata: Value, usages: Usages) -> Self {
+    pub(crate) fn new(
+        modes: Vec<Mode>,
+        metadata: Value,
+        usages: Usages,
+        spending: Spending,
+    ) -> Self {
         Self {
             modes,
             metadata,
@@ -51,7 +67,13 @@ impl Publisher {
             published: HashSet::new(),
             values: None,
             usages,
+            spending,
         }
+    }
+
+    /// Returns what the models of the run have used; `None` if none of them says so.
+    pub(crate) fn spent(&self) -> Option<Spent> {
+        self.spending.total()
     }
 
     fn shows(&self, modes: &[Mode]) -> bool {
@@ -133,6 +155,7 @@ impl Publisher {
                 result: if result.is_null() { json!({}) } else { result },
                 error,
                 interrupts: interrupts.iter().map(OpenInterrupt::new).collect(),
+                spent: self.spending.ended(&origin.task, origin.around()),
             },
             RunEventKind::Chunk { node, chunk } => self.chunk(origin, &node, chunk),
             RunEventKind::Message { node, message } => self.message(origin, &node, &message)?,
@@ -170,7 +193,12 @@ impl Publisher {
         metadata
     }
 
-    fn chunk(&mut self, origin: &Origin, node: &NodeName, chunk: MessageChunk) -> StreamEventKind {
+    fn chunk(
+        &mut self,
+        origin: &Origin,
+        node: &NodeName,
+        mut chunk: MessageChunk,
+    ) -> StreamEventKind {
         let metadata = self.metadata(origin, node);
         let known = self.partial.get(&origin.task);
         let is_new = known.is_none_or(|known| chunk.id.as_ref().is_some_and(|id| known.id != *id));
@@ -184,10 +212,15 @@ impl Publisher {
         }
         let mut id = String::new();
         if let Some(partial) = self.partial.get_mut(&origin.task) {
+            // Clients put the metadata of chunks together: they need them once.
+            let is_named = partial.so_far.metadata().model.is_some();
             partial.so_far.push(chunk.clone());
+            chunk.metadata.take_if(|_| is_named);
             id.clone_from(&partial.id);
-            if let Some(usage) = partial.so_far.usage() {
-                self.usages.set(&partial.id, &usage);
+            let spent = self.spending.answer(&origin.task, &id, &partial.so_far);
+            if let Some(spent) = spent {
+                let model = partial.so_far.metadata();
+                self.usages.set(&id, spent.to_wire(), model);
             }
         }
         StreamEventKind::MessageChunk {

@@ -153,6 +153,7 @@ fn task(mut data: Value) -> StreamEventKind {
         interrupts: interrupts.map(interrupt).collect(),
         error: data["error"]["message"].as_str().map(str::to_owned),
         result: data["result"].take(),
+        spent: None,
     }
 }
 

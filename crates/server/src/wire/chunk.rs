@@ -23,10 +23,11 @@ pub(crate) fn to_wire(chunk: &MessageChunk, id: &str) -> Value {
     if !chunk.reasoning.is_empty() {
         kwargs["reasoning_content"] = json!(chunk.reasoning);
     }
+    let model = chunk.metadata.as_deref().map(usage::model_to_wire);
     json!({
         "content": chunk.text,
         "additional_kwargs": kwargs,
-        "response_metadata": {},
+        "response_metadata": model.unwrap_or_default(),
         "type": "AIMessageChunk",
         "name": null,
         "id": id,

@@ -1,21 +1,35 @@
-//! The tokens that messages have cost: LangChain's `usage_metadata`.
+//! What is known of a model's answers: LangChain's `usage_metadata`, with the cost, and in
+//! `response_metadata` the model.
 //!
 //! A message of a state does not say it. The chunks of an answer do, and so may the messages of a
 //! client. They are remembered by the ids of messages, and written where messages go out.
 
 use std::collections::BTreeMap;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use langgraph::message::Usage;
+use langgraph::message::{ResponseMetadata, Usage};
+
+/// The keys of `response_metadata` that are remembered.
+const REMEMBERED: [&str; 2] = ["model_name", "model_provider"];
 
 /// What is known of messages, by their ids.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Usages(BTreeMap<String, Value>);
+pub(crate) struct Usages(BTreeMap<String, Answer>);
+
+/// What is known of a message: its `usage_metadata`, and a part of its `response_metadata`.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Answer {
+    usage: Value,
+    response: Map<String, Value>,
+}
 
 impl Usages {
-    pub(crate) fn set(&mut self, message: &str, usage: &Usage) {
-        self.0.insert(message.to_owned(), to_wire(Some(usage)));
+    /// Notes what a model's answer has used.
+    pub(crate) fn set(&mut self, message: &str, usage: Value, model: &ResponseMetadata) {
+        let response = model_to_wire(model);
+        self.0
+            .insert(message.to_owned(), Answer { usage, response });
     }
 
     /// Remembers what the messages in a value say.
@@ -28,7 +42,16 @@ impl Usages {
                     .filter(|usage| usage.is_object());
                 match (usage, fields.get("id")) {
                     (Some(usage), Some(Value::String(id))) => {
-                        self.0.insert(id.clone(), usage.clone());
+                        let response = fields.get("response_metadata");
+                        let known = REMEMBERED.into_iter().filter_map(|key| {
+                            let value = response?.get(key)?;
+                            Some((key.to_owned(), value.clone()))
+                        });
+                        let answer = Answer {
+                            usage: usage.clone(),
+                            response: known.collect(),
+                        };
+                        self.0.insert(id.clone(), answer);
                     }
                     _ => fields.values().for_each(|field| self.read(field)),
                 }
@@ -46,14 +69,34 @@ impl Usages {
             Value::Array(items) => items.iter_mut().for_each(|item| self.write(item)),
             Value::Object(fields) if fields.get("usage_metadata").is_some_and(Value::is_null) => {
                 let id = fields.get("id").and_then(Value::as_str);
-                if let Some(usage) = id.and_then(|id| self.0.get(id)) {
-                    fields.insert("usage_metadata".to_owned(), usage.clone());
+                if let Some(answer) = id.and_then(|id| self.0.get(id)) {
+                    fields.insert("usage_metadata".to_owned(), answer.usage.clone());
+                    if let Some(Value::Object(response)) = fields.get_mut("response_metadata") {
+                        for (key, value) in &answer.response {
+                            response
+                                .entry(key.as_str())
+                                .or_insert_with(|| value.clone());
+                        }
+                    }
                 }
             }
             Value::Object(fields) => fields.values_mut().for_each(|field| self.write(field)),
             _ => {}
         }
     }
+}
+
+/// Returns which model has answered, as LangChain's `response_metadata` says it.
+pub(crate) fn model_to_wire(model: &ResponseMetadata) -> Map<String, Value> {
+    let name = model.model.as_ref().or(model.name.as_ref());
+    let known = [
+        ("model_name", name),
+        ("model_provider", model.provider.as_ref()),
+    ];
+    let known = known.into_iter();
+    known
+        .filter_map(|(key, value)| Some((key.to_owned(), json!(value?))))
+        .collect()
 }
 
 /// Returns the tokens used, in LangChain's form.
@@ -92,18 +135,21 @@ mod tests {
     fn what_one_message_says_another_of_its_id_says_too() {
         let usage = Usage::new(10, 5).with_cached(4).with_reasoning(2);
         let mut known = Usages::default();
-        known.set("a", &usage);
+        let model = ResponseMetadata::of("big");
+        known.set("a", to_wire(Some(&usage)), &model);
         let whole = json!({
             "input_tokens": 10, "output_tokens": 5, "total_tokens": 15,
             "input_token_details": {"cache_read": 4}, "output_token_details": {"reasoning": 2},
         });
         let mut state = json!({"messages": [
-            {"type": "ai", "id": "a", "usage_metadata": null},
+            {"type": "ai", "id": "a", "usage_metadata": null, "response_metadata": {"a": 1}},
             {"type": "ai", "id": "b", "usage_metadata": null},
             {"type": "human", "id": "a"},
         ], "n": 1});
         known.write(&mut state);
         assert_eq!(state["messages"][0]["usage_metadata"], whole);
+        let response = json!({"a": 1, "model_name": "big"});
+        assert_eq!(state["messages"][0]["response_metadata"], response);
         assert!(state["messages"][1]["usage_metadata"].is_null());
         assert_eq!(state["messages"][2], json!({"type": "human", "id": "a"}));
 

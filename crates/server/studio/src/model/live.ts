@@ -1,5 +1,6 @@
-import type { Fields, Interrupt, Json, Message, Snapshot } from "./types";
+import type { Fields, Interrupt, Json, Message, Snapshot, Usage } from "./types";
 import { isFields } from "./types";
+import { usageOf } from "./usage";
 import { textOf } from "./text";
 
 export type StepStatus = "running" | "done" | "waiting" | "failed" | "stopped";
@@ -23,6 +24,8 @@ export interface Step {
   interrupts: Interrupt[];
   custom: Json[];
   messages: string[];
+  /** What the models that it has called have used, with those of its subgraphs. */
+  usage?: Usage;
 }
 
 export type LiveStatus = "starting" | "running" | "done" | "waiting" | "failed" | "stopped";
@@ -109,7 +112,8 @@ function task(live: Live, data: Fields, around: string[]): Live {
   const interrupts = (data.interrupts ?? []) as unknown as Interrupt[];
   const error = errorOf(data.error);
   const status: StepStatus = error ? "failed" : interrupts.length ? "waiting" : "done";
-  const step: Step = { ...known, status, endedAt: Date.now(), ended: live.events, result: data.result, interrupts, ...(error ? { error } : {}) };
+  const usage = (data.metadata as { usage_metadata?: Usage } | undefined)?.usage_metadata;
+  const step: Step = { ...known, status, endedAt: Date.now(), ended: live.events, result: data.result, interrupts, ...(error ? { error } : {}), ...(usage ? { usage } : {}) };
   return { ...live, steps: replaced(live.steps, index, step) };
 }
 
@@ -218,6 +222,7 @@ export function stepsOf(history: Snapshot[], end = history.length - 1): Step[] {
     return tasks.map((task): Step => {
       const error = errorOf(task.error);
       const waits = task.interrupts.length > 0 && last;
+      const usage = usageOf(task.result);
       return {
         id: `${snapshot.checkpoint.checkpoint_id}:${task.id}`,
         path: task.name,
@@ -233,6 +238,7 @@ export function stepsOf(history: Snapshot[], end = history.length - 1): Step[] {
         interrupts: task.interrupts,
         custom: [],
         messages: [],
+        ...(usage ? { usage } : {}),
       };
     });
   });

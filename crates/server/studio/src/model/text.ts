@@ -74,12 +74,3 @@ export function problemOf(error: unknown): string {
   }
   return String(error);
 }
-
-/** The tokens of the messages in a value, as their models have counted them. */
-export function tokensOf(value: unknown): number {
-  if (Array.isArray(value)) return value.reduce((sum: number, one) => sum + tokensOf(one), 0);
-  if (typeof value !== "object" || value === null) return 0;
-  const usage = (value as { usage_metadata?: { total_tokens?: number } | null }).usage_metadata;
-  if (usage) return usage.total_tokens ?? 0;
-  return Object.values(value).reduce((sum: number, one) => sum + tokensOf(one), 0);
-}

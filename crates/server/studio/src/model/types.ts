@@ -36,6 +36,12 @@ export interface Snapshot {
   interrupts?: Interrupt[];
 }
 
+/** What the answers of models have used: LangChain's `usage_metadata`, and what that costs. */
+export interface Usage {
+  total_tokens: number;
+  total_cost?: number;
+}
+
 export interface Call {
   id?: string;
   name: string;
@@ -91,7 +97,7 @@ export interface RunRow {
   status: string;
   created_at: string;
   updated_at: string;
-  metadata?: { [key: string]: unknown };
+  metadata?: { usage_metadata?: Usage; [key: string]: unknown };
 }
 
 export interface ThreadRow {

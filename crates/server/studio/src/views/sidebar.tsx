@@ -1,6 +1,7 @@
 import { useEffect, useState } from "react";
 import { ago, clock, problemOf, short, titleOf, took } from "../model/text";
 import type { RunRow, ThreadRow } from "../model/types";
+import { shown as used } from "../model/usage";
 import { cell, copy, drop, fail, follow, fresh, more, open, remove, threads, useStudio } from "../studio";
 import { Copy, Plus, Trash } from "./icons";
 
@@ -13,6 +14,7 @@ function Runs({ runs }: { runs: RunRow[] }) {
     <ul className="runs" aria-label="Runs">
       {runs.map((run) => {
         const under = run.status === "running" || run.status === "pending";
+        const usage = run.metadata?.usage_metadata;
         const time = took(new Date(run.updated_at).getTime() - new Date(run.created_at).getTime());
         return (
           <li key={run.run_id} className={run.run_id === shown ? "on" : ""}>
@@ -20,6 +22,7 @@ function Runs({ runs }: { runs: RunRow[] }) {
               <span className={`lamp ${run.status}`} role="img" aria-label={run.status} />
               <span>{clock(run.created_at)}</span>
               <span className="quiet">{under ? run.status : run.status === "success" ? time : `${run.status}, ${time}`}</span>
+              {usage ? <span className="quiet used" data-used="">{used(usage)}</span> : null}
             </button>
             {under ? null : (
               <button className="ghost small reveal" onClick={() => void drop(run.run_id)} aria-label={`Delete the run of ${clock(run.created_at)}`} title="Delete the run"><Trash /></button>

@@ -2,9 +2,10 @@ import { useEffect, useRef } from "react";
 import { lineage, idOf } from "../model/history";
 import type { Step } from "../model/live";
 import { stepsOf } from "../model/live";
-import { took, textOf, tokensOf } from "../model/text";
+import { took, textOf } from "../model/text";
 import type { Json } from "../model/types";
 import { isFields } from "../model/types";
+import { shown, sum } from "../model/usage";
 import type { State } from "../studio";
 import { isBusy, looked, useStudio } from "../studio";
 import { Tree } from "./tree";
@@ -57,7 +58,6 @@ function brief(value: Json): string {
 
 function Entry({ step, texts }: { step: Step; texts: string[] }) {
   const time = step.startedAt !== null && step.endedAt !== null ? took(step.endedAt - step.startedAt) : "";
-  const tokens = tokensOf(step.result);
   return (
     <li className={`step ${step.status}`} style={{ marginInlineStart: step.depth * 18 }} data-step={step.path} data-status={step.status}>
       <p className="step-head">
@@ -65,7 +65,7 @@ function Entry({ step, texts }: { step: Step; texts: string[] }) {
         <strong>{step.name}</strong>
         {step.depth ? <span className="quiet">in {step.path.split(":").slice(0, -1).join(" › ")}</span> : null}
         <span className="grow" />
-        {tokens ? <span className="quiet" data-tokens={tokens}>{tokens.toLocaleString()} tokens</span> : null}
+        {step.usage ? <span className="quiet" data-usage="">{shown(step.usage)}</span> : null}
         <span className="quiet">{step.status === "done" ? time : STATUS[step.status]}</span>
       </p>
       {step.custom.length ? (
@@ -85,6 +85,12 @@ function Entry({ step, texts }: { step: Step; texts: string[] }) {
       ) : null}
     </li>
   );
+}
+
+/** What the steps have used together. Those of subgraphs are in those around them. */
+function Total({ steps }: { steps: Step[] }) {
+  const usage = sum(steps.flatMap((step) => (step.depth === 0 && step.usage ? [step.usage] : [])));
+  return usage ? <p className="quiet" data-total="">In all: {shown(usage)}</p> : null;
 }
 
 export function Steps() {
@@ -109,6 +115,7 @@ export function Steps() {
       <ol>
         {list.map((step) => <Entry key={step.id} step={step} texts={step.messages.map((id) => texts.get(id) ?? "").filter(Boolean)} />)}
       </ol>
+      <Total steps={list} />
       {state.live?.error && !list.some((step) => step.error) ? <p className="wrong" role="alert">{state.live.error}</p> : null}
       <div ref={bottom} />
     </div>
