@@ -7,6 +7,8 @@ import time
 import uuid
 
 import httpx
+from langgraph.pregel.remote import RemoteGraph
+from langgraph.types import Command
 from langgraph_sdk import get_sync_client
 from langgraph_sdk._sync import assistants as a, client as c, cron, runs as r, store as s, stream, threads as t
 
@@ -521,6 +523,21 @@ def the_protocol():
     assert [next(again).id for _ in range(3)] == [p.id for p in heard[2:5]]
 
 
+def the_remote_graph():
+    remote = RemoteGraph("review", url=sys.argv[1])
+    config = {"configurable": {"thread_id": str(uuid.uuid4())}}
+    with remote.stream_events({"text": "a"}, config, version="v3") as run:
+        assert [v for v in run.values][-1] == {"text": "a!", "steps": ["write"]}
+        assert run.interrupted and run.interrupts[0]["value"]["question"] == "Is this right?"
+    with remote.stream_events(Command(resume="yes"), config, version="v3") as run:
+        assert run.output == {"text": "a!", "steps": ["write", "review: yes"]}, run.output
+        assert not run.interrupted
+    config = {"configurable": {"thread_id": str(uuid.uuid4())}}
+    assert "__interrupt__" in list(remote.stream({"text": "b"}, config, stream_mode="updates"))[-1]
+    assert remote.invoke(Command(resume="ok"), config)["steps"] == ["write", "review: ok"]
+    assert remote.get_state(config).values["text"] == "b!"
+
+
 def many_at_once():
     """One creates a thread, the others hear that it exists; runs of one thread wait in line."""
     thread, made = str(uuid.uuid4()), []
@@ -545,7 +562,7 @@ def keep():
     thread = threads.create(metadata={"kept": True})["thread_id"]
     waits = runs.wait(thread, "review", input={"text": "kept"})
     lost = threads.create()["thread_id"]
-    run = runs.create(lost, "walk", input={"to": 20}, stream_resumable=True, stream_mode="updates")
+    run = runs.create(lost, "walk", input={"to": 60}, stream_resumable=True, stream_mode="updates")
     time.sleep(0.5)
     with open(kept, "w") as file:
         json.dump({"thread": thread, "waits": waits, "lost": lost, "run": run["run_id"]}, file)
@@ -558,18 +575,19 @@ def again():
     done = runs.wait(was["thread"], "review", command={"resume": "after"})
     assert done["steps"] == ["write", "review: after"]
     # The run of the killed process goes on where it was, and every event has its id.
-    assert runs.join(was["lost"], was["run"])["seen"] == list(range(1, 21))
+    assert runs.join(was["lost"], was["run"])["seen"] == list(range(1, 61))
     assert runs.get(was["lost"], was["run"])["status"] == "success"
     parts = list(runs.join_stream(was["lost"], was["run"], last_event_id="-1"))
     assert [int(p.id.split("-")[1]) for p in parts] == list(range(len(parts)))
-    assert [p.data["attempt"] for p in parts if p.event == "metadata"] == [1, 2]
-    assert runs.wait(was["lost"], "walk", input={"to": 1})["seen"][-1] == 21
+    attempts = [p.data["attempt"] for p in parts if p.event == "metadata"]
+    assert attempts == [1, 2], attempts
+    assert runs.wait(was["lost"], "walk", input={"to": 1})["seen"][-1] == 61
 
 
 steps = [again] if sys.argv[3:] else [
     the_server, the_assistants, the_threads, the_end_of_threads, the_state, the_streams,
     the_interrupts, the_background, the_stateless, the_waits, the_store, the_crons, the_protocol,
-    many_at_once, keep,
+    the_remote_graph, many_at_once, keep,
 ]
 for step in steps:
     begun = time.monotonic()

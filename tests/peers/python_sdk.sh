@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Drives the server with LangGraph's own Python client: PyPI `langgraph-sdk`, every method of
-# every class. Needs python3 with venv and pip; the client stays in the target folder.
+# Drives the server with LangGraph's own Python clients: PyPI `langgraph-sdk`, every method of
+# every class, and the `RemoteGraph` of `langgraph`. Needs python3 with venv and pip; the client stays in the target folder.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 target="${CARGO_TARGET_DIR:-target}"
 venv="$target/peers/python-sdk-0.4.14"
-if [ ! -x "$venv/bin/python" ] || ! "$venv/bin/python" -c 'import langgraph_sdk' 2>/dev/null; then
+if [ ! -x "$venv/bin/python" ] || ! "$venv/bin/python" -c 'import langgraph.pregel.remote' 2>/dev/null; then
     python3 -m venv "$venv"
-    "$venv/bin/pip" install --quiet --disable-pip-version-check "langgraph-sdk==0.4.14"
+    "$venv/bin/pip" install --quiet --disable-pip-version-check "langgraph-sdk==0.4.14" "langgraph==1.2.24"
 fi
 cargo build --quiet -p langgraph-server --example serve
 

@@ -285,6 +285,29 @@ async fn l2_an_interrupt_is_sent_and_answered() {
 }
 
 #[tokio::test]
+async fn a_run_that_starts_on_a_thread_with_an_open_interrupt_answers_it() {
+    let api = Api::serve(server()).await;
+    let thread = api.thread().await;
+    let start = async |input: Value| {
+        let params = json!({"assistant_id": "asks", "input": input});
+        let started = command(&api, &thread, "run.start", params).await;
+        let run = started["result"]["run_id"].as_str().unwrap();
+        api.get(&format!("/threads/{thread}/runs/{run}/join")).await
+    };
+    start(json!({"notes": ["first"]})).await;
+    // As the `RemoteGraph` of Python resumes.
+    let done = start(json!("second")).await;
+    assert_eq!(done["notes"], json!(["first", "second"]), "{done}");
+    // Now nothing is open: it is an input.
+    let asked = start(json!({"notes": ["third"]})).await;
+    assert_eq!(
+        asked["notes"],
+        json!(["first", "second", "third"]),
+        "{asked}"
+    );
+}
+
+#[tokio::test]
 async fn custom_events_are_read_by_both_clients_and_no_message_is_made_up() {
     let api = Api::serve(server()).await;
     let thread = api.thread().await;

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use crate::error::ApiError;
 use crate::guard::Access;
+use crate::rows::Thread;
 use crate::runs::{RunRequest, accept};
 use crate::threads;
 
@@ -92,10 +93,37 @@ async fn start(app: &Access, thread: &str, params: &Value) -> Result<Value, Refu
         return Err(Refused::new("invalid_argument", "assistant_id is missing"));
     }
     let mut request = params.clone();
+    if !params["input"].is_null() && has_interrupts(app, thread).await {
+        // The `RemoteGraph` of Python resumes so.
+        request["command"] = json!({"resume": request["input"].take()});
+    }
     for (name, value) in streaming() {
         request[name] = value;
     }
     run(app, thread, request).await
+}
+
+/// Returns true if the thread waits for answers.
+async fn has_interrupts(app: &Access, thread: &str) -> bool {
+    let Ok(row) = threads::find(app, thread).await else {
+        return false;
+    };
+    // The row of a run that ends just now still says that the thread is busy.
+    let may = matches!(&*row.status, "busy" | "interrupted");
+    may && open_interrupts(app, &row)
+        .await
+        .is_ok_and(|open| !open.is_empty())
+}
+
+/// Returns the ids of the open interrupts of a thread.
+async fn open_interrupts(app: &Access, row: &Thread) -> Result<Vec<String>, Refused> {
+    let graph = app.graph_of_thread(&row.metadata)?;
+    let graph = graph.ok_or_else(|| Refused::new("no_such_run", "Nothing has run here."))?;
+    let state = graph.state(&row.thread_id, None, false).await;
+    let state = state.map_err(ApiError::from)?.unwrap_or_default();
+    let open = state["interrupts"].as_array().into_iter().flatten();
+    let ids = open.filter_map(|interrupt| interrupt["id"].as_str());
+    Ok(ids.map(str::to_owned).collect())
 }
 
 /// The options of a run whose events are streamed by the protocol.
@@ -111,14 +139,7 @@ fn streaming() -> [(&'static str, Value); 4] {
 /// Answers questions of the thread.
 async fn respond(app: &Access, thread: &str, params: &Value) -> Result<Value, Refused> {
     let row = threads::find(app, thread).await?;
-    let graph = app.graph_of_thread(&row.metadata)?;
-    let graph = graph.ok_or_else(|| Refused::new("no_such_run", "Nothing has run here."))?;
-    let state = graph.state(&row.thread_id, None, false).await;
-    let state = state.map_err(ApiError::from)?.unwrap_or_default();
-    let is_open = |id: &str| {
-        let open = state["interrupts"].as_array();
-        open.is_some_and(|open| open.iter().any(|interrupt| interrupt["id"] == id))
-    };
+    let open = open_interrupts(app, &row).await?;
     let one = [params.clone()];
     let given = params["responses"]
         .as_array()
@@ -126,7 +147,7 @@ async fn respond(app: &Access, thread: &str, params: &Value) -> Result<Value, Re
     let mut answers = json!({});
     for answer in given {
         let id = answer["interrupt_id"].as_str().unwrap_or_default();
-        if !is_open(id) {
+        if !open.iter().any(|open| open == id) {
             let message = format!("Unknown or already-consumed interrupt: {id}");
             return Err(Refused::new("no_such_interrupt", message));
         }
