@@ -115,6 +115,17 @@ async fn a_priority_does_not_hold_up_another_owner() {
 }
 
 #[tokio::test]
+async fn a_concurrency_key_belongs_to_its_owner() {
+    let (ada, ben, order) = users(Limits::default()).await;
+    let keyed = |name: &str, millis| with(job(name, millis), "concurrency_key", "k");
+    ada.post("/runs", keyed("ada", 600_000)).await;
+    assert_eq!(started(&order, 1).await, ["ada"]);
+    ada.post("/runs", keyed("ada, later", 1)).await;
+    ben.post("/runs/wait", keyed("ben", 1)).await;
+    assert_eq!(order.names(), ["ada", "ben"]);
+}
+
+#[tokio::test]
 async fn a_delayed_run_does_not_make_its_thread_busy() {
     let (ada, _, order) = users(Limits::default()).await;
     let thread = ada.thread().await;

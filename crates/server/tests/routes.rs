@@ -636,9 +636,16 @@ async fn a_response_that_waits_is_not_silent() {
     let thread = api.thread().await;
     let path = format!("/threads/{thread}/runs/wait");
     let wait = api.send(Method::POST, &path, body.clone());
-    let stateless = api.send(Method::POST, "/runs/wait", body);
-    let (wait, stateless) = tokio::join!(wait, stateless);
-    for answer in [wait, stateless] {
+    let stateless = api.send(Method::POST, "/runs/wait", body.clone());
+    let other = api.thread().await;
+    let run = api.post(&format!("/threads/{other}/runs"), body).await;
+    let path = format!(
+        "/threads/{other}/runs/{}/join",
+        run["run_id"].as_str().unwrap()
+    );
+    let join = api.send(Method::GET, &path, json!({}));
+    let (wait, stateless, join) = tokio::join!(wait, stateless, join);
+    for answer in [wait, stateless, join] {
         assert_eq!(answer.headers()["content-type"], "application/json");
         assert!(answer.headers().contains_key("location"));
         assert_eq!(answer.text().await.unwrap(), "\n7");
