@@ -28,6 +28,13 @@ const say = async (text) => {
   await page.getByLabel("Message").press("Enter");
 };
 
+const JSON_BODY = { "content-type": "application/json" };
+const post = async (path, body) => {
+  const answer = await fetch(`${server}${path}`, { method: "POST", headers: JSON_BODY, body: JSON.stringify(body) });
+  assert.equal(answer.status, 200, path);
+  return answer.json();
+};
+
 /** Notes every change of the nodes' lights, and how long the answer is each time it grows. */
 const watch = () =>
   page.evaluate(() => {
@@ -188,6 +195,7 @@ await check("a graph with a form for its input: the subgraph lights up, the draf
   await page.getByRole("button", { name: "Close the subgraph research" }).click();
   assert.equal(await page.locator('[data-node="research:search"]').count(), 0);
   await page.getByRole("button", { name: "Open the subgraph research" }).click();
+  await page.locator('[data-node="research:search"]').waitFor();
   await shot("essay");
   await accessible("a form from a schema");
 });
@@ -309,6 +317,59 @@ await check("a node that fails is shown with its error", async () => {
   await form.getByRole("button", { name: "Answer" }).click();
   await until(async () => (await light("review")) === "failed", "review fails");
   assert.ok((await page.locator(".steps").textContent()).includes("the reviewer was not pleased"));
+});
+
+await check("items of a list are added and removed in a form", async () => {
+  await go("review");
+  const steps = page.locator("fieldset.group", { hasText: "steps" });
+  for (const word of ["one", "two"]) {
+    await steps.getByRole("button", { name: "Add" }).click();
+    await steps.locator(".item input, .item textarea").last().fill(word);
+  }
+  await steps.getByRole("button", { name: "Remove steps 1" }).click();
+  await page.getByLabel("text", { exact: true }).fill("a list");
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  await page.getByRole("region", { name: "Question" }).waitFor();
+  const [thread] = await post("/threads/search", { metadata: { graph_id: "review" }, sort_by: "created_at", sort_order: "desc", limit: 1 });
+  assert.deepEqual(thread.values.steps, ["two", "write"]);
+});
+
+await check("threads and items of the store beyond the first page are shown", async () => {
+  const make = async () => {
+    const { thread_id } = await post("/threads", {});
+    await post(`/threads/${thread_id}/runs/wait`, { assistant_id: "count", input: { to: 0 } });
+  };
+  for (let made = 0; made < 62; made += 1) await make();
+  await go("count");
+  const more = page.getByRole("button", { name: /^Show more/ });
+  await more.waitFor();
+  const all = Number(/60 of (\d+)/.exec(await more.textContent())?.[1]);
+  assert.ok(all >= 62, await more.textContent());
+  await more.click();
+  await until(async () => (await page.locator("li.thread").count()) === all, `${all} threads`);
+
+  for (let key = 0; key < 102; key += 1) {
+    const item = { namespace: ["many"], key: `item ${key}`, value: { key } };
+    await fetch(`${server}/store/items`, { method: "PUT", headers: JSON_BODY, body: JSON.stringify(item) });
+  }
+  await page.getByRole("button", { name: "Store" }).click();
+  await page.locator(".pick", { hasText: "many" }).click();
+  await until(async () => (await page.locator(".items .card").count()) === 100, "a page of items");
+  await more.click();
+  await until(async () => (await page.locator(".items .card").count()) === 102, "all items");
+  await page.getByRole("button", { name: "Threads" }).click();
+});
+
+await check("a page over plain HTTP, where browsers make no UUIDs, starts a thread", async () => {
+  const { page: plain, errors: wrong } = await open(chromium, { colorScheme: "light" });
+  await plain.addInitScript(() => delete Crypto.prototype.randomUUID);
+  await plain.goto(`${server}/#/agent`);
+  assert.equal(await plain.evaluate(() => typeof crypto.randomUUID), "undefined");
+  await plain.getByLabel("Message").fill("What is 3 * 5?");
+  await plain.getByLabel("Message").press("Enter");
+  await until(async () => (await plain.locator(".chat").textContent()).includes("3 * 5 = 15"), "the answer");
+  assert.deepEqual(wrong, []);
+  await plain.close();
 });
 
 await check("dark and light, and the list of keys", async () => {
