@@ -231,15 +231,19 @@ impl Client {
         (rate, times)
     }
 
-    /// Returns the memory that `server` needs for each of `streams` that stay open.
-    async fn memory(&self, server: &Process, streams: u32) -> Option<f64> {
-        let before = server.memory()?;
+    /// Returns the memory that the servers need for each of `streams` that stay open.
+    async fn memory(&self, servers: &[Process], streams: u32) -> Option<f64> {
+        let memory = || servers.iter().map(Process::memory).sum::<Option<f64>>();
+        for _ in servers {
+            self.whole().await;
+        }
+        let before = memory()?;
         let open: Vec<_> = stream::iter(0..streams)
             .map(|_| self.open(true))
             .buffer_unordered(OPENING)
             .collect()
             .await;
-        let after = server.memory()?;
+        let after = memory()?;
         drop(open);
         Some((after - before) / f64::from(streams))
     }
@@ -249,23 +253,29 @@ fn ms(time: Duration) -> String {
     format!("{:.1} ms", time.as_secs_f64() * 1e3)
 }
 
+fn at(times: &[Duration], percent: usize) -> String {
+    ms(times[(times.len() - 1) * percent / 100])
+}
+
+fn shown(memory: Option<f64>, streams: u32) -> String {
+    match memory {
+        // One stream is less than what else the process does meanwhile.
+        Some(bytes) if streams > 1 => format!("{:.1} KiB", bytes / 1024.0),
+        _ => "–".to_owned(),
+    }
+}
+
 async fn measure(name: &str, role: &str, material: &str) {
     for streams in STREAMS {
         // A process for each, so that memory that is free again is not counted as free.
         let server = Process::start(role, material);
-        let client = Client::new(&server);
-        client.whole().await;
-        let memory = client.memory(&server, streams).await;
+        let memory = Client::new(&server);
+        let memory = memory.memory(std::slice::from_ref(&server), streams).await;
         drop(server);
         let server = Process::start(role, material);
         let client = Client::new(&server);
         let (rate, times) = client.rate(streams).await;
-        let at = |percent: usize| ms(times[(times.len() - 1) * percent / 100]);
-        let memory = match memory {
-            // One stream is less than what else the process does meanwhile.
-            Some(bytes) if streams > 1 => format!("{:.1} KiB", bytes / 1024.0),
-            _ => "–".to_owned(),
-        };
+        let (at, memory) = (|percent| at(&times, percent), shown(memory, streams));
         println!(
             "| {name} | {streams} | {rate:.0} | {} | {} | {memory} |",
             at(50),
@@ -288,24 +298,32 @@ async fn table() {
     measure("bare axum", "bare", &frames).await;
     measure("in memory", "ours", "").await;
     let folder = tempfile::tempdir().unwrap();
-    measure("in a SQLite file", "file", folder.path().to_str().unwrap()).await;
+    let file = format!("{}/threads", folder.path().display());
+    measure("in a SQLite file", "file", &file).await;
 }
 
-/// Measures that many processes that share their threads.
+/// Measures that many processes that share their threads. Each measurement has a `place` of its own, so that
+/// none of them takes up the runs of another.
 #[cfg(feature = "postgres")]
-async fn share(name: &str, role: &str, material: &str, processes: usize) {
+async fn share(name: &str, role: &str, place: impl Fn(String) -> String, processes: usize) {
+    let start = |place: &str| -> Vec<Process> {
+        let start = |_| Process::start(role, place);
+        (0..processes).map(start).collect()
+    };
     for clients in CLIENTS {
-        let start = |_| Process::start(role, material);
-        let servers: Vec<Process> = (0..processes).map(start).collect();
+        let servers = start(&place(format!("memory_{processes}_{clients}")));
+        let memory = Client::of(&servers).memory(&servers, clients).await;
+        drop(servers);
+        let servers = start(&place(format!("rate_{processes}_{clients}")));
         let client = Client::of(&servers);
         // Each process has its connections.
         for _ in 0..processes {
             client.whole().await;
         }
         let (rate, times) = client.rate(clients).await;
-        let at = |percent: usize| ms(times[(times.len() - 1) * percent / 100]);
+        let (at, memory) = (|percent| at(&times, percent), shown(memory, clients));
         println!(
-            "| {name} | {processes} | {clients} | {rate:.0} | {} | {} |",
+            "| {name} | {processes} | {clients} | {rate:.0} | {} | {} | {memory} |",
             at(50),
             at(99)
         );
@@ -315,12 +333,16 @@ async fn share(name: &str, role: &str, material: &str, processes: usize) {
 #[cfg(feature = "postgres")]
 async fn processes() {
     let database = std::env::var("DATABASE_URL").expect("`DATABASE_URL` names a PostgreSQL");
-    println!("| storage | processes | clients | runs per second | first event, median | 99 % |");
-    println!("|---|--:|--:|--:|--:|--:|");
+    println!(
+        "| storage | processes | clients | runs per second | first event, median | 99 % | memory of an open stream |"
+    );
+    println!("|---|--:|--:|--:|--:|--:|--:|");
     let folder = tempfile::tempdir().unwrap();
-    share("a SQLite file", "file", folder.path().to_str().unwrap(), 1).await;
+    let file = |name| format!("{}/{name}", folder.path().display());
+    share("a SQLite file", "file", file, 1).await;
     for processes in [1, 2, 4] {
-        share("PostgreSQL", "postgres", &database, processes).await;
+        let schema = |name| format!("{database} {name}");
+        share("PostgreSQL", "postgres", schema, processes).await;
     }
 }
 
@@ -337,7 +359,7 @@ async fn main() {
         Ok("ours") => ours(Server::new()).await,
         Ok("file") => {
             // One of its own, so that no process takes up the runs of the one before.
-            let file = format!("{material}/{}.db", std::process::id());
+            let file = format!("{material}-{}.db", std::process::id());
             ours(Server::new().file(file)).await;
         }
         Ok("bare") => {
@@ -346,8 +368,10 @@ async fn main() {
         }
         #[cfg(feature = "postgres")]
         Ok("postgres") => {
-            let options = langgraph_postgres::Options::default().max_connections(16);
-            let database = langgraph_postgres::Database::connect_with(&material, options);
+            let (address, schema) = material.split_once(' ').expect("a database and a schema");
+            let options = langgraph_postgres::Options::default();
+            let options = options.max_connections(16).schema(schema);
+            let database = langgraph_postgres::Database::connect_with(address, options);
             ours(Server::new().postgres(database.await.unwrap())).await;
         }
         _ if std::env::args().any(|argument| argument == "processes") => processes().await,

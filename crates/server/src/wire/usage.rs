@@ -15,11 +15,11 @@ const REMEMBERED: [&str; 2] = ["model_name", "model_provider"];
 
 /// What is known of messages, by their ids.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Usages(BTreeMap<String, Answer>);
+pub(crate) struct Usages(BTreeMap<String, MessageUsage>);
 
 /// What is known of a message: its `usage_metadata`, and a part of its `response_metadata`.
 #[derive(Clone, Debug, Default, PartialEq)]
-struct Answer {
+struct MessageUsage {
     usage: Value,
     response: Map<String, Value>,
 }
@@ -29,7 +29,7 @@ impl Usages {
     pub(crate) fn set(&mut self, message: &str, usage: Value, model: &ResponseMetadata) {
         let response = model_to_wire(model);
         self.0
-            .insert(message.to_owned(), Answer { usage, response });
+            .insert(message.to_owned(), MessageUsage { usage, response });
     }
 
     /// Remembers what the messages in a value say.
@@ -47,7 +47,7 @@ impl Usages {
                             let value = response?.get(key)?;
                             Some((key.to_owned(), value.clone()))
                         });
-                        let answer = Answer {
+                        let answer = MessageUsage {
                             usage: usage.clone(),
                             response: known.collect(),
                         };
