@@ -60,9 +60,11 @@ impl Uses {
         if *self == Self::default() {
             return TokenStream::new();
         }
-        let names = |fields: Option<&Vec<String>>| match fields {
-            Some(fields) => quote!(::core::option::Option::Some(&[#(#fields),*])),
-            None => quote!(::core::option::Option::None),
+        let names = |fields: Option<&Vec<String>>| {
+            fields.map_or_else(
+                || quote!(::core::option::Option::None),
+                |fields| quote!(::core::option::Option::Some(&[#(#fields),*])),
+            )
         };
         let (reads, writes) = (names(self.reads.as_ref()), names(self.writes.as_ref()));
         quote! {
@@ -76,12 +78,15 @@ impl Uses {
         if *self == Self::default() {
             return TokenStream::new();
         }
-        let types = |fields: Option<&Vec<String>>| match fields {
-            Some(fields) => fields::list(fields.iter().map(|field| {
-                let hash = fields::hash(field);
-                quote!(#root::__private::Name<#hash>)
-            })),
-            None => quote!(#root::__private::UnknownFields),
+        let named = |field: &String| {
+            let hash = fields::hash(field);
+            quote!(#root::__private::Name<#hash>)
+        };
+        let types = |fields: Option<&Vec<String>>| {
+            fields.map_or_else(
+                || quote!(#root::__private::UnknownFields),
+                |fields| fields::list(fields.iter().map(named)),
+            )
         };
         let (reads, writes) = (types(self.reads.as_ref()), types(self.writes.as_ref()));
         quote! {

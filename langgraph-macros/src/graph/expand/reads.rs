@@ -65,12 +65,12 @@ impl Printer<'_> {
             return TokenStream::new();
         }
         let (private, graph) = (private_at(Span::mixed_site()), graph());
-        let names = |fields: Option<&Vec<Ident>>| match fields {
-            Some(fields) => {
-                let names = fields.iter().map(|field| field.unraw().to_string());
-                quote!(::core::option::Option::Some(&[#(#names),*]))
-            }
-            None => quote!(::core::option::Option::None),
+        let names = |fields: Option<&Vec<Ident>>| {
+            let Some(fields) = fields else {
+                return quote!(::core::option::Option::None);
+            };
+            let names = fields.iter().map(|field| field.unraw().to_string());
+            quote!(::core::option::Option::Some(&[#(#names),*]))
         };
         let (given, wanted) = (names(input.as_ref()), names(output.as_ref()));
         let state = Ident::new("state", Span::mixed_site());
