@@ -5,6 +5,8 @@
 //! with the union of the input's row and those of the nodes that can run before. If one of them is
 //! unknown, [`Reading`] has no `unwritten` of its own, and that of [`UnknownReads`] finds nothing.
 
+#![allow(clippy::type_complexity, clippy::unused_self)] // it computes with types, and calls find them
+
 use std::marker::PhantomData;
 
 use super::writes::{Added, Found, No, Nothing, Or, PlainField, Row};
