@@ -110,6 +110,7 @@ mod tests {
     use crate::node::attr::NodeOptions;
     use crate::node::signature;
 
+    #[allow(clippy::needless_pass_by_value)] // as `parse_quote!` gives it
     fn reads(function: ItemFn) -> Option<Vec<String>> {
         let options = NodeOptions::default();
         let node = signature::read(&function, &options, &mut Errors::new());

@@ -207,6 +207,7 @@ mod tests {
 
     use super::written;
 
+    #[allow(clippy::needless_pass_by_value)] // as `parse_quote!` gives it
     fn writes(output: Type, body: &str) -> Option<Vec<String>> {
         let block = syn::parse_str(&format!("{{ {body} }}"));
         written(
