@@ -133,18 +133,18 @@ impl Killed {
     }
 
     pub(crate) fn figures(&self, kills: &str) -> String {
-        let mut figures = format!(
-            "{} {kills} under {} threads ({:?}, {} outside a run, {} effects came again unacknowledged",
+        let unsynced = match self.unsynced {
+            0 => String::new(),
+            changes => format!(", {changes} changes not synced"),
+        };
+        format!(
+            "{} {kills} under {} threads ({:?}, {} outside a run, {} effects came again unacknowledged{unsynced})",
             self.all(),
             self.threads,
             self.by_phase,
             self.outside,
             self.repeated
-        );
-        if self.unsynced > 0 {
-            figures += &format!(", {} changes not synced", self.unsynced);
-        }
-        figures + ")"
+        )
     }
 }
 
@@ -285,10 +285,8 @@ pub(crate) fn thread(
         let before = disk.map(|disk| {
             // Half of them in the midst of a commit, where no phase begins.
             let in_commit = kills < KILLS_OF_A_THREAD && random.bool();
-            disk.under(
-                &mut process,
-                in_commit.then(|| random.u32(1..120)).unwrap_or(0),
-            );
+            let records = if in_commit { random.u32(1..120) } else { 0 };
+            disk.under(&mut process, records);
             disk.all()
         });
         let mut process = process

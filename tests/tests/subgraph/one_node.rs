@@ -23,14 +23,13 @@ fn act(case: &str, tries: &AtomicU32, state: &Inner, cx: &Context) -> Answer {
         .log(vec![format!("{case} {}", state.once)])
         .step(cx.step());
     match case {
-        "updates" => Ok((update, Next::Continue)),
+        "tries again" if tries.fetch_add(1, Ordering::SeqCst) == 0 => Err(NodeError::msg("once")),
+        "updates" | "tries again" => Ok((update, Next::Continue)),
         "keeps" => Ok((update.once("mine".to_owned()), Next::Continue)),
         "ends" => Ok((update, Next::End)),
         "goes nowhere" => Ok((update, Next::node("nowhere"))),
         "fails" => Err(NodeError::msg("it broke")),
         "panics" => panic!("it panicked"),
-        "tries again" if tries.fetch_add(1, Ordering::SeqCst) == 0 => Err(NodeError::msg("once")),
-        "tries again" => Ok((update, Next::Continue)),
         _ => {
             let sure: bool = cx.interrupt("sure", &case)?;
             Ok((update.once(sure.to_string()), Next::Continue))
