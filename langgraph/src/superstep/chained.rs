@@ -13,3 +13,13 @@ pub(super) enum Chained<S: State> {
     /// Between two supersteps.
     Between,
 }
+
+/// What the tasks of a superstep have run.
+pub(super) enum Ran {
+    /// Themselves: their writes follow.
+    Tasks,
+    /// A chain, up to a task whose writes are merged.
+    Merged,
+    /// A chain, up to the end of a superstep.
+    Supersteps,
+}

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::breakpoints::RunBreakpoints;
 use super::budget::{Budget, check_cancelled};
-use super::chained::Chained;
+use super::chained::{Chained, Ran};
 use super::commit::{Commit, Merged};
 use super::end::{End, Stop};
 use super::frontier::Frontier;
@@ -127,10 +127,14 @@ impl<S: State> Engine<S> {
             let tasks = &self.frontier.tasks;
             O::hold(self.observer.emit_begun(&self.position, tasks)).await;
         }
-        if !self.run_tasks::<O>().await? {
-            return Ok(());
-        }
-        let merged = self.commit(Writer::from)?;
+        let merged = match self.run_tasks::<O>().await? {
+            Ran::Supersteps => return Ok(()),
+            Ran::Merged => Merged {
+                wrote: true,
+                waits: false,
+            },
+            Ran::Tasks => self.commit(Writer::from)?,
+        };
         if merged.waits {
             return Err(Box::pin(self.pause(merged)).await);
         }
@@ -158,14 +162,17 @@ impl<S: State> Engine<S> {
         Ok(())
     }
 
-    /// Runs the tasks. Returns false if the superstep has ended already, as those of a chain.
-    async fn run_tasks<O: Observing>(&mut self) -> Result<bool, Stop> {
+    /// Runs the tasks.
+    async fn run_tasks<O: Observing>(&mut self) -> Result<Ran, Stop> {
         self.results.clear();
         let mut only_ended = false;
         if self.is_chain() && !(O::OBSERVES && Span::is_watched()) {
             let result = match self.run_chain::<O>().await? {
-                Chained::Between => return Ok(false),
-                Chained::Merged(routes) => Finished::merged(routes).into(),
+                Chained::Between => return Ok(Ran::Supersteps),
+                Chained::Merged(routes) => {
+                    self.results.push(Finished::merged(routes).into());
+                    return Ok(Ran::Merged);
+                }
                 Chained::Ended(result) => {
                     only_ended = true;
                     result
@@ -187,7 +194,7 @@ impl<S: State> Engine<S> {
         if O::OBSERVES && only_ended && !self.hold_finished() {
             Box::pin(self.only_task_ended()).await?;
         }
-        Ok(true)
+        Ok(Ran::Tasks)
     }
 
     /// Begins the tasks for the readers of events; returns true if there is something to emit.
