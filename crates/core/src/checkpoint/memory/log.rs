@@ -65,11 +65,7 @@ impl Log {
         if let Some(owner) = batch.owner.take() {
             self.owner = Some(owner);
         }
-        // A checkpoint is stored as it is created: the clock is read once.
-        self.updated_at = match batch.checkpoints.last() {
-            Some(newest) => newest.created_at,
-            None => crate::environment::now(),
-        };
+        self.updated_at = crate::environment::now();
         self.wake_at = batch.wake_at;
         // Records are large: they are not moved, but emptied in their place.
         for checkpoint in &mut batch.checkpoints {
