@@ -38,6 +38,10 @@ link_statically() {
 pub fn one() -> rusqlite::Result<i64> {
     rusqlite::Connection::open_in_memory()?.query_row("SELECT 1", [], |row| row.get(0))
 }
+
+/// Keeps the function in every program.
+#[used]
+static ONE: fn() -> rusqlite::Result<i64> = one;
 END
     printed "$(cargo langgraph draw 2>&1)" 'linked into one file'
     printed "$(cargo langgraph draw)" __start__
