@@ -121,14 +121,15 @@ def page():
 
 
 def comparable(text):
-    """Returns the page without its times, and without the numbers of the programs that change."""
+    """Returns the page without its times, and without the numbers and days of the programs that change."""
     text = re.sub(r"(\| \d+) \| \d+ \|", r"\1 |", text)
     head, *sections = re.split(r"(?m)^(?=## )", text)
     kept = [head]
     for part in sections:
         name = part.split("\n")[0][3:]
         # Which files a search finds first is not the matter either.
-        kept.append(re.sub(r'"files":\[.*|\d+', "0", part) if name in CHANGING else part)
+        changing = r'"files":\[.*|\d+|\w+day'
+        kept.append(re.sub(changing, "0", part) if name in CHANGING else part)
     return "".join(kept)
 
 
