@@ -6,6 +6,7 @@ mod builder;
 mod compiled;
 mod configured_node;
 pub(crate) mod copies;
+mod declared_fields;
 mod defaults;
 mod described_state;
 mod drawing;
