@@ -9,11 +9,10 @@ use crate::node::{Context, NodeId, catch};
 use crate::state::State;
 use crate::task::without_interrupt;
 
-/// A call of a graph whose only node is a function without policies, in a run that nothing observes. The caller, who
-/// knows the function, calls it with values of its own types: neither becomes a field of a state.
+/// A call of a graph whose only node is a function without policies, in a run that nothing observes.
 ///
-/// A task of the functional form takes 1,178 instructions so, and 2,980 as a call of its graph:
-/// `crates/functional/benches/check.sh` counts them.
+/// A task of the functional form knows the function, and calls it with its own types: arguments and result need
+/// not become fields of a state. `crates/functional/benches/check.sh` counts what this saves.
 #[derive(Debug)]
 #[must_use = "a call does nothing until it begins"]
 pub struct FunctionCall<'a, S: State> {

@@ -48,9 +48,9 @@ impl<S: State> Thread<S> {
         self.begin("proceed", RunInput::Resume(Ok(Vec::new())))
     }
 
-    /// Continues a run that was cut off, for what runs graphs on behalf of others and may die after the run has
-    /// stored its end, and before its own record of it: a server, a queue. As [`proceed`](Self::proceed), except that
-    /// the run passes no breakpoint at which it had paused: it pauses there again.
+    /// Continues a run whose process may have died: for a server, or a queue, that does not know how far the run had
+    /// come. As [`proceed`](Self::proceed), but a run that has paused at a breakpoint pauses there again instead of
+    /// passing it.
     ///
     /// # Examples
     ///
