@@ -13,7 +13,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 if (($# == 0)); then
-    set -- cargo test --workspace --features langgraph-postgres/rustls
+    set -- cargo test --workspace
 fi
 
 fail() {

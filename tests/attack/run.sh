@@ -26,7 +26,7 @@ for word in "$@"; do
     fi
 done
 # A sum that overflows is a finding, also where the program is optimized.
-CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS=true cargo build --quiet -p langgraph-attack $profile
+CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS=true cargo build --quiet -p langgraph-features -p langgraph-attack $profile
 program=${CARGO_TARGET_DIR:-target}/$folder/langgraph-attack
 
 # Writes down what processes do to files, so that the loss of power can be played.

@@ -10,7 +10,7 @@ if [ ! -x "$venv/bin/python" ] || ! "$venv/bin/python" -c 'import a2a, uvicorn' 
     python3 -m venv "$venv"
     "$venv/bin/pip" install --quiet --disable-pip-version-check "a2a-sdk[http-server]==1.3.0" "uvicorn<1"
 fi
-cargo build --quiet -p langgraph-a2a --examples
+cargo build --quiet -p langgraph-features -p langgraph-a2a --examples
 
 work=$(mktemp -d)
 pids=()

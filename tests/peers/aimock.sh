@@ -13,6 +13,6 @@ if [ ! -f "$server" ]; then
     mkdir -p "$peer"
     npm install --prefix "$peer" --no-audit --no-fund --silent "@copilotkit/aimock@1.43.0"
 fi
-cargo build --quiet -p langgraph-genai --example resilient
-cargo build --quiet -p langgraph-examples --features models --example agent
+cargo build --quiet -p langgraph-features -p langgraph-genai --example resilient
+cargo build --quiet -p langgraph-features -p langgraph-examples --example agent
 timeout 120 python3 tests/peers/aimock.py "$server" "$target/debug/examples"

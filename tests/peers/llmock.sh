@@ -11,6 +11,6 @@ if ! "$venv/bin/python" -c 'import llmock' 2>/dev/null; then
     python3 -m venv "$venv"
     "$venv/bin/pip" install --quiet --disable-pip-version-check "llmock==0.2.2"
 fi
-cargo build --quiet -p langgraph-genai --example resilient
-cargo build --quiet -p langgraph-examples --features models --example agent
+cargo build --quiet -p langgraph-features -p langgraph-genai --example resilient
+cargo build --quiet -p langgraph-features -p langgraph-examples --example agent
 timeout 120 "$venv/bin/python" tests/peers/llmock.py "$venv/bin/llmock" "$target/debug/examples"

@@ -17,7 +17,7 @@ if [ ! -x "$node/node_modules/.bin/mcp-server-everything" ]; then
     mkdir -p "$node"
     npm install --prefix "$node" --no-audit --no-fund --silent "@modelcontextprotocol/server-everything@2026.8.31"
 fi
-cargo build --quiet -p langgraph-mcp --examples
+cargo build --quiet -p langgraph-features -p langgraph-mcp --examples
 unset OPENAI_API_KEY OPENAI_BASE_URL ANTHROPIC_API_KEY ANTHROPIC_BASE_URL GEMINI_API_KEY GOOGLE_GEMINI_BASE_URL OLLAMA_HOST MODEL
 
 echo "== the official client drives our server"
@@ -25,7 +25,7 @@ timeout 120 "$venv/bin/python" tests/peers/mcp_client.py "$target/debug/examples
 
 echo "== our client drives the reference server"
 MCP_EVERYTHING="$(realpath "$node/node_modules/.bin/mcp-server-everything")" \
-    timeout 300 cargo test --quiet -p langgraph-mcp --test everything -- --ignored
+    timeout 300 cargo test --quiet -p langgraph-features -p langgraph-mcp --test everything -- --ignored
 
 echo "== a model reads the schemas of a server that it does not know"
 ask() {

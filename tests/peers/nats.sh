@@ -27,12 +27,12 @@ if [ -n "$long" ]; then
     spread="$target/release/examples/spread"
     items=20000
 else
-    cargo build --quiet -p langgraph-nats --example spread
+    cargo build --quiet -p langgraph-features -p langgraph-nats --example spread
     spread="$target/debug/examples/spread"
     items=2000
 fi
 
-cargo build --quiet -p langgraph-tests --features nats --bin parity
+cargo build --quiet -p langgraph-features -p langgraph-tests --bin parity
 
 work=$(mktemp -d)
 children=()
@@ -129,7 +129,7 @@ cat "$work/map.out"
 stop_all
 
 echo '== an entrypoint of 1000 tasks, on four workers that are killed again and again'
-cargo build --quiet -p langgraph-nats --example functions
+cargo build --quiet -p langgraph-features -p langgraph-nats --example functions
 functions="$target/debug/examples/functions"
 for slot in 0 1 2 3; do start "$slot" 4 "$functions"; done
 timeout 300 "$functions" run 1000 >"$work/map.out" 2>"$work/map.log" &

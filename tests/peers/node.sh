@@ -51,7 +51,7 @@ trap finish EXIT
 # Starts the demo server on `$port`, with its threads in `$work`.
 start_server() {
     unset OPENAI_API_KEY OPENAI_BASE_URL ANTHROPIC_API_KEY ANTHROPIC_BASE_URL GEMINI_API_KEY GOOGLE_GEMINI_BASE_URL OLLAMA_HOST
-    (cd "$root" && cargo build --quiet -p langgraph-server --example serve)
+    (cd "$root" && cargo build --quiet -p langgraph-features -p langgraph-server --example serve)
     port="${port:-$(free_port)}"
     # The folder that the demo's tools search.
     cd "$root"

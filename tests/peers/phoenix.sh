@@ -13,7 +13,7 @@ if [ ! -f "$venv/complete" ]; then
     "$venv/bin/pip" install --quiet --disable-pip-version-check --retries 10 "arize-phoenix==20.26.1"
     touch "$venv/complete"
 fi
-cargo build --quiet -p langgraph-traces-example
+cargo build --quiet -p langgraph-features -p langgraph-traces-example
 
 work=$(mktemp -d)
 server=""

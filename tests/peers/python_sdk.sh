@@ -10,7 +10,7 @@ if [ ! -x "$venv/bin/python" ] || ! "$venv/bin/python" -c 'import langgraph.preg
     python3 -m venv "$venv"
     "$venv/bin/pip" install --quiet --disable-pip-version-check "langgraph-sdk==0.4.14" "langgraph==1.2.24"
 fi
-cargo build --quiet -p langgraph-server --example serve
+cargo build --quiet -p langgraph-features -p langgraph-server --example serve
 
 work=$(mktemp -d)
 server=""

@@ -14,6 +14,6 @@ if [ "${1:-}" = "--long" ]; then
     cargo run --quiet --release -p langgraph-relay --example load -- 20000
 else
     echo '== load, for a moment'
-    cargo build --quiet -p langgraph-relay --example load
+    cargo build --quiet -p langgraph-features -p langgraph-relay --example load
     timeout 120 "${CARGO_TARGET_DIR:-target}/debug/examples/load" 500
 fi

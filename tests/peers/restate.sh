@@ -27,8 +27,8 @@ if [ ! -x "$server" ]; then
     npm install --silent --no-audit --no-fund --ignore-scripts --prefix "$home" "@restatedev/restate-server@$version"
 fi
 if [ "${1:-}" != "--latency" ]; then
-    cargo build --quiet -p langgraph-restate --example orders
-    cargo build --quiet -p langgraph-tests --features restate --bin parity
+    cargo build --quiet -p langgraph-features -p langgraph-restate --example orders
+    cargo build --quiet -p langgraph-features -p langgraph-tests --bin parity
 fi
 if [ -n "${1:-}" ]; then cargo build --quiet --release -p langgraph-restate --example orders; fi
 

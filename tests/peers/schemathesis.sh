@@ -11,7 +11,7 @@ if ! "$venv/bin/python" -c 'import schemathesis' 2>/dev/null; then
     python3 -m venv "$venv"
     "$venv/bin/pip" install --quiet --disable-pip-version-check "schemathesis==4.32.5"
 fi
-cargo build --quiet -p langgraph-server --example serve
+cargo build --quiet -p langgraph-features -p langgraph-server --example serve
 venv=$(realpath "$venv")
 
 work=$(mktemp -d)

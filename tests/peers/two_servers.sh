@@ -8,9 +8,7 @@
 # this script calls, finds it). RUNS says how many runs; 200 unless set.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-features=(--features postgres)
 if [ "${1:-}" = --sqlite ] || [ "${1:-}" = --power ]; then
-    features=()
     unset DATABASE_URL
 elif [ -z "${DATABASE_URL:-}" ]; then
     exec tests/servers.sh "$0" "$@"
@@ -22,9 +20,9 @@ if [ ! -x "$venv/bin/python" ] || ! "$venv/bin/python" -c 'import langgraph_sdk'
     python3 -m venv "$venv"
     "$venv/bin/pip" install --quiet --disable-pip-version-check "langgraph-sdk==0.4.14"
 fi
-cargo build --quiet -p langgraph-server "${features[@]}" --example serve
+cargo build --quiet -p langgraph-features -p langgraph-server --example serve
 if [ "${1:-}" = --power ]; then
-    cargo build --quiet -p langgraph-attack
+    cargo build --quiet -p langgraph-features -p langgraph-attack
     export ATTACK_POWER=$target/debug/langgraph-attack
     export ATTACK_DISK_LIBRARY=$target/debug/libattack_disk.so
     tests/attack/disk.sh "$ATTACK_DISK_LIBRARY"

@@ -17,7 +17,10 @@ use tokio::net::TcpListener;
 
 /// The recorded streams of runs: of each, its number and its text.
 fn recorded() -> Vec<(String, String)> {
-    let folder = format!("{}/../server/tests/recorded", env!("CARGO_MANIFEST_DIR"));
+    let folder = format!(
+        "{}/../server/tests/server/recorded",
+        env!("CARGO_MANIFEST_DIR")
+    );
     let mut streams = Vec::new();
     for file in ["python_sdk", "js_sdk", "raw_1", "raw_2"] {
         let text = std::fs::read_to_string(format!("{folder}/{file}.jsonl")).unwrap();

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)] // as in all tests
 
+#[path = "server/support/mod.rs"]
 mod support;
 
 use langgraph::prelude::*;

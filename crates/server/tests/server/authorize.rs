@@ -1,0 +1,134 @@
+//! What the users of one owner may do, action by action.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)] // in what the tests share
+
+use crate::support::Api;
+use langgraph::State;
+use langgraph::graph::StateGraph;
+use langgraph_server::{Action, Authorize, BearerTokens, Filter, Refusal, Resource, Server, User};
+use reqwest::Method;
+use serde_json::{Value, json};
+
+#[derive(State, Clone, Debug, Default)]
+struct Notes {
+    #[reducer(append)]
+    notes: Vec<String>,
+}
+
+/// Members see what they have made; readers read all of it; nobody but an admin writes to `rules`.
+struct Roles;
+
+#[langgraph::async_trait]
+impl Authorize for Roles {
+    async fn authorize(&self, action: Action<'_>) -> Result<Filter, Refusal> {
+        let user = action.user();
+        if user.has_role("admin") {
+            return Ok(Filter::all());
+        }
+        match (action.resource(), action.name()) {
+            (Resource::Store, "put") if action.value()["namespace"][0] == "rules" => {
+                Err(Refusal::Forbidden)
+            }
+            (Resource::Store, _) | (Resource::Assistants, "read" | "search") => Ok(Filter::all()),
+            (_, "read" | "search") if user.has_role("reader") => Ok(Filter::all()),
+            _ if user.has_role("reader") => Err(Refusal::Forbidden),
+            _ => Ok(Filter::all().is("made_by", user.identity())),
+        }
+    }
+}
+
+async fn team() -> [Api; 4] {
+    let mut graph = StateGraph::<Notes>::new();
+    let note = |_: &Notes| NotesUpdate::default().notes(vec!["noted".to_owned()]);
+    graph.add_node("note", note).add_sequence(&["note"]);
+    let user = |name: &str, role: &str| {
+        let details = json!({"roles": [role]});
+        User::new(name).owner("team").details(details)
+    };
+    let tokens = BearerTokens::new()
+        .token("ada", user("ada", "member"))
+        .token("ben", user("ben", "member"))
+        .token("rea", user("rea", "reader"))
+        .token("amy", user("amy", "admin"));
+    let server = Server::new().graph("notes", graph.compile().unwrap());
+    let api = Api::serve(server.authenticate(tokens).authorize(Roles)).await;
+    ["ada", "ben", "rea", "amy"].map(|token| api.with_token(token))
+}
+
+async fn status(api: &Api, method: Method, path: &str, body: Value) -> u16 {
+    api.call(method, path, body).await.0.as_u16()
+}
+
+#[tokio::test]
+async fn members_of_a_team_see_what_the_filter_shows() {
+    let [ada, ben, rea, amy] = team().await;
+    let thread = ada.thread().await;
+    let path = format!("/threads/{thread}");
+    let body = json!({"assistant_id": "notes", "input": {}});
+    ada.post(&format!("{path}/runs/wait"), body.clone()).await;
+    let row = ada.get(&path).await;
+    assert_eq!(row["metadata"]["made_by"], "ada", "{row}");
+
+    for suffix in ["", "/state", "/history", "/runs"] {
+        let path = format!("{path}{suffix}");
+        for (api, expected) in [(&ada, 200), (&ben, 404), (&rea, 200), (&amy, 200)] {
+            let found = status(api, Method::GET, &path, json!({})).await;
+            assert_eq!(found, expected, "{path}");
+        }
+    }
+    for (api, expected) in [(&ada, 1), (&ben, 0), (&rea, 1), (&amy, 1)] {
+        let found = api.post("/threads/search", json!({})).await;
+        assert_eq!(found.as_array().unwrap().len(), expected);
+        assert_eq!(api.post("/threads/count", json!({})).await, expected);
+    }
+    let run = format!("{path}/runs/wait");
+    for (api, expected) in [(&ben, 404), (&rea, 403), (&amy, 200), (&ada, 200)] {
+        assert_eq!(
+            status(api, Method::POST, &run, body.clone()).await,
+            expected
+        );
+    }
+    let change = json!({"metadata": {"made_by": "ben"}});
+    for (api, expected) in [(&ada, 403), (&ben, 404), (&rea, 403)] {
+        let found = status(api, Method::PATCH, &path, change.clone()).await;
+        assert_eq!(found, expected);
+    }
+    for (api, expected) in [(&ben, 404), (&rea, 403), (&ada, 204)] {
+        let found = status(api, Method::DELETE, &path, json!({})).await;
+        assert_eq!(found, expected);
+    }
+    // A run without a thread, and one that creates it.
+    assert_eq!(
+        status(&ben, Method::POST, "/runs/wait", body.clone()).await,
+        200
+    );
+    assert_eq!(status(&rea, Method::POST, "/runs/wait", body).await, 403);
+}
+
+#[tokio::test]
+async fn assistants_crons_and_the_store_are_asked_about() {
+    let [ada, ben, rea, amy] = team().await;
+    let made = ada.post("/assistants", json!({"graph_id": "notes"})).await;
+    assert_eq!(made["metadata"]["made_by"], "ada");
+    let path = format!("/assistants/{}", made["assistant_id"].as_str().unwrap());
+    let name = json!({"name": "mine"});
+    for (api, expected) in [(&ben, 404), (&rea, 403), (&ada, 200), (&amy, 200)] {
+        let found = status(api, Method::PATCH, &path, name.clone()).await;
+        assert_eq!(found, expected);
+    }
+    let cron = json!({"assistant_id": "notes", "schedule": "0 0 1 1 *", "input": {}});
+    let cron = ada.post("/runs/crons", cron).await;
+    let path = format!("/runs/crons/{}", cron["cron_id"].as_str().unwrap());
+    for (api, expected) in [(&ben, 404), (&rea, 200), (&ada, 200)] {
+        assert_eq!(status(api, Method::GET, &path, json!({})).await, expected);
+    }
+    for (api, expected) in [(&ben, 0), (&ada, 1)] {
+        let found = api.post("/runs/crons/count", json!({})).await;
+        assert_eq!(found, expected);
+    }
+    for (namespace, expected) in [("rules", 403), ("notes", 204)] {
+        let item = json!({"namespace": [namespace], "key": "k", "value": {}});
+        let found = status(&ada, Method::PUT, "/store/items", item).await;
+        assert_eq!(found, expected);
+    }
+}

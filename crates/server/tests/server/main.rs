@@ -1,0 +1,30 @@
+//! The server, by what its clients see. Tests that count the memory of their process are beside this folder.
+
+mod support;
+
+mod approvals;
+mod authorize;
+mod breakpoints;
+mod clock;
+mod draining;
+mod functional;
+mod guard;
+mod leases;
+mod messages;
+mod operations;
+mod outage;
+mod owners;
+mod protocol;
+mod queueing;
+mod recorded;
+mod retention;
+mod rollback;
+mod routes;
+mod slow_clients;
+mod spending;
+mod state;
+mod stored;
+mod stored_contexts;
+mod studio;
+mod tasks;
+mod webhooks;

@@ -1,0 +1,114 @@
+//! The ids of tasks: one for each task, everywhere.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)] // in what the tests share
+
+use std::collections::BTreeSet;
+
+use crate::support::Api;
+use langgraph::error::NodeError;
+use langgraph::graph::StateGraph;
+use langgraph::message::MessageChunk;
+use langgraph::node::Context;
+use langgraph::{State, graph, node};
+use langgraph_server::Server;
+use serde_json::{Value, json};
+
+#[derive(State, Clone, Debug, Default)]
+struct Work {
+    #[reducer(append)]
+    done: Vec<String>,
+    items: Vec<String>,
+}
+
+#[node(interrupts)]
+async fn ask(item: String, _: &Work, cx: &Context) -> Result<WorkUpdate, NodeError> {
+    cx.emit_chunk(MessageChunk::text("a")).await;
+    tokio::task::yield_now().await;
+    cx.emit_chunk(MessageChunk::text(&*item)).await;
+    let answer: String = cx.interrupt("ask", &item)?;
+    Ok(WorkUpdate::default().done(vec![answer]))
+}
+
+fn items(state: &Work) -> Vec<String> {
+    state.items.clone()
+}
+
+async fn api() -> Api {
+    let inner = graph! {
+        type State = Work;
+        START => for item in items { ask(item) } => END;
+    }
+    .compile()
+    .unwrap();
+    let mut outer = StateGraph::<Work>::new();
+    outer.add_node("inner", inner).add_sequence(&["inner"]);
+    Api::serve(Server::new().graph("work", outer.compile().unwrap())).await
+}
+
+fn of<'e>(events: &'e [(String, Value)], mode: &str) -> Vec<(&'e str, &'e Value)> {
+    let fits = |name: &str| name == mode || name.starts_with(&format!("{mode}|"));
+    events
+        .iter()
+        .filter(|(name, _)| fits(name))
+        .map(|(name, data)| (&**name, data))
+        .collect()
+}
+
+#[tokio::test]
+async fn a_task_has_one_id_in_its_events_and_in_the_state() {
+    let api = api().await;
+    let thread = api.thread().await;
+    let body = json!({
+        "assistant_id": "work", "input": {"items": ["x", "y"]}, "stream_subgraphs": true,
+        "stream_mode": ["tasks", "checkpoints", "messages-tuple"],
+    });
+    let events = api.stream(&thread, body).await;
+    let state = api
+        .get(&format!("/threads/{thread}/state?subgraphs=true"))
+        .await;
+    let outer = &state["tasks"][0];
+    let inner: BTreeSet<&str> = outer["state"]["tasks"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|task| task["id"].as_str().unwrap())
+        .collect();
+    assert_eq!(inner.len(), 2, "{state}");
+    let namespace = format!("inner:{}", outer["id"].as_str().unwrap());
+    assert_eq!(outer["state"]["checkpoint"]["checkpoint_ns"], *namespace);
+
+    // The start and the end of each task.
+    let tasks = of(&events, "tasks");
+    let ids = |wanted: &str| -> BTreeSet<&str> {
+        let of_graph = tasks.iter().filter(|(name, _)| *name == wanted);
+        of_graph
+            .map(|(_, task)| task["id"].as_str().unwrap())
+            .collect()
+    };
+    assert_eq!(
+        ids("tasks"),
+        BTreeSet::from([outer["id"].as_str().unwrap()])
+    );
+    assert_eq!(ids(&format!("tasks|{namespace}")), inner);
+
+    let checkpoints = of(&events, "checkpoints");
+    let (_, last) = checkpoints.last().unwrap();
+    for task in last["tasks"].as_array().unwrap() {
+        let id = task["id"].as_str().unwrap();
+        assert!(inner.contains(id) || outer["id"] == id, "{task}");
+    }
+
+    // Chunks of parallel tasks are parts of messages of their own.
+    let row = api.get(&format!("/threads/{thread}")).await;
+    let waiting = row["interrupts"].as_object().unwrap();
+    assert!(waiting.contains_key(outer["id"].as_str().unwrap()), "{row}");
+    let chunks = of(&events, "messages");
+    let mut messages: BTreeSet<(&str, &str)> = BTreeSet::new();
+    for (_, data) in &chunks {
+        let path = data[1]["langgraph_checkpoint_ns"].as_str().unwrap();
+        let task = path.rsplit(':').next().unwrap();
+        assert!(inner.contains(task), "{path}");
+        messages.insert((task, data[0]["id"].as_str().unwrap()));
+    }
+    assert_eq!((chunks.len(), messages.len()), (4, 2), "{chunks:?}");
+}
