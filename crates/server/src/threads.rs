@@ -4,6 +4,7 @@ use crate::error::{ApiError, ApiResult};
 use crate::guard::Access;
 use crate::ids::thread_id;
 use crate::rows::{Creation, Thread, Ttl};
+use crate::runs::finish_removal;
 
 /// Returns true if the user sees the thread.
 pub(crate) fn sees(app: &Access, thread: &Thread) -> bool {
@@ -18,7 +19,14 @@ pub(crate) async fn make(app: &Access, mut thread: Thread) -> ApiResult<bool> {
     let limit = app.limits.threads;
     match app.rows.create_thread(&thread, limit).await? {
         Creation::Created => Ok(true),
-        Creation::Exists => Ok(false),
+        // One that is being removed is gone before the new one is there.
+        Creation::Exists => match app.rows.removal(&thread.thread_id).await? {
+            Some(old) => {
+                finish_removal(app, &old.thread, old.mark).await?;
+                Ok(app.rows.create_thread(&thread, limit).await? == Creation::Created)
+            }
+            None => Ok(false),
+        },
         Creation::TooMany => Err(ApiError::too_many(format!(
             "there are {} threads already, which is the limit",
             limit.unwrap_or_default()

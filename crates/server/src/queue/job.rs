@@ -22,6 +22,8 @@ pub(crate) struct Job {
     pub(crate) concurrency_key: Option<String>,
     /// It is refused if another run of the thread is due or runs.
     pub(crate) unless_busy: bool,
+    /// It is refused if its thread has no row.
+    pub(crate) needs_thread: bool,
     /// It is refused if that many runs of the owner wait.
     pub(crate) most_waiting: Option<u64>,
     /// The request for it, which may come again.
@@ -42,6 +44,8 @@ pub(crate) enum Pushed {
     Queued,
     /// Another run of the thread is due or runs.
     Busy,
+    /// The thread is not there any more.
+    Gone,
     /// Too many runs of the owner wait.
     TooMany,
     /// The request was carried out before, or there is a run with its id.
@@ -64,6 +68,7 @@ impl Job {
             priority: 0,
             concurrency_key: None,
             unless_busy: false,
+            needs_thread: false,
             most_waiting: None,
             request: None,
         }

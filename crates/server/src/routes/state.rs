@@ -190,7 +190,11 @@ pub(super) async fn apply(app: &App, thread: &Thread, update: Update) -> ApiResu
         usages,
         ..ThreadStatusUpdate::new(status)
     };
-    write_thread(app, Writer::Anyone, &*graph, id, update).await?;
+    if !write_thread(app, Writer::Anyone, &*graph, id, update).await? {
+        return Err(ApiError::not_found(format!(
+            "Thread with ID {id} not found"
+        )));
+    }
     Ok(made)
 }
 

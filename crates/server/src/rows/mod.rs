@@ -15,7 +15,9 @@ mod outbox;
 mod peers;
 #[cfg(feature = "postgres")]
 mod postgres;
+mod push;
 mod queue;
+mod removal;
 mod renewer;
 mod requests;
 mod runs;
@@ -47,6 +49,7 @@ pub(crate) use depth::QueueDepth;
 pub(crate) use error::RowsError;
 pub(crate) use numbers::PER_EVENT;
 use peers::{Peers, Watch};
+pub(crate) use removal::Mark;
 pub(crate) use renewer::Renewer;
 pub(crate) use requests::KeptSince;
 pub(crate) use runs::{Run, runs_in_file};

@@ -9,9 +9,10 @@ use serde_json::json;
 use super::claims::read_claim;
 use super::ending::{Ending, REMOVED};
 use super::lanes::{locked, placed};
+use super::push::{inserted, read_why, why_not};
 use super::signal_words::word;
 use super::statement::Statement;
-use super::times::{length, milliseconds};
+use super::times::length;
 use super::{Rows, RowsResult, sql};
 use crate::queue::{
     After, Cancel, Cancelled, Claim, Held, Job, Notice, Pushed, QueueError, Reaped, RunEnd,
@@ -94,58 +95,6 @@ impl Rows {
         self.notify(signal);
         Ok(true)
     }
-
-    /// Says why a job was not put in the queue.
-    async fn not_pushed(&self, job: &Job) -> QueueResult<Pushed> {
-        let name = job.request.as_ref().map(|request| request.name.as_str());
-        let known = sql!(
-            "SELECT id FROM served_runs WHERE id = $1 UNION \
-             SELECT run FROM served_requests WHERE owner = $2 AND name = CAST($3 AS TEXT)",
-            &job.run,
-            &job.owner,
-            name,
-        );
-        if self.db.row(known).await?.is_some() {
-            return Ok(Pushed::Known);
-        }
-        if job.unless_busy && !self.active(&job.thread).await?.is_empty() {
-            return Ok(Pushed::Busy);
-        }
-        Ok(Pushed::TooMany)
-    }
-}
-
-/// Returns the statement that puts a job in the queue.
-fn inserted(job: &Job) -> Statement {
-    sql!(
-        "INSERT INTO served_runs (id, thread, status, updated, due, priority, concurrency, \
-         attempt, fence, lease, doc, owner, made, stage) \
-         SELECT $1, $2, 'pending', $3, \
-         CASE WHEN CAST($4 AS BIGINT) = 0 THEN {NOW} ELSE CAST($4 AS BIGINT) END, \
-         CAST($5 AS BIGINT), CAST($6 AS TEXT), 1, 0, 0, $7, $9, {NOW}, \
-         CASE WHEN CAST($4 AS BIGINT) > {NOW} THEN 'delayed' ELSE 'queued' END \
-         WHERE (CAST($8 AS BIGINT) = 0 OR NOT (EXISTS (SELECT 1 FROM served_runs \
-            WHERE thread = $2 AND status = 'running') OR EXISTS (SELECT 1 FROM served_runs \
-            WHERE thread = $2 AND status = 'pending' AND stage <> 'delayed'))) \
-         AND (CAST($10 AS BIGINT) = 0 OR (SELECT count(*) FROM (SELECT 1 FROM served_runs \
-            WHERE owner = $9 AND status = 'pending' LIMIT CAST($10 AS BIGINT)) AS waiting) \
-            < CAST($10 AS BIGINT)) \
-         AND (CAST($11 AS TEXT) IS NULL OR EXISTS (SELECT 1 FROM served_requests \
-            WHERE owner = $9 AND name = $11 AND run = $1)) \
-         ON CONFLICT DO NOTHING RETURNING id",
-        &job.run,
-        &job.thread,
-        now(),
-        job.not_before.map_or(0, milliseconds),
-        job.priority,
-        job.concurrency_key.as_deref(),
-        &job.payload,
-        i64::from(job.unless_busy),
-        &job.owner,
-        job.most_waiting
-            .map_or(0, |most| i64::try_from(most).unwrap_or(i64::MAX)),
-        job.request.as_ref().map(|request| request.name.as_str()),
-    )
 }
 
 #[async_trait]
@@ -168,7 +117,7 @@ impl RunQueue for Rows {
             ));
         }
         let at = statements.len();
-        statements.push(inserted(&job));
+        statements.extend([inserted(&job), why_not(&job)]);
         statements.extend(placed(&job.thread, &job.run));
         if job.request.is_some() {
             statements.push(sql!(
@@ -181,7 +130,8 @@ impl RunQueue for Rows {
         let statements = self.with_signal(statements, &Signal::Queued);
         let answers = self.db.together(statements).await?;
         if answers.get(at).is_none_or(Vec::is_empty) {
-            return self.not_pushed(&job).await;
+            let why = answers.get(at + 1).and_then(|lines| lines.first());
+            return Ok(read_why(why));
         }
         self.notify(Signal::Queued);
         Ok(Pushed::Queued)

@@ -9,7 +9,7 @@ use super::{Line, Rows, RowsResult, sql};
 use crate::wire::time::{iso, now};
 
 /// How long a process has to do what the clock wants, before another one tries, in milliseconds.
-const TURN: i64 = 60_000;
+pub(super) const TURN: i64 = 60_000;
 
 /// What happens to a thread that nothing has changed for a while.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -205,7 +205,7 @@ impl Rows {
 
     pub(crate) async fn thread(&self, id: &str) -> RowsResult<Option<Thread>> {
         let statement = sql!(
-            "SELECT owner, temporary, doc FROM served_threads WHERE id = $1",
+            "SELECT owner, temporary, doc FROM served_threads WHERE id = $1 AND temporary < 2",
             id
         );
         let line = self.db.row(statement).await?;
@@ -235,7 +235,7 @@ impl Rows {
         };
         loop {
             let statement = sql!(
-                "SELECT owner, temporary, doc FROM served_threads WHERE id = $1",
+                "SELECT owner, temporary, doc FROM served_threads WHERE id = $1 AND temporary < 2",
                 id
             );
             let Some(line) = self.db.row(statement).await? else {
@@ -247,6 +247,7 @@ impl Rows {
             let statement = sql!(
                 "UPDATE served_threads SET status = $3, doc = $4, wakes = CAST($7 AS BIGINT), \
                  expires = {NOW} + CAST($8 AS BIGINT), changed = {NOW} WHERE id = $1 AND doc = $2 \
+                 AND temporary < 2 \
                  AND ($5 = '' OR EXISTS (SELECT 1 FROM served_runs WHERE id = $5 AND fence = $6 \
                  AND status = 'running'))",
                 id,
@@ -309,22 +310,6 @@ impl Rows {
             mark,
         );
         self.db.change(statement).await.map(|_| ())
-    }
-
-    /// Removes the thread with its runs, their events, and its crons.
-    pub(crate) async fn delete_thread(&self, id: &str) -> RowsResult<()> {
-        let statements = vec![
-            sql!("SELECT id FROM served_threads WHERE id = $1 {LOCK}", id),
-            sql!(
-                "DELETE FROM served_events WHERE run IN \
-                 (SELECT id FROM served_runs WHERE thread = $1)",
-                id
-            ),
-            sql!("DELETE FROM served_runs WHERE thread = $1", id),
-            sql!("DELETE FROM served_numbers WHERE thread = $1", id),
-            sql!("DELETE FROM served_threads WHERE id = $1", id),
-        ];
-        self.db.together(statements).await.map(|_| ())
     }
 
     /// Returns the temporary threads without a run that are older than that: their process was lost

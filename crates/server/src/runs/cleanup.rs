@@ -7,30 +7,59 @@ use super::submit::cancel;
 use crate::app::App;
 use crate::error::ApiResult;
 use crate::queue::{Cancel, RunQueue};
-use crate::rows::{Pruning, Thread};
+use crate::rows::{Mark, Pruning, Thread};
 
-/// Removes a thread with all that belongs to it. Its runs are cancelled first.
+/// Removes a thread with all that belongs to it. Its runs are cancelled first; from then on it takes no others, and
+/// what is stored on it by an act that has seen it before is removed, too.
 pub(crate) async fn remove_thread(app: &Arc<App>, thread: &Thread) -> ApiResult<()> {
     let id = &thread.thread_id;
-    let open = app.rows.open(id).await?;
-    for run in open.iter().rev() {
-        let Some(row) = app.rows.run(id, run).await? else {
-            continue;
-        };
-        let feed = attach(app, &row).await?;
-        cancel(app, run, Cancel::Interrupt).await?;
-        feed.result().await;
+    loop {
+        let open = app.rows.open(id).await?;
+        for run in open.iter().rev() {
+            let Some(row) = app.rows.run(id, run).await? else {
+                continue;
+            };
+            let feed = attach(app, &row).await?;
+            cancel(app, run, Cancel::Interrupt).await?;
+            feed.result().await;
+        }
+        if let Some(mark) = app.rows.begin_removal(id).await? {
+            return finish_removal(app, thread, mark).await;
+        }
+        if app.rows.thread(id).await?.is_none() {
+            return Ok(());
+        }
     }
-    if let Some(graph) = app.graph_of_thread(&thread.metadata)? {
-        graph.delete(id).await?;
-    }
+}
+
+/// Removes the states of a thread whose row is marked, and then the row.
+pub(crate) async fn finish_removal(app: &App, thread: &Thread, mut mark: Mark) -> ApiResult<()> {
+    let id = &thread.thread_id;
+    let graph = app.graph_of_thread(&thread.metadata)?;
     let owner = Some(thread.owner.as_str());
     for cron in app.rows.crons(owner).await? {
         if cron.thread_id.as_ref() == Some(id) {
             app.rows.delete_cron(&cron.cron_id).await?;
         }
     }
-    Ok(app.rows.delete_thread(id).await?)
+    loop {
+        if let Some(graph) = &graph {
+            graph.delete(id).await?;
+        }
+        match app.rows.end_removal(id, mark).await? {
+            Some(changed) => mark = changed,
+            None => return Ok(()),
+        }
+    }
+}
+
+/// Removes a thread again on which something was stored during its removal, or after it. Returns false if nothing
+/// has removed it.
+pub(super) async fn remove_again(app: &App, thread: &Thread) -> ApiResult<bool> {
+    match app.rows.repeat_removal(thread).await? {
+        Some(mark) => finish_removal(app, thread, mark).await.map(|()| true),
+        None => Ok(false),
+    }
 }
 
 /// Removes what the strategy says.
@@ -51,9 +80,15 @@ pub(crate) async fn prune_thread(
 /// Prunes the threads whose time is over. One process does so for each of them.
 pub(super) async fn expire(app: &Arc<App>) -> ApiResult<()> {
     for (thread, mark) in app.rows.expired_threads().await? {
-        let Some(ttl) = thread.ttl else { continue };
         let id = &thread.thread_id;
         let pruned = async {
+            // Its process was lost before the removal had ended.
+            if let Some(removal) = app.rows.removal(id).await? {
+                return finish_removal(app, &removal.thread, removal.mark).await;
+            }
+            let Some(ttl) = thread.ttl else {
+                return Ok(());
+            };
             prune_thread(app, &thread, ttl.strategy).await?;
             app.rows.lives_on(id, mark).await?;
             ApiResult::Ok(())

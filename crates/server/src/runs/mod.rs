@@ -42,7 +42,7 @@ use live::LiveRuns;
 
 pub(crate) use accept::{Accepted, accept};
 pub(crate) use attach::attach;
-pub(crate) use cleanup::{prune_thread, remove_thread};
+pub(crate) use cleanup::{finish_removal, prune_thread, remove_thread};
 pub(crate) use process::{drain, start};
 pub(crate) use request::{IfNotExists, Modes, OnCompletion, OnDisconnect, RunRequest};
 pub use retention::Retention;

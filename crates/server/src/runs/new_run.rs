@@ -41,6 +41,7 @@ impl NewRun {
             priority: self.priority,
             concurrency_key: self.concurrency_key.clone(),
             not_before: self.delay.map(|delay| SystemTime::now() + delay),
+            needs_thread: true,
             unless_busy: row.multitask_strategy == Strategy::Reject,
             most_waiting: Some(most_waiting),
             request: self.request.clone(),

@@ -35,6 +35,12 @@ pub(crate) async fn submit(app: &Arc<App>, new: &NewRun) -> ApiResult<bool> {
                 "Thread is already running a task. Wait for it to finish or choose a different multitask strategy.",
             ));
         }
+        Pushed::Gone => {
+            let id = &row.thread_id;
+            return Err(ApiError::not_found(format!(
+                "Thread with ID {id} not found"
+            )));
+        }
         Pushed::TooMany => {
             return Err(ApiError::too_many(format!(
                 "{limit} runs wait already, which is the limit"

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::cleanup::finish_removal;
 use crate::app::App;
-use crate::error::ApiResult;
 use crate::rows::Run;
 
 /// How long the thread of a run without one stays for streams in other processes.
@@ -31,11 +31,10 @@ pub(super) async fn delete_unused(app: &App, thread: &str) {
         let Some(row) = app.rows.thread(thread).await? else {
             return Ok(());
         };
-        if let Some(graph) = app.graph_of_thread(&row.metadata)? {
-            graph.delete(thread).await?;
+        match app.rows.begin_removal(thread).await? {
+            Some(mark) => finish_removal(app, &row, mark).await,
+            None => Ok(()),
         }
-        app.rows.delete_thread(thread).await?;
-        ApiResult::Ok(())
     };
     if let Err(error) = deleted.await {
         tracing::warn!(?error, thread, "failed to delete temporary thread");

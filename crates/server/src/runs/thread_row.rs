@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::cleanup::remove_again;
 use super::waits::first_due;
 use crate::app::App;
 use crate::error::ApiResult;
@@ -28,14 +29,15 @@ impl<'a> ThreadStatusUpdate<'a> {
     }
 }
 
-/// Writes what the row of a thread says of its state.
+/// Writes what the row of a thread says of its state. Returns false if the thread was removed meanwhile: what was stored
+/// on it is removed, too.
 pub(crate) async fn write_thread(
     app: &App,
     writer: Writer<'_>,
     graph: &dyn ErasedGraph,
     thread: &str,
     update: ThreadStatusUpdate<'_>,
-) -> ApiResult<()> {
+) -> ApiResult<bool> {
     let ThreadStatusUpdate {
         status,
         error,
@@ -67,6 +69,18 @@ pub(crate) async fn write_thread(
         row.error = error.clone();
         row.state_updated_at = now();
     };
-    app.rows.change_thread_as(writer, thread, change).await?;
-    Ok(())
+    if app
+        .rows
+        .change_thread_as(writer, thread, change)
+        .await?
+        .is_some()
+    {
+        return Ok(true);
+    }
+    let gone = Thread::new(
+        thread.to_owned(),
+        "",
+        json!({"graph_id": app.name_of(graph)}),
+    );
+    Ok(!remove_again(app, &gone).await?)
 }

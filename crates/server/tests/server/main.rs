@@ -17,6 +17,7 @@ mod owners;
 mod protocol;
 mod queueing;
 mod recorded;
+mod removal;
 mod retention;
 mod rollback;
 mod routes;

@@ -1,0 +1,74 @@
+//! What puts a job in the queue, and why it may stay out.
+
+use super::statement::Statement;
+use super::times::milliseconds;
+use super::{Line, sql};
+use crate::queue::{Job, Pushed};
+use crate::wire::time::now;
+
+/// Returns the statement that puts a job in the queue.
+pub(super) fn inserted(job: &Job) -> Statement {
+    sql!(
+        "INSERT INTO served_runs (id, thread, status, updated, due, priority, concurrency, \
+         attempt, fence, lease, doc, owner, made, stage) \
+         SELECT $1, $2, 'pending', $3, \
+         CASE WHEN CAST($4 AS BIGINT) = 0 THEN {NOW} ELSE CAST($4 AS BIGINT) END, \
+         CAST($5 AS BIGINT), CAST($6 AS TEXT), 1, 0, 0, $7, $9, {NOW}, \
+         CASE WHEN CAST($4 AS BIGINT) > {NOW} THEN 'delayed' ELSE 'queued' END \
+         WHERE (CAST($8 AS BIGINT) = 0 OR NOT (EXISTS (SELECT 1 FROM served_runs \
+            WHERE thread = $2 AND status = 'running') OR EXISTS (SELECT 1 FROM served_runs \
+            WHERE thread = $2 AND status = 'pending' AND stage <> 'delayed'))) \
+         AND (CAST($10 AS BIGINT) = 0 OR (SELECT count(*) FROM (SELECT 1 FROM served_runs \
+            WHERE owner = $9 AND status = 'pending' LIMIT CAST($10 AS BIGINT)) AS waiting) \
+            < CAST($10 AS BIGINT)) \
+         AND (CAST($12 AS BIGINT) = 0 OR EXISTS (SELECT 1 FROM served_threads WHERE id = $2 \
+            AND temporary < 2)) \
+         AND (CAST($11 AS TEXT) IS NULL OR EXISTS (SELECT 1 FROM served_requests \
+            WHERE owner = $9 AND name = $11 AND run = $1)) \
+         ON CONFLICT DO NOTHING RETURNING id",
+        &job.run,
+        &job.thread,
+        now(),
+        job.not_before.map_or(0, milliseconds),
+        job.priority,
+        job.concurrency_key.as_deref(),
+        &job.payload,
+        i64::from(job.unless_busy),
+        &job.owner,
+        job.most_waiting
+            .map_or(0, |most| i64::try_from(most).unwrap_or(i64::MAX)),
+        job.request.as_ref().map(|request| request.name.as_str()),
+        i64::from(job.needs_thread),
+    )
+}
+
+/// Returns the statement that says why a job is not in the queue, for the transaction that was to put it there.
+pub(super) fn why_not(job: &Job) -> Statement {
+    sql!(
+        "SELECT CASE \
+         WHEN EXISTS (SELECT 1 FROM served_runs WHERE id = $1) THEN 'known' \
+         WHEN EXISTS (SELECT 1 FROM served_requests WHERE owner = $2 AND name = CAST($3 AS TEXT) \
+            AND run <> $1) THEN 'known' \
+         WHEN CAST($4 AS BIGINT) = 1 AND NOT EXISTS (SELECT 1 FROM served_threads \
+            WHERE id = $5 AND temporary < 2) THEN 'gone' \
+         WHEN CAST($6 AS BIGINT) = 1 AND EXISTS (SELECT 1 FROM served_runs WHERE thread = $5 \
+            AND (status = 'running' OR (status = 'pending' AND stage <> 'delayed'))) THEN 'busy' \
+         ELSE 'many' END",
+        &job.run,
+        &job.owner,
+        job.request.as_ref().map(|request| request.name.as_str()),
+        i64::from(job.needs_thread),
+        &job.thread,
+        i64::from(job.unless_busy),
+    )
+}
+
+/// Reads what [`why_not`] says.
+pub(super) fn read_why(line: Option<&Line>) -> Pushed {
+    match line.map(|line| line.text(0)) {
+        Some("known") => Pushed::Known,
+        Some("gone") => Pushed::Gone,
+        Some("busy") => Pushed::Busy,
+        _ => Pushed::TooMany,
+    }
+}

@@ -1,0 +1,99 @@
+//! Threads are removed in two acts, since their states are stored elsewhere: the row is marked, and goes when the
+//! states have. A marked thread is not there for anything else, and whoever finds one finishes its removal.
+
+use super::lanes::locked;
+use super::threads::{TURN, Thread, read_thread};
+use super::{Rows, RowsResult, sql};
+
+/// What a removal has come to; it changes when something was stored on the thread meanwhile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Mark(i64);
+
+/// A thread that a process is removing, or was.
+#[derive(Clone, Debug)]
+pub(crate) struct Removal {
+    pub(crate) thread: Thread,
+    pub(crate) mark: Mark,
+}
+
+impl Rows {
+    /// Marks a thread as removed, and deletes its runs with their events. Returns `None` if there is no such
+    /// thread, or one of its runs has not ended.
+    pub(crate) async fn begin_removal(&self, id: &str) -> RowsResult<Option<Mark>> {
+        let mut statements: Vec<_> = locked(id, None).into();
+        let at = statements.len();
+        statements.extend([
+            sql!(
+                "UPDATE served_threads SET temporary = 2, wakes = NULL, expires = {NOW} + $2 \
+                 WHERE id = $1 AND temporary < 2 AND NOT EXISTS (SELECT 1 FROM served_runs \
+                    WHERE thread = $1 AND status IN ('pending', 'running')) RETURNING expires",
+                id,
+                TURN,
+            ),
+            sql!(
+                "DELETE FROM served_events WHERE run IN (SELECT r.id FROM served_runs AS r \
+                 JOIN served_threads AS t ON t.id = r.thread WHERE t.id = $1 AND t.temporary = 2)",
+                id
+            ),
+            sql!(
+                "DELETE FROM served_runs WHERE thread = $1 AND EXISTS (SELECT 1 \
+                 FROM served_threads WHERE id = $1 AND temporary = 2)",
+                id
+            ),
+            sql!(
+                "DELETE FROM served_numbers WHERE thread = $1 AND EXISTS (SELECT 1 \
+                 FROM served_threads WHERE id = $1 AND temporary = 2)",
+                id
+            ),
+        ]);
+        let answers = self.db.together(statements).await?;
+        let line = answers.get(at).and_then(|lines| lines.first());
+        Ok(line.map(|line| Mark(line.int(0))))
+    }
+
+    /// Notes that something was stored on a thread whose row is not there any more, or is marked: its removal begins
+    /// again. Returns `None` if there is such a thread.
+    pub(crate) async fn repeat_removal(&self, thread: &Thread) -> RowsResult<Option<Mark>> {
+        let statement = sql!(
+            "INSERT INTO served_threads (id, owner, status, temporary, made, doc, expires, changed) \
+             VALUES ($1, $2, $3, 2, {NOW}, $4, {NOW} + $5, {NOW}) \
+             ON CONFLICT (id) DO UPDATE SET expires = served_threads.expires + 1 \
+             WHERE served_threads.temporary = 2 RETURNING expires",
+            &thread.thread_id,
+            &thread.owner,
+            &thread.status,
+            serde_json::to_string(thread)?,
+            TURN,
+        );
+        let line = self.db.row(statement).await?;
+        Ok(line.map(|line| Mark(line.int(0))))
+    }
+
+    /// Returns the removal of a thread that has not ended.
+    pub(crate) async fn removal(&self, id: &str) -> RowsResult<Option<Removal>> {
+        let statement = sql!(
+            "SELECT owner, temporary, doc, expires FROM served_threads \
+             WHERE id = $1 AND temporary = 2",
+            id
+        );
+        let line = self.db.row(statement).await?;
+        line.map(|line| {
+            Ok(Removal {
+                thread: read_thread(&line)?,
+                mark: Mark(line.int(3)),
+            })
+        })
+        .transpose()
+    }
+
+    /// Deletes the row of a thread whose states are deleted. Returns the new mark if it has changed.
+    pub(crate) async fn end_removal(&self, id: &str, mark: Mark) -> RowsResult<Option<Mark>> {
+        let statement = sql!(
+            "DELETE FROM served_threads WHERE id = $1 AND temporary = 2 AND expires = $2",
+            id,
+            mark.0,
+        );
+        self.db.change(statement).await?;
+        Ok(self.removal(id).await?.map(|removal| removal.mark))
+    }
+}
