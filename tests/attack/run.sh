@@ -6,7 +6,8 @@
 # Modes: spy (a saver that acknowledges too early has to be caught: a test of this tool), kill (processes
 # are killed), functions (processes with entrypoints and their tasks are killed), power (processes are killed,
 # and what they had not synced is lost or torn), stop (PostgreSQL is stopped at once), damage (bytes of files,
-# rows of databases), rivals (processes fight for threads), faults (calls of savers fail), files (limits, full
+# rows of databases), rivals (processes fight for threads), histories
+# (a checker of others looks whether what rivals were answered can be that of one thread), faults (calls of savers fail), files (limits, full
 # disks, deleted files), fuzz (hostile input to decoders), clocks (leases and times of threads), soak (memory).
 # After all modes, or after `stop`, the power of PostgreSQL's disk is cut: as root, where Linux has loop devices.
 #

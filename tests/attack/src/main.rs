@@ -16,10 +16,15 @@ mod files;
 mod functions;
 mod fuzz;
 mod graphs;
+mod histories;
+mod history;
 mod kill;
+mod ledger;
+mod linear;
 mod power;
 mod report;
 mod rivals;
+mod served;
 mod soak;
 mod spy;
 mod stop;
@@ -49,7 +54,7 @@ impl Effort {
 
 type Attack = fn(Effort) -> Report;
 
-const MODES: [(&str, Attack); 12] = [
+const MODES: [(&str, Attack); 13] = [
     ("spy", spy::attack),
     ("kill", kill::attack),
     ("functions", kill::attack_functions),
@@ -57,6 +62,7 @@ const MODES: [(&str, Attack); 12] = [
     ("stop", stop::attack),
     ("damage", damage::attack),
     ("rivals", rivals::attack),
+    ("histories", histories::attack),
     ("faults", faults::attack),
     ("files", files::attack),
     ("fuzz", fuzz::attack),
@@ -78,6 +84,14 @@ fn main() -> ExitCode {
         }
         ["process-that-fights", rest @ ..] => {
             rivals::process(rest);
+            return ExitCode::SUCCESS;
+        }
+        ["process-with-a-history", rest @ ..] => {
+            histories::process(rest);
+            return ExitCode::SUCCESS;
+        }
+        ["process-that-serves", storage] => {
+            served::process(storage);
             return ExitCode::SUCCESS;
         }
         _ => {}

@@ -54,15 +54,15 @@ impl Storage {
             // A process that dies loses nothing that the operating system has.
             Self::Sqlite(path) => sqlite(path, Synchronous::Normal),
             Self::Synced(path) => sqlite(path, Synchronous::Full),
-            Self::Postgres(schema) => {
-                let options = langgraph_postgres::Options::default()
-                    .schema(schema)
-                    .max_connections(3);
-                let url = url();
-                let database = langgraph_postgres::Database::connect_with(&url, options).await;
-                let database = database.map_err(|error| error.to_string())?;
-                Ok(Arc::new(PostgresSaver::new(database)))
-            }
+            Self::Postgres(schema) => Ok(Arc::new(PostgresSaver::new(database(schema).await?))),
+        }
+    }
+
+    /// Opens the database of a schema.
+    pub(crate) async fn database(&self) -> Result<langgraph_postgres::Database, String> {
+        match self {
+            Self::Postgres(schema) => database(schema).await,
+            other => Err(format!("{other} is no schema")),
         }
     }
 
@@ -74,6 +74,14 @@ impl Storage {
             let _ = client.batch_execute(&sql).await;
         }
     }
+}
+
+async fn database(schema: &str) -> Result<langgraph_postgres::Database, String> {
+    let options = langgraph_postgres::Options::default()
+        .schema(schema)
+        .max_connections(3);
+    let database = langgraph_postgres::Database::connect_with(&url(), options).await;
+    database.map_err(|error| error.to_string())
 }
 
 fn sqlite(path: &Path, synchronous: Synchronous) -> Result<Arc<dyn Checkpointer>, String> {
