@@ -9,8 +9,8 @@ use serde_json::Value;
 use super::{CheckpointId, InnerSnapshot, Source};
 use super::{UnfilledJoin, task_id};
 use crate::interrupt::Interrupt;
-use crate::state::State;
 use crate::state::write::Write;
+use crate::state::{FieldSet, State};
 use langgraph_topology::NodeName;
 
 /// A thread at one of its checkpoints.
@@ -26,6 +26,11 @@ pub struct Snapshot<S: State> {
     pub parent: Option<CheckpointId>,
     /// The state.
     pub values: S,
+    /// The fields of the state that an input, a node or an update has written, by their position in
+    /// [`State::fields`]; `None` if that is unknown, as [`TrackedState::written`](crate::state::TrackedState::written)
+    /// says.
+    #[serde(skip)]
+    pub written: Option<FieldSet>,
     /// The next nodes.
     pub next: Vec<NodeName>,
     /// The superstep: -1 for the first input, 0 after START's edges.

@@ -90,6 +90,7 @@ impl<S: State> TaskHost<S> {
         cx.set_reporter(Arc::clone(&reporter), order.identity.clone());
         let call = Call {
             state: &**snapshot,
+            written: None,
             item: item.as_ref().map(|item| item as &dyn ErasedItem),
             cx: &cx,
         };

@@ -12,7 +12,7 @@ use crate::checkpoint::{Owner, owner_of};
 use crate::graph::Around;
 use crate::node::{Call, Items, NeededBy, NodeId, NodeRun, Output, Resources, Step};
 use crate::policy::NodeCache;
-use crate::state::{FieldSet, State};
+use crate::state::{FieldSet, State, TrackedState};
 
 /// A compiled graph.
 #[derive(Clone)]
@@ -80,6 +80,11 @@ pub(crate) struct FieldKinds {
 }
 
 impl<S: State> Plan<S> {
+    /// Returns the state that a thread begins with.
+    pub(crate) fn unwritten_state(&self) -> TrackedState<S> {
+        TrackedState::unwritten(Arc::new(self.initial.clone()))
+    }
+
     /// Creates the plan of a graph without problems.
     pub(crate) fn new(graph: &StateGraph<S>) -> Self {
         let mut topology = copy_of(&graph.topology);

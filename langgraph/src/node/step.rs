@@ -1,18 +1,32 @@
 //! The erased form of all nodes.
 
+use std::sync::Arc;
+
 use super::send::ErasedItem;
 use super::subgraph::GraphNode;
 use super::{Context, NodeRun};
 use crate::error::NodeError;
-use crate::state::State;
+use crate::state::{State, TrackedState, WrittenFields};
 
 /// The arguments of a node.
 pub(crate) struct Call<'a, S: State> {
     /// The snapshot, or the state of a send.
     pub(crate) state: &'a S,
+    /// The fields of the snapshot that were written; `None` if that is unknown.
+    pub(crate) written: Option<&'a WrittenFields>,
     /// The item of a worker.
     pub(crate) item: Option<&'a dyn ErasedItem>,
     pub(crate) cx: &'a Context,
+}
+
+impl<S: State> Call<'_, S> {
+    /// Returns a copy of the state.
+    pub(crate) fn tracked_state(&self) -> TrackedState<S> {
+        TrackedState {
+            state: Arc::new(self.state.clone()),
+            written: self.written.cloned().unwrap_or(WrittenFields::UNKNOWN),
+        }
+    }
 }
 
 // A derive would require the state to be `Copy`.

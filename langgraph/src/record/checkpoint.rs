@@ -14,7 +14,7 @@ use crate::error::CheckpointError;
 use crate::graph::plan_bound::PlanBound;
 use crate::log::Putting;
 use crate::span::Span;
-use crate::state::State;
+use crate::state::{State, TrackedState};
 use crate::stream::{Payload as Shown, SavedCheckpoint};
 use crate::task::{JoinProgress, Pending, Position};
 
@@ -62,11 +62,9 @@ impl<S: State> Recorder<S> {
         origin: Origin,
         entry: Option<Payload>,
     ) -> Result<(), CheckpointError> {
-        let Position {
-            plan, state, step, ..
-        } = position;
+        let Position { plan, step, .. } = position;
         self.count_held();
-        let snapshot = self.snapshot_if_due(origin.source, *step, state)?;
+        let snapshot = self.snapshot_if_due(origin.source, position)?;
         // Savers in memory keep the list as it is.
         let tasks = match pending.tasks {
             [task] => Few::one(self.spec(task)?),
@@ -119,16 +117,21 @@ impl<S: State> Recorder<S> {
     fn snapshot_if_due(
         &mut self,
         source: Source,
-        step: i64,
-        state: &Arc<S>,
+        position: &Position<S>,
     ) -> Result<Option<Payload>, CheckpointError> {
         // The first checkpoint of a log has the state of the graph.
         if self.current.is_none() {
             return Ok(None);
         }
         let coder = &self.coder;
-        let payload = || coder.state(Arc::new(S::clone(state)));
-        self.policy.due(source, step, &self.log_head, payload)
+        let payload = || {
+            coder.state(TrackedState {
+                state: Arc::new(S::clone(&position.state)),
+                written: position.written.clone(),
+            })
+        };
+        self.policy
+            .due(source, position.step, &self.log_head, payload)
     }
 
     /// Returns the current checkpoint for the event stream, with the state if `values`.
@@ -169,6 +172,7 @@ impl<S: State> Recorder<S> {
             id: self.current?,
             parent: self.parent,
             values: S::clone(&position.state),
+            written: position.written.fields().cloned(),
             tasks,
             next: pending.names(&position.plan),
             step: position.step,

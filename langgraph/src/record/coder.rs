@@ -2,17 +2,18 @@
 
 use std::sync::Arc;
 
+use super::coding::Coding;
+use super::whole::Whole;
 use crate::checkpoint::{Encoded, Formats, Payload, StoredValue, ThreadKey};
 use crate::error::{AgentError, CheckpointError, FormatError};
 use crate::graph::NodeName;
 use crate::graph::plan::Plan;
 use crate::graph::routes::Routes;
-use crate::node::{ErasedItem, NodeId, Output, StoredItem, Target, Write, Writes, state, whole};
-use crate::state::State;
-use crate::state::StateCodec;
+use crate::node::{ErasedItem, NodeId, Output, StoredItem, Target, Write, Writes, state};
 use crate::state::codec::encode;
 use crate::state::decoded::{Decoded, Updates};
 use crate::state::wire::{LentUpdate, OutputWire, RoutesWire, TargetWire, UpdateIndex, WriteWire};
+use crate::state::{State, StateCodec, TrackedState, WrittenFields};
 use crate::task::Finished;
 
 /// Converts values of a graph to payloads, and back.
@@ -33,20 +34,8 @@ struct TaskDone<S: State> {
     done: Finished<S>,
 }
 
-/// A whole state.
-struct Whole<S>(Arc<S>);
-
 /// The item of a worker.
 struct SentItem(Arc<dyn ErasedItem>);
-
-/// A value that the state's codec encodes.
-trait Coding<S: State>: Send + Sync + 'static {
-    fn wire(
-        &self,
-        plan: &Plan<S>,
-        codec: &StateCodec<S>,
-    ) -> Result<OutputWire<LentUpdate<'_>>, FormatError>;
-}
 
 impl<S: State> Coding<S> for TaskDone<S> {
     fn wire(
@@ -77,17 +66,6 @@ impl<S: State> Coding<S> for Vec<Write<S>> {
             writes.push(write.to_wire(codec));
         }
         Ok(OutputWire::writes(writes))
-    }
-}
-
-impl<S: State> Coding<S> for Whole<S> {
-    fn wire(
-        &self,
-        _: &Plan<S>,
-        codec: &StateCodec<S>,
-    ) -> Result<OutputWire<LentUpdate<'_>>, FormatError> {
-        let state = codec.give(whole(&*self.0));
-        Ok(OutputWire::writes(vec![WriteWire::State(state)]))
     }
 }
 
@@ -188,10 +166,12 @@ impl<S: State> Coder<S> {
         self.coded(writes)
     }
 
-    pub(crate) fn state(self: &Arc<Self>, mut state: Arc<S>) -> Payload {
+    /// Encodes a state: those of its fields that were written, if that is known.
+    pub(crate) fn state(self: &Arc<Self>, mut state: TrackedState<S>) -> Payload {
         let untracked = &self.plan.fields.untracked;
         if !untracked.is_empty() {
-            Arc::make_mut(&mut state).reset(untracked);
+            Arc::make_mut(&mut state.state).reset(untracked);
+            state.written.remove(untracked);
         }
         self.coded(Whole(state))
     }
@@ -275,8 +255,8 @@ impl<S: State> Reader<'_, S> {
 
     fn wire_writes(&self, encoded: &Encoded) -> Result<Vec<WriteWire<S::Update>>, AgentError> {
         let (codec, formats) = self.codec()?;
-        let writes = codec.decode_writes(encoded, formats);
-        writes.map_err(|error| self.unreadable(error))
+        let wire = codec.decode_writes(encoded, formats);
+        Ok(wire.map_err(|error| self.unreadable(error))?.writes)
     }
 
     /// Returns the writes of a task, without the rest of its result.
@@ -329,7 +309,7 @@ impl<S: State> Reader<'_, S> {
     }
 
     pub(crate) fn state(&self, payload: &Payload) -> Result<Arc<S>, AgentError> {
-        self.state_seen(payload, |_| ())
+        Ok(self.state_seen(payload, |_| ())?.state)
     }
 
     /// Decodes a state; if it was bytes, `see` gets the update with all its fields.
@@ -337,15 +317,27 @@ impl<S: State> Reader<'_, S> {
         &self,
         payload: &Payload,
         see: impl FnOnce(&S::Update),
-    ) -> Result<Arc<S>, AgentError> {
+    ) -> Result<TrackedState<S>, AgentError> {
         let Payload::Bytes(encoded) = payload else {
-            return Ok(Arc::clone(&self.value::<Whole<S>>(payload)?.value.0));
+            return Ok(self.value::<Whole<S>>(payload)?.value.0.clone());
         };
-        let write = self.wire_writes(encoded)?.into_iter().next();
+        let (codec, formats) = self.codec()?;
+        let wire = codec.decode_writes(encoded, formats);
+        let wire = wire.map_err(|error| self.unreadable(error))?;
+        let write = wire.writes.into_iter().next();
         let update = write.ok_or_else(|| self.unreadable(FormatError::new("a state is empty")))?;
         let update = update.into_update();
         see(&update);
-        Ok(Arc::new(state(update, &self.plan.initial)))
+        let initial = &self.plan.initial;
+        let written = if wire.only_written {
+            initial.written(&update).into()
+        } else {
+            WrittenFields::UNKNOWN
+        };
+        Ok(TrackedState {
+            state: Arc::new(state(update, initial)),
+            written,
+        })
     }
 
     pub(crate) fn item(&self, payload: &Payload) -> Result<Arc<dyn ErasedItem>, AgentError> {

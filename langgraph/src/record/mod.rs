@@ -3,10 +3,12 @@
 
 mod checkpoint;
 mod coder;
+mod coding;
 mod log;
 mod origin;
 mod recorder;
 mod snapshot_policy;
+mod whole;
 
 pub(crate) use coder::{Coder, Reader};
 pub(crate) use log::Log;

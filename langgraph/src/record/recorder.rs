@@ -18,7 +18,7 @@ use crate::graph::plan::Plan;
 use crate::interrupt::Answer;
 use crate::log::{LogHead, TaskPosition};
 use crate::node::{Argument, Context, NodeId, Write};
-use crate::state::State;
+use crate::state::{State, TrackedState};
 use crate::task::{Finished, Task, TaskResult};
 
 /// The end of a log, to which a run appends.
@@ -268,8 +268,8 @@ impl<S: State> Recorder<S> {
     }
 
     /// Wraps a state until it is stored.
-    pub(crate) fn state(&self, state: S) -> Payload {
-        self.coder.state(Arc::new(state))
+    pub(crate) fn state(&self, state: TrackedState<S>) -> Payload {
+        self.coder.state(state)
     }
 
     /// Encodes a task.
@@ -278,7 +278,10 @@ impl<S: State> Recorder<S> {
         let payload = match &task.argument {
             None => None,
             Some(Argument::Item(item)) => Some(Coder::<S>::item(Arc::clone(item))),
-            Some(Argument::State(state)) => Some(self.coder.state(Arc::clone(state))),
+            Some(Argument::State(state)) => {
+                let state = TrackedState::unknown(Arc::clone(state));
+                Some(self.coder.state(state))
+            }
         };
         let what = || format!("the argument of node `{}`", plan.name(task.node));
         let payload = payload.map(|payload| self.log_head.encode(payload, what));

@@ -83,7 +83,7 @@ impl<'a, S: State> GraphCall<'a, S> {
             }
             // Boxed: the future of a call is moved before it runs, and that of an engine is large.
             Box::pin(async move {
-                let initial = plan.initial.clone();
+                let initial = plan.unwritten_state();
                 let run = SubgraphRun::begin(graph, initial, input, cx, number, false)?;
                 run.into_state(graph, cx, check.as_deref()).await
             })

@@ -7,7 +7,7 @@ use crate::error::{AgentError, NodeError};
 use crate::graph::CompiledStateGraph;
 use crate::node::{Call, Context, Jump, NodeId, Output, Write, Writes, caught};
 use crate::span::Span;
-use crate::state::State;
+use crate::state::{State, TrackedState};
 use crate::superstep::{Engine, check_cancelled};
 use crate::task::{Task, TaskMemory, TaskResult, Writer, classify, merge, run_node};
 
@@ -84,7 +84,9 @@ impl<'a, S: State> OnlyNodeCall<'a, S> {
             ..TaskMemory::default()
         });
         let scope = Arc::clone(self.inner.scope());
-        let mut engine = Engine::new(self.graph, scope, Arc::new(state));
+        // Nothing reads what was written: no log and no events.
+        let state = TrackedState::unknown(Arc::new(state));
+        let mut engine = Engine::new(self.graph, scope, state);
         engine.position.step = 0;
         engine.frontier.tasks.push(task);
         engine.observer.interrupt_ids.call = self.number;
@@ -112,6 +114,7 @@ pub(super) async fn call_only_node<S: State>(
     };
     let call = Call {
         state: &state,
+        written: None,
         item: None,
         cx: &only.inner,
     };

@@ -14,7 +14,7 @@ use crate::checkpoint::{CheckpointId, Checkpointer, ThreadKey};
 use crate::error::AgentError;
 use crate::log::RunGuard;
 use crate::session::BoxedRun;
-use crate::state::State;
+use crate::state::{FieldSet, State};
 use crate::stream::{Emitter, Event, RawEvent, RunStart, StreamOptions};
 
 impl<S: State> Run<S> {
@@ -253,6 +253,40 @@ impl<S: State> EventStream<S> {
     /// Returns the outcome after the end of the stream; `None` before, or if the run failed.
     pub fn outcome(&self) -> Option<&Outcome<S>> {
         self.outcome.as_ref()
+    }
+
+    /// Returns the fields that were written in the state at the end of the run, after the end of the stream;
+    /// `None` before, and if that is [unknown](crate::state::TrackedState::written).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use langgraph::prelude::*;
+    ///
+    /// #[derive(State, Clone, Debug, Default)]
+    /// struct Order {
+    ///     item: String,
+    ///     price: u32,
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let mut graph = StateGraph::<Order>::new();
+    /// graph.add_node("look", |_: &Order| ()).add_sequence(&["look"]);
+    ///
+    /// let run = graph.compile()?.run(OrderUpdate::default().item("tea"));
+    /// let mut events = run.stream(StreamMode::Updates);
+    /// while let Some(event) = events.next().await {
+    ///     event?;
+    /// }
+    /// // Nothing has written the price.
+    /// let written = events.written().unwrap_or_default();
+    /// assert_eq!(written.iter().collect::<Vec<_>>(), [0]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn written(&self) -> Option<FieldSet> {
+        self.start.written()
     }
 
     fn poll_raw(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<RawEvent, AgentError>>> {

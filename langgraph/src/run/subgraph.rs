@@ -17,7 +17,7 @@ use crate::node::{
 use crate::record::{Log, Snapshots};
 use crate::session::resume::resume;
 use crate::session::start::start;
-use crate::state::State;
+use crate::state::{State, TrackedState};
 use crate::superstep::{End, Engine};
 use crate::task::{Changes, normalize_input};
 
@@ -58,7 +58,7 @@ impl<S: State> SubgraphRun<S> {
     /// Begins a run of `graph` in the task of `cx`. If it `collects`, it notes its changes.
     pub(super) fn begin(
         graph: &CompiledStateGraph<S>,
-        state: S,
+        state: TrackedState<S>,
         input: Output<S>,
         cx: &Context,
         number: usize,
@@ -66,7 +66,7 @@ impl<S: State> SubgraphRun<S> {
     ) -> Result<Self, NodeError> {
         let plan = &graph.plan;
         let scope = scope_below(graph, cx);
-        let mut engine = Engine::new(graph, scope, Arc::new(state));
+        let mut engine = Engine::new(graph, scope, state);
         let scope = &engine.position.scope;
         let placed = engine.breakpoints.place_below(plan, scope);
         placed.map_err(NodeError::from_agent)?;
@@ -225,9 +225,9 @@ impl<S: State> SameState<S> {
             Persistence::PerThread(_) if call.cx.place().is_some() => {
                 let mut input = Output::update(call.state.clone().into());
                 normalize_input(plan, &mut input);
-                (plan.initial.clone(), input)
+                (plan.unwritten_state(), input)
             }
-            _ => (call.state.clone(), Output::none()),
+            _ => (call.tracked_state(), Output::none()),
         };
         let mut run =
             SubgraphRun::begin(&self.0, state, input, call.cx, call.cx.next_call(), true)?;
@@ -358,7 +358,7 @@ impl<S: State, P: State> MappedGraph<S, P> {
         let mut input = (self.into)(call.state)?;
         let plan = &self.graph.plan;
         normalize_input(plan, &mut input);
-        let state = plan.initial.clone();
+        let state = plan.unwritten_state();
         let mut run = SubgraphRun::begin(
             &self.graph,
             state,

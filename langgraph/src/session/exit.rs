@@ -1,12 +1,10 @@
 //! Runs with [`Durability::Exit`](crate::checkpoint::Durability::Exit), which are stored when they
 //! end.
 
-use std::sync::Arc;
-
 use crate::error::AgentError;
 use crate::log::{ExitBuffer, joined, last_by_edge};
 use crate::record::Log;
-use crate::state::State;
+use crate::state::{State, TrackedState};
 use crate::superstep::Engine;
 use crate::thread::load::{Read, load};
 
@@ -29,7 +27,7 @@ pub(crate) async fn save<S: State>(
     let loaded = load(&Read {
         plan,
         codec: engine.codec,
-        initial: &Arc::new(plan.initial.clone()),
+        initial: &plan.unwritten_state(),
         saver: buffer,
         key: &log.key,
         at: Some(last),
@@ -43,8 +41,10 @@ pub(crate) async fn save<S: State>(
         plan.renamed(name)
     })
     .await?;
-    let mut state = Arc::unwrap_or_clone(loaded.state);
-    state.reset(&plan.fields.untracked);
+    let state = TrackedState {
+        state: loaded.state,
+        written: loaded.written,
+    };
     // The snapshot includes the updates of the checkpoint from outside.
     for entry in &mut stored.entries {
         entry.writes = recorder.writes(Vec::new())?;

@@ -46,7 +46,7 @@ pub(crate) fn engine<S: State>(
     let (after, paths_after) = stops(options.run.interrupt_after.as_ref())?;
     let scope = scope(plan, options, emitter, [paths_before, paths_after]);
     check_resources(&plan.needs, &scope.resources)?;
-    let mut engine = Engine::new(graph, scope, Arc::new(plan.initial.clone()));
+    let mut engine = Engine::new(graph, scope, plan.unwritten_state());
     if let Some(stops) = before {
         engine.breakpoints.before = stops;
     }
@@ -156,6 +156,7 @@ fn check_metadata(thread: &str, metadata: &BTreeMap<String, Value>) -> Result<()
 
 /// Returns the outcome of a run that has ended.
 pub(crate) fn outcome_of<S: State>(engine: Engine<S>, end: End) -> Result<Outcome<S>, AgentError> {
+    engine.position.note_end();
     match end {
         End::Done => {
             let shared = &engine.position.scope.shared;

@@ -51,6 +51,7 @@ pub(crate) async fn start<S: State>(
         parent = Some(checkpoint.id);
         engine.position.step = checkpoint.step + 1;
         engine.position.state = loaded.state;
+        engine.position.written = loaded.written;
     }
     engine.observer.recorder = Some(Box::new(recorder));
     begin(engine, parent, input).await

@@ -10,13 +10,14 @@ use serde_json::Value;
 use super::State;
 use super::decoded::{Decoded, Updates};
 use crate::error::FormatError;
-use crate::state::wire::{LentUpdate, OutputWire, WriteWire, WritesWire};
+use crate::state::wire::{LentUpdate, OutputWire, WritesWire};
 use langgraph_core::checkpoint::{AnyValue, Encoded, Formats};
 
 /// Converts an update of an older version of the state type to the current form.
 ///
 /// It receives the version that wrote the update, and the update as JSON: an object with the
-/// written fields. A snapshot of a whole state has every field.
+/// written fields. A snapshot of a whole state has the fields that something has written since the thread
+/// began; one that an older version of this library has stored has all of them.
 ///
 /// Values that JSON cannot hold are converted: keys of maps become strings, bytes become a list of
 /// numbers, NaN becomes `null`.
@@ -138,17 +139,20 @@ impl<S: State> StateCodec<S> {
         &self,
         encoded: &Encoded,
         formats: &Formats,
-    ) -> Result<Vec<WriteWire<S::Update>>, FormatError> {
+    ) -> Result<WritesWire<S::Update>, FormatError> {
         if let Some(json) = self.json
             && encoded.version == S::version().number
             && let Some(text) = formats.json(encoded)
             && let Ok(wire) = json(text)
         {
-            return Ok(wire.writes);
+            return Ok(wire);
         }
         // Also reports errors.
         let Decoded { wire, mut updates } = self.decode(encoded, formats)?;
-        updates.writes(wire.writes)
+        Ok(WritesWire {
+            writes: updates.writes(wire.writes)?,
+            only_written: wire.only_written,
+        })
     }
 
     pub(crate) fn read_text(&self, text: &str) -> Result<Decoded<S>, FormatError> {

@@ -14,8 +14,10 @@ mod has_messages;
 mod name;
 pub(crate) mod plain;
 mod stored_field;
+mod tracked_state;
 pub(crate) mod wire;
 pub(crate) mod write;
+mod written_fields;
 
 #[doc(inline)]
 pub use langgraph_core::state::{
@@ -31,6 +33,8 @@ pub use name::short_name;
 pub use plain::{Plain, PlainUpdate};
 #[doc(hidden)]
 pub use stored_field::StoredField;
+pub use tracked_state::TrackedState;
+pub(crate) use written_fields::WrittenFields;
 
 /// The state of a graph.
 ///

@@ -14,6 +14,7 @@ use uuid::Uuid;
 use super::{EventTask, MapProgress, RunStart, SavedCheckpoint, StreamMode, StreamModes};
 use crate::interrupt::Interrupt;
 use crate::message::{Message, MessageChunk};
+use crate::state::WrittenFields;
 use langgraph_core::new_id;
 use langgraph_topology::NodeName;
 
@@ -24,8 +25,11 @@ pub(crate) type Erased = Arc<dyn Any + Send + Sync>;
 /// root's. What is large is boxed, since an event is moved several times.
 #[derive(Clone)]
 pub(crate) enum Payload {
-    /// An erased `S`.
-    Values(Erased),
+    Values {
+        /// An erased `S`.
+        state: Erased,
+        written: WrittenFields,
+    },
     /// An erased `Writes<S>`.
     Update {
         node: NodeName,
@@ -48,6 +52,7 @@ pub(crate) enum Payload {
     TaskStarted {
         node: NodeName,
         input: Erased,
+        written: WrittenFields,
         item: Option<Value>,
     },
     /// `writes` is an erased `Writes<S>`.
@@ -69,7 +74,7 @@ impl Payload {
     /// As [`EventKind::name`](super::EventKind::name).
     pub(crate) const fn name(&self) -> &'static str {
         match self {
-            Self::Values(_) => "values",
+            Self::Values { .. } => "values",
             Self::Update { .. } => "update",
             Self::Chunk { .. } => "message_chunk",
             Self::Message { .. } => "message",
@@ -92,7 +97,7 @@ impl Payload {
             | Self::TaskStarted { node, .. }
             | Self::TaskFinished { node, .. } => Some(node),
             Self::Progress(map) => Some(&map.node),
-            Self::Values(_)
+            Self::Values { .. }
             | Self::Checkpoint(_)
             | Self::CheckpointSaved(_)
             | Self::Interrupt(_) => None,

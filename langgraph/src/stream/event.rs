@@ -12,8 +12,8 @@ use super::{EventTask, MapProgress, SavedCheckpoint};
 use crate::checkpoint::Snapshot;
 use crate::interrupt::Interrupt;
 use crate::message::{Message, MessageChunk};
-use crate::state::State;
 use crate::state::write::Writes;
+use crate::state::{State, TrackedState};
 use langgraph_topology::NodeName;
 
 /// An event of a run.
@@ -79,7 +79,7 @@ pub struct Event<S: State> {
 #[non_exhaustive]
 pub enum EventKind<S: State> {
     /// The state at the start of a run, and after each superstep that wrote something.
-    Values(Arc<S>),
+    Values(TrackedState<S>),
     /// A node wrote an update.
     Update {
         /// The node.
@@ -134,7 +134,7 @@ pub struct TaskStarted<S: State> {
     /// The node.
     pub node: NodeName,
     /// Its input state.
-    pub input: Arc<S>,
+    pub input: TrackedState<S>,
     /// Its item, if it is a worker.
     pub item: Option<Value>,
 }
@@ -233,9 +233,9 @@ impl<S: State> Event<S> {
 fn kind<S: State>(payload: Payload) -> EventKind<S> {
     let inner = |payload| EventKind::Inner(InnerEvent(payload));
     match payload {
-        Payload::Values(state) => match state.downcast() {
-            Ok(state) => EventKind::Values(state),
-            Err(state) => inner(Payload::Values(state)),
+        Payload::Values { state, written } => match state.downcast() {
+            Ok(state) => EventKind::Values(TrackedState { state, written }),
+            Err(state) => inner(Payload::Values { state, written }),
         },
         Payload::Update {
             node,
@@ -262,9 +262,23 @@ fn kind<S: State>(payload: Payload) -> EventKind<S> {
             message: *message,
         },
         Payload::Custom { node, value } => EventKind::Custom { node, value },
-        Payload::TaskStarted { node, input, item } => match input.downcast() {
-            Ok(input) => EventKind::TaskStarted(TaskStarted { node, input, item }),
-            Err(input) => inner(Payload::TaskStarted { node, input, item }),
+        Payload::TaskStarted {
+            node,
+            input,
+            written,
+            item,
+        } => match input.downcast() {
+            Ok(state) => EventKind::TaskStarted(TaskStarted {
+                node,
+                input: TrackedState { state, written },
+                item,
+            }),
+            Err(input) => inner(Payload::TaskStarted {
+                node,
+                input,
+                written,
+                item,
+            }),
         },
         Payload::TaskFinished {
             node,

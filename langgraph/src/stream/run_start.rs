@@ -3,13 +3,17 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-/// What a run and its stream share: the run's id, and when the run counts as accepted.
+use crate::state::{FieldSet, WrittenFields};
+
+/// What a run and its stream share: the run's id, when the run counts as accepted, and what is known of the state at
+/// its end.
 ///
 /// It is accepted when its first superstep has begun and its nodes have taken the answers that the
 /// run was given, or when that superstep is over.
 pub(crate) struct RunStart {
     pub(crate) run_id: String,
     progress: Mutex<StartProgress>,
+    written: Mutex<Option<FieldSet>>,
 }
 
 #[derive(Default)]
@@ -26,6 +30,7 @@ impl RunStart {
         Self {
             run_id: langgraph_core::new_id().to_string(),
             progress: Mutex::default(),
+            written: Mutex::default(),
         }
     }
 
@@ -58,6 +63,17 @@ impl RunStart {
                 progress.untaken.swap_remove(taken);
             }
         });
+    }
+
+    /// Notes which fields of the state were written at the end of the run.
+    pub(crate) fn note_written(&self, written: &WrittenFields) {
+        *self.written.lock().unwrap_or_else(PoisonError::into_inner) = written.fields().cloned();
+    }
+
+    /// Returns the fields of the state that were written at the end of the run.
+    pub(crate) fn written(&self) -> Option<FieldSet> {
+        let written = self.written.lock();
+        written.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Ready once the run is accepted.

@@ -44,16 +44,20 @@ impl<S: State> Engine<S> {
                 let Some(node) = plan.node(task.node) else {
                     return Ok(Chained::Merged(Routed::None));
                 };
-                let answer = run_node(node, task.call(state, cx)).await;
+                let answer = run_node(node, task.call(state, &self.position.written, cx)).await;
                 let update = match only_update(plan, task.node, state, cx, answer) {
                     Ok(update) => update,
                     Err(ended) => return Ok(Chained::Ended(ended)),
                 };
                 if !plan.fields.ephemeral.is_empty() {
                     clear_ephemeral(plan, state, self.changes.as_mut());
+                    self.position.written.remove(&plan.fields.ephemeral);
                 }
                 if let Some(changes) = &mut self.changes {
                     changes.note(&update);
+                }
+                if O::OBSERVES {
+                    self.position.written.add(&state.written(&update));
                 }
                 if O::OBSERVES && self.observer.recorder.is_some() {
                     self.unrecorded = Some((copy_of(&update, cx), Vec::new()));

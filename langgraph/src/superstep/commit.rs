@@ -9,7 +9,7 @@ use crate::error::InvalidUpdate;
 use crate::graph::START;
 use crate::graph::plan::Plan;
 use crate::node::{Write, Writes};
-use crate::state::{FieldSet, State};
+use crate::state::{FieldSet, State, WrittenFields};
 use crate::task::{Changes, Position, Writer, merge};
 
 /// What the merge of a superstep's writes has done.
@@ -25,6 +25,8 @@ pub(super) struct Merged {
 pub(crate) struct Commit<'a, S: State> {
     pub(crate) plan: &'a Plan<S>,
     pub(crate) state: &'a mut Arc<S>,
+    /// The fields of the state that were written, if it matters.
+    pub(crate) written: Option<&'a mut WrittenFields>,
     /// Records the writes, for the parent of a subgraph.
     pub(crate) changes: Option<&'a mut Changes<S>>,
     /// True if it matters whether a field was written.
@@ -42,6 +44,7 @@ impl<S: State> Commit<'_, S> {
         let mut commit = Commit {
             plan: &position.plan,
             state: &mut state,
+            written: None,
             changes: None,
             observed: false,
         };
@@ -132,10 +135,7 @@ impl<S: State> Commit<'_, S> {
     /// Applies one write. Returns true if it held a field.
     #[inline]
     pub(crate) fn apply(&mut self, writer: Writer, write: Write<S>) -> Result<bool, InvalidUpdate> {
-        let wrote = !self.observed
-            || write
-                .update()
-                .is_none_or(|update| !self.state.written(update).is_empty());
+        let wrote = self.note_fields(&write);
         if let Some(changes) = &mut self.changes {
             // The clone goes to the log: the original may have fresh ids, which make merging cheap.
             changes.writes.push(write.clone());
@@ -150,11 +150,30 @@ impl<S: State> Commit<'_, S> {
         Ok(wrote)
     }
 
+    /// Notes the fields of a write. Returns true if there are any, or if it does not matter.
+    #[inline]
+    fn note_fields(&mut self, write: &Write<S>) -> bool {
+        if !self.observed && self.written.is_none() {
+            return true;
+        }
+        let fields = match write.update() {
+            Some(update) => self.state.written(update),
+            None => FieldSet::first(self.state.fields().len()),
+        };
+        if let Some(written) = &mut self.written {
+            written.add(&fields);
+        }
+        write.update().is_none() || !fields.is_empty()
+    }
+
     /// Resets ephemeral fields, which live for one superstep, before new writes to them.
     fn clear_ephemeral(&mut self) {
         if !self.plan.fields.ephemeral.is_empty() {
             let state = Arc::make_mut(self.state);
             clear_ephemeral(self.plan, state, self.changes.as_deref_mut());
+            if let Some(written) = &mut self.written {
+                written.remove(&self.plan.fields.ephemeral);
+            }
         }
     }
 

@@ -18,7 +18,7 @@ use crate::graph::inbox::Inbox;
 use crate::node::{CancelToken, Context, NodeId, Output, Scope, Write, Writes};
 use crate::record::{Coder, Origin};
 use crate::span::Span;
-use crate::state::{State, StateCodec};
+use crate::state::{State, StateCodec, TrackedState};
 use crate::task::{
     Changes, Finished, Position, Task, TaskResult, Writer, run_task, unfilled_joins,
 };
@@ -48,7 +48,7 @@ impl<S: State> Engine<S> {
     pub(crate) fn new(
         graph: &CompiledStateGraph<S>,
         scope: impl Into<Arc<Scope>>,
-        state: Arc<S>,
+        TrackedState { state, written }: TrackedState<S>,
     ) -> Self {
         let plan = Arc::clone(&graph.plan);
         let scope = scope.into();
@@ -72,6 +72,7 @@ impl<S: State> Engine<S> {
                 plan,
                 scope,
                 state,
+                written,
                 step: -1,
             },
         }
@@ -287,10 +288,13 @@ impl<S: State> Engine<S> {
 
     #[inline]
     pub(crate) fn commit_to_state(&mut self) -> Commit<'_, S> {
+        let observed = self.position.scope.emitter.is_some() || self.changes.is_some();
+        let tracked = observed || self.observer.recorder.is_some();
         Commit {
             plan: &self.position.plan,
             state: &mut self.position.state,
-            observed: self.position.scope.emitter.is_some() || self.changes.is_some(),
+            written: tracked.then_some(&mut self.position.written),
+            observed,
             changes: self.changes.as_mut(),
         }
     }

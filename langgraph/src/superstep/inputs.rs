@@ -1,7 +1,5 @@
 //! Inputs of a run: of its call, and of later calls that are merged into the active run.
 
-use std::sync::Arc;
-
 use super::Engine;
 use crate::checkpoint::Source;
 use crate::error::AgentError;
@@ -22,9 +20,9 @@ impl<S: State> Engine<S> {
         let mut taken = Vec::new();
         inbox.take_mergeable(|input| {
             let writes = input.writes.into_vec();
-            let before = Arc::clone(&self.position.state);
+            let before = self.position.tracked_state();
             if let Err(error) = self.apply_external(writes.clone()) {
-                self.position.state = before;
+                self.position.restore(before);
                 return Err((error.kind(), error.to_string()));
             }
             taken.extend(writes);

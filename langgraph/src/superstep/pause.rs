@@ -1,6 +1,5 @@
 //! Pauses: what a paused run shows.
 
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::commit::Merged;
@@ -31,10 +30,9 @@ impl<S: State> Engine<S> {
             refused = refused.or(error);
             self.frontier.tasks.push(task);
         }
-        let ephemeral = &self.position.plan.fields.ephemeral;
-        if shows_writes && !ephemeral.is_empty() {
+        if shows_writes {
             // Those that were written become visible after the superstep.
-            Arc::make_mut(&mut self.position.state).reset(ephemeral);
+            self.position.reset_ephemeral();
         }
         if merged.wrote {
             self.position.emit_values().await;
@@ -68,12 +66,12 @@ impl<S: State> Engine<S> {
         if writes.is_empty() {
             return;
         }
-        let before = Arc::clone(&self.position.state);
+        let before = self.position.tracked_state();
         // Conflicting writes are not shown; they are not committed yet.
         if self.commit_to_state().superstep(writes).is_err() {
-            self.position.state = before;
-        } else if !self.position.plan.fields.ephemeral.is_empty() {
-            Arc::make_mut(&mut self.position.state).reset(&self.position.plan.fields.ephemeral);
+            self.position.restore(before);
+        } else {
+            self.position.reset_ephemeral();
         }
     }
 }

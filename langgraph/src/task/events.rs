@@ -10,7 +10,7 @@ use crate::graph::NodeName;
 use crate::interrupt::Interrupt;
 use crate::message::Message;
 use crate::node::{Argument, Write, Writes};
-use crate::state::State;
+use crate::state::{State, TrackedState};
 use crate::stream::{
     Emitter, EventBatch, EventTask, MapProgress, Payload, Sending, StreamMode, Superstep,
 };
@@ -78,7 +78,9 @@ impl<S: State> Position<S> {
     /// Emits the state. It is shared: the next merge copies it, if a reader still holds it by then.
     pub(crate) fn emit_values(&self) -> Sending<'_> {
         self.emit(StreamMode::Values, None, |_| {
-            Some(Payload::Values(Arc::<S>::clone(&self.state)))
+            let state = Arc::<S>::clone(&self.state);
+            let written = self.written.clone();
+            Some(Payload::Values { state, written })
         })
     }
 
@@ -109,13 +111,21 @@ impl<S: State> Position<S> {
             return Sending::default();
         }
         self.emit(StreamMode::Tasks, shown, |_| {
-            let (input, item) = match &task.argument {
-                None => (Arc::<S>::clone(&self.state), None),
-                Some(Argument::State(state)) => (Arc::clone(state), None),
-                Some(Argument::Item(item)) => (Arc::<S>::clone(&self.state), item.to_json().ok()),
+            let mut item = None;
+            let input = match &task.argument {
+                None => self.tracked_state(),
+                Some(Argument::State(state)) => TrackedState::unknown(Arc::clone(state)),
+                Some(Argument::Item(given)) => {
+                    item = given.to_json().ok();
+                    self.tracked_state()
+                }
             };
-            let node = self.plan.name(task.node);
-            Some(Payload::TaskStarted { node, input, item })
+            Some(Payload::TaskStarted {
+                node: self.plan.name(task.node),
+                input: input.state,
+                written: input.written,
+                item,
+            })
         })
     }
 

@@ -7,7 +7,7 @@ use crate::error::{AgentError, Failure, NodeError};
 use crate::graph::NodeKind;
 use crate::graph::plan::Plan;
 use crate::node::{NodeId, Scope};
-use crate::state::State;
+use crate::state::{State, TrackedState, WrittenFields};
 use crate::task::{JoinProgress, unfilled_joins};
 
 /// The position of a run: what its tasks read, and what its events and records refer to.
@@ -16,6 +16,8 @@ pub(crate) struct Position<S: State> {
     pub(crate) scope: Arc<Scope>,
     /// Shared only while several tasks read it; unique again when all have ended.
     pub(crate) state: Arc<S>,
+    /// The fields of the state that were written; complete only if the run is stored or emits events.
+    pub(crate) written: WrittenFields,
     /// The superstep, counted over the life of the thread; -1 before START's.
     pub(crate) step: i64,
 }
@@ -26,6 +28,7 @@ impl<S: State> Clone for Position<S> {
             plan: Arc::clone(&self.plan),
             scope: Arc::clone(&self.scope),
             state: Arc::clone(&self.state),
+            written: self.written.clone(),
             step: self.step,
         }
     }
@@ -35,6 +38,36 @@ impl<S: State> Position<S> {
     /// Returns the superstep as nodes see it.
     pub(crate) fn shown_step(&self) -> usize {
         usize::try_from(self.step).unwrap_or(0)
+    }
+
+    /// Returns the state as events show it.
+    pub(crate) fn tracked_state(&self) -> TrackedState<S> {
+        TrackedState {
+            state: Arc::clone(&self.state),
+            written: self.written.clone(),
+        }
+    }
+
+    /// Notes for the reader of the events which fields were written when the run ended.
+    pub(crate) fn note_end(&self) {
+        if let Some(start) = &self.scope.shared.start {
+            start.note_written(&self.written);
+        }
+    }
+
+    /// Puts the state back to an earlier one.
+    pub(crate) fn restore(&mut self, TrackedState { state, written }: TrackedState<S>) {
+        self.state = state;
+        self.written = written;
+    }
+
+    /// Puts ephemeral fields back to their defaults.
+    pub(crate) fn reset_ephemeral(&mut self) {
+        let ephemeral = &self.plan.fields.ephemeral;
+        if !ephemeral.is_empty() {
+            Arc::make_mut(&mut self.state).reset(ephemeral);
+            self.written.remove(ephemeral);
+        }
     }
 
     /// Returns true if the graph is a subgraph in a run.

@@ -19,7 +19,7 @@ pub(crate) fn run_task<'a, S: State>(
             return TaskResult::Finished(done.clone());
         }
         let answer = match position.plan.node(task.node) {
-            Some(node) => run_node(node, task.call(&position.state, cx)).await,
+            Some(node) => run_node(node, task.call(&position.state, &position.written, cx)).await,
             None => Err(NodeError::msg("there is no such node")),
         };
         classify(&position.plan, task.node, &position.state, cx, answer)

@@ -5,7 +5,7 @@ use crate::checkpoint::OnceRecord;
 use crate::graph::plan::Plan;
 use crate::interrupt::Answer;
 use crate::node::{Argument, Call, Context, NodeId, Output};
-use crate::state::State;
+use crate::state::{State, WrittenFields};
 
 /// A task of a superstep: a node, its argument, and its memory of earlier runs.
 pub(crate) struct Task<S: State> {
@@ -125,12 +125,23 @@ impl<S: State> Task<S> {
     }
 
     /// Returns the arguments of its node.
-    pub(crate) fn call<'a>(&'a self, state: &'a S, cx: &'a Context) -> Call<'a, S> {
-        let (state, item) = match &self.argument {
-            None => (state, None),
-            Some(Argument::Item(item)) => (state, Some(&**item)),
-            Some(Argument::State(sent)) => (&**sent, None),
+    #[inline]
+    pub(crate) fn call<'a>(
+        &'a self,
+        state: &'a S,
+        written: &'a WrittenFields,
+        cx: &'a Context,
+    ) -> Call<'a, S> {
+        let (state, written, item) = match &self.argument {
+            None => (state, Some(written), None),
+            Some(Argument::Item(item)) => (state, Some(written), Some(&**item)),
+            Some(Argument::State(sent)) => (&**sent, None, None),
         };
-        Call { state, item, cx }
+        Call {
+            state,
+            written,
+            item,
+            cx,
+        }
     }
 }

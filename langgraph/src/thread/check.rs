@@ -12,7 +12,7 @@ use crate::checkpoint::{CheckNote, Checkpointer, ThreadKey};
 use crate::error::{AgentError, CheckpointError, FormatError};
 use crate::graph::{CompiledStateGraph, NodeName};
 use crate::node::{Argument, InnerLog, Resources};
-use crate::state::State;
+use crate::state::{State, TrackedState};
 
 impl<S: State> Thread<S> {
     /// Checks whether a run of this graph can go on from here, without starting one: that the state
@@ -49,12 +49,12 @@ impl<S: State> Thread<S> {
 }
 
 /// A log to check.
-struct CheckedLog<'a, S> {
+struct CheckedLog<'a, S: State> {
     saver: &'a dyn Checkpointer,
     key: &'a ThreadKey,
     /// The path of nodes to the graph, outermost first.
     path: &'a [NodeName],
-    initial: &'a Arc<S>,
+    initial: &'a TrackedState<S>,
 }
 
 /// Checks a subgraph of a task, if it has started.
@@ -71,7 +71,7 @@ pub(super) async fn check_inside<S: State>(
         saver,
         key: &key,
         path: &path,
-        initial: &Arc::new(graph.plan.initial.clone()),
+        initial: &graph.plan.unwritten_state(),
     };
     check(graph, loaded, checked).await.map(Some)
 }
@@ -97,7 +97,7 @@ async fn check<S: State>(
             notes.extend(node.graph.check(inner, path).await?.into_iter().flatten());
         }
     }
-    let initial = Arc::clone(log.initial);
+    let initial = log.initial.clone();
     let thread = &log.key.thread;
     let mut engine = offline(graph, thread, log.path, Resources::default(), initial);
     loaded.restore(&mut engine, thread, None)?;

@@ -1,7 +1,5 @@
 //! Loads a thread's log.
 
-use std::sync::Arc;
-
 use super::loaded::Loaded;
 use super::replay::Replay;
 use crate::checkpoint::{Chain, CheckpointId, Checkpointer, Owner, StatePart, ThreadKey};
@@ -9,8 +7,7 @@ use crate::error::{AgentError, CheckpointError};
 use crate::graph::plan::Plan;
 use crate::log::{load_chain, load_position};
 use crate::record::{Log, Reader, Recorder};
-use crate::state::State;
-use crate::state::StateCodec;
+use crate::state::{State, StateCodec, TrackedState};
 use crate::superstep::Engine;
 use crate::task::Changes;
 
@@ -19,7 +16,7 @@ pub(crate) struct Read<'a, S: State> {
     pub(crate) plan: &'a Plan<S>,
     pub(crate) codec: Option<StateCodec<S>>,
     /// The state before the first record.
-    pub(crate) initial: &'a Arc<S>,
+    pub(crate) initial: &'a TrackedState<S>,
     pub(crate) saver: &'a dyn Checkpointer,
     pub(crate) key: &'a ThreadKey,
     /// A checkpoint, or `None` for the head.
@@ -132,7 +129,7 @@ impl Log {
         let loaded = load(&Read {
             plan: &engine.position.plan,
             codec: engine.codec,
-            initial: &engine.position.state,
+            initial: &engine.position.tracked_state(),
             saver: &*self.saver,
             key: &self.key,
             at,

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use super::task_state::TaskState;
 use crate::checkpoint::{Head, JoinRecord, Owner, Stored};
 use crate::graph::NodeName;
-use crate::node::Output;
-use crate::state::State;
+use crate::node::{Argument, Output};
+use crate::state::{State, TrackedState, WrittenFields};
 use crate::task::{Changes, TaskResult};
 
 /// The state of a thread at one of its checkpoints.
 pub(crate) struct Loaded<S: State> {
     pub(crate) state: Arc<S>,
+    pub(crate) written: WrittenFields,
     pub(crate) stored: Stored,
     pub(crate) head: Head,
     /// What the log belongs to, if that is stored.
@@ -22,6 +23,17 @@ pub(crate) struct Loaded<S: State> {
 }
 
 impl<S: State> Loaded<S> {
+    /// Returns the state that the node of a task gets.
+    pub(super) fn state_of(&self, task: &TaskState<S>) -> TrackedState<S> {
+        match &task.argument {
+            Some(Argument::State(state)) => TrackedState::unknown(Arc::clone(state)),
+            _ => TrackedState {
+                state: Arc::clone(&self.state),
+                written: self.written.clone(),
+            },
+        }
+    }
+
     /// Returns true for the newest checkpoint of the log.
     pub(super) fn is_head(&self) -> bool {
         self.head.id == self.stored.checkpoint.id

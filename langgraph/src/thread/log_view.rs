@@ -15,7 +15,7 @@ use crate::error::{AgentError, CheckpointError};
 use crate::graph::{CompiledStateGraph, NodeName};
 use crate::log::{joined, last_by_edge, load_list};
 use crate::record::Coder;
-use crate::state::State;
+use crate::state::{State, TrackedState};
 
 /// The log of a graph, with everything needed to read it.
 pub(super) struct LogView<S: State> {
@@ -25,7 +25,7 @@ pub(super) struct LogView<S: State> {
     /// The path of nodes to the graph, outermost first.
     pub(super) namespace: Vec<NodeName>,
     /// The state before the first record.
-    pub(super) initial: Arc<S>,
+    pub(super) initial: TrackedState<S>,
 }
 
 impl<S: State> Thread<S> {
@@ -47,7 +47,7 @@ impl<S: State> Thread<S> {
             graph: self.graph.clone(),
             key: ThreadKey::root(self.id.clone()),
             namespace: Vec::new(),
-            initial: Arc::new(self.graph.plan.initial.clone()),
+            initial: self.graph.plan.unwritten_state(),
         })
     }
 }
@@ -159,14 +159,12 @@ impl<S: State> LogView<S> {
         let mut states = Vec::with_capacity(wanted.len());
         self.walk()
             .each(wanted, |state, loaded| {
-                states.push((Arc::clone(state), loaded.stored));
+                states.push((state, loaded.stored));
                 Ok(())
             })
             .await?;
         let mut folds = Vec::with_capacity(states.len());
         for (state, stored) in states {
-            let mut state = Arc::unwrap_or_clone(state);
-            state.reset(&plan.fields.untracked);
             folds.push(Fold {
                 id: stored.checkpoint.id,
                 snapshot: self.payload_of_state(state),
@@ -184,11 +182,11 @@ impl<S: State> LogView<S> {
         Ok(folds)
     }
 
-    fn payload_of_state(&self, state: S) -> Payload {
+    fn payload_of_state(&self, state: TrackedState<S>) -> Payload {
         let coder = Coder {
             plan: Arc::clone(&self.graph.plan),
             codec: self.graph.codec.or_else(S::codec),
         };
-        Arc::new(coder).state(Arc::new(state))
+        Arc::new(coder).state(state)
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::graph::{CompiledStateGraph, NodeName};
 use crate::node::{Resources, Scope, Shared};
-use crate::state::State;
+use crate::state::{State, TrackedState};
 use crate::superstep::{DEFAULT_LIMIT, Engine};
 
 /// Creates an engine that changes a log from outside: a thread's log, or a subgraph's.
@@ -13,7 +13,7 @@ pub(in crate::thread) fn offline<S: State>(
     thread: &str,
     namespace: &[NodeName],
     resources: Resources,
-    initial: Arc<S>,
+    initial: TrackedState<S>,
 ) -> Engine<S> {
     let scope = Scope {
         names: Arc::clone(&graph.plan.names),

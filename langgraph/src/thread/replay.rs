@@ -12,7 +12,7 @@ use crate::graph::START;
 use crate::graph::plan::Plan;
 use crate::node::{Write, Writes};
 use crate::record::Reader;
-use crate::state::State;
+use crate::state::{State, TrackedState, WrittenFields};
 use crate::superstep::Commit;
 use crate::task::{Changes, TaskResult, Writer};
 
@@ -24,6 +24,7 @@ use known_ids::KnownIds;
 pub(crate) struct Replay<'a, S: State> {
     reader: Reader<'a, S>,
     state: Arc<S>,
+    written: WrittenFields,
     known: KnownIds,
     /// True if the previous record begins a call: its input comes from the caller. An input that
     /// came from outside in the meantime does not count.
@@ -31,14 +32,15 @@ pub(crate) struct Replay<'a, S: State> {
 }
 
 impl<'a, S: State> Replay<'a, S> {
-    pub(crate) fn new(reader: Reader<'a, S>, initial: &Arc<S>) -> Self {
+    pub(crate) fn new(reader: Reader<'a, S>, initial: &TrackedState<S>) -> Self {
         let mut known = KnownIds::default();
         if reader.formats.is_some() {
-            known.add_state(&**initial);
+            known.add_state(&*initial.state);
         }
         Self {
             reader,
-            state: Arc::clone(initial),
+            state: Arc::clone(&initial.state),
+            written: initial.written.clone(),
             known,
             begins: false,
         }
@@ -88,7 +90,7 @@ impl<'a, S: State> Replay<'a, S> {
         before: Option<&Stored>,
         stored: &Stored,
         mut changes: Option<&mut Changes<S>>,
-    ) -> Result<&Arc<S>, AgentError> {
+    ) -> Result<(), AgentError> {
         let began = self.begins;
         self.begins = match before.map(|before| &before.checkpoint) {
             Some(before) if before.call == stored.checkpoint.call => {
@@ -129,9 +131,10 @@ impl<'a, S: State> Replay<'a, S> {
             let ephemeral = &self.reader.plan.fields.ephemeral;
             if !ephemeral.is_empty() {
                 Arc::make_mut(&mut self.state).reset(ephemeral);
+                self.written.remove(ephemeral);
             }
         }
-        Ok(&self.state)
+        Ok(())
     }
 
     /// Adds the entries of a checkpoint, after [`before_entries`](Self::before_entries).
@@ -139,16 +142,28 @@ impl<'a, S: State> Replay<'a, S> {
         &mut self,
         stored: &Stored,
         mut changes: Option<&mut Changes<S>>,
-    ) -> Result<&Arc<S>, AgentError> {
+    ) -> Result<(), AgentError> {
         for entry in &stored.entries {
             self.entry(&entry.writes, changes.as_deref_mut())?;
         }
-        Ok(&self.state)
+        Ok(())
+    }
+
+    /// Returns the state. What is never stored counts as not written.
+    pub(crate) fn tracked_state(&self) -> TrackedState<S> {
+        let mut written = self.written.clone();
+        written.remove(&self.reader.plan.fields.untracked);
+        TrackedState {
+            state: Arc::clone(&self.state),
+            written,
+        }
     }
 
     pub(crate) fn loaded(&self, head: Head, stored: Stored) -> Result<Loaded<S>, AgentError> {
+        let TrackedState { state, written } = self.tracked_state();
         Ok(Loaded {
-            state: Arc::clone(&self.state),
+            state,
+            written,
             tasks: task_states(&self.reader, &stored)?,
             stored,
             head,
@@ -161,6 +176,7 @@ impl<'a, S: State> Replay<'a, S> {
         Commit {
             plan: self.reader.plan,
             state: &mut self.state,
+            written: Some(&mut self.written),
             changes,
             observed: false,
         }
@@ -168,9 +184,11 @@ impl<'a, S: State> Replay<'a, S> {
 
     fn snapshot(&mut self, snapshot: &Payload) -> Result<(), AgentError> {
         // The state is cloned when it changes, if the saver keeps it as a value.
-        self.state = self.reader.state_seen(snapshot, |update| {
+        let TrackedState { state, written } = self.reader.state_seen(snapshot, |update| {
             self.known.add_update::<S>(update);
         })?;
+        self.state = state;
+        self.written = written;
         Ok(())
     }
 

@@ -41,6 +41,7 @@ impl<S: State> Loaded<S> {
         shared.report_unfilled_joins(left.collect());
         engine.position.step = self.stored.checkpoint.step;
         engine.position.state = self.state;
+        engine.position.written = self.written;
         engine.observer.recorder = recorder.map(Box::new);
         if let Some(recorder) = &mut engine.observer.recorder {
             let specs = self.stored.checkpoint.tasks.iter();

@@ -56,7 +56,7 @@ impl<S: State> LogView<S> {
         change: Change<S>,
         at: Option<CheckpointId>,
     ) -> Result<CheckpointId, AgentError> {
-        let initial = Arc::clone(&self.initial);
+        let initial = self.initial.clone();
         let mut engine = offline(
             &self.graph,
             &key.thread,

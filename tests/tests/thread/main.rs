@@ -20,3 +20,4 @@ mod random_history;
 mod runs;
 mod time_travel;
 mod update_errors;
+mod written_fields;

@@ -8,6 +8,7 @@ use langgraph::error::AgentError;
 use langgraph::graph::NodeName;
 use langgraph::interrupt::Interrupt;
 use langgraph::node::Write;
+use langgraph::state::FieldSet;
 use langgraph::stream::{EventKind, InnerEvent};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -60,9 +61,15 @@ fn update_value<S: State<Update: Serialize>>(update: &S::Update) -> Value {
 }
 
 /// Returns the state as JSON, with messages in LangChain's form, without what was not written.
-pub(crate) fn state_value<S: State<Update: Serialize>>(state: &S, unwritten: &Unwritten) -> Value {
+pub(crate) fn state_value<S: State<Update: Serialize>>(
+    state: &S,
+    written: Option<&FieldSet>,
+    unwritten: &Unwritten,
+) -> Value {
     let mut value = update_value::<S>(&S::Update::from(state.clone()));
-    unwritten.remove(state, &mut value);
+    if !is_plain::<S>() {
+        unwritten.remove(state, written, &mut value);
+    }
     value
 }
 
@@ -145,7 +152,9 @@ pub(crate) fn event_kind<S: State<Update: Serialize>>(
     inner: &[InnerReader],
 ) -> Option<RunEventKind> {
     Some(match kind {
-        EventKind::Values(state) => RunEventKind::Values(state_value::<S>(state, unwritten)),
+        EventKind::Values(state) => {
+            RunEventKind::Values(state_value::<S>(state, state.written(), unwritten))
+        }
         EventKind::Update {
             node,
             update,
@@ -168,7 +177,7 @@ pub(crate) fn event_kind<S: State<Update: Serialize>>(
             node: Arc::clone(&task.node),
             input: match &task.item {
                 Some(item) => item.clone(),
-                None => state_value::<S>(&task.input, unwritten),
+                None => state_value::<S>(&task.input, task.input.written(), unwritten),
             },
         },
         EventKind::TaskFinished(task) => RunEventKind::TaskFinished {
@@ -283,7 +292,7 @@ pub(crate) fn snapshot_value<S: State<Update: Serialize>>(
         }
     }
     json!({
-        "values": state_value(&snapshot.values, unwritten),
+        "values": state_value(&snapshot.values, snapshot.written.as_ref(), unwritten),
         "next": snapshot.next,
         "tasks": tasks,
         "metadata": metadata,

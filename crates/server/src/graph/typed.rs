@@ -338,6 +338,7 @@ where
                 sink.take(event).await;
             }
         }
+        let written = events.written();
         let outcome = events.finish().await?;
         // Those of an earlier run that are open still.
         let open = outcome.interrupts().iter();
@@ -355,7 +356,7 @@ where
             sink.take(event).await;
         }
         Ok(Finished {
-            values: state_value(outcome.state(), &self.options.unwritten),
+            values: state_value(outcome.state(), written.as_ref(), &self.options.unwritten),
             paused: !outcome.is_done(),
             drained: matches!(outcome, Outcome::Drained { .. }),
             interrupts: outcome.interrupts().to_vec(),

@@ -1,4 +1,4 @@
-//! Fields that were not written yet: LangGraph's clients expect that these are absent.
+//! Fields that nothing has written yet: LangGraph's clients expect that these are absent.
 
 use std::sync::OnceLock;
 
@@ -7,27 +7,34 @@ use langgraph::state::FieldSet;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// Leaves fields out of states that are empty, and have been from the start. A field with a reducer
-/// stays: in LangGraph it has a value from the start.
+/// Leaves fields out of states that nothing has written. A field with a reducer stays: in LangGraph it has
+/// a value from the start, unless it is optional.
+///
+/// Of a state that an older version has stored, or that was sent to a node, it is unknown which fields were
+/// written: there, those are left out that are empty and have their defaults.
 #[derive(Debug, Default)]
 pub(crate) struct Unwritten {
-    /// The defaults of the fields. They are read from the first state.
+    /// The defaults of the fields. They are read from the first state of which nothing is known.
     defaults: OnceLock<Map<String, Value>>,
 }
 
 impl Unwritten {
-    /// Removes the fields of `state` that were not written from `value`, its form as JSON.
-    pub(super) fn remove<S>(&self, state: &S, value: &mut Value)
+    /// Removes the fields of `state` that were not `written` from `value`, its form as JSON.
+    pub(super) fn remove<S>(&self, state: &S, written: Option<&FieldSet>, value: &mut Value)
     where
         S: State<Update: Serialize>,
     {
         let Value::Object(values) = value else { return };
-        for field in state.fields() {
+        for (index, field) in state.fields().iter().enumerate() {
             let name = field.name();
-            if values.get(name).is_some_and(is_empty)
-                && (!field.is_reduced() || values.get(name).is_some_and(Value::is_null))
-                && self.defaults(state).get(name) == values.get(name)
-            {
+            let Some(value) = values.get(name) else {
+                continue;
+            };
+            let is_written = match written {
+                Some(written) => written.contains(index),
+                None => !is_empty(value) || self.defaults(state).get(name) != Some(value),
+            };
+            if !is_written && (!field.is_reduced() || value.is_null()) {
                 values.remove(name);
             }
         }

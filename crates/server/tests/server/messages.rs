@@ -139,7 +139,7 @@ async fn fields_that_were_not_written_are_absent() {
         assert!(!fields.contains_key("model"), "{values}");
         // A field with a reducer has a value from the start.
         assert_eq!(values["steps"], json!([]));
-        assert_eq!(values["count"], 0);
+        assert!(!fields.contains_key("count"), "{values}");
     }
     let values = run(&api, &thread, json!({"model": "m", "title": "t"})).await;
     assert_eq!(

@@ -36,6 +36,9 @@ pub(crate) struct OutputWire<U> {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     /// True if a cache answered.
     pub(crate) cached: bool,
+    /// True if the state, which is its only write, has only the fields that something has written.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) only_written: bool,
 }
 
 /// The writes of an [`OutputWire`], for a reader that knows the type; the other fields are skipped.
@@ -45,6 +48,9 @@ pub(crate) struct WritesWire<U> {
     /// The writes, in order.
     #[serde(default = "Vec::new")]
     pub(crate) writes: Vec<WriteWire<U>>,
+    /// See [`OutputWire::only_written`].
+    #[serde(default)]
+    pub(crate) only_written: bool,
 }
 
 impl<U> OutputWire<U> {
@@ -55,6 +61,7 @@ impl<U> OutputWire<U> {
             jump: None,
             routes: Vec::new(),
             cached: false,
+            only_written: false,
         }
     }
 }

@@ -48,6 +48,7 @@ impl OutputWire<UpdateIndex> {
             },
             routes: list(fields.take("routes"), routes)?,
             cached: flag(&fields.take("cached")),
+            only_written: flag(&fields.take("only_written")),
         })
     }
 }

@@ -47,11 +47,12 @@ use Need::{Optional, Required};
 /// An [`OutputWire`](super::OutputWire).
 pub(super) static OUTPUT: Shape = Shape::Struct(&Struct {
     name: "OutputWire",
-    names: &["writes", "jump", "routes", "cached"],
+    names: &["writes", "jump", "routes", "cached", "only_written"],
     fields: &[
         (Shape::List(&WRITE), Optional),
         (Shape::Option(&JUMP), Optional),
         (Shape::List(&ROUTES), Optional),
+        (Shape::Flag, Optional),
         (Shape::Flag, Optional),
     ],
 });

@@ -30,6 +30,7 @@ fn everything(update: &i32) -> OutputWire<LentUpdate<'_>> {
         }),
         routes: vec![RoutesWire::Several(vec![RoutesWire::Targets(targets())])],
         cached: true,
+        only_written: true,
     }
 }
 
@@ -49,7 +50,7 @@ fn an_output_is_read_as_it_was_written_and_its_updates_are_numbered() {
     let text = std::str::from_utf8(&encoded.bytes).unwrap();
     let (wire, updates) = read(text).unwrap();
     assert_eq!(updates, [7; 5]);
-    let expected = r#"OutputWire { writes: [Update(UpdateIndex(0)), Overwrite(UpdateIndex(1)), State(UpdateIndex(2))], jump: Some(To { targets: [Node("a"), Send { node: "b", item: "[1]" }, SendState { node: "c", state: UpdateIndex(3) }], edges: true }), routes: [Several([Targets([Node("a"), Send { node: "b", item: "[1]" }, SendState { node: "c", state: UpdateIndex(4) }])])], cached: true }"#;
+    let expected = r#"OutputWire { writes: [Update(UpdateIndex(0)), Overwrite(UpdateIndex(1)), State(UpdateIndex(2))], jump: Some(To { targets: [Node("a"), Send { node: "b", item: "[1]" }, SendState { node: "c", state: UpdateIndex(3) }], edges: true }), routes: [Several([Targets([Node("a"), Send { node: "b", item: "[1]" }, SendState { node: "c", state: UpdateIndex(4) }])])], cached: true, only_written: true }"#;
     assert_eq!(format!("{wire:?}"), expected);
 }
 
@@ -57,7 +58,7 @@ fn an_output_is_read_as_it_was_written_and_its_updates_are_numbered() {
 fn an_output_without_its_optional_parts_is_read() {
     let (wire, updates) = read("{}").unwrap();
     assert!(updates.is_empty() && wire.writes.is_empty() && wire.routes.is_empty());
-    assert!(wire.jump.is_none() && !wire.cached);
+    assert!(wire.jump.is_none() && !wire.cached && !wire.only_written);
     let (wire, _) = read(r#"{"jump":"end"}"#).unwrap();
     assert!(matches!(wire.jump, Some(JumpWire::End)));
     let (wire, _) = read(r#"{"jump":{"parent":{"command":"c","state":"s"}}}"#).unwrap();

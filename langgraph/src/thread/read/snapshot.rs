@@ -39,19 +39,24 @@ impl<S: State> Loaded<S> {
         let writes = finished(plan, known.copied());
         if !writes.is_empty() && !tasks.iter().all(|task| self.has_run(task)) {
             let mut state = Arc::clone(&self.state);
+            let mut written = self.written.clone();
             let mut commit = Commit {
                 plan,
                 state: &mut state,
+                written: Some(&mut written),
                 changes: None,
                 observed: false,
             };
             // Conflicting writes are not shown; they are not committed yet.
             if commit.superstep(writes).is_ok() {
                 // Ephemeral values become visible after the superstep.
-                if !plan.fields.ephemeral.is_empty() {
-                    Arc::make_mut(&mut state).reset(&plan.fields.ephemeral);
+                let ephemeral = &plan.fields.ephemeral;
+                if !ephemeral.is_empty() {
+                    Arc::make_mut(&mut state).reset(ephemeral);
+                    written.remove(ephemeral);
                 }
                 self.state = state;
+                self.written = written;
             }
         }
         self.show(false, namespace)
@@ -95,6 +100,7 @@ impl<S: State> Loaded<S> {
             id: checkpoint.id,
             parent: checkpoint.parent,
             values: Arc::unwrap_or_clone(self.state),
+            written: self.written.fields().cloned(),
             next: Vec::new(),
             step: checkpoint.step,
             source: checkpoint.source,

@@ -7,8 +7,8 @@ use crate::error::AgentError;
 use crate::graph::plan::Plan;
 use crate::graph::{CompiledStateGraph, NodeName};
 use crate::node::Persistence;
-use crate::node::{AnyState, Argument, GraphNode, InnerLog, SnapshotQuery};
-use crate::state::State;
+use crate::node::{AnyState, GraphNode, InnerLog, SnapshotQuery};
+use crate::state::{State, TrackedState};
 use crate::thread::load::{Read, load};
 use crate::thread::loaded::Loaded;
 
@@ -23,13 +23,13 @@ pub(in crate::thread) struct ShownLog<'a> {
 
 impl<S: State> CompiledStateGraph<S> {
     /// Returns the state before the first record of its log inside a task.
-    pub(in crate::thread) fn begins_with(&self, around: Option<AnyState>) -> Arc<S> {
+    pub(in crate::thread) fn begins_with(&self, around: Option<AnyState>) -> TrackedState<S> {
         let shared = match self.persistence {
             // It has a state of its own.
             Persistence::PerThread(_) => None,
             _ => around.and_then(|state| state.downcast().ok()),
         };
-        shared.unwrap_or_else(|| Arc::new(self.plan.initial.clone()))
+        shared.map_or_else(|| self.plan.unwritten_state(), Arc::unwrap_or_clone)
     }
 }
 
@@ -92,10 +92,7 @@ impl<S: State> Loaded<S> {
     ) -> Option<(GraphNode<'a>, InnerLog<'a>)> {
         let state = self.tasks.get(task)?;
         let node = plan.node(plan.stored_node(&state.node)?)?.step.graph()?;
-        let around: AnyState = match &state.argument {
-            Some(Argument::State(state)) => Arc::<S>::clone(state),
-            _ => Arc::<S>::clone(&self.state),
-        };
+        let around: AnyState = Arc::new(self.state_of(state));
         let checkpoint = &self.stored.checkpoint;
         // The log is named after the node's name at that time.
         let stored = checkpoint.tasks.get(task);

@@ -1,12 +1,11 @@
 //! Walks a log.
 
 use std::collections::HashSet;
-use std::sync::Arc;
 
 use crate::checkpoint::CheckpointId;
 use crate::error::AgentError;
 use crate::log::load_chain;
-use crate::state::State;
+use crate::state::{State, TrackedState};
 use crate::thread::load::Read;
 use crate::thread::loaded::Loaded;
 use crate::thread::replay::Replay;
@@ -23,7 +22,7 @@ impl<S: State> Walk<'_, S> {
     pub(in crate::thread) async fn each(
         &self,
         wanted: &[CheckpointId],
-        mut see: impl FnMut(&Arc<S>, Loaded<S>) -> Result<(), AgentError>,
+        mut see: impl FnMut(TrackedState<S>, Loaded<S>) -> Result<(), AgentError>,
     ) -> Result<(), AgentError> {
         let mut left: HashSet<CheckpointId> = wanted.iter().copied().collect();
         for id in wanted {
@@ -36,10 +35,11 @@ impl<S: State> Walk<'_, S> {
             let mut replay = Replay::new(self.read.reader(), self.read.initial);
             let mut before = None;
             for stored in &chain.records {
-                let state = Arc::clone(replay.before_entries(before, stored, None)?);
+                replay.before_entries(before, stored, None)?;
+                let state = replay.tracked_state();
                 replay.entries(stored, None)?;
                 if left.remove(&stored.checkpoint.id) {
-                    see(&state, replay.loaded(chain.head, stored.clone())?)?;
+                    see(state, replay.loaded(chain.head, stored.clone())?)?;
                 }
                 before = Some(stored);
             }

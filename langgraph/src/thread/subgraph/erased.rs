@@ -9,8 +9,8 @@ use crate::graph::{CompiledStateGraph, NodeName};
 use crate::log::load_chain;
 use crate::node::Persistence;
 use crate::node::{
-    AnyState, Argument, Fork, ForkFuture, FoundTask, GraphNode, InnerFuture, InnerGraph, InnerLog,
-    NeededBy, Resources, SnapshotQuery, TaskQuery,
+    AnyState, Fork, ForkFuture, FoundTask, GraphNode, InnerFuture, InnerGraph, InnerLog, NeededBy,
+    Resources, SnapshotQuery, TaskQuery,
 };
 use crate::record::{Log, Origin};
 use crate::state::State;
@@ -192,10 +192,7 @@ async fn find<S: State>(
         return Ok(None);
     };
     let open = !found.is_finished() && found.ran.is_none();
-    let state: AnyState = match &found.argument {
-        Some(Argument::State(state)) => Arc::<S>::clone(state),
-        _ => Arc::<S>::clone(&loaded.state),
-    };
+    let state: AnyState = Arc::new(loaded.state_of(found));
     Ok(Some(FoundTask {
         head: loaded.head,
         checkpoint,
@@ -215,7 +212,7 @@ async fn make_fork<S: State>(
     Fork { at, id, head }: Fork,
 ) -> Result<(), AgentError> {
     let resources = graph.plan.resources.clone();
-    let initial = Arc::new(graph.plan.initial.clone());
+    let initial = graph.plan.unwritten_state();
     let mut engine = offline(graph, thread, &[], resources, initial);
     let log = Log {
         at_rest: true,
