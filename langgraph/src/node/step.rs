@@ -24,7 +24,7 @@ impl<S: State> Call<'_, S> {
     pub(crate) fn tracked_state(&self) -> TrackedState<S> {
         TrackedState {
             state: Arc::new(self.state.clone()),
-            written: self.written.cloned().unwrap_or(WrittenFields::UNKNOWN),
+            written: self.written.cloned().unwrap_or(WrittenFields::Unknown),
         }
     }
 }

@@ -172,7 +172,7 @@ impl<S: State> Recorder<S> {
             id: self.current?,
             parent: self.parent,
             values: S::clone(&position.state),
-            written: position.written.fields().cloned(),
+            written: position.written.fields(),
             tasks,
             next: pending.names(&position.plan),
             step: position.step,

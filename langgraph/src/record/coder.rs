@@ -332,7 +332,7 @@ impl<S: State> Reader<'_, S> {
         let written = if wire.only_written {
             initial.written(&update).into()
         } else {
-            WrittenFields::UNKNOWN
+            WrittenFields::Unknown
         };
         Ok(TrackedState {
             state: Arc::new(state(update, initial)),

@@ -20,7 +20,7 @@ impl<S: State> Coding<S> for Whole<S> {
         let mut update = whole(state);
         if let Some(written) = self.0.written() {
             let mut unwritten = FieldSet::first(state.fields().len());
-            unwritten.remove_all(written);
+            unwritten.remove_all(&written);
             state.discard(&mut update, &unwritten);
         }
         Ok(OutputWire {

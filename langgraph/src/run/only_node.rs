@@ -118,7 +118,7 @@ pub(super) async fn call_only_node<S: State>(
         item: None,
         cx: &only.inner,
     };
-    match run_node(running, call).await {
+    match run_node(running, || call).await {
         Ok(Output {
             writes: Writes::One(Write::Update(mut update)),
             jump: Jump::Edges,

@@ -62,7 +62,7 @@ impl<S: State> TrackedState<S> {
     pub(crate) const fn unknown(state: Arc<S>) -> Self {
         Self {
             state,
-            written: WrittenFields::UNKNOWN,
+            written: WrittenFields::Unknown,
         }
     }
 
@@ -71,7 +71,7 @@ impl<S: State> TrackedState<S> {
     /// for the state of a [send](crate::node::Send::state).
     ///
     /// An ephemeral field is one of them until it has its default again.
-    pub const fn written(&self) -> Option<&FieldSet> {
+    pub fn written(&self) -> Option<FieldSet> {
         self.written.fields()
     }
 

@@ -67,7 +67,7 @@ impl RunStart {
 
     /// Notes which fields of the state were written at the end of the run.
     pub(crate) fn note_written(&self, written: &WrittenFields) {
-        *self.written.lock().unwrap_or_else(PoisonError::into_inner) = written.fields().cloned();
+        *self.written.lock().unwrap_or_else(PoisonError::into_inner) = written.fields();
     }
 
     /// Returns the fields of the state that were written at the end of the run.

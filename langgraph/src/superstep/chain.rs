@@ -44,7 +44,10 @@ impl<S: State> Engine<S> {
                 let Some(node) = plan.node(task.node) else {
                     return Ok(Chained::Merged(Routed::None));
                 };
-                let answer = run_node(node, task.call(state, &self.position.written, cx)).await;
+                let answer = {
+                    let call = || task.call(state, &self.position.written, cx);
+                    run_node(node, call).await
+                };
                 let update = match only_update(plan, task.node, state, cx, answer) {
                     Ok(update) => update,
                     Err(ended) => return Ok(Chained::Ended(ended)),

@@ -19,18 +19,21 @@ pub(crate) fn run_task<'a, S: State>(
             return TaskResult::Finished(done.clone());
         }
         let answer = match position.plan.node(task.node) {
-            Some(node) => run_node(node, task.call(&position.state, &position.written, cx)).await,
+            Some(node) => {
+                let call = move || task.call(&position.state, &position.written, cx);
+                run_node(node, call).await
+            }
             None => Err(NodeError::msg("there is no such node")),
         };
         classify(&position.plan, task.node, &position.state, cx, answer)
     }
 }
 
-/// Runs a node. A panic becomes its error.
+/// Runs a node. A panic becomes its error. The call is made when the node begins: the future is smaller without it.
 #[inline]
 pub(crate) fn run_node<'a, S: State>(
     node: &'a PlanNode<S>,
-    call: Call<'a, S>,
+    call: impl FnOnce() -> Call<'a, S> + Send + 'a,
 ) -> impl Future<Output = Result<Output<S>, NodeError>> + Send + 'a {
-    catch(move || node.step.call(call))
+    catch(move || node.step.call(call()))
 }

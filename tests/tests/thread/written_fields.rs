@@ -27,7 +27,7 @@ struct Order {
 const FIELDS: [&str; 6] = ["item", "price", "paid", "hint", "cache", "rounds"];
 
 /// Returns the names of fields.
-fn names(fields: Option<&FieldSet>) -> Vec<&'static str> {
+fn names(fields: Option<FieldSet>) -> Vec<&'static str> {
     let fields = fields.expect("the written fields are known");
     fields.iter().map(|index| FIELDS[index]).collect()
 }
@@ -63,7 +63,7 @@ fn over(graph: &StateGraph<Order>, saver: &Arc<dyn Checkpointer>) -> CompiledSta
 
 async fn stored(graph: &CompiledStateGraph<Order>, thread: &str) -> Vec<&'static str> {
     let state = graph.thread(thread).state().await.unwrap().unwrap();
-    names(state.written.as_ref())
+    names(state.written)
 }
 
 fn values(event: &Event<Order>) -> Option<Vec<&'static str>> {
@@ -91,7 +91,7 @@ async fn a_stream_shows_which_fields_were_written_with_each_state() {
     assert_eq!(states, [vec!["item"], priced.clone()]);
     let later = ["item", "price", "cache"].to_vec();
     assert_eq!(inputs, [vec!["item"], priced, later.clone()]);
-    assert_eq!(names(events.written().as_ref()), later);
+    assert_eq!(names(events.written()), later);
 }
 
 #[tokio::test]
@@ -144,7 +144,7 @@ async fn a_history_shows_what_was_written_by_then() {
         let written: Vec<_> = history
             .iter()
             .rev()
-            .map(|one| names(one.written.as_ref()))
+            .map(|one| names(one.written.clone()))
             .collect();
         assert_eq!(written[0], [] as [&str; 0]);
         assert_eq!(written[1], ["item"]);
@@ -213,7 +213,7 @@ async fn a_subgraph_knows_what_was_written_around_it() {
         let state = graph.thread("t").state_with_subgraphs().await.unwrap();
         let state = state.unwrap();
         let inner = state.tasks[0].inside::<Order>().unwrap();
-        assert_eq!(names(inner.written.as_ref()), ["item", "price", "rounds"]);
+        assert_eq!(names(inner.written.clone()), ["item", "price", "rounds"]);
         graph.thread("t").answer(true).await.unwrap();
         let all = ["item", "price", "paid", "rounds"];
         assert_eq!(stored(&graph, "t").await, all);

@@ -143,6 +143,24 @@ impl FieldSet {
         (0..count).collect()
     }
 
+    /// Creates the set of the fields whose bits are set: the first 64.
+    pub const fn from_bits(bits: u64) -> Self {
+        Self {
+            low: bits,
+            high: Vec::new(),
+        }
+    }
+
+    /// Returns a bit for each field; `None` if the set has fields beyond the first 64.
+    #[inline]
+    pub const fn bits(&self) -> Option<u64> {
+        if self.high.is_empty() {
+            Some(self.low)
+        } else {
+            None
+        }
+    }
+
     /// Adds the field at `index`.
     pub fn insert(&mut self, index: usize) {
         if index < 64 {
@@ -256,5 +274,8 @@ mod tests {
         assert_eq!(set.intersection(&other).iter().collect::<Vec<_>>(), [64]);
         set.union_with(&other);
         assert!(set.contains(300) && set.contains(1));
+        assert_eq!(set.bits(), None);
+        let few: FieldSet = [0, 63].into_iter().collect();
+        assert_eq!(few.bits().map(FieldSet::from_bits), Some(few));
     }
 }

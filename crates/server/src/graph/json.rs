@@ -63,12 +63,12 @@ fn update_value<S: State<Update: Serialize>>(update: &S::Update) -> Value {
 /// Returns the state as JSON, with messages in LangChain's form, without what was not written.
 pub(crate) fn state_value<S: State<Update: Serialize>>(
     state: &S,
-    written: Option<&FieldSet>,
+    written: Option<FieldSet>,
     unwritten: &Unwritten,
 ) -> Value {
     let mut value = update_value::<S>(&S::Update::from(state.clone()));
     if !is_plain::<S>() {
-        unwritten.remove(state, written, &mut value);
+        unwritten.remove(state, written.as_ref(), &mut value);
     }
     value
 }
@@ -292,7 +292,7 @@ pub(crate) fn snapshot_value<S: State<Update: Serialize>>(
         }
     }
     json!({
-        "values": state_value(&snapshot.values, snapshot.written.as_ref(), unwritten),
+        "values": state_value(&snapshot.values, snapshot.written.clone(), unwritten),
         "next": snapshot.next,
         "tasks": tasks,
         "metadata": metadata,

@@ -100,7 +100,7 @@ impl<S: State> Loaded<S> {
             id: checkpoint.id,
             parent: checkpoint.parent,
             values: Arc::unwrap_or_clone(self.state),
-            written: self.written.fields().cloned(),
+            written: self.written.fields(),
             next: Vec::new(),
             step: checkpoint.step,
             source: checkpoint.source,
