@@ -2,19 +2,21 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used)] // in what the tests share
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::support::Api;
 use futures_util::StreamExt;
 use langgraph::error::NodeError;
 use langgraph::graph::{CompiledStateGraph, StateGraph};
-use langgraph::message::{FinishReason, Message, MessageChunk};
+use langgraph::message::{FinishReason, Message, MessageChunk, ToolCall};
 use langgraph::node::Context;
 use langgraph::{State, node};
-use langgraph_agent::{MessagesState, MessagesStateUpdate};
+use langgraph_agent::{Approval, FnTool, MessagesState, MessagesStateUpdate, ToolNode};
 use langgraph_server::Server;
 use reqwest::Method;
 use serde_json::{Value, json};
+use tokio::sync::Semaphore;
 use uuid::Uuid;
 
 #[derive(State, Clone, Debug, Default)]
@@ -331,6 +333,84 @@ async fn custom_events_are_read_by_both_clients_and_no_message_is_made_up() {
     let last = received.iter().rfind(|event| event["method"] == "values");
     let messages = &last.unwrap()["params"]["data"]["messages"];
     assert_eq!(messages[0]["id"], "m1", "{messages}");
+}
+
+/// A graph that calls a tool, which waits for the gate.
+fn digs(
+    gate: &Arc<Semaphore>,
+    calls: &'static [&'static str],
+    approval: Option<Approval>,
+) -> Server {
+    let ask = move |_: &MessagesState| {
+        let calls = calls.iter().map(|id| ToolCall::new(*id, "dig", json!({})));
+        let message = Message::assistant_with_tool_calls("", calls);
+        MessagesStateUpdate::default().messages(vec![message])
+    };
+    let gate = Arc::clone(gate);
+    let dig = FnTool::new("dig", "Digs.", move || {
+        let gate = Arc::clone(&gate);
+        async move { gate.acquire().await.map_or("nothing", |_| "gold") }
+    });
+    let mut tools = ToolNode::new((dig,));
+    if let Some(approval) = approval {
+        tools = tools.approve(approval);
+    }
+    let mut graph = StateGraph::<MessagesState>::new();
+    graph.add_node("ask", ask).add_node("tools", tools);
+    graph.add_sequence(&["ask", "tools"]);
+    Server::new().graph("digs", graph.compile().unwrap())
+}
+
+fn of_tools(events: &[Value]) -> Vec<(&str, &str)> {
+    let tools = events.iter().filter(|event| event["method"] == "tools");
+    let data = tools.map(|event| &event["params"]["data"]);
+    data.map(|data| {
+        let text = |name: &str| data[name].as_str().unwrap();
+        (text("event"), text("tool_call_id"))
+    })
+    .collect()
+}
+
+#[tokio::test]
+async fn a_tool_starts_when_its_task_begins_and_finishes_with_its_message() {
+    let gate = Arc::new(Semaphore::new(0));
+    let api = Api::serve(digs(&gate, &["c1", "c2"], None)).await;
+    let thread = api.thread().await;
+    let params = json!({"assistant_id": "digs", "input": {"messages": "dig"}});
+    command(&api, &thread, "run.start", params).await;
+    let both = |text: &str| text.matches("\"tool-started\"").count() == 2;
+    let begun = events_until(&api, &thread, json!({"channels": ALL}), both).await;
+    let started = [("tool-started", "c1"), ("tool-started", "c2")];
+    assert_eq!(of_tools(&begun), started, "the tools wait for the gate");
+    gate.add_permits(2);
+    let all = events(&api, &thread, json!({"channels": ALL}), 1).await;
+    let all = of_tools(&all);
+    assert_eq!(all[..2], started);
+    let mut finished = all[2..].to_vec();
+    finished.sort_unstable();
+    assert_eq!(finished, [("tool-finished", "c1"), ("tool-finished", "c2")]);
+}
+
+#[tokio::test]
+async fn a_tool_that_is_approved_starts_in_the_run_that_runs_it() {
+    let gate = Arc::new(Semaphore::new(1));
+    let api = Api::serve(digs(&gate, &["c1"], Some(Approval::all()))).await;
+    let thread = api.thread().await;
+    let params = json!({"assistant_id": "digs", "input": {"messages": "dig"}});
+    command(&api, &thread, "run.start", params).await;
+    let channels = json!({"channels": ["tools", "input", "lifecycle"]});
+    let asked = events(&api, &thread, channels.clone(), 1).await;
+    let mut requests = asked.iter().map(|event| &event["params"]["data"]);
+    let id = requests
+        .find_map(|data| data["interrupt_id"].as_str())
+        .unwrap();
+    let answer = json!({"interrupt_id": id, "response": {"type": "approve"}});
+    command(&api, &thread, "input.respond", answer).await;
+    let all = events(&api, &thread, channels, 2).await;
+    let ends = |event: &Value| event["params"]["data"]["event"] == "interrupted";
+    let second = all.iter().position(ends).unwrap();
+    let started = [("tool-started", "c1"), ("tool-finished", "c1")];
+    assert_eq!(of_tools(&all[second..]), started, "{all:#?}");
 }
 
 #[tokio::test]

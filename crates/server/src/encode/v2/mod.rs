@@ -2,14 +2,16 @@
 
 mod channels;
 mod message;
+mod tool_calls;
 mod values;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 
 use langgraph_http::Frame;
 use serde_json::{Value, json};
 
 use self::message::{Growing, whole};
+use self::tool_calls::ToolCalls;
 use self::values::values_out;
 use super::Encoder;
 use super::tasks::task_json;
@@ -53,9 +55,7 @@ pub(crate) struct V2 {
     /// The number of the last event that the client has seen.
     after: i64,
     growing: HashMap<Vec<String>, Growing>,
-    /// Tool calls whose tools have not started, by the namespace of their message.
-    calls: BTreeMap<Vec<String>, Vec<Value>>,
-    started: BTreeSet<String>,
+    calls: ToolCalls,
     /// The subgraphs that have started.
     subgraphs: BTreeSet<Vec<String>>,
     /// Values that wait for their checkpoint, and their namespace.
@@ -128,8 +128,7 @@ impl V2 {
             channels,
             after,
             growing: HashMap::new(),
-            calls: BTreeMap::new(),
-            started: BTreeSet::new(),
+            calls: ToolCalls::default(),
             subgraphs: BTreeSet::new(),
             held: None,
             at_interrupt: None,
@@ -182,8 +181,11 @@ impl V2 {
                 self.at_interrupt.clone_from(values);
             }
             StreamEventKind::Custom(value) => out.push("custom", namespace, custom(value)),
-            StreamEventKind::TaskStarted { .. } => {
+            StreamEventKind::TaskStarted { input, .. } => {
                 self.finish_messages(namespace, out);
+                if let Some(start) = self.calls.task_starts(input) {
+                    out.push("tools", namespace, start);
+                }
                 out.task(namespace, &event.kind);
             }
             StreamEventKind::TaskFinished { id, node, .. } => {
@@ -273,9 +275,11 @@ impl V2 {
                 }
             }
             // No model has streamed it: it is in the values, and only its calls are followed.
-            Some("ai") => self.expect(namespace, whole(message).1),
+            Some("ai") => self.calls.expect(namespace, whole(message).1),
             Some("tool") => {
-                self.tools_start(namespace, out);
+                for start in self.calls.answer_comes(namespace) {
+                    out.push("tools", namespace, start);
+                }
                 let call = message["tool_call_id"].clone();
                 let data = if message["status"] == "error" {
                     json!({
@@ -295,32 +299,13 @@ impl V2 {
         }
     }
 
-    fn expect(&mut self, namespace: &[String], calls: Vec<Value>) {
-        let expected = self.calls.entry(namespace.to_vec()).or_default();
-        expected.extend(calls);
-    }
-
     fn finish_messages(&mut self, namespace: &[String], out: &mut Output<'_>) {
         if let Some(growing) = self.growing.remove(namespace) {
             let (said, calls) = growing.finish();
             for said in said {
                 out.push("messages", namespace, said);
             }
-            self.expect(namespace, calls);
-        }
-    }
-
-    /// Adds the start of each tool that the last message calls.
-    fn tools_start(&mut self, namespace: &[String], out: &mut Output<'_>) {
-        for call in self.calls.remove(namespace).into_iter().flatten() {
-            let id = call["id"].as_str().unwrap_or_default();
-            if self.started.insert(id.to_owned()) {
-                let data = json!({
-                    "event": "tool-started", "tool_call_id": call["id"],
-                    "tool_name": call["name"], "input": call["args"],
-                });
-                out.push("tools", namespace, data);
-            }
+            self.calls.expect(namespace, calls);
         }
     }
 
