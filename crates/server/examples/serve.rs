@@ -1,6 +1,6 @@
 //! Serves graphs to the clients of LangGraph, and the Studio at `/`, without a key and without a
-//! network: `agent` answers questions with tools, `careful` asks before it searches the disk, `essay`
-//! writes with a person, `review` asks a person, `later` waits, `count` and `walk` take time, `book` is an
+//! network: `agent` answers questions with tools, `careful` asks before it searches the disk, `payment` asks one
+//! person by name, `essay` writes with a person, `review` asks a person, `later` waits, `count` and `walk` take time, `book` is an
 //! entrypoint with tasks.
 //! `cargo run -p langgraph-server --example serve` listens on 127.0.0.1:2024, or on `PORT`.
 
@@ -179,6 +179,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .prices(Prices::new().model(graphs::MODEL, Price::per_million(3.0, 15.0)))
         .graph("agent", agent)
         .graph("careful", graphs::careful::graph(chosen)?)
+        .graph("payment", graphs::payment::graph()?)
         .graph("essay", graphs::essay::graph()?)
         .graph("review", review)
         .graph("later", later)

@@ -179,6 +179,26 @@ await check("a tool call waits for approval, with edited arguments", async () =>
   assert.ok((await page.locator(".result").textContent()).includes(".lock"));
 });
 
+await check("an approval says until when it waits, and is answered in a name", async () => {
+  await go("payment");
+  await say("Pay the invoice.");
+  const approval = page.getByRole("region", { name: "Question" });
+  await approval.waitFor();
+  assert.match(await approval.locator("[data-expires]").textContent(), /^Expires .*: then reject$/);
+  await approval.getByText("Decide in a name").click();
+  await approval.getByLabel("Name").fill("mallory");
+  await approval.getByRole("button", { name: "Approve" }).click();
+  await idle();
+  await until(async () => (await approval.count()) === 1, "it waits for another person");
+  const name = approval.getByLabel("Name");
+  if (!(await name.isVisible())) await approval.getByText("Decide in a name").click();
+  await name.fill("ada");
+  await accessible("an approval in a name");
+  await approval.getByRole("button", { name: "Approve" }).click();
+  await until(async () => (await page.locator(".chat").textContent()).includes("paid 400"), "it is paid");
+  await idle();
+});
+
 await check("a graph with a form for its input: the subgraph lights up, the draft is typed", async () => {
   await go("essay");
   await page.getByRole("button", { name: "Run", exact: true }).click();

@@ -2,6 +2,7 @@
 
 pub(crate) mod careful;
 pub(crate) mod essay;
+pub(crate) mod payment;
 mod typing;
 pub(crate) mod workflow;
 

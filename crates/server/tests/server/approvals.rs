@@ -17,58 +17,55 @@ async fn pay(amount: u64) -> String {
     format!("paid {amount}")
 }
 
-/// Two users of one team, who share their threads; one of them decides.
-async fn team() -> (Api, Api) {
+/// A desk that asks whether 400 may be paid; only Ada decides.
+fn desk(approval: Approval) -> Server {
     let ask = |_: &MessagesState| {
         let call = ToolCall::new("c1", "pay", json!({"amount": 400}));
         let message = Message::assistant_with_tool_calls("", [call]);
         MessagesStateUpdate::default().messages(vec![message])
     };
-    let approval = Approval::all().approvers(|person: &str, _: &ToolCall| person == "ada");
+    let approval = approval.approvers(|person: &str, _: &ToolCall| person == "ada");
     let tools = ToolNode::new((pay,)).approve(approval);
     let mut graph = StateGraph::<MessagesState>::new();
     graph.add_node("ask", ask).add_node("tools", tools);
     graph.add_sequence(&["ask", "tools"]);
+    Server::new().graph("desk", graph.compile().unwrap())
+}
+
+/// Two users of one team, who share their threads; one of them decides.
+async fn team() -> (Api, Api) {
     let tokens = BearerTokens::new()
         .token("token-of-ada", User::new("ada").owner("team"))
         .token("token-of-mallory", User::new("mallory").owner("team"));
-    let server = Server::new().graph("desk", graph.compile().unwrap());
-    let api = Api::serve(server.authenticate(tokens)).await;
+    let api = Api::serve(desk(Approval::all()).authenticate(tokens)).await;
     (
         api.with_token("token-of-ada"),
         api.with_token("token-of-mallory"),
     )
 }
 
-/// A desk whose approvals expire after a second.
-async fn hurried() -> Api {
-    let ask = |_: &MessagesState| {
-        let call = ToolCall::new("c1", "pay", json!({"amount": 400}));
-        let message = Message::assistant_with_tool_calls("", [call]);
-        MessagesStateUpdate::default().messages(vec![message])
-    };
-    let approval = Approval::all()
-        .approvers(|person: &str, _: &ToolCall| person == "ada")
-        .expires_in(Duration::from_secs(1), ToolDecision::reject("too late"));
-    let tools = ToolNode::new((pay,)).approve(approval);
-    let mut graph = StateGraph::<MessagesState>::new();
-    graph.add_node("ask", ask).add_node("tools", tools);
-    graph.add_sequence(&["ask", "tools"]);
-    let tokens = BearerTokens::new().token("token-of-mallory", User::new("mallory"));
-    let server = Server::new().graph("desk", graph.compile().unwrap());
-    let api = Api::serve(server.authenticate(tokens)).await;
-    api.with_token("token-of-mallory")
+fn expiring(wait: Duration) -> Approval {
+    Approval::all().expires_in(wait, ToolDecision::reject("too late"))
 }
 
-#[tokio::test]
-async fn an_approval_expires_by_itself() {
-    let api = hurried().await;
-    let thread = api.thread().await;
+/// Runs up to the approval, and returns the paused values.
+async fn asked(api: &Api, thread: &str) -> Value {
     let body = json!({"assistant_id": "desk", "input": {"messages": []}});
     let paused = api
         .post(&format!("/threads/{thread}/runs/wait"), body)
         .await;
     assert!(paused["__interrupt__"].is_array(), "{paused}");
+    paused
+}
+
+#[tokio::test]
+async fn an_approval_expires_by_itself() {
+    let tokens = BearerTokens::new().token("token-of-mallory", User::new("mallory"));
+    let hurried = desk(expiring(Duration::from_secs(1)));
+    let api = Api::serve(hurried.authenticate(tokens)).await;
+    let api = api.with_token("token-of-mallory");
+    let thread = api.thread().await;
+    asked(&api, &thread).await;
     for _ in 0..200 {
         let row = api.get(&format!("/threads/{thread}")).await;
         if row["status"] == "idle" {
@@ -93,11 +90,7 @@ async fn answer(api: &Api, thread: &str, answer: Value) -> Value {
 async fn no_user_decides_in_the_name_of_another() {
     let (ada, mallory) = team().await;
     let thread = ada.thread().await;
-    let body = json!({"assistant_id": "desk", "input": {"messages": []}});
-    let paused = ada
-        .post(&format!("/threads/{thread}/runs/wait"), body)
-        .await;
-    assert!(paused["__interrupt__"].is_array(), "{paused}");
+    asked(&ada, &thread).await;
 
     for given in [
         json!({"type": "approve", "by": "ada"}),
@@ -114,5 +107,25 @@ async fn no_user_decides_in_the_name_of_another() {
     // Front ends that know no `by` approve in the name of their user.
     let given = json!({"decisions": [{"type": "approve"}]});
     let done = answer(&ada, &thread, given).await;
+    assert_eq!(done["messages"][1]["content"], "paid 400", "{done}");
+}
+
+#[tokio::test]
+async fn without_authentication_an_answer_names_who_decides() {
+    let api = Api::serve(desk(expiring(Duration::from_secs(3_600)))).await;
+    let thread = api.thread().await;
+    let paused = asked(&api, &thread).await;
+    let interrupt = &paused["__interrupt__"][0];
+    // What a form shows: until when, and what happens then.
+    assert!(interrupt["value"]["expires_at"].is_u64(), "{interrupt}");
+    assert_eq!(interrupt["value"]["default"]["type"], "reject");
+
+    let id = interrupt["id"].as_str().unwrap();
+    let given = |by: Value| json!({id: {"type": "approve", "by": by}});
+    for by in [Value::Null, json!("mallory")] {
+        let refused = answer(&api, &thread, given(by)).await;
+        assert!(refused["__error__"].is_object(), "{refused}");
+    }
+    let done = answer(&api, &thread, given(json!("ada"))).await;
     assert_eq!(done["messages"][1]["content"], "paid 400", "{done}");
 }
