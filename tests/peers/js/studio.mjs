@@ -246,6 +246,9 @@ await check("a run pauses in a subgraph, and goes on by hand", async () => {
   assert.equal(await light("research:search"), "done");
   assert.equal(await light("write"), "idle");
   await shot("paused");
+  await page.getByRole("tab", { name: "State" }).click();
+  await page.getByText("Subgraphs", { exact: true }).click();
+  await page.locator('[data-subgraph="research"]').getByRole("tree", { name: "State of research" }).waitFor();
   await page.getByRole("button", { name: "Pause before check" }).click();
   await page.getByRole("button", { name: "Run on" }).click();
   await page.getByRole("region", { name: "Question" }).waitFor();

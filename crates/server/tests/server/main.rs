@@ -7,6 +7,7 @@ mod authorize;
 mod breakpoints;
 mod clock;
 mod draining;
+mod ends;
 mod functional;
 mod guard;
 mod leases;

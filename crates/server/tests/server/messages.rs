@@ -90,6 +90,50 @@ async fn what_a_message_is_sent_with_is_given_back() {
 }
 
 #[tokio::test]
+async fn blocks_of_every_kind_are_given_back() {
+    let api = api().await;
+    let cached = json!({"type": "ephemeral"});
+    for block in [
+        json!({"type": "text", "text": "hi", "cache_control": cached}),
+        json!({"type": "image", "file_id": "f1", "detail": "low"}),
+        json!({"type": "image", "url": "https://example.com/a.png"}),
+        json!({"type": "file", "mimeType": "application/pdf", "data": "JVBERi0=", "filename": "a.pdf"}),
+        json!({"type": "file", "file": {"file_data": "data:application/pdf;base64,JVBERi0=", "filename": "a.pdf"}}),
+        json!({"type": "audio", "source_type": "base64", "mime_type": "audio/wav", "data": "AA"}),
+        json!({"type": "input_audio", "input_audio": {"data": "AA", "format": "mp3"}}),
+        json!({"type": "video", "url": "https://example.com/a.mp4", "mime_type": "video/mp4"}),
+        json!({"type": "tool_use", "id": "c1", "name": "f", "input": {"a": 1}}),
+        json!({"type": "thinking", "thinking": "hm", "signature": "s"}),
+        json!({"type": "reasoning", "reasoning": "hm"}),
+        json!({"type": "citation", "of": ["unknown", 1, null]}),
+    ] {
+        let content = json!(["before", block]);
+        for kind in ["human", "ai"] {
+            let thread = api.thread().await;
+            let sent = json!({"type": kind, "id": "1", "content": content});
+            let values = run(&api, &thread, json!({"messages": [sent]})).await;
+            let state = api.get(&format!("/threads/{thread}/state")).await;
+            for values in [&values, &state["values"]] {
+                assert_eq!(
+                    values["messages"][0]["content"], content,
+                    "{kind}: {values}"
+                );
+            }
+        }
+    }
+    let thread = api.thread().await;
+    let result = json!({
+        "type": "tool", "id": "2", "tool_call_id": "c1", "name": "f", "content": "done",
+        "artifact": {"rows": [1, 2]}, "status": "success",
+    });
+    let values = run(&api, &thread, json!({"messages": [result]})).await;
+    assert_eq!(
+        values["messages"][0]["artifact"], result["artifact"],
+        "{values}"
+    );
+}
+
+#[tokio::test]
 async fn short_forms_of_messages_are_read() {
     let api = api().await;
     let constructed = json!({

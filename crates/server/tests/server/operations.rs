@@ -363,6 +363,11 @@ async fn items_are_found_by_their_meaning() {
         .collect();
     assert_eq!(keys, ["a", "b"], "{found}");
     assert!(found["items"][0]["score"].as_f64() > found["items"][1]["score"].as_f64());
+
+    let missing = "/store/items?namespace=notes&key=none";
+    let missing = api.request(Method::GET, missing).send().await.unwrap();
+    assert_eq!(missing.status(), 200);
+    assert_eq!(missing.text().await.unwrap(), "null");
 }
 
 #[tokio::test]

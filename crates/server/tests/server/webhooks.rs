@@ -14,6 +14,7 @@ use langgraph::node::Context;
 use langgraph_server::{Deliver, Server, Webhook};
 use reqwest::Method;
 use serde_json::{Value, json};
+use crate::support::{Api, frames};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 /// Receives webhooks, after it has failed that many times.
@@ -186,9 +187,9 @@ fn a_run_whose_processes_die_is_reported_as_failed() {
             let api = Api::serve(dying(&receiver, &begun).file(&file)).await;
             if attempt == 1 {
                 let thread = api.thread().await;
-                run = api
-                    .post(&format!("/threads/{thread}/runs"), body("slow"))
-                    .await;
+                let mut body = body("slow");
+                body["stream_resumable"] = json!(true);
+                run = api.post(&format!("/threads/{thread}/runs"), body).await;
             }
             begins(&begun, attempt).await;
         });
@@ -204,6 +205,20 @@ fn a_run_whose_processes_die_is_reported_as_failed() {
         let thread = run["thread_id"].as_str().unwrap();
         let path = format!("/threads/{thread}/runs/{}", run["run_id"].as_str().unwrap());
         assert_eq!(api.get(&path).await["status"], "error");
+        // Streams of both versions end with it.
+        let request = api.request(Method::GET, &format!("{path}/stream"));
+        let answer = request.header("last-event-id", "-1").send().await.unwrap();
+        let last = frames(&answer.text().await.unwrap()).pop().unwrap();
+        assert_eq!(last.event, "error", "{last:?}");
+        let channels = json!({"channels": ["lifecycle"]});
+        let events = format!("/threads/{thread}/stream/events");
+        let mut events = api.send(Method::POST, &events, channels).await;
+        let mut text = String::new();
+        while !text.contains("\"failed\"") {
+            let part = tokio::time::timeout(Duration::from_secs(20), events.chunk());
+            let part = part.await.expect("the end of the run is missing");
+            text.push_str(&String::from_utf8_lossy(&part.unwrap().unwrap()));
+        }
         assert_eq!(begun.0.load(Ordering::SeqCst), 3);
     });
 }
