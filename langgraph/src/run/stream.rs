@@ -274,7 +274,7 @@ impl<S: State> EventStream<S> {
     /// let mut graph = StateGraph::<Order>::new();
     /// graph.add_node("look", |_: &Order| ()).add_sequence(&["look"]);
     ///
-    /// let run = graph.compile()?.run(OrderUpdate::default().item("tea"));
+    /// let run = graph.compile()?.run(OrderUpdate::default().item("tea".to_owned()));
     /// let mut events = run.stream(StreamMode::Updates);
     /// while let Some(event) = events.next().await {
     ///     event?;

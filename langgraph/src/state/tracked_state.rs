@@ -31,7 +31,7 @@ use super::{FieldSet, State};
 /// graph.add_node("price", |_: &Order| OrderUpdate::default().price(0)).add_sequence(&["price"]);
 /// let graph = graph.compile()?;
 ///
-/// let mut events = graph.run(OrderUpdate::default().item("tea")).stream(StreamMode::Values);
+/// let mut events = graph.run(OrderUpdate::default().item("tea".to_owned())).stream(StreamMode::Values);
 /// let mut written = Vec::new();
 /// while let Some(event) = events.next().await {
 ///     if let EventKind::Values(order) = event?.kind {
