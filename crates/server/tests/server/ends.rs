@@ -4,6 +4,7 @@
 
 use std::time::{Duration, SystemTime};
 
+use crate::support::{Api, frames};
 use langgraph::error::NodeError;
 use langgraph::graph::StateGraph;
 use langgraph::node::Context;
@@ -12,7 +13,6 @@ use langgraph_server::{BearerTokens, RunContext, Server, User};
 use langgraph_wait::WaitExt;
 use reqwest::Method;
 use serde_json::{Value, json};
-use crate::support::{Api, frames};
 
 #[derive(State, Clone, Debug, Default)]
 struct Notes {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use crate::support::Api;
+use crate::support::{Api, frames};
 use langgraph::error::NodeError;
 use langgraph::graph::StateGraph;
 use langgraph::node;
@@ -14,7 +14,6 @@ use langgraph::node::Context;
 use langgraph_server::{Deliver, Server, Webhook};
 use reqwest::Method;
 use serde_json::{Value, json};
-use crate::support::{Api, frames};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 /// Receives webhooks, after it has failed that many times.
