@@ -9,6 +9,8 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 pub use crate::copy::{ByClone, Copied, NoCopy};
+pub use crate::keys::Keys;
+pub use crate::known_task::{Called, KnownTask, UnknownTask};
 pub use crate::nothing::something;
 pub use crate::outcome::Final;
 pub use crate::stored::Arguments;

@@ -2,9 +2,11 @@
 
 use std::future::Future;
 
-use langgraph::graph::{ConfiguredNode, IntoNode, StateGraph};
+use langgraph::graph::{ConfiguredNode, IntoNode, NodeExt, StateGraph};
 use langgraph::node::{IntoOutput, Output};
 use langgraph::prelude::*;
+
+use crate::keys::Keys;
 
 /// A graph that is a function; [`#[entrypoint]`](macro@crate::entrypoint) implements it.
 pub trait Entrypoint: Sized + Send + Sync + 'static {
@@ -25,6 +27,10 @@ pub trait Entrypoint: Sized + Send + Sync + 'static {
         state: &Self::State,
         cx: &Context,
     ) -> impl Future<Output = Result<<Self::State as State>::Update, NodeError>> + Send;
+
+    /// Adds what threads remember of it by a key, as far as it is known: its tasks, and its interrupts and theirs.
+    #[doc(hidden)]
+    fn keys(_: &mut Keys) {}
 
     /// Adds the options of the entrypoint.
     fn configure(node: ConfiguredNode<Self::State>) -> ConfiguredNode<Self::State>;
@@ -62,7 +68,9 @@ pub trait EntrypointExt<A, E: Entrypoint> {
     /// As [`StateGraph::compile`].
     fn compile(&self) -> Result<CompiledStateGraph<E::State>, CompilationErrors> {
         let mut graph = StateGraph::new();
-        let node = E::configure(perform::<E>.into_node());
+        let mut keys = Keys::default();
+        E::keys(&mut keys);
+        let node = E::configure(perform::<E>.into_node()).keys(keys.found);
         graph.add_node(E::NAME, node).add_sequence(&[E::NAME]);
         graph.compile()
     }

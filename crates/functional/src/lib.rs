@@ -50,6 +50,8 @@ mod call;
 mod copy;
 mod course;
 mod entrypoint;
+mod keys;
+mod known_task;
 mod nothing;
 mod outcome;
 mod stored;

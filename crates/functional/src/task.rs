@@ -9,6 +9,7 @@ use langgraph::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::keys::Keys;
 use crate::stored::Stored;
 use crate::value::{Given, TaskValue};
 
@@ -19,6 +20,9 @@ pub trait Task: Sized + Send + Sync + 'static {
 
     /// True if it may run in another process.
     const ANYWHERE: bool = false;
+
+    /// The text of the type of its result; empty if it is unknown.
+    const OUTPUT: &'static str = "";
 
     /// The arguments, a tuple.
     type Arguments: Send + Sync + 'static;
@@ -50,6 +54,10 @@ pub trait Task: Sized + Send + Sync + 'static {
         arguments: Self::Arguments,
         cx: &Context,
     ) -> impl Future<Output = Result<Self::Output, NodeError>> + Send;
+
+    /// Adds what threads remember of it by a key, as far as it is known.
+    #[doc(hidden)]
+    fn keys(_: &mut Keys) {}
 
     /// Adds the options of the task.
     fn configure(node: ConfiguredNode<TaskState>) -> ConfiguredNode<TaskState> {

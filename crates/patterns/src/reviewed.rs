@@ -3,7 +3,9 @@
 use std::fmt;
 
 use langgraph::error::NodeError;
-use langgraph::graph::{CompilationErrors, CompiledStateGraph, StateGraph};
+use langgraph::graph::{
+    CompilationErrors, CompiledStateGraph, KeyInfo, KeyKind, NodeExt, StateGraph,
+};
 use langgraph::interrupt::Interrupt;
 use langgraph::message::Message;
 use langgraph::node::{Context, Node, NodeRun};
@@ -152,10 +154,11 @@ impl Reviewed {
             },
             |state: MessagesState| ReviewedStateUpdate::default().messages(state.messages),
         );
+        let asks = KeyInfo::new("review", KeyKind::Interrupt).typed("ReviewAnswer");
         let mut graph = graph! {
             type State = ReviewedState;
             let agent = agent;
-            let review = Reading;
+            let review = Reading.keys([asks]);
             START => agent => review => match released {
                 Released::Yes => END,
                 Released::No => agent,

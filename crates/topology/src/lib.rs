@@ -34,6 +34,7 @@ pub mod draw;
 mod edge_bound;
 mod fingerprint;
 mod lint;
+mod location;
 #[cfg(feature = "lock")]
 pub mod lock;
 mod message_debug;
@@ -67,6 +68,7 @@ pub use bounds::{Bounds, Unbounded, UnboundedReason, WorstCalls};
 pub use calls::Calls;
 pub use edge_bound::EdgeBound;
 pub use lint::{Lint, lints};
+pub use location::{Locations, SourceLocation};
 #[doc(hidden)]
 pub use message_debug::fmt_message;
 // The builder's: a program compiles a graph.

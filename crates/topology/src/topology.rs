@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::{Calls, EdgeBound};
+use crate::{Calls, EdgeBound, Locations};
 
 /// The name of a node. Cheap to clone.
 pub type NodeName = Arc<str>;
@@ -65,6 +65,9 @@ pub struct Topology {
     pub interrupt_before: Breakpoints,
     /// Breakpoints after nodes.
     pub interrupt_after: Breakpoints,
+    /// Where it is written, if that was with `graph!`.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub locations: Locations,
     /// True if every route is known: the graph was written with `graph!`.
     ///
     /// Lints are errors there, and an undeclared jump is an error at run time.
@@ -252,7 +255,7 @@ impl NodeInfo {
     }
 }
 
-/// A call of a node that a thread remembers by a key: an interrupt, or work that is done once.
+/// A call of a node that a thread remembers by a key: an interrupt, work that is done once, or a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -292,6 +295,8 @@ pub enum KeyKind {
     Interrupt,
     /// Work that is done once: `cx.once("key", …)`.
     Once,
+    /// A task that a function calls: `write(topic).on(cx)`.
+    Task,
 }
 
 /// What a node is.

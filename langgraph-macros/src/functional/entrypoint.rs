@@ -7,6 +7,7 @@ use syn::{Ident, Type, parse_quote};
 
 use super::attr::Options;
 use super::input;
+use super::keys;
 use super::nondeterminism::{self, is_unordered};
 use super::signature::Signature;
 use crate::function::split_attributes;
@@ -44,6 +45,7 @@ pub(super) fn print(entrypoint: &Signature<'_>, options: &Options) -> TokenStrea
         (&body.output, &body.kept),
     );
     let warnings = warnings(entrypoint, options);
+    let known = keys::print(entrypoint, root);
     let run = body.print(entrypoint, options, (&state, &input), &text);
     quote! {
         #(#outer)*
@@ -73,6 +75,8 @@ pub(super) fn print(entrypoint: &Signature<'_>, options: &Options) -> TokenStrea
                 }
 
                 #run
+
+                #known
 
                 fn configure(
                     node: #lib::graph::ConfiguredNode<#state>,

@@ -3,6 +3,7 @@
 mod attr;
 mod entrypoint;
 mod input;
+mod keys;
 mod nondeterminism;
 mod signature;
 mod task;

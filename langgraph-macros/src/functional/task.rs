@@ -7,7 +7,9 @@ use syn::spanned::Spanned;
 use syn::{Type, parse_quote};
 
 use super::attr::Options;
+use super::keys;
 use super::signature::Signature;
+use crate::compact::compact;
 use crate::function::split_attributes;
 
 /// Prints what stands for the function.
@@ -26,6 +28,8 @@ pub(super) fn print(task: &Signature<'_>, options: &Options) -> TokenStream {
     let configured = options.configured(quote!(node), &cached);
     let stored = stored(task, options);
     let run = run(task, options);
+    let known = keys::print(task, root);
+    let written = compact(value);
     let anywhere = options.anywhere;
     let runs_anywhere = anywhere.then(|| quote!(impl #root::Anywhere for #marker {}));
     quote! {
@@ -42,12 +46,15 @@ pub(super) fn print(task: &Signature<'_>, options: &Options) -> TokenStream {
             impl #root::Task for #marker {
                 const NAME: &'static ::core::primitive::str = #text;
                 const ANYWHERE: ::core::primitive::bool = #anywhere;
+                const OUTPUT: &'static ::core::primitive::str = #written;
                 type Arguments = (#(#types,)*);
                 type Output = #value;
 
                 #stored
 
                 #run
+
+                #known
 
                 fn configure(
                     node: #lib::graph::ConfiguredNode<#root::TaskState>,

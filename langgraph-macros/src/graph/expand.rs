@@ -18,6 +18,7 @@ use crate::paths::Root;
 use langgraph_topology::flow::{END, START};
 
 mod gotos;
+mod locations;
 mod optioned_nodes;
 mod reads;
 mod switch;
@@ -80,6 +81,7 @@ pub(crate) fn expand(
     let reads = printer.reads(frame.attributes);
     let undeclared_gotos = printer.undeclared_gotos();
     let answers = printer.answers();
+    let locations = printer.locations(frame.state);
     let private = private_at(Span::mixed_site());
     let decisions = frame.decisions;
     let names = if in_an_editor() {
@@ -107,6 +109,7 @@ pub(crate) fn expand(
         #undeclared_gotos
         #bounds
         #reads
+        #locations
         #errors
         #graph
     };

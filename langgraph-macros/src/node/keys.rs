@@ -12,21 +12,31 @@ use crate::paths::Root;
 
 /// A call by a key.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Key {
-    kind: Kind,
-    text: String,
+pub(crate) struct Key {
+    pub(crate) kind: Kind,
+    pub(crate) text: String,
     /// The text of the type; empty if it is unknown.
-    ty: String,
+    pub(crate) ty: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+pub(crate) enum Kind {
     Interrupt,
     Once,
 }
 
+impl Kind {
+    /// Prints the variant of `KeyKind`.
+    pub(crate) fn variant(self) -> TokenStream {
+        match self {
+            Self::Interrupt => quote!(Interrupt),
+            Self::Once => quote!(Once),
+        }
+    }
+}
+
 /// Finds the calls in the body of a function, each key once.
-pub(super) fn find(body: TokenStream) -> Vec<Key> {
+pub(crate) fn find(body: TokenStream) -> Vec<Key> {
     let mut found = Vec::new();
     read(body, &mut found);
     found
@@ -38,10 +48,7 @@ pub(super) fn constant(root: &Root, keys: &[Key]) -> TokenStream {
         return TokenStream::new();
     }
     let keys = keys.iter().map(|Key { kind, text, ty }| {
-        let kind = match kind {
-            Kind::Interrupt => quote!(Interrupt),
-            Kind::Once => quote!(Once),
-        };
+        let kind = kind.variant();
         quote!((#root::graph::KeyKind::#kind, #text, #ty))
     });
     quote! {

@@ -6,7 +6,7 @@ mod block;
 mod checked;
 mod expand;
 mod expansion;
-mod keys;
+pub(crate) mod keys;
 mod lifetime;
 mod method;
 mod needs;

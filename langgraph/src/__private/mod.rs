@@ -13,7 +13,7 @@ mod writes;
 use std::marker::PhantomData;
 
 use crate::error::NodeError;
-use crate::graph::{EdgeBound, StateGraph};
+use crate::graph::{EdgeBound, Locations, StateGraph};
 use crate::node::{IntoOutput, Item, NodeFuture, NodeRun, Output, Send, Worker};
 use crate::state::State;
 
@@ -56,6 +56,11 @@ pub fn generic_name(name: &str, parameters: &[String]) -> String {
 /// Creates an empty graph in which every route is known.
 pub fn closed<S: State + Default>() -> StateGraph<S> {
     StateGraph::new().closed()
+}
+
+/// Notes where the graph and its nodes are written.
+pub fn written_at<S: State>(graph: &mut StateGraph<S>, file: &'static str, places: &'static str) {
+    graph.topology.locations = Locations::new(file, places);
 }
 
 /// Adds edges.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::{Calls, ConfiguredNode, IntoNode};
 use crate::policy::{CachePolicy, ErrorHandler, Middleware, RetryPolicy};
 use crate::state::State;
-use langgraph_topology::NodeInfo;
+use langgraph_topology::{KeyInfo, NodeInfo};
 
 /// Options of a node, for every type that converts into one.
 ///
@@ -183,6 +183,31 @@ pub trait NodeExt<S: State, K>: IntoNode<S, K> + Sized {
     fn calls(self, calls: Calls) -> ConfiguredNode<S> {
         let mut node = self.into_node();
         node.info.calls = calls;
+        node
+    }
+
+    /// Declares calls of the node that threads remember by a key, in addition to those that `#[node]` finds in the
+    /// function: interrupts, and work that is done once. [`lock`](crate::graph::lock) compares them.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use langgraph::graph::{KeyInfo, KeyKind, lock};
+    /// use langgraph::prelude::*;
+    ///
+    /// fn confirm(n: &i64, cx: &Context) -> Result<i64, NodeError> {
+    ///     let sure: bool = cx.interrupt("sure", n)?;
+    ///     Ok(if sure { *n } else { 0 })
+    /// }
+    ///
+    /// let mut graph = StateGraph::<i64>::new();
+    /// let sure = KeyInfo::new("sure", KeyKind::Interrupt).typed("bool");
+    /// graph.add_node("confirm", confirm.keys([sure])).add_sequence(&["confirm"]);
+    /// assert!(lock::write([graph.topology()]).contains("node confirm\n    interrupt sure bool\n"));
+    /// ```
+    fn keys(self, keys: impl IntoIterator<Item = KeyInfo>) -> ConfiguredNode<S> {
+        let mut node = self.into_node();
+        node.info.keys.extend(keys);
         node
     }
 

@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-use crate::{KeyKind, NodeName};
+use crate::{KeyKind, NodeName, SourceLocation, Topology};
 
 /// A change of a graph that strands a waiting thread, or continues it with another meaning.
 ///
-/// Its text says what to do.
+/// Its text says what to do, after the place in `graph!` that it concerns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BreakingChange {
@@ -14,6 +14,9 @@ pub struct BreakingChange {
     pub path: Vec<NodeName>,
     /// What has changed.
     pub what: Broken,
+    /// The place that it concerns, if the graph is written with `graph!`: that of the node, of its
+    /// replacement if it is gone, or of the graph.
+    pub location: Option<SourceLocation>,
 }
 
 /// What a breaking change has broken. Each bears the name of its rule.
@@ -104,6 +107,17 @@ pub enum Broken {
         /// The key under which threads have stored the result.
         key: String,
     },
+    /// A function no longer calls a task, or the task returns another type.
+    TaskChanged {
+        /// The node that runs the function.
+        node: NodeName,
+        /// The task.
+        task: String,
+        /// The type of the stored result; empty if it is unknown.
+        stored: String,
+        /// The type of the result now; nothing if the function no longer calls the task.
+        now: Option<String>,
+    },
     /// A join is gone, or has other sources or another target.
     JoinChanged {
         /// The nodes that it waited for.
@@ -126,6 +140,9 @@ const KEEP: &str = "keep the old version of the graph beside this one until no t
 
 impl fmt::Display for BreakingChange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(location) = self.location {
+            write!(f, "{location}: ")?;
+        }
         if !self.path.is_empty() {
             write!(f, "in subgraph `{}`: ", self.path.join("/"))?;
         }
@@ -212,6 +229,19 @@ impl fmt::Display for Broken {
                 f,
                 "a thread that waits at node `{node}` may have stored the result of `{key}`, and the work has another key now, so that it runs again: keep the key"
             ),
+            Self::TaskChanged {
+                node,
+                task,
+                stored,
+                now: Some(now),
+            } => write!(
+                f,
+                "a thread that waits at node `{node}` may have stored a `{stored}` as the result of task `{task}`, which returns a `{now}` now: {KEEP}"
+            ),
+            Self::TaskChanged { node, task, .. } => write!(
+                f,
+                "a thread that waits at node `{node}` may have stored the result of task `{task}`, which the node no longer calls: if it is another function now, write `#[task(name = \"{task}\")]` on it; if not, {KEEP}"
+            ),
             Self::JoinChanged { sources, target } => write!(
                 f,
                 "a thread may have finished some of `[{}]` and wait for the others to start `{target}`, and no such join is left: keep the join, and put new nodes before its sources or after its target; if not, {KEEP}",
@@ -264,6 +294,32 @@ impl fmt::Display for Migrate {
 }
 
 impl Broken {
+    /// Returns the place in the graph of today that it concerns.
+    pub(super) fn location(&self, now: &Topology) -> Option<SourceLocation> {
+        let places = &now.locations;
+        let place = match self {
+            Self::NodeGone { did_you_mean, .. } => {
+                did_you_mean.as_ref().and_then(|node| places.node(node))
+            }
+            Self::ItemChanged { node, .. }
+            | Self::SubgraphExchanged { node, .. }
+            | Self::InterruptChanged { node, .. }
+            | Self::OnceRenamed { node, .. }
+            | Self::TaskChanged { node, .. } => places.node(node),
+            Self::JoinChanged { target, .. } => {
+                let target = now.stored_node(target);
+                target.and_then(|target| places.node(&target.name))
+            }
+            Self::RouteGone { from, .. } => places.source(from),
+            Self::StateRenamed { .. }
+            | Self::VersionLowered { .. }
+            | Self::FieldGone { .. }
+            | Self::FieldRetyped { .. }
+            | Self::ReducerChanged { .. } => None,
+        };
+        place.or_else(|| places.graph())
+    }
+
     /// Creates the finding about a key that is gone.
     pub(super) fn key_gone(node: &NodeName, kind: KeyKind, key: &str, ty: &str) -> Self {
         let (node, key) = (node.clone(), key.to_owned());
@@ -275,6 +331,12 @@ impl Broken {
                 now: None,
             },
             KeyKind::Once => Self::OnceRenamed { node, key },
+            KeyKind::Task => Self::TaskChanged {
+                node,
+                task: key,
+                stored: ty.to_owned(),
+                now: None,
+            },
         }
     }
 }

@@ -39,6 +39,7 @@
 //! | the state has another name | an alias on the state |
 //! | an interrupt is gone, or takes an answer of another type | |
 //! | the key of work that is done once was renamed | |
+//! | an entrypoint no longer calls a task, or the task returns another type | the old name on the new function: `#[task(name = "…")]` |
 //! | a join has other sources or another target | |
 //! | a node no longer leads to a node that it led to | |
 //!
@@ -48,7 +49,9 @@
 //!
 //! The comparison knows names and types, not what functions do. Types are compared as they are
 //! written. An interrupt is known if its key is a literal in an async `#[node]` function, and its answer's
-//! type if it is written at the call or at the `let` of its value.
+//! type if it is written at the call or at the `let` of its value. Of an entrypoint and of the tasks that it calls by
+//! their paths, as in `write(topic).on(cx)`, the same is known. Other nodes say it by
+//! `NodeExt::keys`.
 
 mod change;
 mod file;

@@ -160,6 +160,7 @@ fn key(words: &[Word]) -> Option<KeyInfo> {
     let kind = match () {
         () if kind.is("interrupt") => KeyKind::Interrupt,
         () if kind.is("once") => KeyKind::Once,
+        () if kind.is("task") => KeyKind::Task,
         () => return None,
     };
     Some(KeyInfo::new(key.text.clone(), kind).typed(ty.known()))

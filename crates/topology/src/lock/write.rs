@@ -145,6 +145,7 @@ fn key_lines(node: &NodeInfo) -> Vec<String> {
         let kind = match key.kind {
             KeyKind::Interrupt => "interrupt",
             KeyKind::Once => "once",
+            KeyKind::Task => "task",
         };
         format!("{kind} {} {}", quoted(&key.key), known(&key.ty))
     })

@@ -2,6 +2,7 @@
 
 mod agreement;
 mod change;
+mod locations;
 mod random;
 mod rules;
 mod states;

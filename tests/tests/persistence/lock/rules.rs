@@ -1,12 +1,13 @@
 //! Each rule of the lock, and what it says.
 
-use langgraph::graph::{NodeKind, Topology};
+use langgraph::graph::{NodeKind, Topology, lock};
 use langgraph::prelude::*;
+use langgraph_functional::EntrypointExt;
 
 use super::changes;
 
 #[derive(State, Clone, Debug, Default)]
-struct Order {
+pub(super) struct Order {
     #[reducer(append)]
     lines: Vec<String>,
     total: u32,
@@ -188,6 +189,73 @@ fn keys_of_a_node_are_kept() {
     // Work that is gone does not run again.
     now.nodes[0].keys.pop();
     accepted(&before, &now);
+}
+
+#[test]
+fn tasks_of_a_function_are_kept() {
+    mod first {
+        use langgraph::prelude::*;
+        use langgraph_functional::{entrypoint, task};
+
+        #[task]
+        pub(super) async fn write(topic: String) -> Result<String, NodeError> {
+            Ok(topic)
+        }
+        #[task]
+        pub(super) async fn review(text: String, cx: &Context) -> Result<bool, NodeError> {
+            Ok(cx.interrupt::<bool>("approve", &text)?)
+        }
+        #[entrypoint(name = "essay")]
+        pub(super) async fn essay(topic: String, cx: &Context) -> Result<bool, NodeError> {
+            let text = write(topic).on(cx).await?;
+            review(text).on(cx).await
+        }
+    }
+    mod second {
+        use langgraph::prelude::*;
+        use langgraph_functional::{entrypoint, task};
+
+        #[task(name = "write")]
+        pub(super) async fn draft(topic: String) -> Vec<String> {
+            vec![topic]
+        }
+        #[entrypoint(name = "essay")]
+        pub(super) async fn essay(topic: String, cx: &Context) -> Result<usize, NodeError> {
+            Ok(draft(topic).on(cx).await?.len())
+        }
+    }
+    let first = first::essay.compile().unwrap().topology().clone();
+    let lines: Vec<_> = lock::write([&first])
+        .lines()
+        .skip_while(|line| !line.trim_start().starts_with("node "))
+        .map(str::to_owned)
+        .collect();
+    assert_eq!(
+        lines,
+        [
+            "  node essay",
+            "    interrupt approve bool",
+            "    task review bool",
+            "    task write String",
+            "  edge __start__ -> essay",
+            "  edge essay -> __end__"
+        ]
+    );
+    let mut second = second::essay.compile().unwrap().topology().clone();
+    second.fields.clone_from(&first.fields);
+    refused(
+        &first,
+        &second,
+        &[
+            "a thread may wait at node `essay` for an answer to `approve`, which the node no longer asks for",
+            "a thread that waits at node `essay` may have stored the result of task `review`, which the node no longer calls: if it is another function now, write `#[task(name = \"review\")]` on it; if not, keep the old version",
+            "a thread that waits at node `essay` may have stored a `String` as the result of task `write`, which returns a `Vec<String>` now: keep the old version",
+        ],
+    );
+    // A task that is new may run after what the thread waits for.
+    let mut fewer = first.clone();
+    fewer.nodes[0].keys.retain(|key| key.key != "review");
+    accepted(&fewer, &first);
 }
 
 /// A change, and what is reported of it.

@@ -6,20 +6,42 @@ use crate::{KeyInfo, KeyKind, NodeInfo, Topology};
 
 /// An interrupt is gone, or takes an answer of another type.
 pub(super) fn interrupt_changed(before: &Topology, renames: Renames<'_>) -> Vec<Broken> {
+    changed(before, renames, KeyKind::Interrupt, |node, key, now| {
+        Broken::InterruptChanged {
+            node: node.name.clone(),
+            key: key.key.clone(),
+            stored: key.ty.clone(),
+            now: Some(now.ty.clone()),
+        }
+    })
+}
+
+/// A function no longer calls a task, or the task returns another type.
+pub(super) fn task_changed(before: &Topology, renames: Renames<'_>) -> Vec<Broken> {
+    changed(before, renames, KeyKind::Task, |node, key, now| {
+        Broken::TaskChanged {
+            node: node.name.clone(),
+            task: key.key.clone(),
+            stored: key.ty.clone(),
+            now: Some(now.ty.clone()),
+        }
+    })
+}
+
+/// Finds the keys that are gone, and those whose type is another one, for which it calls `retyped`.
+fn changed(
+    before: &Topology,
+    renames: Renames<'_>,
+    kind: KeyKind,
+    retyped: impl Fn(&NodeInfo, &KeyInfo, &KeyInfo) -> Broken,
+) -> Vec<Broken> {
     let mut found = Vec::new();
     for (node, today) in nodes(before, renames) {
-        for key in of_kind(node, KeyKind::Interrupt) {
+        for key in of_kind(node, kind) {
             match named(today, key) {
-                None => {
-                    found.push(Broken::key_gone(&today.name, key.kind, &key.key, &key.ty));
-                }
+                None => found.push(Broken::key_gone(&today.name, kind, &key.key, &key.ty)),
                 Some(now) if now.ty != key.ty && !now.ty.is_empty() && !key.ty.is_empty() => {
-                    found.push(Broken::InterruptChanged {
-                        node: today.name.clone(),
-                        key: key.key.clone(),
-                        stored: key.ty.clone(),
-                        now: Some(now.ty.clone()),
-                    });
+                    found.push(retyped(today, key, now));
                 }
                 Some(_) => {}
             }
