@@ -6,6 +6,7 @@ use super::layers::Layers;
 use super::standalone::compiled;
 use super::{Approval, ChatModel, IntoTools, ModelNode, NextAction, ToolNode};
 use langgraph::error::{AgentError, NodeError};
+use langgraph::graph::{Calls, EdgeBound, NodeExt};
 use langgraph::message::{Message, ToolResult};
 use langgraph::node::{AgentGraph, NodeRun};
 use langgraph::policy::Middleware;
@@ -122,7 +123,19 @@ impl ToolAgent {
         self
     }
 
-    /// Returns the agent as a graph.
+    /// Returns the agent as a graph. Its [`bounds`](langgraph::CompiledStateGraph::bounds) follow from
+    /// [`max_iterations`](Self::max_iterations). They count calls of the model; how many tools an answer
+    /// requests, is not bounded.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use langgraph_agent::{ScriptedModel, ToolAgent};
+    ///
+    /// let agent = ToolAgent::new(ScriptedModel::new(["Hello."]), ()).max_iterations(5);
+    /// assert_eq!(agent.graph().compile()?.bounds()?.calls.model, 5);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn graph(&self) -> StateGraph<ToolAgentState> {
         let Self {
             model,
@@ -141,7 +154,7 @@ impl ToolAgent {
         };
         let mut graph = graph! {
             type State = ToolAgentState;
-            let agent = AskModel(model);
+            let agent = AskModel(model).calls(Calls { model: 1, tool: 0 });
             let tools = tools.on(
                 |state: &ToolAgentState| &state.messages,
                 |messages| ToolAgentStateUpdate::default()
@@ -154,6 +167,9 @@ impl ToolAgent {
                 Decision::End => END,
             };
         };
+        // The first call needs no way back. A chat that was changed in between may count anew.
+        let again = u32::try_from(max_iterations.saturating_sub(1).max(1)).unwrap_or(u32::MAX);
+        graph.add_bound(EdgeBound::new("tools", "agent", again).or_else("stop"));
         graph.set_name("tool_agent");
         layers.apply(&mut graph);
         graph

@@ -22,6 +22,10 @@ const OF_THREAD: MiddlewareField<u64> = MiddlewareField::new("model_calls_of_thr
 
 /// Limits the model calls of a run, and those of a thread; as LangChain's `ModelCallLimitMiddleware`.
 ///
+/// With [`ToolCallLimit::per_run`](crate::ToolCallLimit::per_run), the graph of the agent has
+/// [`bounds`](langgraph::CompiledStateGraph::bounds), which are these limits. What middleware around the model or
+/// around tools calls again is not counted.
+///
 /// For money, tokens and time, see [`Budget`](langgraph_agent::Budget).
 ///
 /// # Examples
@@ -97,6 +101,10 @@ impl AgentMiddleware for ModelCallLimit {
 
     fn gotos(&self) -> &'static [AgentGoto] {
         &[AgentGoto::End]
+    }
+
+    fn model_calls(&self) -> Option<u32> {
+        u32::try_from(self.run?).ok()
     }
 
     async fn before_agent(&self, cx: &AgentContext<'_>) -> Result<AgentUpdate, NodeError> {

@@ -149,6 +149,12 @@ impl AgentMiddleware for ToolCallLimit {
         tools.require(self.rules.iter().filter_map(|rule| rule.tool.as_ref()))
     }
 
+    fn tool_calls(&self) -> Option<u32> {
+        let of_run = |rule: &&Rule| rule.tool.is_none() && !rule.per_thread;
+        let limits = self.rules.iter().filter(of_run).map(|rule| rule.limit);
+        u32::try_from(limits.min()?).ok()
+    }
+
     async fn before_agent(&self, cx: &AgentContext<'_>) -> Result<AgentUpdate, NodeError> {
         cx.fields().set(OF_RUN, &Counts::new())?;
         Ok(AgentUpdate::default())

@@ -45,7 +45,7 @@ pub(super) fn print(function: &Signature<'_>, root: &Root) -> TokenStream {
 
 /// Returns the paths of the tasks that a body calls, each once.
 fn tasks(block: &Block) -> Vec<TokenStream> {
-    let mut search = Search::default();
+    let mut search = CalledTasks::default();
     for statement in &block.stmts {
         if !matches!(statement, Stmt::Item(Item::Use(_))) {
             search.read(statement.to_token_stream());
@@ -55,7 +55,7 @@ fn tasks(block: &Block) -> Vec<TokenStream> {
     if search.imports {
         return Vec::new();
     }
-    let Search { called, bound, .. } = search;
+    let CalledTasks { called, bound, .. } = search;
     let mut seen = BTreeSet::new();
     let calls = called.into_iter().filter(|call| {
         let text = call.to_string();
@@ -65,7 +65,7 @@ fn tasks(block: &Block) -> Vec<TokenStream> {
 }
 
 #[derive(Default)]
-struct Search {
+struct CalledTasks {
     called: Vec<TokenStream>,
     /// The words that are more than called: variables, and functions of the body.
     bound: BTreeSet<String>,
@@ -73,7 +73,7 @@ struct Search {
     imports: bool,
 }
 
-impl Search {
+impl CalledTasks {
     fn read(&mut self, tokens: TokenStream) {
         let trees: Vec<TokenTree> = tokens.into_iter().collect();
         for (at, tree) in trees.iter().enumerate() {

@@ -96,6 +96,19 @@ pub trait AgentMiddleware: Send + Sync + 'static {
         &[]
     }
 
+    /// Returns how often it lets a run call the model at most, in `before_model`, if it limits that. The graph
+    /// of the agent then has a bound for the calls of its model, which
+    /// [`bounds`](langgraph::CompiledStateGraph::bounds) counts with, and which no run exceeds.
+    fn model_calls(&self) -> Option<u32> {
+        None
+    }
+
+    /// Returns how many calls of tools of a run it lets through at most, in `after_model`, if it limits that; as
+    /// [`model_calls`](Self::model_calls).
+    fn tool_calls(&self) -> Option<u32> {
+        None
+    }
+
     /// Returns true if it may interrupt, so that a run without a checkpointer is refused at its start.
     fn interrupts(&self) -> bool {
         false

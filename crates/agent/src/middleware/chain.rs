@@ -34,6 +34,16 @@ impl Chain {
         self.0.is_empty()
     }
 
+    /// Returns how often they let a run call the model at most, if one limits that.
+    pub(crate) fn model_calls(&self) -> Option<u32> {
+        self.0.iter().filter_map(|one| one.model_calls()).min()
+    }
+
+    /// Returns how many calls of tools of a run they let through at most, if one limits that.
+    pub(crate) fn tool_calls(&self) -> Option<u32> {
+        self.0.iter().filter_map(|one| one.tool_calls()).min()
+    }
+
     /// Returns the names, for pictures.
     pub(crate) fn names(&self) -> String {
         let names: Vec<_> = self.0.iter().map(|one| one.name()).collect();

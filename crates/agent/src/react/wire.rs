@@ -7,7 +7,9 @@ use super::run_hook::{Places, RunHook};
 use crate::middleware::{Chain, has};
 use crate::tool_node::Around;
 use crate::{AgentMiddleware, AgentState, Hook, ModelNode, ToolNode, Tools, pending_tool_calls};
-use langgraph::graph::{ConfiguredNode, END, IntoNode as _, NodeExt as _, START, StateGraph};
+use langgraph::graph::{
+    Calls, ConfiguredNode, END, EdgeBound, IntoNode as _, NodeExt as _, START, StateGraph,
+};
 use langgraph::message::{Message, ToolCall};
 use langgraph::node::{Send, Target, Worker};
 
@@ -27,7 +29,9 @@ pub(super) fn wire<S: AgentState>(
         chain: around.clone(),
         all: all.clone(),
     };
-    graph.add_node("agent", noted(agent.into_node(), &around));
+    let node = agent.into_node().calls(Calls { model: 1, tool: 0 });
+    graph.add_node("agent", noted(node, &around));
+    add_model_bound(graph, &way.before_model, all);
     let worker = (!tools.is_empty()).then(|| add_tools(graph, &tools, all));
     let places = Places {
         end: way.end(),
@@ -68,6 +72,9 @@ pub(super) fn wire<S: AgentState>(
     // The last hook after the model, or the model itself, chooses the tools or the end.
     let last = add_after_model(graph, &way.after_model, &places, all);
     route_to_tools(graph, &last, worker, end.clone());
+    if let Some(calls) = all.tool_calls().filter(|calls| *calls > 0) {
+        graph.add_bound(EdgeBound::new(last, "tools", calls));
+    }
     if tools.iter().any(|tool| tool.returns_directly()) {
         let (done, again) = (end.clone(), model.clone());
         let after = move |state: &S| {
@@ -81,6 +88,20 @@ pub(super) fn wire<S: AgentState>(
         graph.add_conditional_edges("tools", after, [model, end]);
     } else {
         graph.add_edge("tools", model);
+    }
+}
+
+/// Bounds the edge to the model, which every call of it follows, if the middleware limits the calls.
+fn add_model_bound<S: AgentState>(
+    graph: &mut StateGraph<S>,
+    before_model: &[Arc<dyn AgentMiddleware>],
+    all: &Chain,
+) {
+    if let Some(calls) = all.model_calls().filter(|calls| *calls > 0)
+        && let Some(last) = before_model.last()
+    {
+        let last = RunHook::name_of(&**last, Hook::BeforeModel);
+        graph.add_bound(EdgeBound::new(last, "agent", calls));
     }
 }
 
@@ -131,7 +152,8 @@ fn add_tools<S: AgentState>(
     let chain = all.having(&[Hook::AroundTool, Hook::AfterTool]);
     let around = Around::new(chain.clone(), all.clone());
     let worker = ToolNode::new(tools).into_worker_inside::<S>(around);
-    graph.add_worker("tools", worker.with(|node| noted(node, &chain)))
+    let worker = worker.with(|node| noted(node, &chain).calls(Calls { model: 0, tool: 1 }));
+    graph.add_worker("tools", worker)
 }
 
 /// Notes the middleware around a node, for pictures.

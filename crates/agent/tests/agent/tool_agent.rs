@@ -125,6 +125,9 @@ async fn g11_max_iterations_is_checked_before_the_tools() {
 
         assert_eq!(state.iterations, limit);
         assert_eq!(model.requests().len(), limit);
+        let bounds = agent.graph().compile().unwrap().bounds().unwrap();
+        // The bound of an edge is 1 at least.
+        assert_eq!(bounds.calls.model, limit.max(2) as u64);
         assert_eq!(*ran.lock().unwrap(), limit - 1);
         assert!(state.reached_limit());
         assert_eq!(state.next_action, NextAction::MaxIterations);

@@ -1,7 +1,7 @@
 //! Limits of calls.
 
 use langgraph::prelude::*;
-use langgraph_agent::{MessagesStateUpdate, ScriptedModel, Turn, check_answered};
+use langgraph_agent::{MessagesStateUpdate, ReactAgent, ScriptedModel, Turn, check_answered};
 use langgraph_middleware::{AtModelLimit, AtToolLimit, ModelCallLimit, ToolCallLimit};
 
 use super::support::{ask, calls, search, texts};
@@ -26,6 +26,36 @@ async fn a_limit_of_model_calls_ends_the_run_or_fails_it() {
             .to_string()
             .contains("The limit of 1 model calls")
     );
+}
+
+#[tokio::test]
+async fn limits_of_a_run_are_bounds_of_the_graph_that_a_run_meets() {
+    let turns = [
+        calls(&[("c1", "read"), ("c2", "read")]),
+        calls(&[("c3", "read")]),
+        calls(&[("c4", "read")]),
+        calls(&[("c5", "read")]),
+    ];
+    let model = ScriptedModel::new(turns);
+    let limits = (
+        ToolCallLimit::new().per_run(4).per_run(9),
+        ModelCallLimit::per_run(3),
+    );
+    let agent = search(model.clone()).with(limits).compile().unwrap();
+    let bounds = agent.bounds().unwrap();
+    assert_eq!((bounds.runs["agent"], bounds.runs["tools"]), (3, 4));
+    assert_eq!((bounds.calls.model, bounds.calls.tool), (3, 4));
+    let state = agent.invoke(MessagesStateUpdate::user("?")).await.unwrap();
+    let answered = state.messages.iter().filter(|message| message.is_tool());
+    assert_eq!((model.requests().len(), answered.count()), (3, 4));
+    let last = state.messages.last().unwrap().text();
+    assert_eq!(last, "The limit of 3 model calls per run is reached.");
+
+    let unbounded = |agent: ReactAgent| agent.compile().unwrap().bounds().unwrap_err().to_string();
+    let error = unbounded(search(model.clone()).with(ModelCallLimit::per_run(3)));
+    assert!(error.contains("how many items `tools` is given"), "{error}");
+    let error = unbounded(search(model).with(ToolCallLimit::new().per_run(3)));
+    assert!(error.contains("nothing bounds the loop"), "{error}");
 }
 
 #[tokio::test]
