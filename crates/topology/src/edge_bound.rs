@@ -51,4 +51,30 @@ impl EdgeBound {
         self.exit = Some(exit.as_ref().into());
         self
     }
+
+    /// Returns what pictures write at the edge: `at most 5`, after its own label.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use langgraph::graph::EdgeBound;
+    ///
+    /// let bound = EdgeBound::new("review", "write", 5);
+    /// assert_eq!(bound.label(None), "at most 5");
+    /// assert_eq!(bound.label(Some("again")), "again, at most 5");
+    /// ```
+    #[must_use]
+    pub fn label(&self, own: Option<&str>) -> String {
+        let text = format!("at most {}", self.at_most);
+        match own {
+            Some(own) => format!("{own}, {text}"),
+            None => text,
+        }
+    }
+
+    /// Returns what pictures write at the line to its exit: `after 5 to write`.
+    #[must_use]
+    pub fn exit_label(&self) -> String {
+        format!("after {} to {}", self.at_most, self.to)
+    }
 }

@@ -37,6 +37,7 @@ fn level(
             level(inner, &id, depth - 1, nodes, edges);
         }
     }
+    let first = edges.len();
     for edge in &topology.edges {
         edges.push(json!({"source": id(&edge.from), "target": id(&edge.to)}));
     }
@@ -63,10 +64,17 @@ fn level(
         }
     }
     for bound in &topology.edge_bounds {
+        let (from, to) = (id(&bound.from), id(&bound.to));
+        let own = edges.iter_mut().skip(first);
+        for edge in own.filter(|edge| edge["source"] == from && edge["target"] == to) {
+            let label = bound.label(edge["data"].as_str());
+            edge["data"] = label.into();
+            edge["conditional"] = true.into();
+        }
         if let Some(exit) = &bound.exit {
             edges.push(json!({
-                "source": id(&bound.from), "target": id(exit),
-                "data": format!("after {} to {}", bound.at_most, bound.to), "conditional": true,
+                "source": from, "target": id(exit),
+                "data": bound.exit_label(), "conditional": true,
             }));
         }
     }

@@ -5,7 +5,7 @@
 
 use crate::support::Api;
 use langgraph::State;
-use langgraph::graph::StateGraph;
+use langgraph::graph::{END, EdgeBound, START, StateGraph};
 use langgraph_server::{BearerTokens, Server, User};
 use reqwest::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, IF_NONE_MATCH};
 use reqwest::{Method, StatusCode};
@@ -48,4 +48,32 @@ async fn l5_everyone_gets_the_page_and_no_more_by_it() {
         let (status, _) = api.call(Method::GET, path, json!({})).await;
         assert_eq!(status, 401, "{path}");
     }
+}
+
+#[tokio::test]
+async fn the_picture_of_a_graph_has_the_bounds_of_its_edges() {
+    let mut graph = StateGraph::<Nothing>::new();
+    graph
+        .add_node("write", |_: &Nothing| ())
+        .add_node("review", |_: &Nothing| ())
+        .add_edge(START, "write")
+        .add_edge("write", "review")
+        .add_conditional_edges(
+            "review",
+            |_: &Nothing| END,
+            [("again", "write"), ("good", END)],
+        )
+        .add_bound(EdgeBound::new("review", "write", 3).or_else(END))
+        .add_bound(EdgeBound::new("write", "review", 9));
+    let server = Server::new().graph("g", graph.compile().unwrap());
+    let api = Api::serve(server).await;
+    let drawn = api.get("/assistants/g/graph").await;
+    let edges = json!([
+        {"source": "__start__", "target": "write"},
+        {"source": "write", "target": "review", "data": "at most 9", "conditional": true},
+        {"source": "review", "target": "write", "data": "again, at most 3", "conditional": true},
+        {"source": "review", "target": "__end__", "data": "good", "conditional": true},
+        {"source": "review", "target": "__end__", "data": "after 3 to write", "conditional": true},
+    ]);
+    assert_eq!(drawn["edges"], edges);
 }

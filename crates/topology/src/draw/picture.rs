@@ -286,11 +286,7 @@ fn bound_lines<'t>(topology: &'t Topology, found: &mut Vec<Found<'t>>) {
     for bound in &topology.edge_bounds {
         let of_bound = |line: &&mut Found<'_>| line.from == &*bound.from && line.to == &*bound.to;
         for line in found.iter_mut().filter(of_bound) {
-            let text = format!("at most {}", bound.at_most);
-            line.label = Some(match line.label.take() {
-                Some(label) => format!("{label}, {text}"),
-                None => text,
-            });
+            line.label = Some(bound.label(line.label.as_deref()));
             // It is not followed every time.
             if line.kind == LineKind::Static {
                 line.kind = LineKind::Conditional;
@@ -301,7 +297,7 @@ fn bound_lines<'t>(topology: &'t Topology, found: &mut Vec<Found<'t>>) {
                 from: &bound.from,
                 to: exit,
                 kind: LineKind::Conditional,
-                label: Some(format!("after {} to {}", bound.at_most, bound.to)),
+                label: Some(bound.exit_label()),
             });
         }
     }

@@ -107,6 +107,17 @@ pub enum Broken {
         /// The key under which threads have stored the result.
         key: String,
     },
+    /// The result of work that is done once has another type.
+    OnceRetyped {
+        /// The node.
+        node: NodeName,
+        /// The key under which threads have stored the result.
+        key: String,
+        /// The type of the stored result.
+        stored: String,
+        /// The type of the result now.
+        now: String,
+    },
     /// A function no longer calls a task, or the task returns another type.
     TaskChanged {
         /// The node that runs the function.
@@ -229,6 +240,15 @@ impl fmt::Display for Broken {
                 f,
                 "a thread that waits at node `{node}` may have stored the result of `{key}`, and the work has another key now, so that it runs again: keep the key"
             ),
+            Self::OnceRetyped {
+                node,
+                key,
+                stored,
+                now,
+            } => write!(
+                f,
+                "a thread that waits at node `{node}` may have stored a `{stored}` as the result of `{key}`, and the node takes a `{now}` now: {KEEP}"
+            ),
             Self::TaskChanged {
                 node,
                 task,
@@ -305,6 +325,7 @@ impl Broken {
             | Self::SubgraphExchanged { node, .. }
             | Self::InterruptChanged { node, .. }
             | Self::OnceRenamed { node, .. }
+            | Self::OnceRetyped { node, .. }
             | Self::TaskChanged { node, .. } => places.node(node),
             Self::JoinChanged { target, .. } => {
                 let target = now.stored_node(target);

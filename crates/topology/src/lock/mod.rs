@@ -38,7 +38,7 @@
 //! | a field has another type or another reducer | a migration: `#[state(version = …, migrate = …)]` |
 //! | the state has another name | an alias on the state |
 //! | an interrupt is gone, or takes an answer of another type | |
-//! | the key of work that is done once was renamed | |
+//! | the key of work that is done once was renamed, or its result has another type | |
 //! | an entrypoint no longer calls a task, or the task returns another type | the old name on the new function: `#[task(name = "…")]` |
 //! | a join has other sources or another target | |
 //! | a node no longer leads to a node that it led to | |

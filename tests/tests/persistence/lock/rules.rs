@@ -178,6 +178,15 @@ fn keys_of_a_node_are_kept() {
         ],
     );
     let mut now = before.clone();
+    "Receipt".clone_into(&mut now.nodes[0].keys[1].ty);
+    refused(
+        &before,
+        &now,
+        &[
+            "a thread that waits at node `pay` may have stored a `String` as the result of `pay`, and the node takes a `Receipt` now: keep the old version",
+        ],
+    );
+    let mut now = before.clone();
     "transfer".clone_into(&mut now.nodes[0].keys[1].key);
     refused(
         &before,

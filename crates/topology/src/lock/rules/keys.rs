@@ -40,10 +40,30 @@ fn changed(
         for key in of_kind(node, kind) {
             match named(today, key) {
                 None => found.push(Broken::key_gone(&today.name, kind, &key.key, &key.ty)),
-                Some(now) if now.ty != key.ty && !now.ty.is_empty() && !key.ty.is_empty() => {
-                    found.push(retyped(today, key, now));
-                }
+                Some(now) if is_retyped(key, now) => found.push(retyped(today, key, now)),
                 Some(_) => {}
+            }
+        }
+    }
+    found
+}
+
+fn is_retyped(key: &KeyInfo, now: &KeyInfo) -> bool {
+    now.ty != key.ty && !now.ty.is_empty() && !key.ty.is_empty()
+}
+
+/// The result of work that is done once has another type, so that a stored one cannot be read.
+pub(super) fn once_retyped(before: &Topology, renames: Renames<'_>) -> Vec<Broken> {
+    let mut found = Vec::new();
+    for (node, today) in nodes(before, renames) {
+        for key in of_kind(node, KeyKind::Once) {
+            if let Some(now) = named(today, key).filter(|now| is_retyped(key, now)) {
+                found.push(Broken::OnceRetyped {
+                    node: today.name.clone(),
+                    key: key.key.clone(),
+                    stored: key.ty.clone(),
+                    now: now.ty.clone(),
+                });
             }
         }
     }

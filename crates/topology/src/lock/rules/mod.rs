@@ -12,7 +12,7 @@ mod routes;
 
 use fields::{field_gone, field_retyped, reducer_changed, state_renamed, version_lowered};
 use joins::join_changed;
-use keys::{interrupt_changed, once_renamed, task_changed};
+use keys::{interrupt_changed, once_renamed, once_retyped, task_changed};
 use nodes::{item_changed, node_gone, subgraph_exchanged};
 use routes::route_gone;
 
@@ -67,6 +67,7 @@ fn compare(
         subgraph_exchanged(before, renames),
         interrupt_changed(before, renames),
         once_renamed(before, renames),
+        once_retyped(before, renames),
         task_changed(before, renames),
         join_changed(before, now, renames),
         route_gone(before, now, renames),
