@@ -223,45 +223,10 @@ impl fmt::Display for Broken {
                 Merged(now),
                 Migrate(*version)
             ),
-            Self::InterruptChanged {
-                node,
-                key,
-                stored,
-                now: Some(now),
-            } => write!(
-                f,
-                "a thread may wait at node `{node}` for a `{stored}` as the answer to `{key}`, and the node takes a `{now}` now: ask under another key in a node of another name, and {KEEP}"
-            ),
-            Self::InterruptChanged { node, key, .. } => write!(
-                f,
-                "a thread may wait at node `{node}` for an answer to `{key}`, which the node no longer asks for: ask for it in the body of the node, or {KEEP}"
-            ),
-            Self::OnceRenamed { node, key } => write!(
-                f,
-                "a thread that waits at node `{node}` may have stored the result of `{key}`, and the work has another key now, so that it runs again: keep the key"
-            ),
-            Self::OnceRetyped {
-                node,
-                key,
-                stored,
-                now,
-            } => write!(
-                f,
-                "a thread that waits at node `{node}` may have stored a `{stored}` as the result of `{key}`, and the node takes a `{now}` now: {KEEP}"
-            ),
-            Self::TaskChanged {
-                node,
-                task,
-                stored,
-                now: Some(now),
-            } => write!(
-                f,
-                "a thread that waits at node `{node}` may have stored a `{stored}` as the result of task `{task}`, which returns a `{now}` now: {KEEP}"
-            ),
-            Self::TaskChanged { node, task, .. } => write!(
-                f,
-                "a thread that waits at node `{node}` may have stored the result of task `{task}`, which the node no longer calls: if it is another function now, write `#[task(name = \"{task}\")]` on it; if not, {KEEP}"
-            ),
+            Self::InterruptChanged { .. }
+            | Self::OnceRenamed { .. }
+            | Self::OnceRetyped { .. }
+            | Self::TaskChanged { .. } => self.of_key(f),
             Self::JoinChanged { sources, target } => write!(
                 f,
                 "a thread may have finished some of `[{}]` and wait for the others to start `{target}`, and no such join is left: keep the join, and put new nodes before its sources or after its target; if not, {KEEP}",
@@ -314,6 +279,52 @@ impl fmt::Display for Migrate {
 }
 
 impl Broken {
+    /// Writes the message about a call that threads remember by a key.
+    fn of_key(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::InterruptChanged {
+                node,
+                key,
+                stored,
+                now: Some(now),
+            } => write!(
+                f,
+                "a thread may wait at node `{node}` for a `{stored}` as the answer to `{key}`, and the node takes a `{now}` now: ask under another key in a node of another name, and {KEEP}"
+            ),
+            Self::InterruptChanged { node, key, .. } => write!(
+                f,
+                "a thread may wait at node `{node}` for an answer to `{key}`, which the node no longer asks for: ask for it in the body of the node, or {KEEP}"
+            ),
+            Self::OnceRenamed { node, key } => write!(
+                f,
+                "a thread that waits at node `{node}` may have stored the result of `{key}`, and the work has another key now, so that it runs again: keep the key"
+            ),
+            Self::OnceRetyped {
+                node,
+                key,
+                stored,
+                now,
+            } => write!(
+                f,
+                "a thread that waits at node `{node}` may have stored a `{stored}` as the result of `{key}`, and the node takes a `{now}` now: {KEEP}"
+            ),
+            Self::TaskChanged {
+                node,
+                task,
+                stored,
+                now: Some(now),
+            } => write!(
+                f,
+                "a thread that waits at node `{node}` may have stored a `{stored}` as the result of task `{task}`, which returns a `{now}` now: {KEEP}"
+            ),
+            Self::TaskChanged { node, task, .. } => write!(
+                f,
+                "a thread that waits at node `{node}` may have stored the result of task `{task}`, which the node no longer calls: if it is another function now, write `#[task(name = \"{task}\")]` on it; if not, {KEEP}"
+            ),
+            _ => Ok(()),
+        }
+    }
+
     /// Returns the place in the graph of today that it concerns.
     pub(super) fn location(&self, now: &Topology) -> Option<SourceLocation> {
         let places = &now.locations;
