@@ -156,31 +156,47 @@ fn random(rng: &mut Rng, shared: &Shared) -> Option<CompiledStateGraph<Ran>> {
     graph.compile().ok()
 }
 
-/// Changes some of the answers of a run, or all from one on.
+/// Changes some of the answers of a run, or all from one on. An answer that is added or a part that is repeated
+/// leaves the others as they are, as a loop that is run once more does.
 fn changed(mut answers: Vec<usize>, rng: &mut Rng) -> Vec<usize> {
     if answers.is_empty() {
         return answers;
     }
-    if rng.bool() {
-        answers.truncate(rng.usize(..answers.len()));
-    } else {
-        for _ in 0..=rng.usize(..2) {
-            let at = rng.usize(..answers.len());
-            answers[at] = rng.usize(..8);
+    let at = rng.usize(..answers.len());
+    match rng.usize(..4) {
+        0 => answers.truncate(at),
+        1 => answers.insert(at, rng.usize(..8)),
+        2 => {
+            let end = rng.usize(at..answers.len());
+            let part = answers[at..=end].to_vec();
+            answers.splice(at..at, part);
+        }
+        _ => {
+            for _ in 0..=rng.usize(..2) {
+                let at = rng.usize(..answers.len());
+                answers[at] = rng.usize(..8);
+            }
         }
     }
     answers
 }
 
+/// The runs of each graph, and those of a graph of which no run has met the bound.
+const RUNS: [u64; 2] = [300, 4000];
+
 /// Runs a graph with many routers: random ones, and variants of those with which a run was longest. Returns
 /// true if a run did all that `bounds` says.
-async fn runs(graph: &CompiledStateGraph<Ran>, shared: &Shared, runs: u64) -> bool {
+async fn runs(graph: &CompiledStateGraph<Ran>, shared: &Shared) -> bool {
+    let [least, limit] = RUNS;
     let bounds = graph.bounds().unwrap();
     let mut most: BTreeMap<String, u64> = BTreeMap::new();
     let (mut longest, mut best) = (0, Vec::new());
     let mut rng = Rng::with_seed(3);
-    for seed in 0..runs {
-        let given = if seed < runs / 3 {
+    for seed in 0..limit {
+        if seed >= least && longest == bounds.supersteps {
+            break;
+        }
+        let given = if seed < least / 3 {
             Vec::new()
         } else {
             changed(Vec::clone(&best), &mut rng)
@@ -224,11 +240,11 @@ async fn runs(graph: &CompiledStateGraph<Ran>, shared: &Shared, runs: u64) -> bo
     longest == bounds.supersteps
 }
 
-/// `CASES=10000 cargo test --release … worst_cases` runs three million.
+/// `CASES=10000 cargo test --release … worst_cases` runs some ten million.
 #[tokio::test]
 async fn random_graphs_never_do_more_than_their_bounds_and_most_do_as_much() {
     let cases = std::env::var("CASES").ok();
-    let cases: usize = cases.map_or(80, |cases| cases.parse().unwrap());
+    let cases: usize = cases.map_or(60, |cases| cases.parse().unwrap());
     let mut rng = Rng::with_seed(7);
     let shared = Arc::new(Mutex::new(Choices::new(0, Vec::new())));
     let (mut checked, mut met) = (0, 0);
@@ -237,9 +253,9 @@ async fn random_graphs_never_do_more_than_their_bounds_and_most_do_as_much() {
             continue;
         };
         checked += 1;
-        met += usize::from(runs(&graph, &shared, 300).await);
+        met += usize::from(runs(&graph, &shared).await);
     }
     let share = met * 100 / checked;
     println!("{met} of {checked} graphs meet their bound ({share} %)");
-    assert!(share >= 70, "{met} of {checked} graphs meet their bound");
+    assert!(share >= 80, "{met} of {checked} graphs meet their bound");
 }
