@@ -53,7 +53,7 @@ follow() {
     cargo langgraph draw --format mermaid --out graph.mmd --check
     printed "$(LANGGRAPH_BLESS=1 cargo langgraph check)" 'no lints'
     printed "$(cargo langgraph check)" 'survive a deploy'
-    printed "$(cargo langgraph types --ts)" 'messages?: Message[];'
+    printed "$(cargo langgraph types --ts)" 'messages?: Message<AgentToolCall>[];'
     printed "$(cargo langgraph types --py)" 'messages: List[Message]'
 
     cargo langgraph dev --port 20242 &
@@ -119,7 +119,10 @@ for template in agent workflow functional service; do
     printed "$(cargo langgraph check)" 'no lints'
     case $template in
         agent) follow ;;
-        workflow) link_statically ;;
+        workflow)
+            printed "$(cargo langgraph types --ts)" 'approve: boolean;'
+            link_statically
+            ;;
     esac
     cd ..
     echo "$template: $((SECONDS - begun)) s"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Does what docs/tutorial-team.md says: writes its files, runs its commands, starts its server, and runs its client,
-# npm `@langchain/langgraph-sdk`, whose lines have to be those of the page. Needs node 20 and npm, and a C compiler.
+# npm `@langchain/langgraph-sdk`, whose lines have to be those of the page, with the types that the graph has. Needs
+# node 20 and npm, and a C compiler.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 source tests/peers/node.sh
@@ -19,6 +20,23 @@ for _ in $(seq 100); do
     sleep 0.1
 done
 cd "$root"
+
+# The client fits the types of the graph.
+cargo build --quiet -p cargo-langgraph
+(cd "$work/teahouse" && CARGO_TARGET_DIR="$target" "$target/debug/cargo-langgraph" langgraph types --ts >types.ts)
+compiler=$(node_packages "$root/crates/server/studio")
+ln -s "$compiler/node_modules" "$work/teahouse/node_modules"
+cat >"$work/teahouse/tsconfig.json" <<'END'
+{
+  "compilerOptions": {
+    "target": "es2022", "module": "esnext", "moduleResolution": "bundler", "lib": ["es2022", "dom"],
+    "strict": true, "noEmit": true, "skipLibCheck": true
+  },
+  "include": ["*.ts"]
+}
+END
+echo 'declare const process: { env: Record<string, string | undefined> };' >"$work/teahouse/node.d.ts"
+(cd "$work/teahouse" && npx --no-install tsc)
 
 cp "$work/teahouse/client.ts" "$packages/tutorial.ts"
 "$packages/node_modules/.bin/esbuild" "$packages/tutorial.ts" --log-level=warning --format=esm --outfile="$packages/tutorial.mjs"

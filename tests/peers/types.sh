@@ -30,6 +30,7 @@ fi
 cp crates/dev/tests/types/types.py "$work/graph_types.py"
 cat >"$work/right.py" <<'END'
 from graph_types import MyAgentContext, MyAgentInput, OrderNode, OrderState
+from graph_types import ShopAnswers, ShopEvent, ShopQuestions, ShopToolCall, SignatureAnswers
 
 order: OrderState = {"item": "lamps", "count": None, "messages": [{"type": "human", "content": "hi"}]}
 node: OrderNode = "ship it"
@@ -38,9 +39,15 @@ context: MyAgentContext = {
     "prompt": "", "action": {"kind": "retry", "after": 3}, "examples": [input], "limits": {"a": 1},
     "pair": ("a", True), "max-tokens": 5,
 }
+questions: ShopQuestions = {"sale": {"item": "lamps", "price": 1.5}, "how many?": "?", "name": "?"}
+answers: ShopAnswers = {"sale": {"kind": "sell", "price": 1.5}, "how many?": 3, "name": None}
+signed: SignatureAnswers = {"name": "Ada"}
+event: ShopEvent = {"type": "sold", "item": "lamps", "count": 2}
+call: ShopToolCall = {"name": "find_items", "args": {"words": ["lamp"]}, "id": "c1"}
 END
 cat >"$work/wrong.py" <<'END'
 from graph_types import MyAgentContext, MyAgentInput, OrderNode, OrderState
+from graph_types import ShopAnswers, ShopEvent, ShopQuestions, ShopToolCall, SignatureAnswers
 
 a: OrderState = {"item": 5}
 b: OrderState = {"itme": "lamps"}
@@ -50,9 +57,16 @@ e: MyAgentInput = {"question": "?", "answer": "!", "next": {"question": 1, "answ
 f: MyAgentContext = {"prompt": ""}
 g: OrderState = {"messages": "hi"}
 h: OrderState = {"price": "dear"}
+i: ShopQuestions = {"sale": {"item": "lamps", "price": "1.5"}, "how many?": "?", "name": "?"}
+j: ShopAnswers = {"sale": {"kind": "give"}, "how many?": 3, "name": None}
+k: ShopAnswers = {"sale": {"kind": "keep"}, "how many?": "3", "name": None}
+l: SignatureAnswers = {"name": 5}
+m: ShopEvent = {"type": "sold", "item": "lamps"}
+n: ShopToolCall = {"name": "find_items", "args": {"words": "lamp"}}
+o: ShopToolCall = {"name": "find", "args": {}}
 END
 (cd "$work" && "$venv/bin/mypy" --no-error-summary right.py)
 wrong=$(cd "$work" && "$venv/bin/mypy" --no-error-summary wrong.py || true)
 lines=$(cut -d: -f2 <<<"$wrong" | sort -u | wc -l)
-((lines == 8)) || { echo "$wrong" >&2; exit 1; }
-echo 'mypy refuses 8 wrong uses'
+((lines == 15)) || { echo "$wrong" >&2; exit 1; }
+echo 'mypy refuses 15 wrong uses'

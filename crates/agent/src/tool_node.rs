@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::approval::Approvals;
 use super::{Approval, IntoTools, Tools};
 use langgraph::error::NodeError;
+use langgraph::graph::ToolInfo;
 use langgraph::message::{Message, ToolCall};
 use langgraph::node::{Command, Context, EachItem, IntoOutput, Node, NodeRun, Output};
 use langgraph::state::{HasMessages, State};
@@ -281,6 +282,10 @@ impl<S: HasMessages> Node<S> for ToolNode {
 
     fn may_interrupt(&self) -> bool {
         self.asks()
+    }
+
+    fn tools(&self) -> Vec<ToolInfo> {
+        self.tools.infos()
     }
 
     fn each_item(&self) -> Option<EachItem<S>> {

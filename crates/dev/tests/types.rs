@@ -4,10 +4,12 @@
 
 use expect_test::expect_file;
 use langgraph::prelude::*;
+use langgraph_agent::prelude::*;
+use langgraph_agent::tool;
 use langgraph_dev::{Graphs, Language, types};
 use langgraph_server::GraphHandle;
 use schemars::{JsonSchema, schema_for};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 #[derive(State, Clone, Debug, Default)]
@@ -67,6 +69,97 @@ fn compiled() -> CompiledStateGraph<Order> {
     graph.compile().unwrap()
 }
 
+/// What is for sale.
+#[derive(Serialize, JsonSchema)]
+struct Sale {
+    item: String,
+    price: f64,
+    discount: Option<Discount>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Discount {
+    percent: u8,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+enum Verdict {
+    Sell { price: f64 },
+    Keep,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Progress {
+    Started,
+    Sold { item: String, count: u32 },
+}
+
+/// Finds items.
+///
+/// The best ones come first.
+#[tool]
+async fn find_items(words: Vec<String>, limit: Option<u32>) -> String {
+    format!("{words:?}, {limit:?}")
+}
+
+/// The time.
+#[tool]
+async fn now() -> String {
+    "12:00".to_owned()
+}
+
+#[node]
+async fn ask(_: &Order, cx: &Context) -> Result<OrderUpdate, NodeError> {
+    let sale = Sale {
+        item: "lamps".to_owned(),
+        price: 1.5,
+        discount: None,
+    };
+    let verdict = cx.interrupt::<Verdict>("sale", &sale)?;
+    let count: u32 = cx.interrupt("how many?", "How many?")?;
+    cx.emit(Progress::Started).await?;
+    let item = match verdict {
+        Verdict::Sell { price } => price.to_string(),
+        Verdict::Keep => "kept".to_owned(),
+    };
+    cx.emit(Progress::Sold { item, count }).await?;
+    Ok(OrderUpdate::default())
+}
+
+#[node]
+async fn sign(_: &Order, cx: &Context) -> Result<OrderUpdate, NodeError> {
+    let name: Option<String> = cx.interrupt("name", "Who signs?")?;
+    Ok(OrderUpdate::default().item(name.unwrap_or_default()))
+}
+
+/// What its interrupt asks is not declared.
+fn signature() -> CompiledStateGraph<Order> {
+    let graph = graph! {
+        type State = Order;
+
+        START => sign => END;
+    };
+    graph.compile().unwrap()
+}
+
+/// A shop with tools, interrupts, one of them in a subgraph, and custom events.
+fn shop() -> GraphHandle<Order> {
+    let signed = signature();
+    let tools = ToolNode::new((find_items, now));
+    let graph = graph! {
+        type State = Order;
+
+        START => ask => tools => signed => END;
+    };
+    GraphHandle::new(graph.compile().unwrap())
+        .interrupt::<Sale, Verdict>("sale")
+        .interrupt::<String, u32>("how many?")
+        .interrupt::<String, Option<String>>("name")
+        .custom_events::<Progress>()
+}
+
 async fn graphs() -> Graphs {
     let mut graphs = Graphs::default();
     graphs.add("order", compiled()).await.unwrap();
@@ -81,6 +174,8 @@ async fn graphs() -> Graphs {
         Ok::<_, std::io::Error>(handle)
     };
     graphs.add("my-agent", styled).await.unwrap();
+    graphs.add("shop", shop()).await.unwrap();
+    graphs.add("signature", signature()).await.unwrap();
     graphs
 }
 
@@ -111,6 +206,6 @@ async fn an_unknown_name_says_which_there_are() {
     let error = graphs.select(Some("orders")).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "there is no graph `orders`, but `order`, `my-agent`"
+        "there is no graph `orders`, but `order`, `my-agent`, `shop`, `signature`"
     );
 }

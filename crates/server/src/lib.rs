@@ -56,7 +56,7 @@ mod wire;
 struct Page;
 
 pub use context::RunContext;
-pub use graph::{GraphHandle, Schemas, ServedGraph};
+pub use graph::{GraphHandle, InterruptSchema, Schemas, ServedGraph};
 pub use guard::{
     Action, Authenticate, Authorize, BearerTokens, Caller, Filter, Limits, Refusal, Resource, User,
 };

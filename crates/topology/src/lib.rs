@@ -42,6 +42,7 @@ mod names;
 mod problem;
 #[cfg(test)]
 mod testing;
+mod tool_info;
 mod topology;
 
 // For `graph!` and the builder only: it changes without notice.
@@ -75,4 +76,5 @@ pub use message_debug::fmt_message;
 #[doc(hidden)]
 pub use problem::check;
 pub use problem::{CompilationError, CompilationErrors, problems};
+pub use tool_info::ToolInfo;
 pub use topology::*;

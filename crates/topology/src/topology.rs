@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::{Calls, EdgeBound, Locations};
+use crate::{Calls, EdgeBound, Locations, ToolInfo};
 
 /// The name of a node. Cheap to clone.
 pub type NodeName = Arc<str>;
@@ -218,6 +218,12 @@ pub struct NodeInfo {
         serde(default, skip_serializing_if = "Calls::is_empty")
     )]
     pub calls: Calls,
+    /// The tools that it runs, as far as they are known.
+    #[cfg_attr(
+        feature = "serde",
+        serde(default, skip_serializing_if = "Vec::is_empty")
+    )]
+    pub tools: Vec<ToolInfo>,
     /// The type of a worker's item, without modules; empty if it is unknown.
     #[cfg_attr(
         feature = "serde",
@@ -248,6 +254,7 @@ impl NodeInfo {
             aliases: Vec::new(),
             keys: Vec::new(),
             calls: Calls::default(),
+            tools: Vec::new(),
             item: String::new(),
             metadata: BTreeMap::new(),
             tags: Vec::new(),

@@ -61,6 +61,7 @@ impl<S: State, N: Node<S>> IntoNode<S, ByNode> for N {
         let agent = self.remote_agent().map(str::to_owned);
         let interrupts = self.may_interrupt();
         let needs = self.needs();
+        let tools = self.tools();
         let each = self.each_item();
         let items = each.as_ref().map(|each| Arc::clone(&each.items));
         let mut step: Arc<dyn Step<S>> = Arc::new(NodeStep(self));
@@ -75,6 +76,7 @@ impl<S: State, N: Node<S>> IntoNode<S, ByNode> for N {
         node.info.docs = docs;
         node.info.writes = writes;
         node.info.interrupts = interrupts;
+        node.info.tools = tools;
         node.needs = needs;
         node
     }

@@ -41,8 +41,8 @@ pub use into_worker::{ConfiguredWorker, IntoWorker, worker};
 pub use langgraph_topology::{
     Arm, Bounds, Branch, Breakpoints, Calls, CompilationError, CompilationErrors, Destinations,
     END, Edge, EdgeBound, FieldInfo, Join, KeyInfo, KeyKind, Lint, Locations, NodeInfo, NodeKind,
-    NodeName, START, SourceLocation, StateInfo, Topology, Unbounded, UnboundedReason, WorstCalls,
-    draw, lints, lock, problems,
+    NodeName, START, SourceLocation, StateInfo, ToolInfo, Topology, Unbounded, UnboundedReason,
+    WorstCalls, draw, lints, lock, problems,
 };
 pub use node_ext::NodeExt;
 pub use routers::Pick;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::{Calls, ConfiguredNode, IntoNode};
 use crate::policy::{CachePolicy, ErrorHandler, Middleware, RetryPolicy};
 use crate::state::State;
-use langgraph_topology::{KeyInfo, NodeInfo};
+use langgraph_topology::{KeyInfo, NodeInfo, ToolInfo};
 
 /// Options of a node, for every type that converts into one.
 ///
@@ -208,6 +208,27 @@ pub trait NodeExt<S: State, K>: IntoNode<S, K> + Sized {
     fn keys(self, keys: impl IntoIterator<Item = KeyInfo>) -> ConfiguredNode<S> {
         let mut node = self.into_node();
         node.info.keys.extend(keys);
+        node
+    }
+
+    /// Declares the tools that the node runs for a model, for types of clients. The tool nodes of
+    /// `langgraph-agent` do so themselves.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use langgraph::graph::ToolInfo;
+    /// use langgraph::prelude::*;
+    ///
+    /// let mut graph = StateGraph::<i64>::new();
+    /// let add = ToolInfo::new("add", r#"{"properties": {"a": {"type": "integer"}}}"#);
+    /// graph.add_node("tools", (|n: &i64| n + 1).runs_tools([add])).add_sequence(&["tools"]);
+    /// assert_eq!(graph.compile()?.topology().nodes[0].tools[0].name, "add");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    fn runs_tools(self, tools: impl IntoIterator<Item = ToolInfo>) -> ConfiguredNode<S> {
+        let mut node = self.into_node();
+        node.info.tools.extend(tools);
         node
     }
 

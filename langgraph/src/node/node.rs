@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::{Context, EachItem, NeededResource, NodeRun};
 use crate::state::State;
+use langgraph_topology::ToolInfo;
 
 /// A node with a type of its own.
 ///
@@ -74,6 +75,11 @@ pub trait Node<S: State>: Send + Sync + 'static {
         Vec::new()
     }
 
+    /// Returns the tools that the node runs for a model, for types of clients.
+    fn tools(&self) -> Vec<ToolInfo> {
+        Vec::new()
+    }
+
     /// Returns how the node runs as one task for each item in the state, if it does.
     ///
     /// The tasks of the items run in parallel. Each has its own retries, interrupts and
@@ -113,6 +119,10 @@ macro_rules! forward {
 
             fn needs(&self) -> Vec<NeededResource> {
                 (**self).needs()
+            }
+
+            fn tools(&self) -> Vec<ToolInfo> {
+                (**self).tools()
             }
 
             fn each_item(&self) -> Option<EachItem<S>> {

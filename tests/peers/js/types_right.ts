@@ -1,4 +1,4 @@
-// Right uses of the types of two graphs.
+// Right uses of the types of some graphs.
 import { Client } from "@langchain/langgraph-sdk";
 import { useStream } from "@langchain/langgraph-sdk/react";
 
@@ -10,6 +10,14 @@ import type {
   OrderNode,
   OrderState,
   OrderTypes,
+  ShopAnswers,
+  ShopEvent,
+  ShopFindItemsArguments,
+  ShopQuestions,
+  ShopState,
+  ShopToolCall,
+  ShopTypes,
+  SignatureAnswers,
 } from "./types";
 
 export const context: MyAgentContext = {
@@ -33,6 +41,44 @@ export function Page() {
   const first = stream.messages[0]?.content;
   stream.submit({ item: "lamps", count: 2, notes: ["soon"] });
   return [item, count, first];
+}
+
+// Interrupts with their answers, custom events, tools.
+export const sale: ShopQuestions["sale"] = { item: "lamps", price: 1.5, discount: { percent: 10 } };
+export const answers: ShopAnswers = { sale: { kind: "sell", price: 2 }, "how many?": 3, name: null };
+export const keep: ShopAnswers["sale"] = { kind: "keep" };
+export const signed: SignatureAnswers["name"] = "Ada";
+export const found: ShopFindItemsArguments = { words: ["lamp"] };
+export const calls: ShopToolCall[] = [{ name: "now", args: {} }, { name: "find_items", args: found, id: "c1" }];
+
+export function Shop() {
+  const shown: string[] = [];
+  const stream = useStream<ShopState, ShopTypes>({
+    assistantId: "shop",
+    onCustomEvent: (event) => {
+      shown.push(event.type === "sold" ? `${event.count} ${event.item}` : event.type);
+    },
+  });
+  const asked = stream.interrupt?.value;
+  if (typeof asked === "object") {
+    shown.push(asked.item, asked.price.toFixed(2), String(asked.discount?.percent));
+    stream.submit(null, { command: { resume: { kind: "keep" } satisfies ShopAnswers["sale"] } });
+  }
+  for (const message of stream.values.messages ?? []) {
+    for (const call of message.type === "ai" ? (message.tool_calls ?? []) : []) {
+      shown.push(...(call.name === "find_items" ? call.args.words : [call.name]));
+    }
+  }
+  return shown;
+}
+
+export function percent(event: ShopEvent): number {
+  switch (event.type) {
+    case "started":
+      return 0;
+    case "sold":
+      return event.count;
+  }
 }
 
 export async function call() {

@@ -1,7 +1,7 @@
-// Wrong uses of the types of two graphs: each line below a mark is refused.
+// Wrong uses of the types of some graphs: each line below a mark is refused.
 import { useStream } from "@langchain/langgraph-sdk/react";
 
-import type { MyAgentAction, MyAgentContext, MyAgentInput, MyAgentOutput, OrderNode, OrderState, OrderTypes } from "./types";
+import type { MyAgentAction, MyAgentContext, MyAgentInput, MyAgentOutput, OrderNode, OrderState, OrderTypes, ShopAnswers, ShopEvent, ShopFindItemsArguments, ShopQuestions, ShopState, ShopToolCall, ShopTypes, SignatureAnswers } from "./types";
 
 export let s: OrderState, n: OrderNode, i: MyAgentInput, a: MyAgentAction, c: MyAgentContext, o: MyAgentOutput;
 const stream = useStream<OrderState, OrderTypes>({ assistantId: "order" });
@@ -120,3 +120,103 @@ const text: string = stream.values.count;
 stream.values.itme;
 // @ts-expect-error
 stream.values.notes.length;
+
+export let q: ShopQuestions["sale"], r: ShopAnswers, w: SignatureAnswers, e: ShopEvent, f: ShopFindItemsArguments, t: ShopToolCall;
+const shop = useStream<ShopState, ShopTypes>({ assistantId: "shop" });
+const message = shop.values.messages?.[0];
+const called = message?.type === "ai" ? message.tool_calls?.[0] : undefined;
+
+// @ts-expect-error
+q = { item: 5, price: 1 };
+// @ts-expect-error
+q = { item: "lamps" };
+// @ts-expect-error
+q = { item: "lamps", price: "1" };
+// @ts-expect-error
+q = { item: "lamps", price: 1, discount: 10 };
+// @ts-expect-error
+q = { item: "lamps", price: 1, discount: { percent: "10" } };
+// @ts-expect-error
+q = { item: "lamps", price: 1, discounted: true };
+// @ts-expect-error
+q = "lamps";
+// @ts-expect-error
+r = { sale: { kind: "keep" }, "how many?": 3 };
+// @ts-expect-error
+r = { sale: { kind: "keep" }, "how many?": "3", name: null };
+// @ts-expect-error
+r = { sale: { kind: "keep" }, "how many?": 3, name: 5 };
+// @ts-expect-error
+r = { sale: "keep", "how many?": 3, name: null };
+// @ts-expect-error
+r = { sale: { kind: "give" }, "how many?": 3, name: null };
+// @ts-expect-error
+r = { sale: { kind: "sell" }, "how many?": 3, name: null };
+// @ts-expect-error
+r = { sale: { kind: "keep", price: 1 }, "how many?": 3, name: null };
+// @ts-expect-error
+r = { sale: { kind: "sell", price: "1" }, "how many?": 3, name: null };
+// @ts-expect-error
+r = { sale: { kind: "keep" }, "how many": 3, name: null };
+// @ts-expect-error
+w = { name: 5 };
+// @ts-expect-error
+w = { name: undefined };
+// @ts-expect-error
+w = { nom: "Ada" };
+// @ts-expect-error
+e = { type: "sold", item: "lamps" };
+// @ts-expect-error
+e = { type: "sold", item: "lamps", count: "2" };
+// @ts-expect-error
+e = { type: "started", item: "lamps" };
+// @ts-expect-error
+e = { type: "stopped" };
+// @ts-expect-error
+e = { item: "lamps", count: 2 };
+// @ts-expect-error
+e = "started";
+// @ts-expect-error
+f = { words: "lamp" };
+// @ts-expect-error
+f = { words: [1] };
+// @ts-expect-error
+f = { limit: 5 };
+// @ts-expect-error
+f = { words: [], limit: "5" };
+// @ts-expect-error
+f = { words: [], most: 5 };
+// @ts-expect-error
+t = { name: "find_items", args: {} };
+// @ts-expect-error
+t = { name: "find_items", args: { words: "lamp" } };
+// @ts-expect-error
+t = { name: "find", args: { words: [] } };
+// @ts-expect-error
+t = { name: "now" };
+// @ts-expect-error
+t = { name: "now", args: { zone: "UTC" } };
+// @ts-expect-error
+t = { name: "now", args: {}, id: 1 };
+// @ts-expect-error
+t = { args: { words: [] } };
+// @ts-expect-error
+shop.submit({ notes: "soon" });
+// @ts-expect-error
+shop.interrupt?.value?.item;
+// @ts-expect-error
+const asked: number | undefined = shop.interrupt?.value;
+// @ts-expect-error
+if (typeof shop.interrupt?.value === "object") shop.interrupt.value.itme;
+// @ts-expect-error
+if (called?.name === "find") shop.submit(null);
+// @ts-expect-error
+if (called?.name === "find_items") called.args.word;
+// @ts-expect-error
+shop.submit(null, { command: { resume: true satisfies ShopAnswers["sale"] } });
+// @ts-expect-error
+useStream<ShopState, ShopTypes>({ assistantId: "shop", onCustomEvent: (event) => event.percent });
+// @ts-expect-error
+useStream<ShopState, ShopTypes>({ assistantId: "shop", onCustomEvent: (event) => event.count });
+// @ts-expect-error
+useStream<ShopState, ShopTypes>({ assistantId: "shop", onCustomEvent: (event) => event.type === "stopped" });

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use langgraph::graph::ToolInfo;
+
 use super::{IntoTool, Tool, ToolDefinition};
 
 /// Tools by name, in insertion order.
@@ -90,6 +92,16 @@ impl Tools {
     /// Returns the descriptions for a model.
     pub fn definitions(&self) -> Vec<ToolDefinition> {
         self.iter().map(|tool| tool.definition().clone()).collect()
+    }
+
+    /// Returns what a node declares that runs them.
+    pub(crate) fn infos(&self) -> Vec<ToolInfo> {
+        self.iter()
+            .map(|tool| {
+                let tool = tool.definition();
+                ToolInfo::new(&tool.name, tool.parameters.to_string()).docs(&tool.description)
+            })
+            .collect()
     }
 }
 

@@ -12,7 +12,7 @@ use crate::join_all::join_all;
 use crate::pending::pending;
 use crate::{MiddlewareFields, ToolContext};
 use langgraph::error::NodeError;
-use langgraph::graph::{ConfiguredWorker, IntoWorker, NodeExt, worker};
+use langgraph::graph::{ConfiguredWorker, IntoWorker, NodeExt, ToolInfo, worker};
 use langgraph::message::{Message, ToolCall};
 use langgraph::node::{Command, Context, EachItem, NodeRun};
 use langgraph::state::{Field, HasMessages, State};
@@ -132,6 +132,7 @@ impl ToolNode {
         around: Around<S>,
     ) -> ConfiguredWorker<S, ToolCall> {
         let asks = self.asks() || around.chain.iter().any(|one| one.interrupts());
+        let tools = self.tools.infos();
         let (node, around) = (Arc::new(self), Arc::new(around));
         let worker = worker(borrowing(move |call: ToolCall, state: &S, cx: &Context| {
             let (node, around) = (Arc::clone(&node), Arc::clone(&around));
@@ -141,10 +142,20 @@ impl ToolNode {
                     .await
             })
         }));
-        // A run without a checkpointer is refused at its start.
-        if asks {
-            return worker.with(NodeExt::interrupts);
-        }
-        worker
+        with_tools(worker, tools, asks)
     }
+}
+
+/// Declares what a worker runs, and whether it asks a person.
+pub(super) fn with_tools<S: State>(
+    worker: ConfiguredWorker<S, ToolCall>,
+    tools: Vec<ToolInfo>,
+    asks: bool,
+) -> ConfiguredWorker<S, ToolCall> {
+    let worker = worker.with(|node| node.runs_tools(tools));
+    // A run without a checkpointer is refused at its start.
+    if asks {
+        return worker.with(NodeExt::interrupts);
+    }
+    worker
 }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use super::ToolNode;
 use super::around::Around;
-use super::each::{ByToolNode, Read, Write, borrowing, each_call};
+use super::each::{ByToolNode, Read, Write, borrowing, each_call, with_tools};
 use crate::Approval;
-use langgraph::graph::{ConfiguredWorker, IntoWorker, NodeExt, worker};
+use langgraph::graph::{ConfiguredWorker, IntoWorker, ToolInfo, worker};
 use langgraph::message::ToolCall;
 use langgraph::node::{Context, EachItem, Node, NodeRun};
 use langgraph::state::State;
@@ -38,6 +38,10 @@ impl<S: State> Node<S> for ToolNodeOn<S> {
         self.node.asks()
     }
 
+    fn tools(&self) -> Vec<ToolInfo> {
+        self.node.tools.infos()
+    }
+
     fn each_item(&self) -> Option<EachItem<S>> {
         let (read, write) = (Arc::clone(&self.read), Arc::clone(&self.write));
         Some(each_call(self.node.clone(), read, write))
@@ -47,7 +51,7 @@ impl<S: State> Node<S> for ToolNodeOn<S> {
 #[diagnostic::do_not_recommend]
 impl<S: State> IntoWorker<S, ToolCall, ByToolNode> for ToolNodeOn<S> {
     fn into_worker(self) -> ConfiguredWorker<S, ToolCall> {
-        let asks = self.node.asks();
+        let (asks, tools) = (self.node.asks(), self.node.tools.infos());
         let on = Arc::new(self);
         let worker = worker(borrowing(move |call: ToolCall, state: &S, cx: &Context| {
             let on = Arc::clone(&on);
@@ -58,11 +62,7 @@ impl<S: State> IntoWorker<S, ToolCall, ByToolNode> for ToolNodeOn<S> {
                     .await
             })
         }));
-        // A run without a checkpointer is refused at its start.
-        if asks {
-            return worker.with(NodeExt::interrupts);
-        }
-        worker
+        with_tools(worker, tools, asks)
     }
 }
 

@@ -11,7 +11,24 @@ pub(super) struct Types {
     pub(super) nodes: Vec<String>,
     /// Each type comes after those that it names, unless it is recursive.
     pub(super) declarations: Vec<Declaration>,
-    pub(super) has_context: bool,
+    /// What the graph has beside its state, input, output and nodes.
+    pub(super) parts: Vec<Part>,
+}
+
+/// What not every graph has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    Context,
+    /// Interrupts and their answers.
+    Questions,
+    /// Custom events.
+    Event,
+}
+
+impl Types {
+    pub(super) fn has(&self, part: Part) -> bool {
+        self.parts.contains(&part)
+    }
 }
 
 /// A type with a name.
@@ -53,16 +70,45 @@ pub(super) enum Type {
     /// All of these at once.
     All(Vec<Type>),
     Named(String),
-    /// A message in LangChain's form.
-    Message,
+    /// A message in LangChain's form; with the name of the type of its tool calls, if the tools are known.
+    Message(Option<String>),
 }
 
 impl Declaration {
+    pub(super) fn new(name: impl Into<String>, docs: impl Into<String>, body: Body) -> Self {
+        let docs = docs.into();
+        Self {
+            name: name.into(),
+            docs: (!docs.is_empty()).then_some(docs),
+            body,
+        }
+    }
+
     /// True if `found` is true for a type in it.
     pub(super) fn has(&self, found: &dyn Fn(&Type) -> bool) -> bool {
         match &self.body {
             Body::Alias(ty) => ty.has(found),
             Body::Object(fields) => fields.iter().any(|field| field.ty.has(found)),
+        }
+    }
+}
+
+impl Field {
+    /// A field that is always there.
+    pub(super) fn required(name: impl Into<String>, ty: Type) -> Self {
+        Self {
+            name: name.into(),
+            docs: None,
+            ty,
+            required: true,
+        }
+    }
+
+    /// A field that may be absent.
+    pub(super) fn optional(name: impl Into<String>, ty: Type) -> Self {
+        Self {
+            required: false,
+            ..Self::required(name, ty)
         }
     }
 }

@@ -1,13 +1,15 @@
-//! Types for programs in other languages that call the graphs: of their states, inputs and contexts.
+//! Types for programs in other languages that call the graphs: of their states, inputs, contexts, interrupts, custom
+//! events and tools.
 
 mod declaration;
+mod graph_types;
 mod python;
 mod reader;
 mod typescript;
 
 use crate::Graphs;
 use declaration::Types;
-use reader::read;
+use graph_types::read;
 
 /// A language that types can be written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,10 +23,22 @@ pub enum Language {
 
 /// Returns the types of the graphs as the text of a file.
 ///
-/// For a graph `chat` it declares `ChatState`, `ChatInput`, `ChatOutput`, `ChatContext` if the graph has
-/// one, and `ChatNode`, the names of its nodes; in TypeScript also `ChatTypes`, the second argument of
-/// `useStream`. A field whose Rust type has no JSON Schema is `unknown`, or `Any`: give the schema with
-/// [`GraphHandle::state_schema`](langgraph_server::GraphHandle::state_schema).
+/// For a graph `chat` it declares `ChatState`, `ChatInput`, `ChatOutput`, and `ChatNode`, the names of its nodes.
+/// If the graph has them, also:
+///
+/// - `ChatContext`;
+/// - `ChatQuestions` and `ChatAnswers`: the interrupts and their answers, by the keys of the interrupts;
+/// - `ChatEvent`, a custom event;
+/// - `ChatToolCall`, a call of one of its tools in a message, with the arguments that the tool takes.
+///
+/// In TypeScript also `ChatTypes`, the second argument of `useStream`, after `ChatState`.
+///
+/// A field whose Rust type has no JSON Schema is `unknown`, or `Any`: give the schema with
+/// [`GraphHandle::state_schema`](langgraph_server::GraphHandle::state_schema). The answer to an interrupt is known
+/// if the function of its node shows its key and its type;
+/// [`GraphHandle::interrupt`](langgraph_server::GraphHandle::interrupt) declares it otherwise.
+/// [`GraphHandle::custom_events`](langgraph_server::GraphHandle::custom_events) declares the custom events. Tools are
+/// those of the graph's tool nodes.
 ///
 /// # Examples
 ///

@@ -97,6 +97,8 @@ fn of_field(field: &Field) -> String {
 
 fn docstring(docs: &str) -> String {
     let docs = docs.replace('\\', "\\\\").replace('"', "\\\"");
+    let lines: Vec<&str> = docs.lines().collect();
+    let docs = lines.join("\n    ").replace("\n    \n", "\n\n");
     format!("\"\"\"{docs}\"\"\"")
 }
 
@@ -126,7 +128,7 @@ fn shown(ty: &Type) -> String {
             _ => "Any".to_owned(),
         },
         Type::Named(name) => name.clone(),
-        Type::Message => "Message".to_owned(),
+        Type::Message(_) => "Message".to_owned(),
     }
 }
 

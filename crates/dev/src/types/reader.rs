@@ -1,56 +1,45 @@
-//! Reads the types of a graph from its JSON Schemas.
+//! Reads types from JSON Schemas.
 
-use langgraph_server::ServedGraph;
 use serde_json::{Map, Value};
 
-use super::declaration::{Body, Declaration, Field, Type, Types};
+use super::declaration::{Body, Declaration, Field, Type};
 
-/// Returns the types of a graph.
-pub(super) fn read(name: &str, graph: &ServedGraph) -> Types {
-    let schemas = graph.schemas();
-    let prefix = pascal(name);
-    let mut reader = Reader {
-        prefix: prefix.clone(),
-        root: String::new(),
-        declarations: Vec::new(),
-    };
-    reader.declare_root(format!("{prefix}State"), &schemas.state);
-    for (part, schema) in [("Input", &schemas.input), ("Output", &schemas.output)] {
-        let name = format!("{prefix}{part}");
-        if *schema == schemas.state {
-            reader.declarations.push(Declaration {
-                name,
-                docs: None,
-                body: Body::Alias(Type::Named(format!("{prefix}State"))),
-            });
-        } else {
-            reader.declare_root(name, schema);
-        }
-    }
-    let has_context = !schemas.context.is_null();
-    if has_context {
-        reader.declare_root(format!("{prefix}Context"), &schemas.context);
-    }
-    let nodes = &graph.topology().nodes;
-    Types {
-        graph: name.to_owned(),
-        prefix,
-        nodes: nodes.iter().map(|node| node.name.to_string()).collect(),
-        declarations: reader.declarations,
-        has_context,
-    }
-}
-
-struct Reader {
-    prefix: String,
+/// Declares the types of one graph.
+pub(super) struct Reader {
+    /// What the names of all types begin with.
+    pub(super) prefix: String,
     /// The type whose schema is read, which `#` refers to.
     root: String,
-    declarations: Vec<Declaration>,
+    /// The type of the tool calls in messages, if the tools are known.
+    pub(super) tool_call: Option<String>,
+    pub(super) declarations: Vec<Declaration>,
 }
 
 impl Reader {
+    pub(super) fn new(prefix: String) -> Self {
+        Self {
+            prefix,
+            root: String::new(),
+            tool_call: None,
+            declarations: Vec::new(),
+        }
+    }
+
+    /// Returns the type of a whole schema. One of several fields is declared as `name`.
+    pub(super) fn root_type(&mut self, name: String, schema: &Value) -> Type {
+        let is_declared = ["properties", "$defs", "definitions"]
+            .iter()
+            .any(|key| schema.get(*key).is_some());
+        if is_declared {
+            self.declare_root(name.clone(), schema);
+            return Type::Named(name);
+        }
+        self.root.clone_from(&name);
+        self.ty(&name, schema)
+    }
+
     /// Declares the type of a whole schema.
-    fn declare_root(&mut self, name: String, schema: &Value) {
+    pub(super) fn declare_root(&mut self, name: String, schema: &Value) {
         self.root.clone_from(&name);
         self.declare(name, schema);
     }
@@ -71,7 +60,7 @@ impl Reader {
             }
         }
         let docs = text(schema, "description");
-        let body = match schema.get("properties").and_then(Value::as_object) {
+        let body = match own_fields(schema) {
             Some(properties) if !combines(schema) => {
                 Body::Object(self.fields(&name, schema, properties))
             }
@@ -176,9 +165,9 @@ impl Reader {
 
     fn object(&mut self, name: &str, schema: &Value) -> Type {
         if schema.get("title").and_then(Value::as_str) == Some("Message") {
-            return Type::Message;
+            return Type::Message(self.tool_call.clone());
         }
-        if schema.get("properties").is_some_and(Value::is_object) {
+        if own_fields(schema).is_some() {
             self.declare(name.to_owned(), schema);
             return Type::Named(name.to_owned());
         }
@@ -190,6 +179,16 @@ impl Reader {
     }
 }
 
+/// Returns the fields of an object, unless it is a map.
+fn own_fields(schema: &Value) -> Option<&Map<String, Value>> {
+    let fields = schema.get("properties")?.as_object()?;
+    let is_map = fields.is_empty()
+        && schema
+            .get("additionalProperties")
+            .is_some_and(Value::is_object);
+    (!is_map).then_some(fields)
+}
+
 /// True if the schema is more than its own properties.
 fn combines(schema: &Value) -> bool {
     ["anyOf", "oneOf", "allOf", "$ref"]
@@ -197,7 +196,7 @@ fn combines(schema: &Value) -> bool {
         .any(|key| schema.get(*key).is_some())
 }
 
-fn union(types: Vec<Type>) -> Type {
+pub(super) fn union(types: Vec<Type>) -> Type {
     let mut parts: Vec<Type> = Vec::new();
     for ty in types {
         let inner = match ty {
@@ -234,7 +233,7 @@ fn text(schema: &Value, key: &str) -> Option<String> {
 }
 
 /// Returns a name as that of a type: `my-agent` is `MyAgent`.
-fn pascal(name: &str) -> String {
+pub(super) fn pascal(name: &str) -> String {
     let words = name.split(|letter: char| !letter.is_ascii_alphanumeric());
     let joined: String = words
         .flat_map(|word| {

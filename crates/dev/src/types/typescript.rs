@@ -4,13 +4,13 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use super::declaration::{Body, Declaration, Type, Types};
+use super::declaration::{Body, Declaration, Part, Type, Types};
 
 /// Returns the text of the file.
 pub(super) fn write(all: &[Types]) -> String {
     let mut text = "// Written by `cargo langgraph types`. Do not edit.\n".to_owned();
     let mut declarations = all.iter().flat_map(|types| &types.declarations);
-    if declarations.any(|declaration| declaration.has(&|ty| *ty == Type::Message)) {
+    if declarations.any(|declaration| declaration.has(&|ty| matches!(ty, Type::Message(_)))) {
         text.push_str("\nimport type { Message } from \"@langchain/langgraph-sdk\";\n");
     }
     for types in all {
@@ -26,21 +26,35 @@ pub(super) fn write(all: &[Types]) -> String {
             text.push('\n');
             declare(&mut text, declaration);
         }
-        let Types { prefix, .. } = types;
-        let _ = write!(
-            text,
-            "\n/** The second argument of `useStream`, after `{prefix}State`. */\n\
-             export interface {prefix}Types {{\n  UpdateType: {prefix}Input;\n"
-        );
-        if types.has_context {
-            let _ = writeln!(
-                text,
-                "  ConfigurableType: {prefix}Context & Record<string, unknown>;"
-            );
-        }
-        text.push_str("}\n");
+        types_of_hook(&mut text, types);
     }
     text
+}
+
+/// The types that `useStream` is given beside the state.
+fn types_of_hook(text: &mut String, types: &Types) {
+    let Types { prefix, .. } = types;
+    let _ = write!(
+        text,
+        "\n/** The second argument of `useStream`, after `{prefix}State`. */\n\
+         export interface {prefix}Types {{\n  UpdateType: {prefix}Input;\n"
+    );
+    for (part, field) in [
+        (
+            Part::Context,
+            format!("ConfigurableType: {prefix}Context & Record<string, unknown>"),
+        ),
+        (
+            Part::Questions,
+            format!("InterruptType: {prefix}Questions[keyof {prefix}Questions]"),
+        ),
+        (Part::Event, format!("CustomEventType: {prefix}Event")),
+    ] {
+        if types.has(part) {
+            let _ = writeln!(text, "  {field};");
+        }
+    }
+    text.push_str("}\n");
 }
 
 fn declare(text: &mut String, declaration: &Declaration) {
@@ -49,6 +63,10 @@ fn declare(text: &mut String, declaration: &Declaration) {
     match &declaration.body {
         Body::Alias(ty) => {
             let _ = writeln!(text, "export type {name} = {};", shown(ty));
+        }
+        Body::Object(fields) if fields.is_empty() => {
+            // An interface without fields would take every object.
+            let _ = writeln!(text, "export type {name} = Record<string, never>;");
         }
         Body::Object(fields) => {
             let _ = writeln!(text, "export interface {name} {{");
@@ -123,7 +141,8 @@ fn shown(ty: &Type) -> String {
             parts.join(" & ")
         }
         Type::Named(name) => name.clone(),
-        Type::Message => "Message".to_owned(),
+        Type::Message(None) => "Message".to_owned(),
+        Type::Message(Some(calls)) => format!("Message<{calls}>"),
     }
 }
 

@@ -18,6 +18,7 @@ use serde_json::Value;
 
 use super::erased::ErasedGraph;
 use super::inside::enter;
+use super::interrupt_schema::{InterruptSchema, interrupt_schemas};
 use super::json::InnerReader;
 use super::options::{GraphOptions, Schemas};
 use super::schema::state_schema;
@@ -138,6 +139,59 @@ where
 /// # Ok(())
 /// # }
 /// ```
+///
+/// # Types of clients
+///
+/// `cargo langgraph types` writes the types of the state, the input, the context and the tools for TypeScript and
+/// Python, and of what is declared here: interrupts with their answers, and custom events.
+///
+/// ```
+/// use langgraph::prelude::*;
+/// use langgraph_server::GraphHandle;
+/// use schemars::JsonSchema;
+/// use serde::{Deserialize, Serialize};
+///
+/// #[derive(Serialize, JsonSchema)]
+/// struct Sale {
+///     item: String,
+///     price: u32,
+/// }
+///
+/// #[derive(Deserialize, JsonSchema)]
+/// #[serde(rename_all = "snake_case")]
+/// enum Verdict {
+///     Sell,
+///     Keep,
+/// }
+///
+/// #[derive(Serialize, JsonSchema)]
+/// struct Progress {
+///     percent: u8,
+/// }
+///
+/// #[node]
+/// async fn sell(item: &String, cx: &Context) -> Result<String, NodeError> {
+///     cx.emit(Progress { percent: 50 }).await?;
+///     let sale = Sale { item: item.clone(), price: 5 };
+///     Ok(match cx.interrupt("sale", &sale)? {
+///         Verdict::Sell => "sold".to_owned(),
+///         Verdict::Keep => "kept".to_owned(),
+///     })
+/// }
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let graph = graph! {
+///     type State = String;
+///
+///     START => sell => END;
+/// };
+/// let handle = GraphHandle::new(graph.compile()?)
+///     .interrupt::<Sale, Verdict>("sale")
+///     .custom_events::<Progress>();
+/// # let _ = handle;
+/// # Ok(())
+/// # }
+/// ```
 pub struct GraphHandle<S: State> {
     graph: CompiledStateGraph<S>,
     options: GraphOptions<S>,
@@ -151,6 +205,7 @@ where
     /// Creates the handle of a graph. The server gives the graph its checkpointer and its store.
     pub fn new(graph: CompiledStateGraph<S>) -> Self {
         let schema = state_schema(graph.topology());
+        let interrupts = interrupt_schemas(graph.topology());
         Self {
             graph,
             options: GraphOptions {
@@ -159,6 +214,8 @@ where
                     output: schema.clone(),
                     state: schema,
                     context: Value::Null,
+                    interrupts,
+                    custom_event: Value::Null,
                 },
                 check: None,
                 unwritten: Unwritten::default(),
@@ -245,6 +302,29 @@ where
     #[must_use]
     pub fn state_schema(mut self, schema: impl Into<Value>) -> Self {
         self.options.schemas.state = schema.into();
+        self
+    }
+
+    /// Declares what the interrupt with this key asks, `Q`, and what it is answered with, `A`, for
+    /// [types of clients](Self#types-of-clients).
+    ///
+    /// Without it, a client knows the answer's type if the node's function shows it, as in
+    /// `let sure: bool = cx.interrupt("sure?", &question)?`, and it is one of the standard library.
+    #[must_use]
+    pub fn interrupt<Q: JsonSchema, A: JsonSchema>(mut self, key: impl Into<String>) -> Self {
+        let schema = InterruptSchema {
+            question: schemars::schema_for!(Q).into(),
+            answer: schemars::schema_for!(A).into(),
+        };
+        self.options.schemas.interrupts.insert(key.into(), schema);
+        self
+    }
+
+    /// Declares the type of what nodes [emit](langgraph::node::Context::emit), for
+    /// [types of clients](Self#types-of-clients); an enum if there are several.
+    #[must_use]
+    pub fn custom_events<E: JsonSchema>(mut self) -> Self {
+        self.options.schemas.custom_event = schemars::schema_for!(E).into();
         self
     }
 

@@ -7,6 +7,7 @@ mod erased;
 mod event;
 mod handle;
 mod inside;
+mod interrupt_schema;
 mod json;
 mod options;
 mod schema;
@@ -19,5 +20,6 @@ pub(crate) use erased::{Change, ErasedGraph, EventSink, Finished, Head, Invocati
 pub(crate) use event::{RunEvent, RunEventKind};
 pub use handle::{GraphHandle, ServedGraph};
 pub(crate) use inside::InnerCheckpoint;
+pub use interrupt_schema::InterruptSchema;
 pub use options::Schemas;
 pub(crate) use schema::state_schema;

@@ -1,9 +1,12 @@
 //! What a graph is served with.
 
+use std::collections::BTreeMap;
+
 use langgraph::State;
 use serde_json::Value;
 
 use super::inside::Enter;
+use super::interrupt_schema::InterruptSchema;
 use super::json::InnerReader;
 use super::unwritten::Unwritten;
 use crate::RunContext;
@@ -34,4 +37,9 @@ pub struct Schemas {
     pub state: Value,
     /// The schema of what runs are given beside the input; null if the graph has not declared it.
     pub context: Value,
+    /// The schemas of interrupts and their answers, by the keys of the interrupts: those that the graph has
+    /// declared, and those that its nodes' functions show.
+    pub interrupts: BTreeMap<String, InterruptSchema>,
+    /// The schema of custom events; null if the graph has not declared it.
+    pub custom_event: Value,
 }

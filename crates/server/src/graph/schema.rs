@@ -14,7 +14,7 @@ pub(crate) fn state_schema(topology: &Topology) -> Value {
 }
 
 /// Returns the schema of a Rust type, such as `Option<Vec<String>>`.
-fn of_type(text: &str) -> Value {
+pub(super) fn of_type(text: &str) -> Value {
     let text = text.trim();
     let (path, arguments) = match text.split_once('<') {
         Some((path, rest)) => (path.trim(), rest.trim_end().strip_suffix('>')),

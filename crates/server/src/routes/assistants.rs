@@ -275,7 +275,7 @@ fn subgraphs_json(graph: &dyn ErasedGraph, recurse: bool, only: Option<&str>) ->
             input: schema.clone(),
             output: schema.clone(),
             state: schema,
-            context: Value::Null,
+            ..Schemas::default()
         };
         (path, schemas_json(&inner.name, &schemas))
     });

@@ -29,4 +29,5 @@ mod stored;
 mod stored_contexts;
 mod studio;
 mod tasks;
+mod unwritten;
 mod webhooks;

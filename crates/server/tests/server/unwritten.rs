@@ -2,15 +2,13 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used)] // in what the tests share
 
-mod support;
-
+use crate::support::Api;
 use langgraph::error::NodeError;
 use langgraph::graph::StateGraph;
 use langgraph::node::Context;
 use langgraph::{State, node};
 use langgraph_server::Server;
 use serde_json::{Value, json};
-use support::Api;
 
 #[derive(State, Clone, Debug, Default)]
 struct Order {

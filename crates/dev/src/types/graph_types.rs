@@ -1,0 +1,123 @@
+//! The types of one graph.
+
+use std::collections::BTreeMap;
+
+use langgraph::graph::{NodeKind, ToolInfo, Topology};
+use langgraph_server::{InterruptSchema, ServedGraph};
+use serde_json::Value;
+
+use super::declaration::{Body, Declaration, Field, Part, Type, Types};
+use super::reader::{Reader, pascal, union};
+
+/// Returns the types of a graph.
+pub(super) fn read(name: &str, graph: &ServedGraph) -> Types {
+    let schemas = graph.schemas();
+    let prefix = pascal(name);
+    let mut reader = Reader::new(prefix.clone());
+    let mut parts = Vec::new();
+    // The types of messages name them.
+    tool_calls(&mut reader, graph.topology());
+    reader.declare_root(format!("{prefix}State"), &schemas.state);
+    for (part, schema) in [("Input", &schemas.input), ("Output", &schemas.output)] {
+        let name = format!("{prefix}{part}");
+        if *schema == schemas.state {
+            reader.declarations.push(Declaration {
+                name,
+                docs: None,
+                body: Body::Alias(Type::Named(format!("{prefix}State"))),
+            });
+        } else {
+            reader.declare_root(name, schema);
+        }
+    }
+    if !schemas.context.is_null() {
+        parts.push(Part::Context);
+        reader.declare_root(format!("{prefix}Context"), &schemas.context);
+    }
+    if !schemas.interrupts.is_empty() {
+        parts.push(Part::Questions);
+        questions(&mut reader, name, &schemas.interrupts);
+    }
+    if !schemas.custom_event.is_null() {
+        parts.push(Part::Event);
+        reader.declare_root(format!("{prefix}Event"), &schemas.custom_event);
+    }
+    let nodes = &graph.topology().nodes;
+    Types {
+        graph: name.to_owned(),
+        prefix,
+        nodes: nodes.iter().map(|node| node.name.to_string()).collect(),
+        declarations: reader.declarations,
+        parts,
+    }
+}
+
+/// Declares the interrupts and their answers, by their keys.
+fn questions(reader: &mut Reader, graph: &str, interrupts: &BTreeMap<String, InterruptSchema>) {
+    let prefix = reader.prefix.clone();
+    let (mut questions, mut answers) = (Vec::new(), Vec::new());
+    for (key, schema) in interrupts {
+        let name = format!("{prefix}{}", pascal(key));
+        let question = reader.root_type(format!("{name}Question"), &schema.question);
+        questions.push(Field::required(key, question));
+        let answer = reader.root_type(format!("{name}Answer"), &schema.answer);
+        answers.push(Field::required(key, answer));
+    }
+    reader.declarations.push(Declaration::new(
+        format!("{prefix}Questions"),
+        format!("What the graph `{graph}` asks, by the keys of its interrupts."),
+        Body::Object(questions),
+    ));
+    reader.declarations.push(Declaration::new(
+        format!("{prefix}Answers"),
+        format!("What `{prefix}Questions` are answered with."),
+        Body::Object(answers),
+    ));
+}
+
+/// Declares the calls of the graph's tools.
+fn tool_calls(reader: &mut Reader, topology: &Topology) {
+    let mut tools: Vec<&ToolInfo> = Vec::new();
+    collect(topology, &mut tools);
+    let mut calls = Vec::new();
+    for tool in &tools {
+        let name = format!("{}{}", reader.prefix, pascal(&tool.name));
+        let arguments: Value = serde_json::from_str(&tool.arguments).unwrap_or_default();
+        reader.declare_root(format!("{name}Arguments"), &arguments);
+        let body = Body::Object(vec![
+            Field::required("name", Type::Literals(vec![tool.name.as_str().into()])),
+            Field::required("args", Type::Named(format!("{name}Arguments"))),
+            Field::optional("id", Type::Text),
+            Field::optional("type", Type::Literals(vec!["tool_call".into()])),
+        ]);
+        let call = format!("{name}Call");
+        reader
+            .declarations
+            .push(Declaration::new(&call, &tool.docs, body));
+        calls.push(Type::Named(call));
+    }
+    if calls.is_empty() {
+        return;
+    }
+    let name = format!("{}ToolCall", reader.prefix);
+    reader.declarations.push(Declaration::new(
+        &name,
+        "A call of a tool.",
+        Body::Alias(union(calls)),
+    ));
+    reader.tool_call = Some(name);
+}
+
+/// Collects the tools of a graph and its subgraphs, each name once.
+fn collect<'a>(topology: &'a Topology, found: &mut Vec<&'a ToolInfo>) {
+    for node in &topology.nodes {
+        for tool in &node.tools {
+            if found.iter().all(|known| known.name != tool.name) {
+                found.push(tool);
+            }
+        }
+        if let NodeKind::Subgraph(inner) = &node.kind {
+            collect(inner, found);
+        }
+    }
+}
