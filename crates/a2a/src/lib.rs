@@ -13,7 +13,9 @@
 //! several interrupts at once, streams of several kinds. The card names this as an extension, which
 //! other agents ignore.
 //!
-//! The feature `rustls` adds `https://`.
+//! # Features
+//!
+//! - `rustls` (off by default): `https://` addresses.
 
 mod artifacts;
 mod card;

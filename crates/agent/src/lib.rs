@@ -45,6 +45,10 @@
 //! | charge a card once, whatever happens | [`Effect`] |
 //! | surround an agent: hooks, fields, tools of their own | [`AgentMiddleware`], [`ReactAgent::with`] |
 //! | ask a person before a tool runs | [`HumanInTheLoop`], [`Approval`] |
+//!
+//! # Features
+//!
+//! - `tracing` (off by default): `tracing` spans of calls of tools, and those of the runtime.
 
 #[allow(unused_extern_crates)] // expansions say `::langgraph_agent`, in this crate too
 extern crate self as langgraph_agent;

@@ -4,6 +4,10 @@
 //! `langgraph-agent`, reserves from the [`Funds`] of its run first, and settles afterwards. A remote
 //! node sends an [`Allowance`] with its request: what is left. The served run has an [`Allotment`] of
 //! it among its resources, and its replies say what it has spent.
+//!
+//! # Features
+//!
+//! - `store` (off by default): `StoreLedger`, accounts in a store.
 
 mod account;
 mod allotment;

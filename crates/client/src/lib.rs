@@ -24,6 +24,10 @@
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! # Features
+//!
+//! - `rustls` (off by default): `https://` addresses.
 
 mod client;
 mod error;

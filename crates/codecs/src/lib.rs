@@ -29,11 +29,15 @@
 //! | [`Zstd`] around either | as inside | text about a fifth, from some hundred bytes on | `zstd -d`, then as inside |
 //! | [`Encrypted`] around any | as inside | 42 bytes more, and the id of the key | no |
 //!
-//! Each is a feature, and all are on by default; only `zstd` needs a C compiler.
-//!
 //! A format encodes the values of a graph: states, updates, arguments of sends. Everything else is
 //! stored as plain JSON: names of nodes, interrupts and answers, texts of errors, and the metadata
 //! of a run.
+//!
+//! # Features
+//!
+//! - `encryption` (on by default): XChaCha20-Poly1305.
+//! - `messagepack` (on by default): values as MessagePack.
+//! - `zstd` (on by default): compression. It needs a C compiler.
 
 #[cfg(feature = "encryption")]
 mod encrypted;

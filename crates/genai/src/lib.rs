@@ -16,14 +16,16 @@
 //!
 //! [`from_env`] selects a model by environment variables.
 //!
-//! # TLS
-//!
-//! Hosted providers need one of the features `rustls` and `native-tls`. Without them, a model at an
-//! `https://` address fails to build.
-//!
 //! # Retries
 //!
 //! A model never retries: the node that calls it does, with `.retry(ModelError::retries(4))`.
+//!
+//! # Features
+//!
+//! - `rustls` (off by default): `https://` addresses, with TLS in Rust.
+//! - `native-tls` (off by default): `https://` addresses, with the TLS of the operating system.
+//!
+//! Hosted providers need one of the two. Without them, a model at an `https://` address fails to build.
 
 mod address;
 mod count;

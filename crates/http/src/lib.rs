@@ -8,8 +8,7 @@
 //! - [`Problem`] is an error of a run as a response: a status, and a JSON body.
 //!
 //! Nothing here depends on a web framework: an [`Sse`] is a stream of texts, which is a body
-//! everywhere. With the feature `axum` the types are responses of axum 0.8. With the feature `serve`
-//! there is a listener for any service, which closes the connections of slow and silent clients.
+//! everywhere.
 //!
 //! # A handler
 //!
@@ -40,6 +39,12 @@
 //! ```
 //!
 //! `examples/chat` of the repository is a whole service.
+//!
+//! # Features
+//!
+//! - `axum` (off by default): the types are responses of axum 0.8.
+//! - `serve` (off by default): a listener for any service, which closes the connections of slow and silent
+//!   clients.
 
 #[cfg(feature = "axum")]
 mod axum;

@@ -46,9 +46,12 @@
 //! A server may want a token ([`Http::bearer`]), or a header ([`Http::header`]). Where a person has to
 //! authorize the program, as at GitLab's server, `SignIn` does that, with the feature `auth`.
 //!
-//! # TLS
+//! # Features
 //!
-//! Addresses that begin with `https` need the feature `rustls` or the feature `native-tls`.
+//! - `server` (on by default): graphs as tools of a server.
+//! - `auth` (off by default): sign-in with OAuth, in a browser.
+//! - `rustls`, `native-tls` (off by default): `https://` addresses, with TLS in Rust, or with that of the
+//!   operating system.
 
 mod calls;
 mod client;

@@ -3,7 +3,10 @@
 //! One [`Database`] serves everything: any number of graphs, their stores and their checkpointers,
 //! in any number of processes.
 //!
-//! With the feature `rustls`, connections are encrypted for URLs with `sslmode=require`.
+//! # Features
+//!
+//! - `store` (on by default): long-term memory in the same database.
+//! - `rustls` (off by default): TLS, for URLs with `sslmode=require`.
 
 mod error;
 mod listen;

@@ -47,6 +47,10 @@
 //! [`RelayOptions`]. A list of agents has pages of half a frame. An agent works on at most 256 requests: one
 //! requester alone has at most half of them, and a quarter while others use the rest. A web page in a browser is
 //! refused unless its [origin](RelayOptions::origin) is allowed.
+//!
+//! # Features
+//!
+//! - `rustls` (off by default): `wss://`, for the relay and its clients.
 
 mod client;
 mod error;

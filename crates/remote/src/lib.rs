@@ -67,6 +67,10 @@
 //! [`LocalNetwork`] connects agents inside a process. A transport over a network writes [`Frame`]s
 //! or envelopes and tracks its open requests in a [`Correlator`]; [`StreamAssembler`] reassembles
 //! streamed messages.
+//!
+//! # Features
+//!
+//! - `otel` (off by default): traces of OpenTelemetry that span processes.
 
 mod assemble;
 mod bill;

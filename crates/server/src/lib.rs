@@ -20,6 +20,13 @@
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! # Features
+//!
+//! - `studio` (on by default): the page at `/`, 700 KB of the program.
+//! - `webhooks` (off by default): `HttpWebhooks`, a sender of webhooks.
+//! - `rustls` (off by default): webhooks to `https://` addresses.
+//! - `postgres` (off by default): rows in PostgreSQL, for several processes.
 
 mod app;
 mod context;

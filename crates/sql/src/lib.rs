@@ -2,6 +2,10 @@
 //! form of columns; for stores, [`store`].
 //!
 //! A saver that stores any kind of bytes can use [`rows`] alone.
+//!
+//! # Features
+//!
+//! - `store` (off by default): what stores share.
 
 mod chain;
 mod column;

@@ -3,6 +3,10 @@
 //! One [`Database`] serves everything: any number of graphs, their stores and their checkpointers,
 //! also from several processes at once. SQLite itself is compiled in: a build needs a C compiler, a
 //! run needs nothing.
+//!
+//! # Features
+//!
+//! - `store` (on by default): long-term memory in the same file.
 
 mod database;
 mod error;

@@ -81,6 +81,10 @@
 //! returns it, counts it or lists its namespace. Reading an item restarts its time to live, unless
 //! [`StoreOptions::refresh_on_read`] or the call says otherwise. Stores remove a few expired items
 //! on each write; [`Store::sweep`] removes all of them.
+//!
+//! # Features
+//!
+//! - `graph` (on by default): attaches a store to graphs, and gives it to their nodes.
 
 #[cfg(feature = "graph")]
 mod attach;

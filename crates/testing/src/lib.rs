@@ -29,6 +29,10 @@
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! # Features
+//!
+//! - `progress` (off by default): a bar on standard error, `eval::Evaluation::progress_bar`.
 
 mod builder;
 mod cassette;

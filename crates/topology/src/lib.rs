@@ -9,8 +9,7 @@
 //! - [`lock`] compares a graph with the one that threads were started on.
 //! - [`draw`] prints a graph as Mermaid, GraphViz or terminal text.
 //!
-//! The crate has no dependencies, because `graph!` waits for it in every build. The feature `serde`
-//! serializes a [`Topology`].
+//! The crate has no dependencies, because `graph!` waits for it in every build.
 //!
 //! # Examples
 //!
@@ -24,6 +23,13 @@
 //! }
 //! assert_eq!((problems(&graph), lints(&graph)), (vec![], vec![]));
 //! ```
+//!
+//! # Features
+//!
+//! - `serde` (off by default): a graph can be stored and sent.
+//! - `draw` (off by default): pictures.
+//! - `lock` (off by default): [`lock`], which needs `draw`.
+//! - `bounds` (off by default): what a run does at worst.
 
 #[cfg(feature = "bounds")]
 mod bounds;
