@@ -5,6 +5,7 @@ mod support;
 mod approvals;
 mod authorize;
 mod breakpoints;
+mod changed_prompt;
 mod clock;
 mod draining;
 mod ends;

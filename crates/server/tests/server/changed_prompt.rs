@@ -2,17 +2,15 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used)] // in what the tests share
 
-mod support;
-
 use std::time::{Duration, Instant};
 
+use crate::support::Api;
 use langgraph::prelude::*;
 use langgraph_server::{GraphHandle, RunContext, Server};
 use reqwest::Method;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
-use support::Api;
 
 /// How many prompts are tried: the fastest is compared, since a machine may do much else.
 const ROUNDS: usize = 20;
