@@ -127,7 +127,7 @@ pub(crate) async fn on_saver(
             (Operation::Read, copied.map(Answer::Entries))
         }
         80..85 => {
-            // Without an effect that anyone sees: nothing to write down.
+            // Its effect is not seen: there is nothing to write down.
             let pruned = thread.prune(Keep::Newest(random.usize(1..8))).await;
             if let Err(error) = pruned {
                 ending(&Operation::Read, false, error)?;

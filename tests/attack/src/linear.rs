@@ -34,7 +34,7 @@ impl Specification for OneThread {
         };
         let valid = match answer {
             Answer::Done => true,
-            Answer::Entries(told) => *told == after,
+            Answer::Entries(given) => *given == after,
         };
         (valid, after)
     }
@@ -82,11 +82,11 @@ fn end(call: &Call, calls: &[Call]) -> Option<(Duration, Answer)> {
     };
     let seen = calls.iter().filter_map(|other| {
         let (ended, answer) = other.ended.as_ref()?;
-        let told = match (answer, &other.operation) {
-            (Answer::Entries(told), _) | (_, Operation::Rewind(told)) => told,
+        let shown = match (answer, &other.operation) {
+            (Answer::Entries(shown), _) | (_, Operation::Rewind(shown)) => shown,
             _ => return None,
         };
-        told.contains(&entry).then_some(*ended)
+        shown.contains(&entry).then_some(*ended)
     });
     Some((seen.min()?, Answer::Done))
 }

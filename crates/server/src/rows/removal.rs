@@ -1,5 +1,5 @@
 //! Threads are removed in two acts, since their states are stored elsewhere: the row is marked, and goes when the
-//! states have. A marked thread is not there for anything else, and whoever finds one finishes its removal.
+//! states have. A marked thread is not there for anything else, and the next one of its name finishes the removal.
 
 use super::lanes::locked;
 use super::threads::{TURN, Thread, read_thread};

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use super::attach::attach;
+use super::removal::finish_removal;
 use super::submit::cancel;
 use crate::app::App;
 use crate::error::ApiResult;
 use crate::queue::{Cancel, RunQueue};
-use crate::rows::{Mark, Pruning, Thread};
+use crate::rows::{Pruning, Thread};
 
 /// Removes a thread with all that belongs to it. Its runs are cancelled first; from then on it takes no others, and
 /// what is stored on it by an act that has seen it before is removed, too.
@@ -29,36 +30,6 @@ pub(crate) async fn remove_thread(app: &Arc<App>, thread: &Thread) -> ApiResult<
         if app.rows.thread(id).await?.is_none() {
             return Ok(());
         }
-    }
-}
-
-/// Removes the states of a thread whose row is marked, and then the row.
-pub(crate) async fn finish_removal(app: &App, thread: &Thread, mut mark: Mark) -> ApiResult<()> {
-    let id = &thread.thread_id;
-    let graph = app.graph_of_thread(&thread.metadata)?;
-    let owner = Some(thread.owner.as_str());
-    for cron in app.rows.crons(owner).await? {
-        if cron.thread_id.as_ref() == Some(id) {
-            app.rows.delete_cron(&cron.cron_id).await?;
-        }
-    }
-    loop {
-        if let Some(graph) = &graph {
-            graph.delete(id).await?;
-        }
-        match app.rows.end_removal(id, mark).await? {
-            Some(changed) => mark = changed,
-            None => return Ok(()),
-        }
-    }
-}
-
-/// Removes a thread again on which something was stored during its removal, or after it. Returns false if nothing
-/// has removed it.
-pub(super) async fn remove_again(app: &App, thread: &Thread) -> ApiResult<bool> {
-    match app.rows.repeat_removal(thread).await? {
-        Some(mark) => finish_removal(app, thread, mark).await.map(|()| true),
-        None => Ok(false),
     }
 }
 

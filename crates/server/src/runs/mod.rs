@@ -15,6 +15,7 @@ mod live;
 mod new_run;
 mod outcome;
 mod process;
+mod removal;
 mod request;
 mod retention;
 mod session;
@@ -42,8 +43,9 @@ use live::LiveRuns;
 
 pub(crate) use accept::{Accepted, accept};
 pub(crate) use attach::attach;
-pub(crate) use cleanup::{finish_removal, prune_thread, remove_thread};
+pub(crate) use cleanup::{prune_thread, remove_thread};
 pub(crate) use process::{drain, start};
+pub(crate) use removal::finish_removal;
 pub(crate) use request::{IfNotExists, Modes, OnCompletion, OnDisconnect, RunRequest};
 pub use retention::Retention;
 pub(crate) use submit::{Disconnect, cancel};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::cleanup::finish_removal;
+use super::removal::finish_removal;
 use crate::app::App;
 use crate::rows::Run;
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::cleanup::remove_again;
+use super::removal::remove_again;
 use super::waits::first_due;
 use crate::app::App;
 use crate::error::ApiResult;
