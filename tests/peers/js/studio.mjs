@@ -287,14 +287,14 @@ await check("the store shows what was published, and is written to", async () =>
 
 await check("a reload in the middle of a run misses nothing", async () => {
   await go("count");
-  await page.getByLabel("to", { exact: true }).fill("25");
+  await page.getByLabel("to", { exact: true }).fill("60");
   await page.getByRole("button", { name: "Run", exact: true }).click();
   await until(async () => (await page.locator(".custom li").count()) >= 5, "five numbers");
   await page.reload();
   await until(async () => (await page.locator(".custom li").count()) >= 8, "the run is followed again");
   await idle();
   const numbers = await page.locator(".custom li").allTextContents();
-  assert.deepEqual(numbers, Array.from({ length: 25 }, (_, index) => `number: ${index + 1}`));
+  assert.deepEqual(numbers, Array.from({ length: 60 }, (_, index) => `number: ${index + 1}`));
 });
 
 await check("a run is stopped", async () => {
