@@ -11,8 +11,9 @@ use crate::ByteSaver;
 pub struct Opened {
     /// The saver.
     pub saver: Arc<dyn Checkpointer>,
+    /// Goes with the last of them.
     #[cfg(feature = "sqlite")]
-    _folder: Option<Arc<tempfile::TempDir>>,
+    folder: Option<Arc<tempfile::TempDir>>,
 }
 
 impl Opened {
@@ -20,14 +21,17 @@ impl Opened {
         Self {
             saver: Arc::new(saver),
             #[cfg(feature = "sqlite")]
-            _folder: None,
+            folder: None,
         }
     }
 }
 
 impl std::fmt::Debug for Opened {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Opened").finish_non_exhaustive()
+        let mut opened = f.debug_struct("Opened");
+        #[cfg(feature = "sqlite")]
+        opened.field("folder", &self.folder);
+        opened.finish_non_exhaustive()
     }
 }
 
@@ -53,7 +57,7 @@ fn sqlite() -> Result<Opened, String> {
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let saver = langgraph_sqlite::SqliteSaver::open(folder.path().join("threads.db"));
     let mut opened = Opened::new(saver.map_err(|error| error.to_string())?);
-    opened._folder = Some(Arc::new(folder));
+    opened.folder = Some(Arc::new(folder));
     Ok(opened)
 }
 

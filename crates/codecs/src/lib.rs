@@ -36,7 +36,7 @@
 //! # Features
 //!
 //! - `encryption` (on by default): XChaCha20-Poly1305.
-//! - `messagepack` (on by default): values as MessagePack.
+//! - `messagepack` (on by default): values as `MessagePack`.
 //! - `zstd` (on by default): compression. It needs a C compiler.
 
 #[cfg(feature = "encryption")]

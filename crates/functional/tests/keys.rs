@@ -14,14 +14,16 @@ mod texts {
 }
 
 /// Something else that is called on a context.
-struct Button;
+struct Button(Vec<String>);
 
 fn button() -> Button {
-    Button
+    Button(Vec::new())
 }
 
 impl Button {
-    fn on(self, _: &Context) {}
+    fn on(mut self, cx: &Context) {
+        self.0.push(cx.node().to_string());
+    }
 }
 
 #[task]

@@ -2,6 +2,7 @@
 
 #[cfg(feature = "restate")]
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::Arc;
 #[cfg(feature = "restate")]
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -498,9 +499,9 @@ fn objects(
     }
     for action in case.runs.iter().filter(|action| is_for_restate(action)) {
         let limit = limit(&action.config);
-        if !objects.contains_key(&limit) {
+        if let Entry::Vacant(object) = objects.entry(limit) {
             let graph = build(spec, place).map_err(|error| format!("{error:?}"))?;
-            objects.insert(limit, graph.topology().name.clone());
+            object.insert(graph.topology().name.clone());
             place.site.services.add_threads(&kept(graph), limit);
         }
     }

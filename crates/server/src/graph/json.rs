@@ -63,12 +63,12 @@ fn update_value<S: State<Update: Serialize>>(update: &S::Update) -> Value {
 /// Returns the state as JSON, with messages in LangChain's form, without what was not written.
 pub(crate) fn state_value<S: State<Update: Serialize>>(
     state: &S,
-    written: Option<FieldSet>,
+    written: Option<&FieldSet>,
     unwritten: &Unwritten,
 ) -> Value {
     let mut value = update_value::<S>(&S::Update::from(state.clone()));
     if !is_plain::<S>() {
-        unwritten.remove(state, written.as_ref(), &mut value);
+        unwritten.remove(state, written, &mut value);
     }
     value
 }
@@ -153,7 +153,7 @@ pub(crate) fn event_kind<S: State<Update: Serialize>>(
 ) -> Option<RunEventKind> {
     Some(match kind {
         EventKind::Values(state) => {
-            RunEventKind::Values(state_value::<S>(state, state.written(), unwritten))
+            RunEventKind::Values(state_value::<S>(state, state.written().as_ref(), unwritten))
         }
         EventKind::Update {
             node,
@@ -177,7 +177,7 @@ pub(crate) fn event_kind<S: State<Update: Serialize>>(
             node: Arc::clone(&task.node),
             input: match &task.item {
                 Some(item) => item.clone(),
-                None => state_value::<S>(&task.input, task.input.written(), unwritten),
+                None => state_value::<S>(&task.input, task.input.written().as_ref(), unwritten),
             },
         },
         EventKind::TaskFinished(task) => RunEventKind::TaskFinished {
@@ -292,7 +292,7 @@ pub(crate) fn snapshot_value<S: State<Update: Serialize>>(
         }
     }
     json!({
-        "values": state_value(&snapshot.values, snapshot.written.clone(), unwritten),
+        "values": state_value(&snapshot.values, snapshot.written.as_ref(), unwritten),
         "next": snapshot.next,
         "tasks": tasks,
         "metadata": metadata,

@@ -356,7 +356,7 @@ where
             sink.take(event).await;
         }
         Ok(Finished {
-            values: state_value(outcome.state(), written, &self.options.unwritten),
+            values: state_value(outcome.state(), written.as_ref(), &self.options.unwritten),
             paused: !outcome.is_done(),
             drained: matches!(outcome, Outcome::Drained { .. }),
             interrupts: outcome.interrupts().to_vec(),
