@@ -1,7 +1,5 @@
 //! Approvals on the server: who decides is who sends the answer.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)] // in what the tests share
-
 use std::time::Duration;
 
 use crate::support::Api;

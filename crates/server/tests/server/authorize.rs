@@ -1,7 +1,5 @@
 //! What the users of one owner may do, action by action.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)] // in what the tests share
-
 use crate::support::Api;
 use langgraph::State;
 use langgraph::graph::StateGraph;

@@ -1,7 +1,5 @@
 //! Breakpoints of runs whose process dies.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)] // in what the tests share
-
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,7 +1,5 @@
 //! A changed assistant is used by the next run, without a build or a new program.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)] // in what the tests share
-
 use std::time::{Duration, Instant};
 
 use crate::support::Api;

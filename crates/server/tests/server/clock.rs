@@ -1,7 +1,5 @@
 //! What the clock does to threads: waits that are due, lives that are over, runs that are stopped in time.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // in what the tests share
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime};

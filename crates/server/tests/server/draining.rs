@@ -1,7 +1,5 @@
 //! Clients of other protocols, while the server stops.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)] // in what the tests share
-
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 

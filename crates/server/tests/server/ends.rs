@@ -1,7 +1,5 @@
 //! How the streams of a run begin and end: with its attempt, and with its true status.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)] // in what the tests share
-
 use std::time::{Duration, SystemTime};
 
 use crate::support::{Api, frames};

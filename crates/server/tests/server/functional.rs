@@ -1,7 +1,5 @@
 //! An entrypoint behind the server: its input, its interrupts, and its tasks in the streams.
 
-#![allow(clippy::unwrap_used)] // as in all tests
-
 use crate::support::Api;
 use langgraph::prelude::*;
 use langgraph_functional::{EntrypointExt, TaskState, entrypoint, task};

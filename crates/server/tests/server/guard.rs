@@ -1,7 +1,5 @@
 //! Who may call the server, and what they see: no route shows what belongs to others.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)] // in what the tests share
-
 use std::time::Duration;
 
 use crate::support::Api;

@@ -1,7 +1,5 @@
 //! A node that computes keeps the lease of its run, whatever it holds up.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)] // in what the tests share
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;

@@ -1,5 +1,7 @@
 //! The server, by what its clients see. Tests that count the memory of their process are beside this folder.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a test fails by panicking
+
 mod support;
 
 mod approvals;

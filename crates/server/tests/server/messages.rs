@@ -1,7 +1,5 @@
 //! Messages and values of LangChain's clients: what they send is what they read.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)] // in what the tests share
-
 use crate::support::Api;
 use langgraph::graph::StateGraph;
 use langgraph::message::{ContentPart, Media, Message};

@@ -1,7 +1,5 @@
 //! The operations beside runs: figures, storage, MCP, A2A, the WebSocket, meaning, contexts.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)] // in what the tests share
-
 use crate::support::{Api, frames};
 use futures_util::{SinkExt, StreamExt};
 use langgraph::error::NodeError;

@@ -1,7 +1,5 @@
 //! A database that goes away for a while costs time, and nothing else.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)] // in what the tests share
-
 use std::time::{Duration, Instant};
 
 use crate::support::Api;

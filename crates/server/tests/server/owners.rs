@@ -1,7 +1,5 @@
 //! Ids that a client can know before they exist: no other user gets what they name.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)] // in what the tests share
-
 use std::path::Path;
 use std::time::Duration;
 

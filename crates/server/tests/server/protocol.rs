@@ -1,7 +1,5 @@
 //! Version 2 of the streaming protocol: what the recorded exchanges of the reference show.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)] // in what the tests share
-
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -1,7 +1,5 @@
 //! The order in which runs start, and how many an owner may have.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // in what the tests share
-
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 

@@ -1,8 +1,6 @@
 //! Exchanges of LangGraph's clients with the reference server, sent to ours: what comes back is the
 //! same, except for what `recorded/differences.txt` lists with reasons.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // in what the tests share
-
 mod graphs;
 mod replay;
 mod shape;

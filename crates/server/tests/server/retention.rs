@@ -1,7 +1,5 @@
 //! How long what is over is kept, and what its file gives back.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // in what the tests share
-
 use std::path::Path;
 use std::time::Duration;
 

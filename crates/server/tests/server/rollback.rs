@@ -1,7 +1,5 @@
 //! Runs that are cancelled with rollback leave nothing.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)] // in what the tests share
-
 use std::time::Duration;
 
 use crate::support::Api;

@@ -1,8 +1,6 @@
 //! The routes over a socket: what the recorded exchanges of the reference show, and what other
 //! servers got wrong.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // in what the tests share
-
 use std::time::Duration;
 
 use crate::support::Api;

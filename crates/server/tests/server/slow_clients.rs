@@ -1,7 +1,5 @@
 //! Clients that are slow or silent lose their connections, and no others do.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)] // in what the tests share
-
 #[path = "../../../http/tests/http/slow_clients.rs"]
 mod raw;
 use std::net::SocketAddr;

@@ -1,7 +1,5 @@
 //! What models have used and cost: in messages, tasks and runs.
 
-#![allow(clippy::unwrap_used)] // as in all tests
-
 use std::sync::Arc;
 
 use crate::support::Api;

@@ -1,7 +1,5 @@
 //! Threads that are written by hand: by updates, as supersteps, and as copies.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)] // in what the tests share
-
 use crate::support::Api;
 use langgraph::graph::StateGraph;
 use langgraph::{State, node};

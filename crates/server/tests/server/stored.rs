@@ -1,7 +1,5 @@
 //! Rows in the form of before: events are replayed, runs that wait are carried out.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)] // in what the tests share
-
 use crate::support::{Api, frames};
 use langgraph::State;
 use langgraph::error::NodeError;

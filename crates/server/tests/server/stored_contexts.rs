@@ -1,7 +1,5 @@
 //! What runs were given, read from their file.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)] // in what the tests share
-
 use std::collections::BTreeMap;
 
 use crate::support::Api;

@@ -1,7 +1,6 @@
 //! The page of the server: everyone gets it, and gets it once.
 
 #![cfg(feature = "studio")]
-#![allow(clippy::unwrap_used, clippy::expect_used)] // in what the tests share
 
 use crate::support::Api;
 use langgraph::State;

@@ -1,7 +1,5 @@
 //! The ids of tasks: one for each task, everywhere.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)] // in what the tests share
-
 use std::collections::BTreeSet;
 
 use crate::support::Api;

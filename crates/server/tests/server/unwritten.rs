@@ -1,7 +1,5 @@
 //! Fields that nothing has written: they are absent, however a client reads the state.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)] // in what the tests share
-
 use crate::support::Api;
 use langgraph::error::NodeError;
 use langgraph::graph::StateGraph;

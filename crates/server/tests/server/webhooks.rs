@@ -1,7 +1,5 @@
 //! Webhooks are rows: they come for every end of a run, and until they have arrived.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // in what the tests share
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
