@@ -46,7 +46,7 @@ async fn client(side: Side, round: u64, client: String, seed: u64) -> Result<Cli
             Side::Server(served) => {
                 served
                     .operate(&thread, entry, &mut random, &mut client)
-                    .await?
+                    .await?;
             }
         }
     }
@@ -63,9 +63,9 @@ pub(crate) fn process(arguments: &[&str]) {
         seed.parse::<u64>().expect("a seed"),
     );
     let ended = block_on(async {
-        let side = match place.strip_prefix("http:") {
-            Some(_) => Side::Server(Served::new(place)),
-            None => {
+        let side = match place.starts_with("http:") {
+            true => Side::Server(Served::new(place)),
+            false => {
                 let saver = Storage::parse(place).open().await.expect("it opens");
                 Side::Saver(
                     graph()

@@ -46,16 +46,17 @@ fn ending(operation: &Operation, is_run: bool, error: AgentError) -> Result<Endi
         return Err(format!("{error:?}"));
     };
     match error {
-        CheckpointError::Held { .. }
-        | CheckpointError::BaseGone { .. }
-        | CheckpointError::UnknownCheckpoint { .. }
-        | CheckpointError::UnknownThread(_)
-        | CheckpointError::NothingToResume { .. } => Ok(Ending::Refused),
         // The first record of a run may be stored.
         CheckpointError::Conflict { .. } | CheckpointError::LeaseLost { .. } if is_run => {
             Ok(Ending::Unknown)
         }
-        CheckpointError::Conflict { .. } | CheckpointError::LeaseLost { .. } => Ok(Ending::Refused),
+        CheckpointError::Conflict { .. }
+        | CheckpointError::LeaseLost { .. }
+        | CheckpointError::Held { .. }
+        | CheckpointError::BaseGone { .. }
+        | CheckpointError::UnknownCheckpoint { .. }
+        | CheckpointError::UnknownThread(_)
+        | CheckpointError::NothingToResume { .. } => Ok(Ending::Refused),
         other => Err(format!("{operation:?}: {other:?}")),
     }
 }
@@ -89,17 +90,12 @@ pub(crate) async fn on_saver(
             // Dropped at a random moment.
             let run = thread.run(input).on_conflict(policy).durability(durability);
             let limit = Duration::from_micros(random.u64(..1_500));
-            match tokio::time::timeout(limit, run.into_future()).await {
-                Ok(ended) => {
-                    let ended =
-                        ended.map(|outcome| Answer::Entries(outcome.into_state_so_far().entries));
-                    (Operation::Add(entry), ended)
-                }
-                Err(_) => {
-                    client.record(name, began, Operation::Add(entry), Ending::Unknown);
-                    return Ok(());
-                }
-            }
+            let Ok(ended) = tokio::time::timeout(limit, run.into_future()).await else {
+                client.record(name, began, Operation::Add(entry), Ending::Unknown);
+                return Ok(());
+            };
+            let ended = ended.map(|outcome| Answer::Entries(outcome.into_state_so_far().entries));
+            (Operation::Add(entry), ended)
         }
         RUNS..50 => {
             let update = thread.update(input).as_node("look").on_conflict(policy);

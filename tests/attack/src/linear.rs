@@ -82,9 +82,10 @@ fn end(call: &Call, calls: &[Call]) -> Option<(Duration, Answer)> {
     };
     let seen = calls.iter().filter_map(|other| {
         let (ended, answer) = other.ended.as_ref()?;
-        let shown = match (answer, &other.operation) {
-            (Answer::Entries(shown), _) | (_, Operation::Rewind(shown)) => shown,
-            _ => return None,
+        let ((Answer::Entries(shown), _) | (_, Operation::Rewind(shown))) =
+            (answer, &other.operation)
+        else {
+            return None;
         };
         shown.contains(&entry).then_some(*ended)
     });

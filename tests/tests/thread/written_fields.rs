@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use langgraph::checkpoint::{
-    Checkpointer, Durability, Encoded, Fold, MemorySaver, Payload, Prune, ThreadKey,
+    Checkpointer, Durability, Encoded, Fold, ListOptions, MemorySaver, Payload, Prune, ThreadKey,
 };
 use langgraph::prelude::*;
 use langgraph::state::FieldSet;
@@ -230,7 +230,7 @@ async fn what_older_versions_have_stored_is_unknown() {
         .await
         .unwrap();
     let key = ThreadKey::root("t");
-    let all = saver.list(&key, Default::default()).await.unwrap();
+    let all = saver.list(&key, ListOptions::default()).await.unwrap();
     let old = r#"{"writes":[{"state":{"item":"tea","price":0,"paid":false,"hint":0,"rounds":7}}]}"#;
     let fold = Fold {
         id: all[0],
