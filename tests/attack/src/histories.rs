@@ -63,16 +63,12 @@ pub(crate) fn process(arguments: &[&str]) {
         seed.parse::<u64>().expect("a seed"),
     );
     let ended = block_on(async {
-        let side = match place.starts_with("http:") {
-            true => Side::Server(Served::new(place)),
-            false => {
-                let saver = Storage::parse(place).open().await.expect("it opens");
-                Side::Saver(
-                    graph()
-                        .checkpointer(saver)
-                        .lease_term(Duration::from_secs(10)),
-                )
-            }
+        let side = if place.starts_with("http:") {
+            Side::Server(Served::new(place))
+        } else {
+            let saver = Storage::parse(place).open().await.expect("it opens");
+            let graph = graph().checkpointer(saver);
+            Side::Saver(graph.lease_term(Duration::from_secs(10)))
         };
         meet(Path::new(meeting), name);
         let clients = (0..CLIENTS as u64).map(|index| {
