@@ -72,3 +72,60 @@ pub(super) fn read_why(line: Option<&Line>) -> Pushed {
         _ => Pushed::TooMany,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)] // a test fails by panicking
+
+    use crate::queue::{Job, Pushed, RunQueue};
+    use crate::rows::{Rows, Thread};
+    use serde_json::json;
+
+    fn job(run: &str) -> Job {
+        Job {
+            needs_thread: true,
+            most_waiting: Some(10),
+            ..Job::new(run, "thread", "{}").unless_busy()
+        }
+    }
+
+    #[tokio::test]
+    async fn why_a_job_stays_out_of_the_queue_is_known() {
+        let folder = tempfile::tempdir().unwrap();
+        let rows = Rows::open(&folder.path().join("rows.db")).await.unwrap();
+        assert_eq!(rows.push(job("a")).await.unwrap(), Pushed::Gone);
+        let thread = Thread::new("thread".to_owned(), "", json!({}));
+        rows.create_thread(&thread, None).await.unwrap();
+        assert_eq!(rows.push(job("a")).await.unwrap(), Pushed::Queued);
+        assert_eq!(rows.push(job("a")).await.unwrap(), Pushed::Known);
+        assert_eq!(rows.push(job("b")).await.unwrap(), Pushed::Busy);
+        let full = Job {
+            most_waiting: Some(1),
+            unless_busy: false,
+            ..job("b")
+        };
+        assert_eq!(rows.push(full).await.unwrap(), Pushed::TooMany);
+    }
+
+    #[tokio::test]
+    async fn a_thread_that_is_being_removed_takes_no_job() {
+        let folder = tempfile::tempdir().unwrap();
+        let rows = Rows::open(&folder.path().join("rows.db")).await.unwrap();
+        let thread = Thread::new("thread".to_owned(), "", json!({}));
+        rows.create_thread(&thread, None).await.unwrap();
+        let mark = rows.begin_removal("thread").await.unwrap().unwrap();
+        assert_eq!(rows.push(job("a")).await.unwrap(), Pushed::Gone);
+        assert!(rows.thread("thread").await.unwrap().is_none());
+        // Something was stored on it meanwhile: its states have to be deleted again.
+        let later = rows.repeat_removal(&thread).await.unwrap().unwrap();
+        assert_eq!(rows.end_removal("thread", mark).await.unwrap(), Some(later));
+        assert_eq!(rows.end_removal("thread", later).await.unwrap(), None);
+        assert_eq!(
+            rows.removal("thread")
+                .await
+                .unwrap()
+                .map(|removal| removal.mark),
+            None
+        );
+    }
+}

@@ -14,6 +14,8 @@ use crate::rows::{Pruning, Thread};
 /// what is stored on it by an act that has seen it before is removed, too.
 pub(crate) async fn remove_thread(app: &Arc<App>, thread: &Thread) -> ApiResult<()> {
     let id = &thread.thread_id;
+    // Its states cannot be deleted without its graph: it is refused before anything is done to it.
+    app.graph_of_thread(&thread.metadata)?;
     loop {
         let open = app.rows.open(id).await?;
         for run in open.iter().rev() {
