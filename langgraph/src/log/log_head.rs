@@ -10,7 +10,9 @@ use tokio::sync::Notify;
 
 use super::run_guard::RunGuard;
 use super::unbroken::Unbroken;
-use langgraph_core::checkpoint::{Batch, Checkpointer, Head, Owner, Payload, RunStatus, ThreadKey};
+use langgraph_core::checkpoint::{
+    Batch, Checkpointer, Head, Link, Owner, Payload, RunStatus, ThreadKey,
+};
 use langgraph_core::error::CheckpointError;
 
 /// The head of a log. Writers wait for each other.
@@ -140,6 +142,29 @@ impl LogHead {
             *batch = Batch::default();
         }
         Some(self.note(end, stored, next, status))
+    }
+
+    /// Stores a link while a run is active; `None` if the saver has none, or another writer appends.
+    ///
+    /// # Errors
+    ///
+    /// As [`put`](Self::put).
+    pub(crate) fn put_link(&self, link: &Link) -> Option<Result<(), CheckpointError>> {
+        let mut end = self.lock();
+        let end = end.as_mut().filter(|end| end.owner.is_none())?;
+        let head = end.head?;
+        let record = self.guard.as_deref().map(RunGuard::record);
+        if matches!(record, Some(None)) {
+            return Some(Err(outlived()));
+        }
+        let stored = self.saver.put_link(&self.key, head, link)?;
+        Some(match stored {
+            Ok(()) => {
+                end.head = Some(Head::new(link.id, head.version + 1));
+                Ok(())
+            }
+            Err(error) => Err(end.failed(error)),
+        })
     }
 
     async fn put_later(self: Arc<Self>, mut batch: Batch) -> Result<(), CheckpointError> {

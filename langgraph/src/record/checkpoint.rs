@@ -49,8 +49,9 @@ impl<S: State> Recorder<S> {
     }
 
     /// Notes that the newest checkpoint is stored.
-    fn stored(&mut self) {
+    pub(super) fn stored(&mut self) {
         self.current = self.newest;
+        self.links = self.running && self.call.is_none();
         self.stored_name.clear();
     }
 

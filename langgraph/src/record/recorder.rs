@@ -30,7 +30,9 @@ pub(crate) struct Recorder<S: State> {
     /// The newest checkpoint of the log. Only the run itself adds some.
     pub(super) newest: Option<CheckpointId>,
     /// The id of the next checkpoint, if it is known in advance.
-    next: Option<CheckpointId>,
+    pub(super) next: Option<CheckpointId>,
+    /// True if the current checkpoint is this run's own, behind which a link may be stored.
+    pub(super) links: bool,
     /// Its tasks whose nodes had other names when they were stored.
     pub(super) stored_name: Vec<(usize, NodeName)>,
     pub(super) parent: Option<CheckpointId>,
@@ -67,6 +69,7 @@ impl<S: State> Recorder<S> {
             current: None,
             newest: None,
             next: None,
+            links: false,
             stored_name: Vec::new(),
             parent: None,
             source: Source::Input,
@@ -96,6 +99,7 @@ impl<S: State> Recorder<S> {
     /// Continues after `current`.
     pub(crate) fn resume(&mut self, current: &CheckpointRecord) {
         self.current = Some(current.id);
+        self.links = false;
         self.parent = current.parent;
         self.source = current.source;
         self.policy.resume(current);
@@ -193,18 +197,23 @@ impl<S: State> Recorder<S> {
         done: Finished<S>,
         joins: Vec<JoinRecord>,
     ) -> Result<(), CheckpointError> {
+        let done = self.done(node, done)?;
+        self.hold_finished(task, done, joins);
+        Ok(())
+    }
+
+    pub(super) fn hold_finished(&mut self, task: usize, done: Payload, joins: Vec<JoinRecord>) {
         if let Some(checkpoint) = self.current {
-            let outcome = TaskOutcome::Finished(self.done(node, done)?);
+            let outcome = TaskOutcome::Finished(done);
             self.hold(TaskRecord {
                 joins,
                 ..TaskRecord::ended(checkpoint, task, outcome)
             });
         }
-        Ok(())
     }
 
     /// Encodes a task's result.
-    fn done(&self, node: NodeId, done: Finished<S>) -> Result<Payload, CheckpointError> {
+    pub(super) fn done(&self, node: NodeId, done: Finished<S>) -> Result<Payload, CheckpointError> {
         let payload = self.coder.done(node, done);
         let what = || format!("what node `{}` wrote", self.coder.plan.name(node));
         self.log_head.encode(payload, what)

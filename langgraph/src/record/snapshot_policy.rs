@@ -85,6 +85,11 @@ impl SnapshotPolicy {
         }
     }
 
+    /// Returns true if no snapshot is due in place of a link, of which a log of bytes has none.
+    pub(super) fn allows_link(&self, step: i64) -> bool {
+        self.place != Snapshots::Anywhere || self.records < snapshot_every(step)
+    }
+
     /// Returns the state if a snapshot is due in a checkpoint of `source`, which is not the first of
     /// the log.
     pub(super) fn due(
@@ -103,10 +108,7 @@ impl SnapshotPolicy {
             return Ok(None);
         }
         if !log_head.encodes() {
-            // The longer the thread, the further apart: writing stays amortised O(changes). At three
-            // quarters, a history that only grows is copied once for two thirds of its length.
-            let step = usize::try_from(step).unwrap_or(0);
-            let due = self.records >= SNAPSHOT_EVERY.max(step / 4 * 3);
+            let due = self.records >= snapshot_every(step);
             return Ok(due.then(state));
         }
         if self.bytes < self.measure_at {
@@ -125,6 +127,14 @@ impl SnapshotPolicy {
         self.measure_at = self.measure_at.max(SHORT_LOG);
         Ok(stores.then_some(payload))
     }
+}
+
+/// Returns after how many records a log of values has its next snapshot. The longer the thread, the further
+/// apart: writing stays amortised O(changes). At three quarters, a history that only grows is copied once
+/// for two thirds of its length.
+fn snapshot_every(step: i64) -> usize {
+    let step = usize::try_from(step).unwrap_or(0);
+    SNAPSHOT_EVERY.max(step / 4 * 3)
 }
 
 /// Returns the size of what a task wrote.

@@ -13,7 +13,6 @@ use crate::graph::plan::Plan;
 use crate::graph::routes::Routed;
 use crate::graph::wiring::Successors;
 use crate::node::{Context, Jump, NodeId, Output, Write, Writes, caught};
-use crate::record::Origin;
 use crate::state::State;
 use crate::task::{Finished, Routing, TaskResult, Writer, call_routers, classify, merge, run_node};
 
@@ -135,11 +134,12 @@ impl<S: State> Engine<S> {
             return Ok(false);
         };
         let node = std::mem::replace(&mut task.node, next);
-        self.hold_merged(node, &picked.map_or(Routed::None, Routed::arm))?;
-        if let Some(recorder) = &mut self.observer.recorder {
-            let origin = Origin::of_superstep(recorder.current());
+        if let (Some(recorder), Some((mut done, _))) =
+            (&mut self.observer.recorder, self.unrecorded.take())
+        {
+            done.routes = picked.map_or(Routed::None, Routed::arm);
             let pending = self.frontier.pending();
-            let stored = recorder.record(&self.position, pending, origin, None);
+            let stored = recorder.record_only_task(&self.position, node, done, pending);
             stored.await?;
         }
         if self.drains() || self.has_later_inputs() {

@@ -16,6 +16,7 @@ mod evolution;
 mod failed_superstep;
 mod forwarding;
 mod golden;
+mod links;
 mod lock;
 mod minimal_saver;
 mod once;

@@ -5,7 +5,7 @@ use std::pin::Pin;
 use async_trait::async_trait;
 
 use super::{
-    Administration, Batch, Chain, Formats, Leases, ListOptions, StatePart, ThreadKey,
+    Administration, Batch, Chain, Formats, Leases, Link, ListOptions, StatePart, ThreadKey,
     ThreadPosition,
 };
 use crate::checkpoint_id::CheckpointId;
@@ -102,6 +102,14 @@ pub trait Checkpointer: Send + Sync + 'static {
     /// The default takes nothing and returns `None`: the runtime awaits [`put`](Self::put), and
     /// lets it end if the run is dropped in the meantime.
     fn put_now(&self, _: &ThreadKey, _: &mut Batch) -> Option<Result<(), CheckpointError>> {
+        None
+    }
+
+    /// As [`put_now`](Self::put_now), for the usual end of a superstep, of which a saver in memory needs to
+    /// keep only what is new. `head` is the head of the log as the writer knows it.
+    ///
+    /// The default returns `None`: the runtime stores the whole checkpoint instead.
+    fn put_link(&self, _: &ThreadKey, _: Head, _: &Link) -> Option<Result<(), CheckpointError>> {
         None
     }
 

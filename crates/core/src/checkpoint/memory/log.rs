@@ -7,7 +7,7 @@ use std::time::SystemTime;
 use super::record::Record;
 use super::records::Records;
 use crate::checkpoint::{
-    Batch, Chain, ListOptions, Owner, Prune, RunStatus, StatePart, StorageUsage, ThreadKey,
+    Batch, Chain, Link, ListOptions, Owner, Prune, RunStatus, StatePart, StorageUsage, ThreadKey,
     ThreadPosition,
 };
 use crate::checkpoint_id::CheckpointId;
@@ -67,12 +67,10 @@ impl Log {
         }
         self.updated_at = crate::environment::now();
         self.wake_at = batch.wake_at;
-        // Records are large: they are not moved, but emptied in their place.
-        for checkpoint in &mut batch.checkpoints {
+        for checkpoint in batch.checkpoints.drain(..) {
             self.order.push(checkpoint.id);
             self.records.insert(checkpoint);
         }
-        batch.checkpoints.clear();
         for task in &mut batch.tasks {
             if let Some(record) = self.records.get_mut(task.checkpoint) {
                 record.add_task(task);
@@ -85,6 +83,29 @@ impl Log {
             }
         }
         Ok(())
+    }
+
+    /// Stores a link behind `head`; `None` if it cannot be stored as one.
+    pub(super) fn put_link(
+        &mut self,
+        key: &ThreadKey,
+        head: Head,
+        link: &Link,
+    ) -> Option<Result<(), CheckpointError>> {
+        if self.head() != Some(head) {
+            return Some(Err(CheckpointError::Conflict {
+                thread: key.thread.clone(),
+                known: Some(head),
+                head: self.head(),
+            }));
+        }
+        if !self.records.link(head.id, link) {
+            return None;
+        }
+        self.order.push(link.id);
+        self.version += 1;
+        self.updated_at = link.created_at;
+        Some(Ok(()))
     }
 
     pub(super) fn load(&self, id: Option<CheckpointId>) -> Option<Chain> {

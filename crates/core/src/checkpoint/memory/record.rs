@@ -1,97 +1,116 @@
 //! A checkpoint with its records, as memory keeps it.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::SystemTime;
-
-use serde_json::Value;
 
 use langgraph_topology::NodeName;
 
 use super::task_records::TaskRecords;
 use crate::checkpoint::{
-    Base, CheckpointRecord, EntryRecord, Few, Fold, FollowedRecord, JoinRecord, ListOptions,
-    Payload, Source, StatePart, Stored, TaskRecord, TaskSpec,
+    Base, CheckpointRecord, EntryRecord, Few, Fold, Link, ListOptions, Source, StatePart, Stored,
+    TaskRecord, TaskSpec,
 };
 use crate::checkpoint_id::CheckpointId;
 
-/// A checkpoint with its records. Most have one task with one record, which need no allocation.
+/// A checkpoint with its records.
 #[derive(Clone)]
 pub(super) struct Record {
     id: CheckpointId,
-    parent: Option<CheckpointId>,
-    base: Option<Base>,
-    step: i64,
-    source: Source,
-    created_at: SystemTime,
-    since_snapshot: usize,
-    log_bytes: u64,
-    measure_at: u64,
-    metadata: Arc<BTreeMap<String, Value>>,
-    graph: u64,
-    pauses: bool,
-    specs: Few<TaskSpec>,
     tasks: TaskRecords,
-    rare: Option<Box<Rare>>,
+    /// The checkpoint, or the last whole one before it as that was then.
+    whole: Arc<Whole>,
+    /// What a link has of its own.
+    link: Option<OwnPart>,
 }
 
-/// What few checkpoints have.
-#[derive(Clone, Default)]
-struct Rare {
-    joins: Vec<JoinRecord>,
-    deferred: Vec<NodeName>,
-    followed: Vec<FollowedRecord>,
-    snapshot: Option<Payload>,
-    ran: Vec<NodeName>,
-    joined: Vec<NodeName>,
-    call: Option<Arc<str>>,
+/// A checkpoint as it was stored, and its updates from outside.
+#[derive(Clone)]
+struct Whole {
+    checkpoint: CheckpointRecord,
     entries: Vec<EntryRecord>,
 }
 
-impl Rare {
-    /// Takes what the checkpoint has of it, if it has any.
-    fn take(from: &mut CheckpointRecord) -> Option<Box<Self>> {
-        let is_plain = from.joins.is_empty()
-            && from.deferred.is_empty()
-            && from.followed.is_empty()
-            && from.snapshot.is_none()
-            && from.ran.is_empty()
-            && from.joined.is_empty()
-            && from.call.is_none();
-        let taken = || Self {
-            joins: std::mem::take(&mut from.joins),
-            deferred: std::mem::take(&mut from.deferred),
-            followed: std::mem::take(&mut from.followed),
-            snapshot: from.snapshot.take(),
-            ran: std::mem::take(&mut from.ran),
-            joined: std::mem::take(&mut from.joined),
-            call: from.call.take(),
+impl Whole {
+    fn new(checkpoint: CheckpointRecord) -> Arc<Self> {
+        Arc::new(Self {
+            checkpoint,
             entries: Vec::new(),
-        };
-        (!is_plain).then(taken).map(Box::new)
+        })
+    }
+}
+
+/// What a [`Link`] has of its own.
+#[derive(Clone)]
+struct OwnPart {
+    before: CheckpointId,
+    created_at: SystemTime,
+    next: NodeName,
+    /// How many links follow the whole checkpoint, up to this one.
+    distance: u32,
+}
+
+impl OwnPart {
+    fn base(&self) -> Base {
+        Base {
+            id: self.before,
+            with_tasks: true,
+        }
+    }
+
+    fn step(&self, whole: &Whole) -> i64 {
+        whole.checkpoint.step + i64::from(self.distance)
+    }
+
+    fn to_checkpoint(&self, id: CheckpointId, whole: &Whole) -> CheckpointRecord {
+        let from = &whole.checkpoint;
+        CheckpointRecord {
+            id,
+            parent: Some(self.before),
+            base: Some(self.base()),
+            step: self.step(whole),
+            source: Source::Loop,
+            created_at: self.created_at,
+            tasks: Few::one(TaskSpec::new(Arc::clone(&self.next), None)),
+            joins: Vec::new(),
+            deferred: Vec::new(),
+            followed: Vec::new(),
+            snapshot: None,
+            since_snapshot: from.since_snapshot + self.distance as usize,
+            log_bytes: from.log_bytes,
+            measure_at: from.measure_at,
+            ran: Vec::new(),
+            joined: Vec::new(),
+            metadata: Arc::clone(&from.metadata),
+            graph: from.graph,
+            call: from.call.clone(),
+            pauses: false,
+        }
     }
 }
 
 impl Record {
-    /// Takes what the checkpoint holds.
-    #[inline]
-    pub(super) fn take(from: &mut CheckpointRecord) -> Self {
+    pub(super) fn new(checkpoint: CheckpointRecord) -> Self {
         Self {
-            id: from.id,
-            parent: from.parent,
-            base: from.base,
-            step: from.step,
-            source: from.source,
-            created_at: from.created_at,
-            since_snapshot: from.since_snapshot,
-            log_bytes: from.log_bytes,
-            measure_at: from.measure_at,
-            metadata: Arc::clone(&from.metadata),
-            graph: from.graph,
-            pauses: from.pauses,
-            specs: std::mem::take(&mut from.tasks),
+            id: checkpoint.id,
             tasks: TaskRecords::new(),
-            rare: Rare::take(from),
+            whole: Whole::new(checkpoint),
+            link: None,
+        }
+    }
+
+    /// Adds what the checkpoint's task wrote, and returns the checkpoint behind it.
+    pub(super) fn link(&mut self, link: &Link) -> Self {
+        self.tasks.push_finished(self.id, &link.done);
+        Self {
+            id: link.id,
+            tasks: TaskRecords::new(),
+            whole: Arc::clone(&self.whole),
+            link: Some(OwnPart {
+                before: self.id,
+                created_at: link.created_at,
+                next: Arc::clone(&link.next),
+                distance: self.link.as_ref().map_or(0, |last| last.distance) + 1,
+            }),
         }
     }
 
@@ -104,33 +123,55 @@ impl Record {
     }
 
     pub(super) fn add_entry(&mut self, entry: EntryRecord) {
-        self.rare.get_or_insert_default().entries.push(entry);
+        self.whole_mut().entries.push(entry);
     }
 
     pub(super) fn fold(&mut self, fold: Fold) {
-        let rare = self.rare.get_or_insert_default();
-        rare.snapshot = Some(fold.snapshot);
-        rare.ran = fold.ran;
-        rare.joined = fold.joined;
-        self.since_snapshot = 0;
+        let checkpoint = &mut self.whole_mut().checkpoint;
+        checkpoint.snapshot = Some(fold.snapshot);
+        checkpoint.ran = fold.ran;
+        checkpoint.joined = fold.joined;
+        checkpoint.since_snapshot = 0;
+    }
+
+    /// Returns the whole checkpoint, to change it. The links behind it keep the one that they share.
+    fn whole_mut(&mut self) -> &mut Whole {
+        if let Some(link) = self.link.take() {
+            self.whole = Whole::new(link.to_checkpoint(self.id, &self.whole));
+        }
+        Arc::make_mut(&mut self.whole)
     }
 
     pub(super) fn is_wanted(&self, options: &ListOptions) -> bool {
-        options.wants(self.id, self.step, self.source, &self.metadata)
+        let shared = &self.whole.checkpoint;
+        let (step, source) = match &self.link {
+            Some(link) => (link.step(&self.whole), Source::Loop),
+            None => (shared.step, shared.source),
+        };
+        options.wants(self.id, step, source, &shared.metadata)
     }
 
     fn has_snapshot(&self) -> bool {
-        let rare = self.rare.as_ref();
-        rare.is_some_and(|rare| rare.snapshot.is_some())
+        self.link.is_none() && self.whole.checkpoint.snapshot.is_some()
+    }
+
+    fn has_one_task(&self) -> bool {
+        self.link.is_some() || self.whole.checkpoint.tasks.len() == 1
     }
 
     fn entries(&self) -> &[EntryRecord] {
-        self.rare.as_ref().map_or(&[], |rare| &rare.entries)
+        match self.link {
+            Some(_) => &[],
+            None => &self.whole.entries,
+        }
     }
 
     /// Returns what the state is based on, if there is no snapshot.
     pub(super) fn needed_base(&self) -> Option<Base> {
-        self.base.filter(|_| !self.has_snapshot())
+        match &self.link {
+            Some(link) => Some(link.base()),
+            None => self.whole.checkpoint.base.filter(|_| !self.has_snapshot()),
+        }
     }
 
     /// Returns the number of records beside the checkpoint.
@@ -139,39 +180,21 @@ impl Record {
     }
 
     pub(super) fn to_stored(&self) -> Stored {
-        let rare = self.rare.as_deref().cloned().unwrap_or_default();
         Stored {
-            checkpoint: CheckpointRecord {
-                id: self.id,
-                parent: self.parent,
-                base: self.base,
-                step: self.step,
-                source: self.source,
-                created_at: self.created_at,
-                tasks: self.specs.clone(),
-                joins: rare.joins,
-                deferred: rare.deferred,
-                followed: rare.followed,
-                snapshot: rare.snapshot,
-                since_snapshot: self.since_snapshot,
-                log_bytes: self.log_bytes,
-                measure_at: self.measure_at,
-                ran: rare.ran,
-                joined: rare.joined,
-                metadata: Arc::clone(&self.metadata),
-                graph: self.graph,
-                call: rare.call,
-                pauses: self.pauses,
+            checkpoint: match &self.link {
+                Some(link) => link.to_checkpoint(self.id, &self.whole),
+                None => self.whole.checkpoint.clone(),
             },
             tasks: self.tasks.to_vec(self.id),
-            entries: rare.entries,
+            entries: self.entries().to_vec(),
         }
     }
 
     /// See [`StatePart::visit_each`].
     pub(super) fn visit_parts(&self, with_tasks: bool, visit: &mut dyn FnMut(StatePart)) {
         // The usual record, without a copy of what else it has.
-        if let ([_], TaskRecords::Finished(done)) = (&*self.specs, &self.tasks)
+        if let TaskRecords::Finished(done) = &self.tasks
+            && self.has_one_task()
             && with_tasks
             && !self.has_snapshot()
             && self.entries().is_empty()

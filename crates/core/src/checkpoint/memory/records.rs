@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::record::Record;
-use crate::checkpoint::CheckpointRecord;
+use crate::checkpoint::{CheckpointRecord, Link};
 use crate::checkpoint_id::CheckpointId;
 
 /// How many records a chunk holds; one into which a record was inserted may hold more.
@@ -36,24 +36,42 @@ impl Records {
     }
 
     /// Adds a checkpoint without records, or replaces the one with its id.
-    pub(super) fn insert(&mut self, checkpoint: &mut CheckpointRecord) {
+    pub(super) fn insert(&mut self, checkpoint: CheckpointRecord) {
         let place = self.find(checkpoint.id);
+        let record = Record::new(checkpoint);
         let (chunk, index) = place.unwrap_or_else(|free| free);
         let is_last = chunk + 1 >= self.chunks.len();
         match self.chunks.get_mut(chunk).map(Arc::make_mut) {
             Some(records) if place.is_ok() => {
-                records.splice(index..=index, [Record::take(checkpoint)]);
+                records.splice(index..=index, [record]);
             }
-            Some(records) if is_last && index == records.len() && index < CHUNK => {
-                records.push(Record::take(checkpoint));
-            }
-            Some(records) if !is_last || index < records.len() => {
-                records.insert(index, Record::take(checkpoint));
-            }
-            first => {
-                // A short log has only what it needs.
-                let mut records = Vec::with_capacity(first.map_or(1, |_| CHUNK));
-                records.push(Record::take(checkpoint));
+            Some(records) if !is_last || index < records.len() => records.insert(index, record),
+            _ => self.push(record),
+        }
+    }
+
+    /// Adds a link behind the newest checkpoint `before`; returns false if that is another one.
+    pub(super) fn link(&mut self, before: CheckpointId, link: &Link) -> bool {
+        let newest = self.chunks.last_mut().map(Arc::make_mut);
+        let Some(newest) = newest.and_then(|records| records.last_mut()) else {
+            return false;
+        };
+        if newest.id() != before || !before.is_before(link.id) {
+            return false;
+        }
+        let record = newest.link(link);
+        self.push(record);
+        true
+    }
+
+    /// Adds a record behind all others.
+    fn push(&mut self, record: Record) {
+        match self.chunks.last_mut().map(Arc::make_mut) {
+            Some(records) if records.len() < CHUNK => records.push(record),
+            // A short log has only what it needs.
+            newest => {
+                let mut records = Vec::with_capacity(newest.map_or(1, |_| CHUNK));
+                records.push(record);
                 self.chunks.push(Arc::new(records));
             }
         }

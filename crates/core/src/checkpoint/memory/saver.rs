@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use super::log::Log;
 use super::thread::Thread;
 use crate::checkpoint::{
-    Administration, Batch, Chain, Checkpointer, Formats, Leases, ListOptions, ThreadKey,
+    Administration, Batch, Chain, Checkpointer, Formats, Leases, Link, ListOptions, ThreadKey,
     ThreadPosition, VisitStatePart,
 };
 use crate::checkpoint_id::CheckpointId;
@@ -118,6 +118,15 @@ impl Checkpointer for MemorySaver {
 
     fn put_now(&self, key: &ThreadKey, batch: &mut Batch) -> Option<Result<(), CheckpointError>> {
         Some(self.store(key, batch))
+    }
+
+    fn put_link(
+        &self,
+        key: &ThreadKey,
+        head: Head,
+        link: &Link,
+    ) -> Option<Result<(), CheckpointError>> {
+        self.at(key, |log| log.put_link(key, head, link)).flatten()
     }
 
     async fn load(

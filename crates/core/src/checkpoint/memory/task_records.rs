@@ -55,6 +55,14 @@ impl TaskRecords {
         });
     }
 
+    /// Adds the record of the first task's end.
+    pub(super) fn push_finished(&mut self, checkpoint: CheckpointId, done: &Payload) {
+        match self {
+            Self::Any(records) if records.is_empty() => *self = Self::Finished(done.clone()),
+            _ => self.push(&mut finished(checkpoint, done.clone())),
+        }
+    }
+
     /// Returns the records of that checkpoint.
     pub(super) fn to_vec(&self, checkpoint: CheckpointId) -> Vec<TaskRecord> {
         match self {

@@ -1,0 +1,215 @@
+//! Links in memory: each is the checkpoint that the whole one would be.
+
+// A failed test may stop.
+#![allow(clippy::unwrap_used)]
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use langgraph_core::checkpoint::{
+    Administration, Base, Batch, CheckpointId, CheckpointRecord, Checkpointer, Encoded,
+    EntryRecord, Few, Fold, Head, Link, ListOptions, MemorySaver, Payload, Prune, RunStatus,
+    Source, TaskOutcome, TaskRecord, TaskSpec, ThreadKey,
+};
+use langgraph_core::error::CheckpointError;
+
+/// More than the saver allocates together.
+const LINKS: usize = 80;
+
+fn payload(text: &str) -> Payload {
+    Encoded::new("text", 0, text.as_bytes().to_vec()).into()
+}
+
+fn first(id: CheckpointId) -> CheckpointRecord {
+    let metadata = BTreeMap::from([("user".to_owned(), "ada".into())]);
+    CheckpointRecord {
+        id,
+        tasks: Few::one(TaskSpec::new("node".into(), None)),
+        snapshot: Some(payload("state")),
+        since_snapshot: 7,
+        graph: 5,
+        ..CheckpointRecord::of_metadata(None, metadata)
+    }
+}
+
+/// The link behind `last` as a whole checkpoint.
+fn whole(link: &Link, last: &CheckpointRecord) -> CheckpointRecord {
+    CheckpointRecord {
+        id: link.id,
+        parent: Some(last.id),
+        base: Some(Base {
+            id: last.id,
+            with_tasks: true,
+        }),
+        step: last.step + 1,
+        source: Source::Loop,
+        created_at: link.created_at,
+        tasks: Few::one(TaskSpec::new(Arc::clone(&link.next), None)),
+        snapshot: None,
+        since_snapshot: last.since_snapshot + 1,
+        ..last.clone()
+    }
+}
+
+/// Two logs with the same checkpoints: one of links, and one of whole checkpoints.
+struct Both {
+    saver: MemorySaver,
+    links: ThreadKey,
+    wholes: ThreadKey,
+    head: Head,
+    ids: Vec<CheckpointId>,
+}
+
+impl Both {
+    async fn new() -> Self {
+        let saver = MemorySaver::new();
+        let (links, wholes) = (ThreadKey::root("links"), ThreadKey::root("wholes"));
+        let mut ids = vec![CheckpointId::after(None)];
+        let mut last = first(ids[0]);
+        let mut batch = Batch {
+            checkpoints: vec![last.clone()],
+            status: RunStatus::Running,
+            ..Batch::default()
+        };
+        saver.put(&links, batch.clone()).await.unwrap();
+        saver.put(&wholes, batch.clone()).await.unwrap();
+        let mut head = batch.next_head().unwrap();
+        for index in 0..LINKS {
+            let link = Link {
+                id: CheckpointId::after(Some(last.id)),
+                created_at: SystemTime::now(),
+                done: payload(&format!("update {index}")),
+                next: format!("node {index}").into(),
+            };
+            saver.put_link(&links, head, &link).unwrap().unwrap();
+            let next = whole(&link, &last);
+            batch = Batch {
+                head: Some(head),
+                checkpoints: vec![next.clone()],
+                tasks: vec![TaskRecord::ended(
+                    last.id,
+                    0,
+                    TaskOutcome::Finished(link.done),
+                )],
+                status: RunStatus::Running,
+                ..Batch::default()
+            };
+            head = batch.next_head().unwrap();
+            saver.put(&wholes, batch).await.unwrap();
+            ids.push(next.id);
+            last = next;
+        }
+        Self {
+            saver,
+            links,
+            wholes,
+            head,
+            ids,
+        }
+    }
+
+    /// Asserts that both logs read the same, from each checkpoint.
+    async fn assert_same(&self) {
+        let (saver, links, wholes) = (&self.saver, &self.links, &self.wholes);
+        for id in self.ids.iter().map(|id| Some(*id)).chain([None]) {
+            let read = saver.load(links, id).await.unwrap();
+            assert_eq!(
+                format!("{read:?}"),
+                format!("{:?}", saver.load(wholes, id).await.unwrap()),
+            );
+            let (mut parts, mut expected) = (Vec::new(), Vec::new());
+            let mut visit = |part| parts.push(format!("{part:?}"));
+            let position = saver.load_state(links, id, &mut visit).await.unwrap();
+            let mut visit = |part| expected.push(format!("{part:?}"));
+            let of_whole = saver.load_state(wholes, id, &mut visit).await.unwrap();
+            assert_eq!(parts, expected);
+            assert_eq!(format!("{position:?}"), format!("{of_whole:?}"));
+        }
+        for options in [ListOptions::new(), ListOptions::new().limit(3)] {
+            assert_eq!(
+                saver.list(links, options.clone()).await.unwrap(),
+                saver.list(wholes, options).await.unwrap(),
+            );
+        }
+        assert_eq!(saver.head(links).await.unwrap(), Some(self.head));
+        assert_eq!(saver.head(wholes).await.unwrap(), Some(self.head));
+    }
+
+    async fn put(&mut self, batch: Batch) {
+        let batch = Batch {
+            head: Some(self.head),
+            ..batch
+        };
+        self.saver.put(&self.links, batch.clone()).await.unwrap();
+        self.head = batch.next_head().unwrap();
+        self.saver.put(&self.wholes, batch).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_link_reads_as_the_whole_checkpoint() {
+    Both::new().await.assert_same().await;
+}
+
+#[tokio::test]
+async fn records_are_added_to_links() {
+    let mut both = Both::new().await;
+    let (middle, last) = (both.ids[LINKS / 2], both.ids[LINKS]);
+    both.put(Batch {
+        tasks: vec![
+            TaskRecord::ended(middle, 0, TaskOutcome::Failed("again".to_owned())),
+            TaskRecord::ended(last, 0, TaskOutcome::Failed("late".to_owned())),
+        ],
+        entries: vec![EntryRecord {
+            checkpoint: last,
+            writes: payload("from outside"),
+            tasks: Vec::new(),
+        }],
+        ..Batch::default()
+    })
+    .await;
+    both.assert_same().await;
+}
+
+#[tokio::test]
+async fn a_log_of_links_is_pruned_and_copied() {
+    let mut both = Both::new().await;
+    let (deleted, rest) = both.ids.split_at(LINKS / 2);
+    let prune = Prune {
+        fold: vec![Fold {
+            id: rest[0],
+            snapshot: payload("folded"),
+            ran: vec!["node".into()],
+            joined: Vec::new(),
+        }],
+        delete: deleted.to_vec(),
+    };
+    both.saver.copy_thread("links", "copy").await.unwrap();
+    both.saver.prune(&both.links, prune.clone()).await.unwrap();
+    both.saver.prune(&both.wholes, prune).await.unwrap();
+    both.ids = rest.to_vec();
+    both.assert_same().await;
+
+    let copy = ThreadKey::root("copy");
+    let read = both.saver.load(&copy, None).await.unwrap().unwrap();
+    assert_eq!(read.records.len(), LINKS + 1);
+}
+
+#[tokio::test]
+async fn a_link_behind_another_head_is_refused() {
+    let both = Both::new().await;
+    let link = Link {
+        id: CheckpointId::after(Some(both.head.id)),
+        created_at: SystemTime::now(),
+        done: payload("update"),
+        next: "node".into(),
+    };
+    let old = Head::new(both.head.id, both.head.version - 1);
+    let refused = both.saver.put_link(&both.links, old, &link);
+    assert!(
+        matches!(&refused, Some(Err(CheckpointError::Conflict { .. }))),
+        "{refused:?}"
+    );
+    both.assert_same().await;
+}

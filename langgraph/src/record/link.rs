@@ -1,0 +1,87 @@
+//! Links: the usual checkpoints, of which savers in memory keep only what is new.
+
+use super::origin::Origin;
+use super::recorder::Recorder;
+use crate::checkpoint::{JoinRecord, Link, Payload, Source};
+use crate::environment;
+use crate::error::CheckpointError;
+use crate::log::Putting;
+use crate::node::NodeId;
+use crate::state::State;
+use crate::task::{Finished, Pending, Position};
+
+impl<S: State> Recorder<S> {
+    /// Stores what the only task of the current checkpoint did, and the checkpoint behind it.
+    pub(crate) fn record_only_task(
+        &mut self,
+        position: &Position<S>,
+        node: NodeId,
+        done: Finished<S>,
+        pending: Pending<'_, S>,
+    ) -> Putting<'_> {
+        let done = match self.done(node, done) {
+            Ok(done) => done,
+            Err(error) => return Putting::stored(Err(error)),
+        };
+        match self.link(position, done, pending) {
+            Ok(stored) => Putting::stored(stored),
+            Err(done) => {
+                let joins: Vec<JoinRecord> = position.joins_left_in(node);
+                self.hold_finished(0, done, joins);
+                let origin = Origin::of_superstep(self.current);
+                self.record(position, pending, origin, None)
+            }
+        }
+    }
+
+    /// Stores it as a link; returns what the task wrote if that is not possible.
+    fn link(
+        &mut self,
+        position: &Position<S>,
+        done: Payload,
+        pending: Pending<'_, S>,
+    ) -> Result<Result<(), CheckpointError>, Payload> {
+        let [task] = pending.tasks else {
+            return Err(done);
+        };
+        let says_more = task.argument.is_some()
+            || !pending.deferred.is_empty()
+            || pending.followed.iter().any(|times| *times > 0)
+            || !self.held.tasks.is_empty()
+            || !self.held.entries.is_empty()
+            || !self.known.is_empty()
+            || self.at_rest
+            || self.pauses;
+        if !self.links
+            || says_more
+            || !self.policy.allows_link(position.step)
+            || !position.unfilled_joins(pending.joins).is_empty()
+        {
+            return Err(done);
+        }
+        let now = environment::now();
+        let link = Link {
+            id: self.next_checkpoint(now),
+            created_at: now,
+            done,
+            next: position.plan.name(task.node),
+        };
+        match self.log_head.put_link(&link) {
+            Some(Ok(())) => {
+                self.parent = self.current;
+                self.source = Source::Loop;
+                self.policy.records += 1;
+                self.current = self.newest;
+                self.stored_name.clear();
+                Ok(Ok(()))
+            }
+            Some(Err(error)) => Ok(Err(error)),
+            None => {
+                // The whole checkpoint gets the id.
+                self.next = Some(link.id);
+                self.links = false;
+                Err(link.done)
+            }
+        }
+    }
+}
