@@ -145,26 +145,19 @@ impl LogHead {
     }
 
     /// Stores a link while a run is active; `None` if the saver has none, or another writer appends.
-    ///
-    /// # Errors
-    ///
-    /// As [`put`](Self::put).
-    pub(crate) fn put_link(&self, link: &Link) -> Option<Result<(), CheckpointError>> {
+    pub(crate) fn put_link(&self, link: &Link) -> Option<Putting<'static>> {
         let mut end = self.lock();
         let end = end.as_mut().filter(|end| end.owner.is_none())?;
         let head = end.head?;
         let record = self.guard.as_deref().map(RunGuard::record);
         if matches!(record, Some(None)) {
-            return Some(Err(outlived()));
+            return Some(Putting::stored(Err(outlived())));
         }
-        let stored = self.saver.put_link(&self.key, head, link)?;
-        Some(match stored {
-            Ok(()) => {
-                end.head = Some(Head::new(link.id, head.version + 1));
-                Ok(())
-            }
-            Err(error) => Err(end.failed(error)),
-        })
+        if let Err(error) = self.saver.put_link(&self.key, head, link)? {
+            return Some(Putting::stored(Err(end.failed(error))));
+        }
+        end.head = Some(Head::new(link.id, head.version + 1));
+        Some(Putting::Ended(None))
     }
 
     async fn put_later(self: Arc<Self>, mut batch: Batch) -> Result<(), CheckpointError> {

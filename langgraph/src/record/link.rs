@@ -2,9 +2,8 @@
 
 use super::origin::Origin;
 use super::recorder::Recorder;
-use crate::checkpoint::{JoinRecord, Link, Payload, Source};
+use crate::checkpoint::{Link, Payload, Source};
 use crate::environment;
-use crate::error::CheckpointError;
 use crate::log::Putting;
 use crate::node::NodeId;
 use crate::state::State;
@@ -19,18 +18,18 @@ impl<S: State> Recorder<S> {
         done: Finished<S>,
         pending: Pending<'_, S>,
     ) -> Putting<'_> {
-        let done = match self.done(node, done) {
-            Ok(done) => done,
-            Err(error) => return Putting::stored(Err(error)),
+        let done = self.coder.done(node, done);
+        let done = match self.link(position, done, pending) {
+            Ok(stored) => return stored,
+            Err(done) => done,
         };
-        match self.link(position, done, pending) {
-            Ok(stored) => Putting::stored(stored),
-            Err(done) => {
-                let joins: Vec<JoinRecord> = position.joins_left_in(node);
-                self.hold_finished(0, done, joins);
+        match self.encode_done(node, done) {
+            Ok(done) => {
+                self.hold_finished(0, done, position.joins_left_in(node));
                 let origin = Origin::of_superstep(self.current);
                 self.record(position, pending, origin, None)
             }
+            Err(error) => Putting::stored(Err(error)),
         }
     }
 
@@ -40,7 +39,7 @@ impl<S: State> Recorder<S> {
         position: &Position<S>,
         done: Payload,
         pending: Pending<'_, S>,
-    ) -> Result<Result<(), CheckpointError>, Payload> {
+    ) -> Result<Putting<'static>, Payload> {
         let [task] = pending.tasks else {
             return Err(done);
         };
@@ -53,6 +52,7 @@ impl<S: State> Recorder<S> {
             || self.at_rest
             || self.pauses;
         if !self.links
+            || self.log_head.encodes()
             || says_more
             || !self.policy.allows_link(position.step)
             || !position.unfilled_joins(pending.joins).is_empty()
@@ -67,15 +67,15 @@ impl<S: State> Recorder<S> {
             next: position.plan.name(task.node),
         };
         match self.log_head.put_link(&link) {
-            Some(Ok(())) => {
+            Some(Putting::Ended(None)) => {
                 self.parent = self.current;
                 self.source = Source::Loop;
                 self.policy.records += 1;
                 self.current = self.newest;
                 self.stored_name.clear();
-                Ok(Ok(()))
+                Ok(Putting::Ended(None))
             }
-            Some(Err(error)) => Ok(Err(error)),
+            Some(failed) => Ok(failed),
             None => {
                 // The whole checkpoint gets the id.
                 self.next = Some(link.id);

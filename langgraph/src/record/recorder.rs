@@ -213,8 +213,15 @@ impl<S: State> Recorder<S> {
     }
 
     /// Encodes a task's result.
-    pub(super) fn done(&self, node: NodeId, done: Finished<S>) -> Result<Payload, CheckpointError> {
-        let payload = self.coder.done(node, done);
+    fn done(&self, node: NodeId, done: Finished<S>) -> Result<Payload, CheckpointError> {
+        self.encode_done(node, self.coder.done(node, done))
+    }
+
+    pub(super) fn encode_done(
+        &self,
+        node: NodeId,
+        payload: Payload,
+    ) -> Result<Payload, CheckpointError> {
         let what = || format!("what node `{}` wrote", self.coder.plan.name(node));
         self.log_head.encode(payload, what)
     }
