@@ -29,6 +29,7 @@ if [[ ! -x $venv/bin/mypy ]]; then
 fi
 cp crates/dev/tests/types/types.py "$work/graph_types.py"
 cat >"$work/right.py" <<'END'
+from graph_types import DeskRefundApproval, DeskToolApproval, DeskToolDecisions
 from graph_types import MyAgentContext, MyAgentInput, OrderNode, OrderState
 from graph_types import ShopAnswers, ShopEvent, ShopQuestions, ShopToolCall, SignatureAnswers
 
@@ -44,8 +45,19 @@ answers: ShopAnswers = {"sale": {"kind": "sell", "price": 1.5}, "how many?": 3, 
 signed: SignatureAnswers = {"name": "Ada"}
 event: ShopEvent = {"type": "sold", "item": "lamps", "count": 2}
 call: ShopToolCall = {"name": "find_items", "args": {"words": ["lamp"]}, "id": "c1"}
+asked: DeskRefundApproval = {
+    "type": "tool_approval", "call": {"id": "c1", "name": "refund", "arguments": {"order": "o1", "cents": 500}},
+    "description": "?", "allowed": ["approve", "edit"], "parameters": {}, "digest": "d", "expires_at": 5,
+    "default": {"type": "reject", "message": "too late"},
+}
+approval: DeskToolApproval = asked
+decisions: DeskToolDecisions = {
+    "refund": {"type": "edit", "arguments": {"order": "o1", "cents": 100}, "by": "ada", "digest": asked["digest"]},
+    "close": {"type": "reject"},
+}
 END
 cat >"$work/wrong.py" <<'END'
+from graph_types import DeskCloseDecision, DeskRefundApproval, DeskRefundDecision, DeskToolDecisions
 from graph_types import MyAgentContext, MyAgentInput, OrderNode, OrderState
 from graph_types import ShopAnswers, ShopEvent, ShopQuestions, ShopToolCall, SignatureAnswers
 
@@ -64,9 +76,19 @@ l: SignatureAnswers = {"name": 5}
 m: ShopEvent = {"type": "sold", "item": "lamps"}
 n: ShopToolCall = {"name": "find_items", "args": {"words": "lamp"}}
 o: ShopToolCall = {"name": "find", "args": {}}
+p: DeskRefundDecision = {"type": "edit"}
+q: DeskRefundDecision = {"type": "edit", "arguments": {"order": "o1", "cents": "100"}}
+r: DeskRefundDecision = {"type": "edit", "arguments": {"order": "o1"}}
+s: DeskRefundDecision = {"type": "accept"}
+t: DeskRefundDecision = {"type": "answer"}
+u: DeskCloseDecision = {"type": "edit", "arguments": {"account": "a1"}}
+v: DeskCloseDecision = {"type": "answer", "content": "Closed."}
+w: DeskToolDecisions = {"refund": {"type": "approve"}}
+x: DeskToolDecisions = {"refund": {"type": "approve"}, "close": {"type": "reject", "message": 5}}
+def y(asked: DeskRefundApproval) -> str: return asked["call"]["arguments"]["cents"]
 END
 (cd "$work" && "$venv/bin/mypy" --no-error-summary right.py)
 wrong=$(cd "$work" && "$venv/bin/mypy" --no-error-summary wrong.py || true)
 lines=$(cut -d: -f2 <<<"$wrong" | sort -u | wc -l)
-((lines == 15)) || { echo "$wrong" >&2; exit 1; }
-echo 'mypy refuses 15 wrong uses'
+((lines == 25)) || { echo "$wrong" >&2; exit 1; }
+echo 'mypy refuses 25 wrong uses'

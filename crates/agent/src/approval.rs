@@ -16,7 +16,7 @@ use serde_json::Value;
 use langgraph::message::{Message, ToolCall};
 
 pub use answer::ApprovalAnswer;
-pub(super) use decide::{Approvals, Decided, key};
+pub(super) use decide::{Approvals, Decided, add_new, key};
 use decide::{Question, StoredRequest};
 pub use decision::{DecisionKind, ToolDecision};
 pub use expiry::expired_approvals;
@@ -141,6 +141,12 @@ impl Approval {
             (None, Some(when)) => when(call),
             (None, None) => true,
         }
+    }
+
+    /// Returns true if it may be for calls of the tool.
+    fn may_fit(&self, tool: &str) -> bool {
+        let names = self.names.as_ref();
+        names.is_none_or(|names| names.iter().any(|name| name == tool))
     }
 
     fn request(&self, question: &Question<'_>, asked: &StoredRequest) -> ApprovalRequest {

@@ -4,7 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::approval::Approvals;
+use super::approval::{Approvals, add_new};
+use super::middleware::Chain;
 use super::{Approval, IntoTools, Tools};
 use langgraph::error::NodeError;
 use langgraph::graph::ToolInfo;
@@ -243,6 +244,18 @@ impl ToolNode {
         self
     }
 
+    /// Returns what it declares of its tools, inside middleware.
+    fn infos(&self, chain: &Chain) -> Vec<ToolInfo> {
+        self.tools.infos(|tool| {
+            let mut decisions = self.approvals.decisions(tool);
+            add_new(&mut decisions, &chain.decisions(tool));
+            decisions
+                .iter()
+                .map(|kind| kind.name().to_owned())
+                .collect()
+        })
+    }
+
     /// Returns true if a person is asked before some tools run.
     fn asks(&self) -> bool {
         !self.approvals.is_empty()
@@ -285,7 +298,7 @@ impl<S: HasMessages> Node<S> for ToolNode {
     }
 
     fn tools(&self) -> Vec<ToolInfo> {
-        self.tools.infos()
+        self.infos(&Chain::default())
     }
 
     fn each_item(&self) -> Option<EachItem<S>> {

@@ -13,8 +13,8 @@ use std::sync::Arc;
 use langgraph::error::NodeError;
 use langgraph::message::ToolCall;
 use langgraph_agent::{
-    AgentContext, AgentMiddleware, Approval, ChatResponse, HumanInTheLoop, ModelCall, NextModel,
-    NextTool, ToolAnswer, ToolContext, ToolError, Tools, middleware,
+    AgentContext, AgentMiddleware, Approval, ChatResponse, DecisionKind, HumanInTheLoop, ModelCall,
+    NextModel, NextTool, ToolAnswer, ToolContext, ToolError, Tools, middleware,
 };
 
 use crate::files::{FileContext, Files, file_path};
@@ -145,6 +145,14 @@ impl AgentMiddleware for Filesystem {
 
     fn interrupts(&self) -> bool {
         self.permissions.asks()
+    }
+
+    fn decisions(&self, tool: &str) -> Vec<DecisionKind> {
+        if self.permissions.asks() {
+            self.approval.decisions(tool)
+        } else {
+            Vec::new()
+        }
     }
 
     async fn around_model(

@@ -2,15 +2,23 @@
 
 #![allow(clippy::unwrap_used, dead_code)] // fields are only described
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use expect_test::expect_file;
+use langgraph::checkpoint::MemorySaver;
+use langgraph::message::ToolCall;
 use langgraph::prelude::*;
 use langgraph_agent::prelude::*;
-use langgraph_agent::tool;
+use langgraph_agent::{
+    Approval, DecisionKind, ModelNode, ScriptedModel, ToolDecision, ToolRoute, Turn, tool,
+    tools_condition,
+};
 use langgraph_dev::{Graphs, Language, types};
 use langgraph_server::GraphHandle;
 use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 
 #[derive(State, Clone, Debug, Default)]
 struct Order {
@@ -160,6 +168,55 @@ fn shop() -> GraphHandle<Order> {
         .custom_events::<Progress>()
 }
 
+/// Who gets the money.
+#[derive(Serialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Desk {
+    Address { customer: String },
+}
+
+/// Pays money back.
+#[tool]
+async fn refund(order: String, cents: u64, reason: Option<String>) -> String {
+    format!("{cents} for {order}, {reason:?}")
+}
+
+/// Deletes an account.
+#[tool]
+async fn close(account: String) -> String {
+    format!("closed {account}")
+}
+
+#[node]
+async fn address(_: &Order, cx: &Context) -> Result<OrderUpdate, NodeError> {
+    let customer = "Ada".to_owned();
+    let address: String = cx.interrupt("address", &Desk::Address { customer })?;
+    Ok(OrderUpdate::default().item(address))
+}
+
+/// An agent whose tools need approvals: any decision about a refund, and one of two about an account.
+fn desk() -> GraphHandle<Order> {
+    let refunds = Approval::of(["refund"])
+        .expires_in(Duration::from_secs(60), ToolDecision::reject("too late"));
+    let accounts = Approval::of(["close"]).allow([DecisionKind::Approve, DecisionKind::Reject]);
+    let tools = ToolNode::new((now, refund, close))
+        .approve(refunds)
+        .approve(accounts);
+    let refund = ToolCall::new("c1", "refund", json!({"order": "o1", "cents": 500}));
+    let script = [Turn::tool_calls([refund]), Turn::text("Done.")];
+    let graph = graph! {
+        type State = Order;
+
+        let model = ModelNode::new(ScriptedModel::new(script)).tools(tools.tools());
+
+        START => model => match tools_condition {
+            ToolRoute::Tools => tools => model,
+            ToolRoute::End => address => END,
+        };
+    };
+    GraphHandle::new(graph.compile().unwrap()).interrupt::<Desk, String>("address")
+}
+
 async fn graphs() -> Graphs {
     let mut graphs = Graphs::default();
     graphs.add("order", compiled()).await.unwrap();
@@ -176,6 +233,7 @@ async fn graphs() -> Graphs {
     graphs.add("my-agent", styled).await.unwrap();
     graphs.add("shop", shop()).await.unwrap();
     graphs.add("signature", signature()).await.unwrap();
+    graphs.add("desk", desk()).await.unwrap();
     graphs
 }
 
@@ -189,6 +247,57 @@ async fn typescript() {
 async fn python() {
     let text = types(&graphs().await, Language::Python);
     expect_file!["types/types.py"].assert_eq(&text);
+}
+
+/// Fails unless a value has the fields of an interface, optional ones among them.
+#[track_caller]
+fn assert_declared(text: &str, interface: &str, value: &Value) {
+    let (_, body) = text
+        .split_once(&format!("interface {interface} {{\n"))
+        .unwrap();
+    let (body, _) = body.split_once("\n}").unwrap();
+    let names = body.lines().filter_map(|line| line.split_once(": "));
+    let mut declared: Vec<_> = names
+        .map(|(name, _)| name.trim().trim_end_matches('?'))
+        .collect();
+    declared.sort_unstable();
+    let mut found: Vec<_> = value
+        .as_object()
+        .unwrap()
+        .keys()
+        .map(String::as_str)
+        .collect();
+    found.sort_unstable();
+    assert_eq!(declared, found, "{interface}");
+}
+
+#[tokio::test]
+async fn approvals_have_the_fields_of_their_types() {
+    let text = types(&graphs().await, Language::TypeScript);
+    let agent = desk()
+        .graph()
+        .clone()
+        .checkpointer(Arc::new(MemorySaver::new()));
+    let order = OrderUpdate::default().messages(vec![Message::user("Pay it back.")]);
+    let paused = agent.run(order).thread("t").await.unwrap();
+    let asked = &paused.interrupts()[0].payload;
+    assert_declared(&text, "DeskRefundApproval", asked);
+    assert_declared(&text, "DeskRefundRequest", &asked["call"]);
+
+    let digest = asked["digest"].as_str().unwrap();
+    for (interface, decision) in [
+        ("DeskToolApproved", ToolDecision::Approve),
+        ("DeskRefundEdited", ToolDecision::edit([("cents", 100)])),
+        ("DeskToolRejected", ToolDecision::reject("no")),
+        ("DeskToolAnswered", ToolDecision::answer("done")),
+    ] {
+        let answer = json!(decision.by("ada").digest(digest));
+        assert_declared(&text, interface, &answer);
+    }
+    let edited =
+        json!({"type": "edit", "arguments": {"order": "o1", "cents": 100}, "digest": digest});
+    let outcome = agent.thread("t").resume("c1", edited).await.unwrap();
+    assert!(outcome.state().messages[2].text().contains("100 for o1"));
 }
 
 #[tokio::test]
@@ -206,6 +315,6 @@ async fn an_unknown_name_says_which_there_are() {
     let error = graphs.select(Some("orders")).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "there is no graph `orders`, but `order`, `my-agent`, `shop`, `signature`"
+        "there is no graph `orders`, but `order`, `my-agent`, `shop`, `signature`, `desk`"
     );
 }

@@ -10,8 +10,8 @@ use std::time::Duration;
 use langgraph::error::NodeError;
 use langgraph::message::ToolCall;
 use langgraph_agent::{
-    AgentMiddleware, Approval, FnTool, HumanInTheLoop, NextTool, ToolAnswer, ToolContext,
-    ToolError, Tools, async_trait, middleware,
+    AgentMiddleware, Approval, DecisionKind, FnTool, HumanInTheLoop, NextTool, ToolAnswer,
+    ToolContext, ToolError, Tools, async_trait, middleware,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -201,6 +201,11 @@ impl AgentMiddleware for Shell {
 
     fn interrupts(&self) -> bool {
         self.approval.is_some()
+    }
+
+    fn decisions(&self, tool: &str) -> Vec<DecisionKind> {
+        let approval = self.approval.as_ref();
+        approval.map_or_else(Vec::new, |approval| approval.decisions(tool))
     }
 
     async fn around_tool(

@@ -11,6 +11,12 @@ pub struct ToolInfo {
     pub docs: String,
     /// The JSON Schema of its arguments, as text.
     pub arguments: String,
+    /// The decisions that a person may take before it runs, such as `approve`; empty if it needs no approval.
+    #[cfg_attr(
+        feature = "serde",
+        serde(default, skip_serializing_if = "Vec::is_empty")
+    )]
+    pub decisions: Vec<String>,
 }
 
 impl ToolInfo {
@@ -20,6 +26,7 @@ impl ToolInfo {
             name: name.into(),
             docs: String::new(),
             arguments: arguments.into(),
+            decisions: Vec::new(),
         }
     }
 
@@ -27,6 +34,13 @@ impl ToolInfo {
     #[must_use]
     pub fn docs(mut self, docs: impl Into<String>) -> Self {
         self.docs = docs.into();
+        self
+    }
+
+    /// Sets the decisions that a person may take before it runs.
+    #[must_use]
+    pub fn decisions(mut self, decisions: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.decisions = decisions.into_iter().map(Into::into).collect();
         self
     }
 }

@@ -3,6 +3,10 @@ import { Client } from "@langchain/langgraph-sdk";
 import { useStream } from "@langchain/langgraph-sdk/react";
 
 import type {
+  DeskState,
+  DeskToolApproval,
+  DeskToolDecisions,
+  DeskTypes,
   MyAgentAction,
   MyAgentContext,
   MyAgentInput,
@@ -70,6 +74,49 @@ export function Shop() {
     }
   }
   return shown;
+}
+
+// Approvals of tools: a switch on the interrupt, then on the tool.
+export const wired: DeskToolDecisions = {
+  refund: { type: "edit", arguments: { order: "o1", cents: 100, reason: null }, by: "ada", digest: "d" },
+  close: { type: "reject", message: "Not this one." },
+};
+export const known: DeskToolDecisions["refund"] = { type: "answer", content: "It was paid back before." };
+
+export function Desk() {
+  const shown: string[] = [];
+  const stream = useStream<DeskState, DeskTypes>({ assistantId: "desk" });
+  const asked = stream.interrupt?.value;
+  switch (asked?.type) {
+    case "address":
+      shown.push(asked.customer);
+      break;
+    case "tool_approval": {
+      const { call, digest } = asked;
+      shown.push(asked.description, ...asked.allowed, String(asked.expires_at));
+      switch (call.name) {
+        case "refund": {
+          const less = { ...call.arguments, cents: call.arguments.cents / 2 };
+          const resume: DeskToolDecisions["refund"] = { type: "edit", arguments: less, digest };
+          stream.submit(null, { command: { resume } });
+          break;
+        }
+        case "close": {
+          shown.push(call.arguments.account);
+          const resume: DeskToolDecisions["close"] = { type: "approve", digest };
+          stream.submit(null, { command: { resume } });
+          break;
+        }
+        default:
+          return call satisfies never;
+      }
+    }
+  }
+  return shown;
+}
+
+export function what(approval: DeskToolApproval): DeskToolApproval["call"]["name"] {
+  return approval.call.name;
 }
 
 export function percent(event: ShopEvent): number {

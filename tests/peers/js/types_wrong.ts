@@ -1,7 +1,7 @@
 // Wrong uses of the types of some graphs: each line below a mark is refused.
 import { useStream } from "@langchain/langgraph-sdk/react";
 
-import type { MyAgentAction, MyAgentContext, MyAgentInput, MyAgentOutput, OrderNode, OrderState, OrderTypes, ShopAnswers, ShopEvent, ShopFindItemsArguments, ShopQuestions, ShopState, ShopToolCall, ShopTypes, SignatureAnswers } from "./types";
+import type { DeskState, DeskToolApproval, DeskToolDecisions, DeskTypes, MyAgentAction, MyAgentContext, MyAgentInput, MyAgentOutput, OrderNode, OrderState, OrderTypes, ShopAnswers, ShopEvent, ShopFindItemsArguments, ShopQuestions, ShopState, ShopToolCall, ShopTypes, SignatureAnswers } from "./types";
 
 export let s: OrderState, n: OrderNode, i: MyAgentInput, a: MyAgentAction, c: MyAgentContext, o: MyAgentOutput;
 const stream = useStream<OrderState, OrderTypes>({ assistantId: "order" });
@@ -220,3 +220,73 @@ useStream<ShopState, ShopTypes>({ assistantId: "shop", onCustomEvent: (event) =>
 useStream<ShopState, ShopTypes>({ assistantId: "shop", onCustomEvent: (event) => event.count });
 // @ts-expect-error
 useStream<ShopState, ShopTypes>({ assistantId: "shop", onCustomEvent: (event) => event.type === "stopped" });
+
+export let d: DeskToolDecisions["refund"], k: DeskToolDecisions["close"], m: DeskToolDecisions;
+declare const p: DeskToolApproval;
+const desk = useStream<DeskState, DeskTypes>({ assistantId: "desk" });
+const question = desk.interrupt?.value;
+
+// @ts-expect-error
+d = { type: "edit" };
+// @ts-expect-error
+d = { type: "edit", arguments: { order: "o1" } };
+// @ts-expect-error
+d = { type: "edit", arguments: { order: "o1", cents: "100" } };
+// @ts-expect-error
+d = { type: "edit", arguments: { order: "o1", cents: 100, cent: 1 } };
+// @ts-expect-error
+d = { type: "edit", args: { order: "o1", cents: 100 } };
+// @ts-expect-error
+d = { type: "approve", arguments: { order: "o1", cents: 100 } };
+// @ts-expect-error
+d = { type: "accept" };
+// @ts-expect-error
+d = { type: "approve", by: 5 };
+// @ts-expect-error
+d = { type: "reject", message: 5 };
+// @ts-expect-error
+d = { type: "answer" };
+// @ts-expect-error
+d = { decision: "approve" };
+// @ts-expect-error
+d = "approve";
+// @ts-expect-error
+d = true;
+// @ts-expect-error
+k = { type: "edit", arguments: { account: "a1" } };
+// @ts-expect-error
+k = { type: "answer", content: "Closed." };
+// @ts-expect-error
+m = { refund: { type: "approve" } };
+// @ts-expect-error
+m = { refund: { type: "approve" }, close: { type: "approve" }, now: { type: "approve" } };
+// @ts-expect-error
+m = { refund: { type: "approve" }, close: { type: "answer", content: "" } };
+// @ts-expect-error
+p.call = { id: "c1", name: "now", arguments: {} };
+// @ts-expect-error
+p.call = { id: "c1", name: "close", arguments: { order: "o1", cents: 1 } };
+// @ts-expect-error
+if (p.call.name === "refund") p.call.arguments.account;
+// @ts-expect-error
+if (p.call.name === "close") p.call.arguments.cents;
+// @ts-expect-error
+if (p.call.name === "now") desk.submit(null);
+// @ts-expect-error
+p.call.arguments.cents;
+// @ts-expect-error
+desk.interrupt?.value?.call;
+// @ts-expect-error
+if (question?.type === "address") question.call;
+// @ts-expect-error
+if (question?.type === "tool_approval") question.customer;
+// @ts-expect-error
+if (question?.type === "approval") desk.submit(null);
+// @ts-expect-error
+if (question?.type === "tool_approval" && question.call.name === "close") d = { type: "edit", arguments: question.call.arguments };
+// @ts-expect-error
+if (question?.type === "tool_approval" && question.default?.type === "edit") question.default.arguments.text;
+// @ts-expect-error
+if (question?.type === "tool_approval") question.allowed.push("accept");
+// @ts-expect-error
+desk.submit(null, { command: { resume: { type: "edit", arguments: { account: 1 } } satisfies DeskToolDecisions["refund"] } });

@@ -5,7 +5,7 @@ use std::convert::Infallible;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{Approval, ApprovalAnswer, ToolDecision};
+use super::{Approval, ApprovalAnswer, DecisionKind, ToolDecision};
 use crate::clock::now_ms;
 use crate::digest::digest;
 use crate::{StandIn, Tool, Tools};
@@ -63,6 +63,19 @@ impl Approvals {
 
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// Returns the decisions that a person may take about calls of the tool.
+    pub(crate) fn decisions(&self, tool: &str) -> Vec<DecisionKind> {
+        let mut found = Vec::new();
+        for approval in self.0.iter().filter(|approval| approval.may_fit(tool)) {
+            add_new(&mut found, &approval.allowed);
+            // It is for all calls of the tool: the later ones do not apply.
+            if approval.when.is_none() {
+                break;
+            }
+        }
+        found
     }
 
     /// Refuses a misspelt tool name: the tool that was meant would run without approval.
@@ -212,6 +225,15 @@ impl Decided {
         match by {
             Some(by) => note_person(by, result),
             None => result,
+        }
+    }
+}
+
+/// Adds the decisions that are not there yet.
+pub(crate) fn add_new(found: &mut Vec<DecisionKind>, more: &[DecisionKind]) {
+    for kind in more {
+        if !found.contains(kind) {
+            found.push(*kind);
         }
     }
 }

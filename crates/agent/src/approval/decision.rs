@@ -24,7 +24,7 @@ pub enum DecisionKind {
 impl DecisionKind {
     pub(super) const ALL: [Self; 4] = [Self::Approve, Self::Edit, Self::Reject, Self::Answer];
 
-    pub(super) fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Approve => "approve",
             Self::Edit => "edit",

@@ -1,7 +1,9 @@
 //! Asking a person before a tool runs.
 
 use crate::approval::{Approvals, Decided, key, turn};
-use crate::{AgentMiddleware, Approval, NextTool, ToolAnswer, ToolContext, Tools, middleware};
+use crate::{
+    AgentMiddleware, Approval, DecisionKind, NextTool, ToolAnswer, ToolContext, Tools, middleware,
+};
 use langgraph::error::NodeError;
 use langgraph::message::ToolCall;
 
@@ -65,6 +67,10 @@ impl HumanInTheLoop {
 impl AgentMiddleware for HumanInTheLoop {
     fn interrupts(&self) -> bool {
         !self.0.is_empty()
+    }
+
+    fn decisions(&self, tool: &str) -> Vec<DecisionKind> {
+        self.0.decisions(tool)
     }
 
     fn check(&self, tools: &Tools) -> Result<(), String> {

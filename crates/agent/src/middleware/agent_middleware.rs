@@ -3,7 +3,7 @@
 use super::{
     AgentContext, AgentGoto, AgentUpdate, Hook, ModelCall, NextModel, NextTool, ToolAnswer,
 };
-use crate::{ChatResponse, ToolContext, Tools, async_trait};
+use crate::{ChatResponse, DecisionKind, ToolContext, Tools, async_trait};
 use langgraph::error::NodeError;
 use langgraph::message::ToolCall;
 
@@ -112,6 +112,13 @@ pub trait AgentMiddleware: Send + Sync + 'static {
     /// Returns true if it may interrupt, so that a run without a checkpointer is refused at its start.
     fn interrupts(&self) -> bool {
         false
+    }
+
+    /// Returns the decisions that a person may take before a call of this tool runs, in answer to an
+    /// [`ApprovalRequest`](crate::ApprovalRequest); none if its calls need no approval. Clients get types for them.
+    fn decisions(&self, tool: &str) -> Vec<DecisionKind> {
+        let _ = tool;
+        Vec::new()
     }
 
     /// Checks it against all tools of the agent, when the agent is compiled.

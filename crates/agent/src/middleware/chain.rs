@@ -7,7 +7,8 @@ use super::{
     ToolAnswer,
 };
 use super::{RunModel, RunTool};
-use crate::{ChatResponse, ToolContext, async_trait};
+use crate::approval::add_new;
+use crate::{ChatResponse, DecisionKind, ToolContext, async_trait};
 use langgraph::error::NodeError;
 use langgraph::message::ToolCall;
 
@@ -42,6 +43,15 @@ impl Chain {
     /// Returns how many calls of tools of a run they let through at most, if one limits that.
     pub(crate) fn tool_calls(&self) -> Option<u32> {
         self.0.iter().filter_map(|one| one.tool_calls()).min()
+    }
+
+    /// Returns the decisions that a person may take before a call of the tool runs.
+    pub(crate) fn decisions(&self, tool: &str) -> Vec<DecisionKind> {
+        let mut found = Vec::new();
+        for one in &self.0 {
+            add_new(&mut found, &one.decisions(tool));
+        }
+        found
     }
 
     /// Returns the names, for pictures.

@@ -94,12 +94,14 @@ impl Tools {
         self.iter().map(|tool| tool.definition().clone()).collect()
     }
 
-    /// Returns what a node declares that runs them.
-    pub(crate) fn infos(&self) -> Vec<ToolInfo> {
+    /// Returns what a node declares that runs them, given the decisions that a person may take about each.
+    pub(crate) fn infos(&self, decisions: impl Fn(&str) -> Vec<String>) -> Vec<ToolInfo> {
         self.iter()
             .map(|tool| {
                 let tool = tool.definition();
-                ToolInfo::new(&tool.name, tool.parameters.to_string()).docs(&tool.description)
+                ToolInfo::new(&tool.name, tool.parameters.to_string())
+                    .docs(&tool.description)
+                    .decisions(decisions(&tool.name))
             })
             .collect()
     }

@@ -132,7 +132,7 @@ impl ToolNode {
         around: Around<S>,
     ) -> ConfiguredWorker<S, ToolCall> {
         let asks = self.asks() || around.chain.iter().any(|one| one.interrupts());
-        let tools = self.tools.infos();
+        let tools = self.infos(&around.chain);
         let (node, around) = (Arc::new(self), Arc::new(around));
         let worker = worker(borrowing(move |call: ToolCall, state: &S, cx: &Context| {
             let (node, around) = (Arc::clone(&node), Arc::clone(&around));

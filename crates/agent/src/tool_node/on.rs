@@ -7,6 +7,7 @@ use super::ToolNode;
 use super::around::Around;
 use super::each::{ByToolNode, Read, Write, borrowing, each_call, with_tools};
 use crate::Approval;
+use crate::middleware::Chain;
 use langgraph::graph::{ConfiguredWorker, IntoWorker, ToolInfo, worker};
 use langgraph::message::ToolCall;
 use langgraph::node::{Context, EachItem, Node, NodeRun};
@@ -39,7 +40,7 @@ impl<S: State> Node<S> for ToolNodeOn<S> {
     }
 
     fn tools(&self) -> Vec<ToolInfo> {
-        self.node.tools.infos()
+        self.node.infos(&Chain::default())
     }
 
     fn each_item(&self) -> Option<EachItem<S>> {
@@ -51,7 +52,7 @@ impl<S: State> Node<S> for ToolNodeOn<S> {
 #[diagnostic::do_not_recommend]
 impl<S: State> IntoWorker<S, ToolCall, ByToolNode> for ToolNodeOn<S> {
     fn into_worker(self) -> ConfiguredWorker<S, ToolCall> {
-        let (asks, tools) = (self.node.asks(), self.node.tools.infos());
+        let (asks, tools) = (self.node.asks(), self.node.infos(&Chain::default()));
         let on = Arc::new(self);
         let worker = worker(borrowing(move |call: ToolCall, state: &S, cx: &Context| {
             let on = Arc::clone(&on);

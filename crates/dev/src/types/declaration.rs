@@ -21,6 +21,8 @@ pub(super) enum Part {
     Context,
     /// Interrupts and their answers.
     Questions,
+    /// Interrupts before calls of tools.
+    Approvals,
     /// Custom events.
     Event,
 }
@@ -114,6 +116,11 @@ impl Field {
 }
 
 impl Type {
+    /// This text and no other.
+    pub(super) fn literal(text: &str) -> Self {
+        Self::Literals(vec![text.into()])
+    }
+
     /// True if `found` is true for it, or for a type in it.
     fn has(&self, found: &dyn Fn(&Self) -> bool) -> bool {
         found(self)

@@ -6,6 +6,7 @@ use langgraph::graph::{NodeKind, ToolInfo, Topology};
 use langgraph_server::{InterruptSchema, ServedGraph};
 use serde_json::Value;
 
+use super::approvals::approvals;
 use super::declaration::{Body, Declaration, Field, Part, Type, Types};
 use super::reader::{Reader, pascal, union};
 
@@ -16,7 +17,8 @@ pub(super) fn read(name: &str, graph: &ServedGraph) -> Types {
     let mut reader = Reader::new(prefix.clone());
     let mut parts = Vec::new();
     // The types of messages name them.
-    tool_calls(&mut reader, graph.topology());
+    let tools = tools_of(graph.topology());
+    tool_calls(&mut reader, &tools);
     reader.declare_root(format!("{prefix}State"), &schemas.state);
     for (part, schema) in [("Input", &schemas.input), ("Output", &schemas.output)] {
         let name = format!("{prefix}{part}");
@@ -37,6 +39,9 @@ pub(super) fn read(name: &str, graph: &ServedGraph) -> Types {
     if !schemas.interrupts.is_empty() {
         parts.push(Part::Questions);
         questions(&mut reader, name, &schemas.interrupts);
+    }
+    if approvals(&mut reader, &tools) {
+        parts.push(Part::Approvals);
     }
     if !schemas.custom_event.is_null() {
         parts.push(Part::Event);
@@ -76,19 +81,17 @@ fn questions(reader: &mut Reader, graph: &str, interrupts: &BTreeMap<String, Int
 }
 
 /// Declares the calls of the graph's tools.
-fn tool_calls(reader: &mut Reader, topology: &Topology) {
-    let mut tools: Vec<&ToolInfo> = Vec::new();
-    collect(topology, &mut tools);
+fn tool_calls(reader: &mut Reader, tools: &[ToolInfo]) {
     let mut calls = Vec::new();
-    for tool in &tools {
+    for tool in tools {
         let name = format!("{}{}", reader.prefix, pascal(&tool.name));
         let arguments: Value = serde_json::from_str(&tool.arguments).unwrap_or_default();
         reader.declare_root(format!("{name}Arguments"), &arguments);
         let body = Body::Object(vec![
-            Field::required("name", Type::Literals(vec![tool.name.as_str().into()])),
+            Field::required("name", Type::literal(&tool.name)),
             Field::required("args", Type::Named(format!("{name}Arguments"))),
             Field::optional("id", Type::Text),
-            Field::optional("type", Type::Literals(vec!["tool_call".into()])),
+            Field::optional("type", Type::literal("tool_call")),
         ]);
         let call = format!("{name}Call");
         reader
@@ -108,12 +111,24 @@ fn tool_calls(reader: &mut Reader, topology: &Topology) {
     reader.tool_call = Some(name);
 }
 
-/// Collects the tools of a graph and its subgraphs, each name once.
-fn collect<'a>(topology: &'a Topology, found: &mut Vec<&'a ToolInfo>) {
+/// Returns the tools of a graph and its subgraphs, each name once, with the decisions of all nodes that run it.
+fn tools_of(topology: &Topology) -> Vec<ToolInfo> {
+    let mut found = Vec::new();
+    collect(topology, &mut found);
+    found
+}
+
+fn collect(topology: &Topology, found: &mut Vec<ToolInfo>) {
     for node in &topology.nodes {
         for tool in &node.tools {
-            if found.iter().all(|known| known.name != tool.name) {
-                found.push(tool);
+            let Some(known) = found.iter_mut().find(|known| known.name == tool.name) else {
+                found.push(tool.clone());
+                continue;
+            };
+            for decision in &tool.decisions {
+                if !known.decisions.contains(decision) {
+                    known.decisions.push(decision.clone());
+                }
             }
         }
         if let NodeKind::Subgraph(inner) = &node.kind {

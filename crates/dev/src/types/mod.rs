@@ -1,6 +1,7 @@
 //! Types for programs in other languages that call the graphs: of their states, inputs, contexts, interrupts, custom
 //! events and tools.
 
+mod approvals;
 mod declaration;
 mod graph_types;
 mod python;
@@ -29,7 +30,9 @@ pub enum Language {
 /// - `ChatContext`;
 /// - `ChatQuestions` and `ChatAnswers`: the interrupts and their answers, by the keys of the interrupts;
 /// - `ChatEvent`, a custom event;
-/// - `ChatToolCall`, a call of one of its tools in a message, with the arguments that the tool takes.
+/// - `ChatToolCall`, a call of one of its tools in a message, with the arguments that the tool takes;
+/// - `ChatToolApproval` and `ChatToolDecisions`: the interrupts before tools that need an approval, and their answers,
+///   by the names of the tools.
 ///
 /// In TypeScript also `ChatTypes`, the second argument of `useStream`, after `ChatState`.
 ///

@@ -47,12 +47,8 @@ impl Reader {
     /// Declares a type, and first those that it defines beside itself.
     fn declare(&mut self, name: String, schema: &Value) {
         for key in ["$defs", "definitions"] {
-            for (of, schema) in schema
-                .get(key)
-                .and_then(Value::as_object)
-                .into_iter()
-                .flatten()
-            {
+            let defined = schema.get(key).and_then(Value::as_object);
+            for (of, schema) in sorted(defined.into_iter().flatten()) {
                 let name = self.defined(of);
                 if !self.declarations.iter().any(|known| known.name == name) {
                     self.declare(name, schema);
@@ -82,8 +78,8 @@ impl Reader {
             .flatten()
             .filter_map(Value::as_str)
             .collect();
-        properties
-            .iter()
+        sorted(properties)
+            .into_iter()
             .map(|(name, schema)| Field {
                 name: name.clone(),
                 docs: text(schema, "description"),
@@ -177,6 +173,16 @@ impl Reader {
             self.ty(&format!("{name}Value"), values)
         })))
     }
+}
+
+/// Returns the entries in the order of their names: that of an object depends on a feature of `serde_json`, which any
+/// crate of the program may turn on.
+fn sorted<'a>(
+    entries: impl IntoIterator<Item = (&'a String, &'a Value)>,
+) -> Vec<(&'a String, &'a Value)> {
+    let mut entries: Vec<_> = entries.into_iter().collect();
+    entries.sort_unstable_by_key(|(name, _)| *name);
+    entries
 }
 
 /// Returns the fields of an object, unless it is a map.

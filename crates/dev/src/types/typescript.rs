@@ -39,20 +39,28 @@ fn types_of_hook(text: &mut String, types: &Types) {
         "\n/** The second argument of `useStream`, after `{prefix}State`. */\n\
          export interface {prefix}Types {{\n  UpdateType: {prefix}Input;\n"
     );
-    for (part, field) in [
-        (
-            Part::Context,
-            format!("ConfigurableType: {prefix}Context & Record<string, unknown>"),
-        ),
+    if types.has(Part::Context) {
+        let _ = writeln!(
+            text,
+            "  ConfigurableType: {prefix}Context & Record<string, unknown>;"
+        );
+    }
+    let interrupts = [
         (
             Part::Questions,
-            format!("InterruptType: {prefix}Questions[keyof {prefix}Questions]"),
+            format!("{prefix}Questions[keyof {prefix}Questions]"),
         ),
-        (Part::Event, format!("CustomEventType: {prefix}Event")),
-    ] {
-        if types.has(part) {
-            let _ = writeln!(text, "  {field};");
-        }
+        (Part::Approvals, format!("{prefix}ToolApproval")),
+    ];
+    let interrupts: Vec<String> = interrupts
+        .into_iter()
+        .filter_map(|(part, ty)| types.has(part).then_some(ty))
+        .collect();
+    if !interrupts.is_empty() {
+        let _ = writeln!(text, "  InterruptType: {};", interrupts.join(" | "));
+    }
+    if types.has(Part::Event) {
+        let _ = writeln!(text, "  CustomEventType: {prefix}Event;");
     }
     text.push_str("}\n");
 }

@@ -224,3 +224,186 @@ class SignatureAnswers(TypedDict, total=False):
     """What `SignatureQuestions` are answered with."""
 
     name: Required[Union[str, None]]
+
+# The nodes of the graph `desk`.
+DeskNode = Literal["model", "tools", "address"]
+
+
+class DeskNowArguments(TypedDict, total=False):
+    pass
+
+
+class DeskNowCall(TypedDict, total=False):
+    """The time."""
+
+    name: Required[Literal["now"]]
+    args: Required[DeskNowArguments]
+    id: str
+    type: Literal["tool_call"]
+
+
+class DeskRefundArguments(TypedDict, total=False):
+    cents: Required[int]
+    order: Required[str]
+    reason: Union[str, None]
+
+
+class DeskRefundCall(TypedDict, total=False):
+    """Pays money back."""
+
+    name: Required[Literal["refund"]]
+    args: Required[DeskRefundArguments]
+    id: str
+    type: Literal["tool_call"]
+
+
+class DeskCloseArguments(TypedDict, total=False):
+    account: Required[str]
+
+
+class DeskCloseCall(TypedDict, total=False):
+    """Deletes an account."""
+
+    name: Required[Literal["close"]]
+    args: Required[DeskCloseArguments]
+    id: str
+    type: Literal["tool_call"]
+
+
+# A call of a tool.
+DeskToolCall = Union[DeskNowCall, DeskRefundCall, DeskCloseCall]
+
+
+class DeskState(TypedDict, total=False):
+    count: Union[int, None]
+    is_paid: bool
+    item: str
+    messages: List[Message]
+    notes: List[str]
+    price: float
+
+
+DeskInput = DeskState
+
+
+DeskOutput = DeskState
+
+
+class DeskAddressQuestion(TypedDict, total=False):
+    customer: Required[str]
+    type: Required[Literal["address"]]
+
+
+class DeskQuestions(TypedDict, total=False):
+    """What the graph `desk` asks, by the keys of its interrupts."""
+
+    address: Required[DeskAddressQuestion]
+
+
+class DeskAnswers(TypedDict, total=False):
+    """What `DeskQuestions` are answered with."""
+
+    address: Required[str]
+
+
+class DeskToolApproved(TypedDict, total=False):
+    """The tool runs."""
+
+    type: Required[Literal["approve"]]
+    by: str
+    digest: str
+
+
+class DeskToolRejected(TypedDict, total=False):
+    """The tool does not run; the model is given the message."""
+
+    type: Required[Literal["reject"]]
+    message: str
+    by: str
+    digest: str
+
+
+class DeskToolAnswered(TypedDict, total=False):
+    """The tool does not run; the content is its answer."""
+
+    type: Required[Literal["answer"]]
+    content: Required[Union[str, List[Dict[str, Any]]]]
+    by: str
+    digest: str
+
+
+class DeskRefundEdited(TypedDict, total=False):
+    """The tool `refund` runs with these arguments."""
+
+    type: Required[Literal["edit"]]
+    arguments: Required[DeskRefundArguments]
+    by: str
+    digest: str
+
+
+# A decision about a call of `refund`.
+DeskRefundDecision = Union[DeskToolApproved, DeskRefundEdited, DeskToolRejected, DeskToolAnswered]
+
+
+class DeskRefundRequest(TypedDict, total=False):
+    id: Required[str]
+    name: Required[Literal["refund"]]
+    arguments: Required[DeskRefundArguments]
+
+
+class DeskRefundApproval(TypedDict, total=False):
+    """The interrupt before a call of `refund`."""
+
+    type: Required[Literal["tool_approval"]]
+    call: Required[DeskRefundRequest]
+    description: Required[str]
+    allowed: Required[List[Literal["approve", "edit", "reject", "answer"]]]
+    parameters: Required[Any]
+    digest: Required[str]
+    turn: str
+    expires_at: int
+    default: Union[DeskToolApproved, DeskRefundEdited, DeskToolRejected, DeskToolAnswered]
+
+
+class DeskCloseEdited(TypedDict, total=False):
+    """The tool `close` runs with these arguments."""
+
+    type: Required[Literal["edit"]]
+    arguments: Required[DeskCloseArguments]
+    by: str
+    digest: str
+
+
+# A decision about a call of `close`.
+DeskCloseDecision = Union[DeskToolApproved, DeskToolRejected]
+
+
+class DeskCloseRequest(TypedDict, total=False):
+    id: Required[str]
+    name: Required[Literal["close"]]
+    arguments: Required[DeskCloseArguments]
+
+
+class DeskCloseApproval(TypedDict, total=False):
+    """The interrupt before a call of `close`."""
+
+    type: Required[Literal["tool_approval"]]
+    call: Required[DeskCloseRequest]
+    description: Required[str]
+    allowed: Required[List[Literal["approve", "reject"]]]
+    parameters: Required[Any]
+    digest: Required[str]
+    turn: str
+    expires_at: int
+    default: Union[DeskToolApproved, DeskCloseEdited, DeskToolRejected, DeskToolAnswered]
+
+
+# The interrupt before a call of a tool that needs an approval.
+DeskToolApproval = Union[DeskRefundApproval, DeskCloseApproval]
+
+
+class DeskToolDecisions(TypedDict, total=False):
+    """What `DeskToolApproval` is answered with, by the names of the tools."""
+
+    refund: Required[DeskRefundDecision]
+    close: Required[DeskCloseDecision]

@@ -224,3 +224,171 @@ export interface SignatureTypes {
   UpdateType: SignatureInput;
   InterruptType: SignatureQuestions[keyof SignatureQuestions];
 }
+
+/** The nodes of the graph `desk`. */
+export type DeskNode = "model" | "tools" | "address";
+
+export type DeskNowArguments = Record<string, never>;
+
+/** The time. */
+export interface DeskNowCall {
+  name: "now";
+  args: DeskNowArguments;
+  id?: string;
+  type?: "tool_call";
+}
+
+export interface DeskRefundArguments {
+  cents: number;
+  order: string;
+  reason?: string | null;
+}
+
+/** Pays money back. */
+export interface DeskRefundCall {
+  name: "refund";
+  args: DeskRefundArguments;
+  id?: string;
+  type?: "tool_call";
+}
+
+export interface DeskCloseArguments {
+  account: string;
+}
+
+/** Deletes an account. */
+export interface DeskCloseCall {
+  name: "close";
+  args: DeskCloseArguments;
+  id?: string;
+  type?: "tool_call";
+}
+
+/** A call of a tool. */
+export type DeskToolCall = DeskNowCall | DeskRefundCall | DeskCloseCall;
+
+export interface DeskState {
+  count?: number | null;
+  is_paid?: boolean;
+  item?: string;
+  messages?: Message<DeskToolCall>[];
+  notes?: string[];
+  price?: number;
+}
+
+export type DeskInput = DeskState;
+
+export type DeskOutput = DeskState;
+
+export interface DeskAddressQuestion {
+  customer: string;
+  type: "address";
+}
+
+/** What the graph `desk` asks, by the keys of its interrupts. */
+export interface DeskQuestions {
+  address: DeskAddressQuestion;
+}
+
+/** What `DeskQuestions` are answered with. */
+export interface DeskAnswers {
+  address: string;
+}
+
+/** The tool runs. */
+export interface DeskToolApproved {
+  type: "approve";
+  by?: string;
+  digest?: string;
+}
+
+/** The tool does not run; the model is given the message. */
+export interface DeskToolRejected {
+  type: "reject";
+  message?: string;
+  by?: string;
+  digest?: string;
+}
+
+/** The tool does not run; the content is its answer. */
+export interface DeskToolAnswered {
+  type: "answer";
+  content: string | Record<string, unknown>[];
+  by?: string;
+  digest?: string;
+}
+
+/** The tool `refund` runs with these arguments. */
+export interface DeskRefundEdited {
+  type: "edit";
+  arguments: DeskRefundArguments;
+  by?: string;
+  digest?: string;
+}
+
+/** A decision about a call of `refund`. */
+export type DeskRefundDecision = DeskToolApproved | DeskRefundEdited | DeskToolRejected | DeskToolAnswered;
+
+export interface DeskRefundRequest {
+  id: string;
+  name: "refund";
+  arguments: DeskRefundArguments;
+}
+
+/** The interrupt before a call of `refund`. */
+export interface DeskRefundApproval {
+  type: "tool_approval";
+  call: DeskRefundRequest;
+  description: string;
+  allowed: ("approve" | "edit" | "reject" | "answer")[];
+  parameters: unknown;
+  digest: string;
+  turn?: string;
+  expires_at?: number;
+  default?: DeskToolApproved | DeskRefundEdited | DeskToolRejected | DeskToolAnswered;
+}
+
+/** The tool `close` runs with these arguments. */
+export interface DeskCloseEdited {
+  type: "edit";
+  arguments: DeskCloseArguments;
+  by?: string;
+  digest?: string;
+}
+
+/** A decision about a call of `close`. */
+export type DeskCloseDecision = DeskToolApproved | DeskToolRejected;
+
+export interface DeskCloseRequest {
+  id: string;
+  name: "close";
+  arguments: DeskCloseArguments;
+}
+
+/** The interrupt before a call of `close`. */
+export interface DeskCloseApproval {
+  type: "tool_approval";
+  call: DeskCloseRequest;
+  description: string;
+  allowed: ("approve" | "reject")[];
+  parameters: unknown;
+  digest: string;
+  turn?: string;
+  expires_at?: number;
+  default?: DeskToolApproved | DeskCloseEdited | DeskToolRejected | DeskToolAnswered;
+}
+
+/** The interrupt before a call of a tool that needs an approval. */
+export type DeskToolApproval = DeskRefundApproval | DeskCloseApproval;
+
+/** What `DeskToolApproval` is answered with, by the names of the tools. */
+export interface DeskToolDecisions {
+  refund: DeskRefundDecision;
+  close: DeskCloseDecision;
+}
+
+/** The second argument of `useStream`, after `DeskState`. */
+export interface DeskTypes {
+  UpdateType: DeskInput;
+  InterruptType: DeskQuestions[keyof DeskQuestions] | DeskToolApproval;
+}

@@ -142,8 +142,8 @@ where
 ///
 /// # Types of clients
 ///
-/// `cargo langgraph types` writes the types of the state, the input, the context and the tools for TypeScript and
-/// Python, and of what is declared here: interrupts with their answers, and custom events.
+/// `cargo langgraph types` writes the types of the state, the input, the context, the tools and their approvals for
+/// TypeScript and Python, and of what is declared here: interrupts with their answers, and custom events.
 ///
 /// ```
 /// use langgraph::prelude::*;

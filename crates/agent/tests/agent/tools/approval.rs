@@ -376,3 +376,43 @@ async fn a_tool_agent_asks_as_well() {
     assert!(error.to_string().contains("no checkpointer"), "{error}");
     assert_eq!(ran(&notes), ["add 1 2"]);
 }
+
+/// The decisions that a graph declares for its tools.
+fn declared<S: State>(graph: &CompiledStateGraph<S>) -> Vec<(String, Vec<String>)> {
+    let nodes = graph.topology().nodes.iter();
+    let tools = nodes.flat_map(|node| &node.tools);
+    tools
+        .map(|tool| (tool.name.clone(), tool.decisions.clone()))
+        .collect()
+}
+
+#[test]
+fn a_graph_declares_the_decisions_about_its_tools() {
+    use DecisionKind::{Answer, Approve, Edit, Reject};
+    fn of<const N: usize>(tool: &str, kinds: [DecisionKind; N]) -> (String, Vec<String>) {
+        let names = kinds.map(|kind| json!(kind).as_str().unwrap().to_owned());
+        (tool.to_owned(), names.to_vec())
+    }
+    let notes = Ran::default();
+    let large = || Approval::when(|call| call.arguments["a"].as_i64() > Some(10)).allow([Reject]);
+
+    let node = ToolNode::new(tools(&notes)).approve("add");
+    let all = of("add", [Approve, Edit, Reject, Answer]);
+    assert_eq!(
+        declared(&graph_of(node.clone())),
+        [all.clone(), of("free", [])]
+    );
+    assert_eq!(declared(&fanned_out(node)), [all, of("free", [])]);
+
+    // The first approval may apply to both tools; the second to all calls of one, and no later one counts for it.
+    let agent = react_agent(ScriptedModel::new(["hi"]), tools(&notes)).with((
+        HumanInTheLoop::new(large())
+            .and(Approval::of(["add"]).allow([Approve, Reject]))
+            .and("add"),
+        HumanInTheLoop::new(Approval::of(["free"]).allow([Edit])),
+    ));
+    assert_eq!(
+        declared(&agent.compile().unwrap()),
+        [of("add", [Reject, Approve]), of("free", [Reject, Edit])]
+    );
+}
