@@ -14,6 +14,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use langgraph::graph::ToolInfo;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -105,6 +106,11 @@ pub trait Tool: Send + Sync + 'static {
     fn returns_directly(&self) -> bool {
         false
     }
+
+    /// Returns the tools of the agents that it runs. Clients get types for their calls and approvals, too.
+    fn inner_tools(&self) -> Vec<ToolInfo> {
+        Vec::new()
+    }
 }
 
 macro_rules! pointers {
@@ -129,6 +135,10 @@ macro_rules! pointers {
 
             fn returns_directly(&self) -> bool {
                 (**self).returns_directly()
+            }
+
+            fn inner_tools(&self) -> Vec<ToolInfo> {
+                (**self).inner_tools()
             }
         }
     )*};

@@ -1,6 +1,6 @@
 //! An agent as a tool.
 
-use langgraph::graph::CompiledStateGraph;
+use langgraph::graph::{CompiledStateGraph, ToolInfo};
 use langgraph::message::Message;
 use langgraph_agent::{
     MessagesState, MessagesStateUpdate, Tool, ToolContext, ToolDefinition, ToolError, ToolOutput,
@@ -45,6 +45,10 @@ pub(crate) fn hand_off(agent: &str) -> String {
 impl Tool for HandOff {
     fn definition(&self) -> &ToolDefinition {
         &self.definition
+    }
+
+    fn inner_tools(&self) -> Vec<ToolInfo> {
+        self.agent.topology().tools()
     }
 
     async fn call(&self, arguments: Value, cx: &ToolContext<'_>) -> Result<ToolOutput, ToolError> {

@@ -379,3 +379,17 @@ async fn k6_a_reviewer_edits_the_answer_that_goes_out() {
     assert_eq!((state.released, state.revisions), (true, 0));
     assert_eq!(writer.requests().len(), 1);
 }
+
+#[test]
+fn a_supervisor_declares_the_tools_of_its_agents() {
+    let team = Supervisor::new(ScriptedModel::new(["hi"]))
+        .agent("clock", "counts", ticker(true))
+        .compile()
+        .unwrap();
+    let tools = team.topology().tools();
+    let tools = tools.iter().map(|tool| (&*tool.name, tool.decisions.len()));
+    assert_eq!(
+        tools.collect::<Vec<_>>(),
+        [("hand_off_to_clock", 0), ("tick", 4)]
+    );
+}

@@ -49,6 +49,7 @@ mod problem;
 #[cfg(test)]
 mod testing;
 mod tool_info;
+mod tools;
 mod topology;
 
 // For `graph!` and the builder only: it changes without notice.

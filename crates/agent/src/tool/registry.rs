@@ -94,16 +94,17 @@ impl Tools {
         self.iter().map(|tool| tool.definition().clone()).collect()
     }
 
-    /// Returns what a node declares that runs them, given the decisions that a person may take about each.
+    /// Returns what a node declares that runs them, given the decisions that a person may take about each: also the tools
+    /// of the agents that they run.
     pub(crate) fn infos(&self, decisions: impl Fn(&str) -> Vec<String>) -> Vec<ToolInfo> {
-        self.iter()
-            .map(|tool| {
-                let tool = tool.definition();
-                ToolInfo::new(&tool.name, tool.parameters.to_string())
-                    .docs(&tool.description)
-                    .decisions(decisions(&tool.name))
-            })
-            .collect()
+        let own = self.iter().map(|tool| {
+            let tool = tool.definition();
+            ToolInfo::new(&tool.name, tool.parameters.to_string())
+                .docs(&tool.description)
+                .decisions(decisions(&tool.name))
+        });
+        let inner = self.iter().flat_map(|tool| tool.inner_tools());
+        own.chain(inner).collect()
     }
 }
 

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use langgraph::graph::ToolInfo;
 use langgraph::message::Message;
 use langgraph_agent::{
     MessagesStateUpdate, Tool, ToolContext, ToolDefinition, ToolError, ToolOutput, async_trait,
@@ -54,6 +55,13 @@ impl TaskTool {
 impl Tool for TaskTool {
     fn definition(&self) -> &ToolDefinition {
         &self.definition
+    }
+
+    fn inner_tools(&self) -> Vec<ToolInfo> {
+        let agents = self.agents.iter();
+        agents
+            .flat_map(|agent| agent.graph.topology().tools())
+            .collect()
     }
 
     async fn call(&self, arguments: Value, cx: &ToolContext<'_>) -> Result<ToolOutput, ToolError> {

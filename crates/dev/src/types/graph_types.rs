@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use langgraph::graph::{NodeKind, ToolInfo, Topology};
+use langgraph::graph::ToolInfo;
 use langgraph_server::{InterruptSchema, ServedGraph};
 use serde_json::Value;
 
@@ -17,7 +17,7 @@ pub(super) fn read(name: &str, graph: &ServedGraph) -> Types {
     let mut reader = Reader::new(prefix.clone());
     let mut parts = Vec::new();
     // The types of messages name them.
-    let tools = tools_of(graph.topology());
+    let tools = graph.topology().tools();
     tool_calls(&mut reader, &tools);
     reader.declare_root(format!("{prefix}State"), &schemas.state);
     for (part, schema) in [("Input", &schemas.input), ("Output", &schemas.output)] {
@@ -109,30 +109,4 @@ fn tool_calls(reader: &mut Reader, tools: &[ToolInfo]) {
         Body::Alias(union(calls)),
     ));
     reader.tool_call = Some(name);
-}
-
-/// Returns the tools of a graph and its subgraphs, each name once, with the decisions of all nodes that run it.
-fn tools_of(topology: &Topology) -> Vec<ToolInfo> {
-    let mut found = Vec::new();
-    collect(topology, &mut found);
-    found
-}
-
-fn collect(topology: &Topology, found: &mut Vec<ToolInfo>) {
-    for node in &topology.nodes {
-        for tool in &node.tools {
-            let Some(known) = found.iter_mut().find(|known| known.name == tool.name) else {
-                found.push(tool.clone());
-                continue;
-            };
-            for decision in &tool.decisions {
-                if !known.decisions.contains(decision) {
-                    known.decisions.push(decision.clone());
-                }
-            }
-        }
-        if let NodeKind::Subgraph(inner) = &node.kind {
-            collect(inner, found);
-        }
-    }
 }
