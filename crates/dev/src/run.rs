@@ -8,9 +8,9 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use langgraph_server::Server;
-use tokio::io::AsyncReadExt;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
+use tokio::sync::oneshot;
 
 use crate::check::check;
 use crate::command::{Command, Format};
@@ -125,10 +125,16 @@ async fn serve(graphs: Graphs, address: &str, file: &Path) -> Result<(), Box<dyn
     let listener = TcpListener::bind(address)
         .await
         .map_err(|error| format!("cannot serve {address}: {error}"))?;
-    let closed = async {
-        let mut ignored = [0; 64];
-        let mut input = tokio::io::stdin();
-        while input.read(&mut ignored).await.is_ok_and(|read| read > 0) {}
-    };
-    Ok(server.serve_until(listener, closed).await?)
+    Ok(server.serve_until(listener, input_ended()).await?)
+}
+
+/// Waits until standard input ends.
+async fn input_ended() {
+    let (sender, ended) = oneshot::channel::<()>();
+    // A thread, since reading blocks. It ends with the program.
+    std::thread::spawn(move || {
+        let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
+        drop(sender);
+    });
+    let _ = ended.await;
 }

@@ -33,6 +33,7 @@
 //! # Features
 //!
 //! - `progress` (off by default): a bar on standard error, `eval::Evaluation::progress_bar`.
+//! - `simulate` (off by default): runs of a graph under thousands of seeds, the module `simulate`.
 
 mod builder;
 mod cassette;
@@ -41,6 +42,7 @@ mod debug;
 pub mod eval;
 mod intercepted;
 mod replay;
+#[cfg(feature = "simulate")]
 pub mod simulate;
 mod trace;
 

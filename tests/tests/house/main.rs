@@ -1,8 +1,9 @@
-//! The layout of the project: what uses what, what is called what, and the paths in the pages.
+//! The layout of the project: what uses what, what is called what, the paths in the pages, and the choice of features.
 
 #![allow(clippy::unwrap_used, clippy::panic)] // helpers of tests are tests
 
 mod circles;
+mod features;
 mod names;
 mod order;
 mod pages;
