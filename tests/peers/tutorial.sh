@@ -23,7 +23,11 @@ cd "$root"
 
 # The client fits the types of the graph.
 cargo build --quiet -p cargo-langgraph
-(cd "$work/teahouse" && CARGO_TARGET_DIR="$target" "$target/debug/cargo-langgraph" langgraph types --ts >types.ts)
+# Its program goes to where the page's was built, with the same settings: most of what it needs is there.
+mkdir -p "$work/built/langgraph"
+ln -s "$target" "$work/built/langgraph/target"
+(cd "$work/teahouse" && CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=false CARGO_TARGET_DIR=$work/built \
+    "$target/debug/cargo-langgraph" langgraph types --ts >types.ts)
 compiler=$(node_packages "$root/crates/server/studio")
 ln -s "$compiler/node_modules" "$work/teahouse/node_modules"
 cat >"$work/teahouse/tsconfig.json" <<'END'

@@ -18,17 +18,18 @@ enum Step {
     Expect(String),
 }
 
-/// A folder with a project, beside a link to this repository.
+/// A folder with a project that depends on this repository.
 #[derive(Debug)]
 pub struct Reader {
     folder: PathBuf,
+    root: PathBuf,
     target: PathBuf,
     printed: String,
 }
 
 impl Reader {
-    /// Creates a reader whose project is `folder/name`, and who has cloned the repository at `root` into
-    /// `folder/langgraph`. What is built goes to `target`.
+    /// Creates a reader whose project is `folder/name`, and who has cloned the repository into `root`. What is built goes
+    /// to `target`.
     ///
     /// # Errors
     ///
@@ -36,11 +37,11 @@ impl Reader {
     pub fn new(folder: &Path, name: &str, root: &Path, target: &Path) -> io::Result<Self> {
         let project = folder.join(name);
         std::fs::create_dir_all(project.join("src"))?;
-        std::os::unix::fs::symlink(root, folder.join("langgraph"))?;
         // The versions that the repository is tested with.
         std::fs::copy(root.join("Cargo.lock"), project.join("Cargo.lock"))?;
         Ok(Self {
             folder: project,
+            root: root.to_owned(),
             target: target.to_owned(),
             printed: String::new(),
         })
@@ -60,7 +61,7 @@ impl Reader {
                     if let Some(parent) = file.parent() {
                         std::fs::create_dir_all(parent)?;
                     }
-                    std::fs::write(file, text)?;
+                    std::fs::write(file, self.located(&text))?;
                     files += 1;
                 }
                 Step::Run(lines) => {
@@ -82,6 +83,15 @@ impl Reader {
         Ok((files, commands))
     }
 
+    /// Returns the text of a file, with the repository at its own place: Cargo takes a crate at another path for
+    /// another crate, and would build all of them anew for each page.
+    fn located(&self, text: &str) -> String {
+        text.replace(
+            "path = \"../langgraph/",
+            &format!("path = \"{}/", self.root.display()),
+        )
+    }
+
     /// Runs a command of the page in the project, as a shell does.
     fn run(&mut self, line: &str) -> io::Result<()> {
         let output = Command::new("sh")
@@ -89,6 +99,8 @@ impl Reader {
             .current_dir(&self.folder)
             .env("CARGO_TARGET_DIR", &self.target)
             .env("CARGO_INCREMENTAL", "0")
+            // As the dependencies of the workspace, which are not built again.
+            .env("CARGO_PROFILE_DEV_DEBUG", "false")
             .env("CARGO_TERM_QUIET", "true")
             .env_remove("RUSTFLAGS")
             .output()?;
