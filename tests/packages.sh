@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Packages every crate that is to be published, and builds them from their packages alone. They are unpacked in
-# target/packages/unpacked, in the folders of the repository: what `cargo langgraph new --path` takes. With `--list`, it
-# ends there and builds nothing.
+# Packages every crate that is to be published, and builds them from their packages alone: all at once, then each by
+# itself, and without its default features if it has any. They are unpacked in target/packages/unpacked, in the folders of
+# the repository: what `cargo langgraph new --path` takes. With `--list`, it ends there and builds nothing.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 target=$(realpath -m "${CARGO_TARGET_DIR:-target}")/packages
@@ -28,7 +28,8 @@ for package in of["packages"]:
     for one in lacks:
         print(f"failed: {name} lacks {one}", file=sys.stderr)
         failed = True
-    print(name, os.path.relpath(os.path.dirname(manifest), of["workspace_root"]))
+    default = "default" if package["features"].get("default") else "plain"
+    print(name, os.path.relpath(os.path.dirname(manifest), of["workspace_root"]), default)
 sys.exit(failed)' <<<"$metadata")
 
 packages=()
@@ -53,7 +54,7 @@ mkdir -p "$unpacked/.cargo"
 cp Cargo.lock "$unpacked"
 printf '[workspace]\nmembers = [\n' >"$unpacked/Cargo.toml"
 printf '[patch.crates-io]\n' >"$unpacked/.cargo/config.toml"
-while read -r name folder; do
+while read -r name folder _; do
     mkdir -p "$unpacked/$folder"
     tar -xzmf "$target/package/$name"-[0-9]*.crate --strip-components 1 -C "$unpacked/$folder"
     printf '    "%s",\n' "$folder" >>"$unpacked/Cargo.toml"
@@ -95,3 +96,18 @@ if missing := set(folders) - crates:
 sys.exit(bool(wrong or missing))
 END
 echo "built from the packages: $((SECONDS - begun)) s"
+
+# All at once, each has the features that another one chooses of a dependency. Cargo checks a dependency once for each
+# choice, and nothing that an earlier crate has checked.
+begun=$SECONDS
+while read -r name _ default; do
+    cargo check --quiet -p "$name" || {
+        echo "failed: $name does not build by itself" >&2
+        exit 1
+    }
+    [[ $default == plain ]] || cargo check --quiet -p "$name" --no-default-features || {
+        echo "failed: $name does not build without its default features" >&2
+        exit 1
+    }
+done <<<"$published"
+echo "each built by itself: $((SECONDS - begun)) s"

@@ -22,11 +22,27 @@ printed() {
     [[ $1 == *"$2"* ]]
 }
 
-# Answers a question on a thread of the server that `cargo langgraph dev` has started.
+# Runs a graph of the server that `cargo langgraph dev` has started, at an address, with an input.
 ask() {
-    local input='{"assistant_id": "agent", "input": {"messages": "What is 3 * 4?"}}'
     curl --silent --fail --retry 100 --retry-delay 0 --retry-max-time 30 --retry-connrefused \
-        --header 'content-type: application/json' --data "$input" "$1/runs/wait"
+        --header 'content-type: application/json' --data "{\"assistant_id\": \"$2\", \"input\": $3}" "$1/runs/wait"
+}
+
+# `cargo langgraph dev` serves a graph, and the next run after a change of a text in its code has the new one.
+change() {
+    local url=http://127.0.0.1:20243 graph=$1 input=$2 old=$3 new=$4 begun=$SECONDS
+    cargo langgraph dev --port 20243 &
+    server=$!
+    curl --silent --fail --retry 100 --retry-delay 1 --retry-connrefused $url/ok
+    printed "$(ask $url "$graph" "$input")" "\"$old"
+    sed --in-place "s/\"$old/\"$new/" src/lib.rs
+    until ask $url "$graph" "$input" >answer && grep --quiet "\"$new" answer; do
+        ((SECONDS - begun < 300))
+        sleep 0.05
+    done
+    kill "$server"
+    wait "$server" || true
+    server=
 }
 
 # Code that calls SQLite itself cannot be linked with a library that has SQLite, too.
@@ -62,13 +78,14 @@ follow() {
     curl --silent --fail --retry 100 --retry-delay 1 --retry-connrefused $url/ok
     thread=$(curl --silent --fail --header 'content-type: application/json' --data '{}' $url/threads)
     thread=$url/threads/$(sed 's/.*"thread_id":"\([^"]*\)".*/\1/' <<<"$thread")
-    printed "$(ask "$thread")" 'The answer is 12.'
+    local question='{"messages": "What is 3 * 4?"}'
+    printed "$(ask "$thread" agent "$question")" 'The answer is 12.'
 
     # The first build after `check` has written the lock is not that of a change.
     for word in sum result; do
         sed --in-place "s/The [a-z]* is/The $word is/" src/model.rs
         begun=$(date +%s%N)
-        until ask "$thread" >answer && grep --quiet "The $word is 12." answer; do
+        until ask "$thread" agent "$question" >answer && grep --quiet "The $word is 12." answer; do
             (($(date +%s%N) - begun < 60000000000))
             sleep 0.02
         done
@@ -121,8 +138,11 @@ for template in agent workflow functional service; do
         agent) follow ;;
         workflow)
             printed "$(cargo langgraph types --ts)" 'approve: boolean;'
+            change order '{"item": "tea", "count": 1}' shipped sent
             link_statically
             ;;
+        functional) change order '{"input": {"item": "tea", "count": 1}}' shipped sent ;;
+        service) change chat '{"messages": "hi"}' 'You said' 'They said' ;;
     esac
     cd ..
     echo "$template: $((SECONDS - begun)) s"
