@@ -8,7 +8,7 @@ use super::approval::{Approvals, add_new};
 use super::middleware::Chain;
 use super::{Approval, IntoTools, Tools};
 use langgraph::error::NodeError;
-use langgraph::graph::ToolInfo;
+use langgraph::graph::{KeyInfo, KeyKind, ToolInfo};
 use langgraph::message::{Message, ToolCall};
 use langgraph::node::{Command, Context, EachItem, IntoOutput, Node, NodeRun, Output};
 use langgraph::state::{HasMessages, State};
@@ -256,6 +256,14 @@ impl ToolNode {
         })
     }
 
+    /// Returns the approvals of the tools, for the lock.
+    fn approved(tools: &[ToolInfo]) -> Vec<KeyInfo> {
+        let asked = tools.iter().filter(|tool| !tool.decisions.is_empty());
+        asked
+            .map(|tool| KeyInfo::new(&tool.name, KeyKind::Approval).typed("ToolDecision"))
+            .collect()
+    }
+
     /// Returns true if a person is asked before some tools run.
     fn asks(&self) -> bool {
         !self.approvals.is_empty()
@@ -299,6 +307,10 @@ impl<S: HasMessages> Node<S> for ToolNode {
 
     fn tools(&self) -> Vec<ToolInfo> {
         self.infos(&Chain::default())
+    }
+
+    fn keys(&self) -> Vec<KeyInfo> {
+        Self::approved(&self.infos(&Chain::default()))
     }
 
     fn each_item(&self) -> Option<EachItem<S>> {

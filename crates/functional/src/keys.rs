@@ -9,9 +9,9 @@ pub struct Keys {
 }
 
 impl Keys {
-    /// Adds a key, with the text of the type of the answer or the result.
-    pub fn add(&mut self, kind: KeyKind, key: &str, ty: &str) {
-        self.found.push(KeyInfo::new(key, kind).typed(ty));
+    /// Adds a key.
+    pub fn add(&mut self, key: KeyInfo) {
+        self.found.push(key);
     }
 
     /// Returns true if a task has been added.

@@ -1,9 +1,10 @@
 //! Functions that an entrypoint calls on a context, of which those are known that `#[task]` has made.
 
-use langgraph::graph::KeyKind;
+use langgraph::graph::{KeyInfo, KeyKind};
 
 use crate::call::TaskCall;
 use crate::keys::Keys;
+use crate::stored::Stored;
 use crate::task::Task;
 
 /// A function that is called on a context: the compiler takes [`KnownTask`] before [`UnknownTask`].
@@ -26,7 +27,8 @@ impl<F> UnknownTask for &Called<F> {}
 
 fn add<K: Task>(keys: &mut Keys) {
     if !keys.has_task(K::NAME) {
-        keys.add(KeyKind::Task, K::NAME, K::OUTPUT);
+        let key = KeyInfo::new(K::NAME, KeyKind::Task).typed(K::OUTPUT);
+        keys.add(K::Output::shaped(key));
         K::keys(keys);
     }
 }

@@ -1,5 +1,6 @@
 //! Values that tasks take and return.
 
+use langgraph::graph::KeyInfo;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Error, Value};
@@ -27,6 +28,10 @@ pub trait Stored: Sized + Send + Sync + 'static {
 
     /// Returns true if the value is written as nothing, as `None` and `()` are.
     fn is_nothing(&self) -> bool;
+
+    /// Notes what the JSON of the type is made of.
+    #[doc(hidden)]
+    fn shaped(key: KeyInfo) -> KeyInfo;
 }
 
 #[diagnostic::do_not_recommend]
@@ -37,6 +42,10 @@ impl<T: Serialize + DeserializeOwned + Send + Sync + 'static> Stored for T {
 
     fn from_value(value: Value) -> Result<Self, Error> {
         serde_json::from_value(value)
+    }
+
+    fn shaped(key: KeyInfo) -> KeyInfo {
+        key.shaped::<Self>()
     }
 
     fn is_nothing(&self) -> bool {

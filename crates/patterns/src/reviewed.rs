@@ -3,9 +3,7 @@
 use std::fmt;
 
 use langgraph::error::NodeError;
-use langgraph::graph::{
-    CompilationErrors, CompiledStateGraph, KeyInfo, KeyKind, NodeExt, StateGraph,
-};
+use langgraph::graph::{CompilationErrors, CompiledStateGraph, KeyInfo, KeyKind, StateGraph};
 use langgraph::interrupt::Interrupt;
 use langgraph::message::Message;
 use langgraph::node::{Context, Node, NodeRun};
@@ -154,11 +152,10 @@ impl Reviewed {
             },
             |state: MessagesState| ReviewedStateUpdate::default().messages(state.messages),
         );
-        let asks = KeyInfo::new("review", KeyKind::Interrupt).typed("ReviewAnswer");
         let mut graph = graph! {
             type State = ReviewedState;
             let agent = agent;
-            let review = Reading.keys([asks]);
+            let review = Reading;
             START => agent => review => match released {
                 Released::Yes => END,
                 Released::No => agent,
@@ -204,6 +201,11 @@ impl Node<ReviewedState> for Reading {
 
     fn may_interrupt(&self) -> bool {
         true
+    }
+
+    fn keys(&self) -> Vec<KeyInfo> {
+        let key = KeyInfo::new("review", KeyKind::Interrupt);
+        vec![key.typed("ReviewAnswer").shaped::<ReviewAnswer>()]
     }
 }
 

@@ -118,6 +118,10 @@ pub struct FieldInfo {
         serde(default, skip_serializing_if = "String::is_empty")
     )]
     pub ty: String,
+    /// What the JSON of its values is made of, as [`KeyInfo::shape`]; empty if the text of the type says it, or
+    /// if it is unknown. The serialized form does not have it.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub shape: String,
     /// The name of its reducer; empty if it has none or the name is unknown.
     #[cfg_attr(
         feature = "serde",
@@ -267,12 +271,16 @@ impl NodeInfo {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct KeyInfo {
-    /// The key.
+    /// The key; empty for an interrupt whose key is made at run time. Of an approval, the tool.
     pub key: String,
     /// What it names.
     pub kind: KeyKind,
     /// The text of the type of the answer or the result; empty if it is unknown.
     pub ty: String,
+    /// What the JSON of the type is made of, such as `{ approve: bool, note?: Option<String> }`; empty if the
+    /// text of the type says it, or if it is unknown. The serialized form does not have it.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub shape: String,
 }
 
 impl KeyInfo {
@@ -282,6 +290,7 @@ impl KeyInfo {
             key: key.into(),
             kind,
             ty: String::new(),
+            shape: String::new(),
         }
     }
 
@@ -304,6 +313,8 @@ pub enum KeyKind {
     Once,
     /// A task that a function calls: `write(topic).on(cx)`.
     Task,
+    /// A tool whose calls a person approves. The interrupts have the ids of the calls.
+    Approval,
 }
 
 /// What a node is.

@@ -10,19 +10,15 @@ use quote::{ToTokens, quote};
 use syn::{Block, Item, Stmt};
 
 use super::signature::Signature;
-use crate::node::keys::{self, Key};
+use crate::node::keys;
 use crate::paths::Root;
 
 /// Prints the function `keys` of a task or an entrypoint.
 pub(super) fn print(function: &Signature<'_>, root: &Root) -> TokenStream {
     let block = &function.item.block;
     let lib = quote!(#root::__private::langgraph);
-    let own = keys::find(block.to_token_stream());
-    let own = own.iter().map(|Key { kind, text, ty }| {
-        let kind = kind.variant();
-        quote!(__keys.add(#lib::graph::KeyKind::#kind, #text, #ty);)
-    });
-    let own: TokenStream = own.collect();
+    let own = keys::print(&lib, block, &[&function.item.sig.generics]);
+    let own: TokenStream = own.iter().map(|key| quote!(__keys.add(#key);)).collect();
     let tasks = tasks(block);
     if own.is_empty() && tasks.is_empty() {
         return TokenStream::new();
@@ -33,7 +29,10 @@ pub(super) fn print(function: &Signature<'_>, root: &Root) -> TokenStream {
     });
     let tasks = tasks.iter();
     quote! {
+        #[allow(deprecated, clippy::all, clippy::pedantic)]
         fn keys(__keys: &mut #root::__private::Keys) {
+            #[allow(unused_imports)]
+            use #lib::__private::UnknownShape as _;
             #[allow(unused_imports)]
             use #root::__private::{KnownTask as _, UnknownTask as _};
             #(#uses)*

@@ -53,7 +53,7 @@ pub(super) fn expand(node: &NodeFn<'_>, options: &NodeOptions, place: Scope<'_>)
     let vis = &node.item.vis;
     let name = &node.item.sig.ident;
     let needs = read_needs(node, &marker, place);
-    let mut meta = meta(node, options, &marker, needs.as_ref());
+    let mut meta = meta(node, options, &marker, place, needs.as_ref());
     let (outer_attrs, inner_attrs) = split_attributes(&node.item.attrs);
     let generics = without_lifetimes(&node.item.sig.generics);
     let shared = shared_lifetime();
@@ -229,6 +229,7 @@ fn meta(
     node: &NodeFn<'_>,
     options: &NodeOptions,
     marker: &Ident,
+    place: Scope<'_>,
     needed: Option<&Needs>,
 ) -> TokenStream {
     let root = &options.root;
@@ -280,7 +281,7 @@ fn meta(
     });
     let uses = uses::of(node, options);
     let (used, used_types) = (uses.constant(root), uses.types(root, marker));
-    let keys = keys::constant(root, &keys::find(node.item.block.to_token_stream()));
+    let keys = keys::function(root, &node.item.block, &all_generics(node, place));
     quote! {
         #[doc(hidden)]
         #[allow(non_camel_case_types, dead_code, unreachable_pub, missing_debug_implementations)]
@@ -305,12 +306,18 @@ fn meta(
     }
 }
 
-/// Finds the resources that the node always asks for.
-fn read_needs(node: &NodeFn<'_>, marker: &Ident, place: Scope<'_>) -> Option<Needs> {
+/// Returns the generics of the function, and those of the block around it.
+fn all_generics<'a>(node: &NodeFn<'a>, place: Scope<'a>) -> Vec<&'a Generics> {
     let mut generics = vec![&node.item.sig.generics];
     if let Scope::Block(_, of_block) = place {
         generics.push(of_block);
     }
+    generics
+}
+
+/// Finds the resources that the node always asks for.
+fn read_needs(node: &NodeFn<'_>, marker: &Ident, place: Scope<'_>) -> Option<Needs> {
+    let generics = all_generics(node, place);
     let prefix = format!("{marker}_needs");
     needs::read(&node.arguments, &node.item.block, &generics, &prefix)
 }

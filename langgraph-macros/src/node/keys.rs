@@ -4,30 +4,33 @@
 //! value. What the body calls elsewhere is not known.
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
-use quote::quote;
-use syn::LitStr;
+use quote::{ToTokens, quote};
+use syn::{Block, Generics, LitStr, Type};
 
+use super::checked::{is_self_contained, takes_no_type};
+use super::needs::is_inferred;
 use crate::compact::compact;
 use crate::paths::Root;
 
 /// A call by a key.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) struct Key {
-    pub(crate) kind: Kind,
-    pub(crate) text: String,
-    /// The text of the type; empty if it is unknown.
-    pub(crate) ty: String,
+    kind: Kind,
+    /// The key; empty if it is made at run time.
+    text: String,
+    /// The type; empty if it is unknown.
+    ty: TokenStream,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+enum Kind {
     Interrupt,
     Once,
 }
 
 impl Kind {
     /// Prints the variant of `KeyKind`.
-    pub(crate) fn variant(self) -> TokenStream {
+    fn variant(self) -> TokenStream {
         match self {
             Self::Interrupt => quote!(Interrupt),
             Self::Once => quote!(Once),
@@ -36,28 +39,59 @@ impl Kind {
 }
 
 /// Finds the calls in the body of a function, each key once.
-pub(crate) fn find(body: TokenStream) -> Vec<Key> {
+fn find(body: TokenStream) -> Vec<Key> {
     let mut found = Vec::new();
     read(body, &mut found);
     found
 }
 
-/// Prints the constant of the metadata.
-pub(super) fn constant(root: &Root, keys: &[Key]) -> TokenStream {
+/// Prints the keys in the body of a function as values, with the shapes of their types if these have the same
+/// meaning outside of the function.
+pub(crate) fn print(lib: &TokenStream, body: &Block, generics: &[&Generics]) -> Vec<TokenStream> {
+    let body = body.to_token_stream();
+    let is_plain = generics.iter().all(|generics| takes_no_type(generics)) && !has_items(&body);
+    let keys = find(body).into_iter();
+    keys.map(|Key { kind, text, ty }| {
+        let (kind, name) = (kind.variant(), compact(&ty));
+        let key =
+            quote!(#lib::graph::KeyInfo::new(#text, #lib::graph::KeyKind::#kind).typed(#name));
+        match syn::parse2::<Type>(ty) {
+            Ok(ty) if is_plain && is_self_contained(&ty) && !is_inferred(ty.to_token_stream()) => {
+                quote!(#lib::__private::Shaped::<#ty>::TYPE.add_to(#key))
+            }
+            _ => key,
+        }
+    })
+    .collect()
+}
+
+/// Prints the function of the metadata that returns the keys.
+pub(super) fn function(root: &Root, body: &Block, generics: &[&Generics]) -> TokenStream {
+    let keys = print(&quote!(#root), body, generics);
     if keys.is_empty() {
         return TokenStream::new();
     }
-    let keys = keys.iter().map(|Key { kind, text, ty }| {
-        let kind = kind.variant();
-        quote!((#root::graph::KeyKind::#kind, #text, #ty))
-    });
     quote! {
-        const KEYS: &'static [(
-            #root::graph::KeyKind,
-            &'static ::core::primitive::str,
-            &'static ::core::primitive::str,
-        )] = &[#(#keys),*];
+        #[allow(deprecated, unused_imports, clippy::all, clippy::pedantic)]
+        fn keys() -> #root::__private::Vec<#root::graph::KeyInfo> {
+            use #root::__private::UnknownShape as _;
+            #root::__private::Vec::from([#(#keys),*])
+        }
     }
+}
+
+/// Returns true if a body may declare types, or give names another meaning.
+fn has_items(body: &TokenStream) -> bool {
+    body.clone().into_iter().any(|token| match token {
+        TokenTree::Group(group) => has_items(&group.stream()),
+        TokenTree::Ident(word) => {
+            let items = [
+                "cfg", "const", "enum", "mod", "static", "struct", "type", "union", "use",
+            ];
+            items.iter().any(|item| word == item)
+        }
+        _ => false,
+    })
 }
 
 fn read(tokens: TokenStream, found: &mut Vec<Key>) {
@@ -74,7 +108,7 @@ fn read(tokens: TokenStream, found: &mut Vec<Key>) {
         if let (true, Some((key, after))) = (is_punct(first, '.'), call(behind)) {
             let mut key = key;
             if let (true, true, Some(ty)) = (key.ty.is_empty(), ends_value(after), &declared) {
-                key.ty.clone_from(ty);
+                key.ty = ty.clone();
             }
             add(key, found);
         }
@@ -98,33 +132,37 @@ fn add(key: Key, found: &mut Vec<Key>) {
 /// Reads `name::<Type>("key", …)`, and returns the tokens after it.
 fn call(tokens: &[TokenTree]) -> Option<(Key, &[TokenTree])> {
     let (name, rest) = tokens.split_first()?;
-    let kind = match name {
-        TokenTree::Ident(name) if name == "interrupt" || name == "interrupt_checked" => {
-            Kind::Interrupt
-        }
-        TokenTree::Ident(name) if name == "once" || name == "once_with" => Kind::Once,
-        _ => return None,
+    let TokenTree::Ident(name) = name else {
+        return None;
+    };
+    let kind = match () {
+        () if name == "interrupt" || name == "interrupt_checked" => Kind::Interrupt,
+        () if name == "interrupt_next" => Kind::Interrupt,
+        () if name == "once" || name == "once_with" => Kind::Once,
+        () => return None,
     };
     let (ty, rest) = turbofish(rest);
     let (TokenTree::Group(arguments), after) = rest.split_first()? else {
         return None;
     };
-    let key = literal(arguments.stream())?;
-    let key = Key {
-        kind,
-        text: key,
-        ty,
+    let key = literal(arguments.stream()).filter(|_| name != "interrupt_next");
+    let text = match kind {
+        // What the key is, the run decides.
+        Kind::Interrupt if !arguments.stream().is_empty() => key.unwrap_or_default(),
+        _ => key?,
     };
+    let key = Key { kind, text, ty };
     Some((key, after))
 }
 
 /// Reads `::<Type, …>`: the first type, and the tokens after it.
-fn turbofish(tokens: &[TokenTree]) -> (String, &[TokenTree]) {
+fn turbofish(tokens: &[TokenTree]) -> (TokenStream, &[TokenTree]) {
+    let unknown = (TokenStream::new(), tokens);
     let [first, second, third, rest @ ..] = tokens else {
-        return (String::new(), tokens);
+        return unknown;
     };
     if !(is_punct(first, ':') && is_punct(second, ':') && is_punct(third, '<')) {
-        return (String::new(), tokens);
+        return unknown;
     }
     let (mut depth, mut ty, mut is_first) = (1_usize, TokenStream::new(), true);
     for (index, token) in rest.iter().enumerate() {
@@ -134,20 +172,23 @@ fn turbofish(tokens: &[TokenTree]) -> (String, &[TokenTree]) {
             depth -= 1;
         }
         if depth == 0 {
-            return (named(&ty), rest.get(index + 1..).unwrap_or_default());
+            return (named(ty), rest.get(index + 1..).unwrap_or_default());
         }
         is_first &= depth > 1 || !is_punct(token, ',');
         if is_first {
             ty.extend([token.clone()]);
         }
     }
-    (String::new(), tokens)
+    unknown
 }
 
-/// Returns the text of a type; empty if it is inferred.
-fn named(ty: &TokenStream) -> String {
-    let text = compact(ty);
-    if text == "_" { String::new() } else { text }
+/// Returns a type; empty if it is inferred.
+fn named(ty: TokenStream) -> TokenStream {
+    if compact(&ty) == "_" {
+        TokenStream::new()
+    } else {
+        ty
+    }
 }
 
 /// Returns the literal at the start of the arguments: the key, or its name in `("pay", number)` or in
@@ -170,11 +211,11 @@ fn literal(arguments: TokenStream) -> Option<String> {
 }
 
 /// Reads `name: Type =` after `let`.
-fn type_of_let(tokens: &[TokenTree]) -> Option<String> {
+fn type_of_let(tokens: &[TokenTree]) -> Option<TokenStream> {
     let start = tokens.iter().position(|token| is_punct(token, ':'))?;
     let end = tokens.iter().position(|token| is_punct(token, '='))?;
     let ty = tokens.get(start + 1..end)?;
-    Some(named(&ty.iter().cloned().collect()))
+    Some(named(ty.iter().cloned().collect()))
 }
 
 /// Returns true if the value of the `let` ends here, at most after `.await` and `?`.
@@ -198,12 +239,12 @@ fn is_word(token: &TokenTree, wanted: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Key, Kind, find};
+    use super::{Key, Kind, compact, find};
 
     fn keys(body: &str) -> Vec<(Kind, String, String)> {
         let body = body.parse().expect("the text of a test is tokens");
         let keys = find(body).into_iter();
-        keys.map(|Key { kind, text, ty }| (kind, text, ty))
+        keys.map(|Key { kind, text, ty }| (kind, text, compact(&ty)))
             .collect()
     }
 
@@ -231,6 +272,7 @@ mod tests {
                 (Kind::Interrupt, "name", ""),
                 (Kind::Once, "pay", "Receipt"),
                 (Kind::Once, "sum", "u64"),
+                (Kind::Interrupt, "", ""),
             ]
         );
     }

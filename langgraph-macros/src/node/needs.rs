@@ -179,7 +179,7 @@ impl<'a> Finder<'a> {
     }
 }
 
-fn is_inferred(ty: TokenStream) -> bool {
+pub(super) fn is_inferred(ty: TokenStream) -> bool {
     ty.into_iter().any(|token| match token {
         TokenTree::Ident(ident) => ident == "_",
         TokenTree::Group(group) => is_inferred(group.stream()),

@@ -7,6 +7,7 @@ mod codec;
 mod gotos;
 mod needs;
 mod reads;
+mod shape;
 mod worker_gotos;
 mod writes;
 
@@ -31,6 +32,7 @@ pub use self::needs::{Needed, NeedsUnknown, needed};
 pub use self::reads::{
     UnknownFields, UnknownReads, UsesFields, WrittenBefore, declare_fields, reading,
 };
+pub use self::shape::{Shaped, UnknownShape};
 pub use self::worker_gotos::{AddedWorker, JumpingWorkerMethod, KnownWorker, WorkerIn, add_worker};
 pub use self::writes::{
     Added, DeclaresWrites, FieldAt, Found, Name, No, Pair, PlainField, UnknownWrites, WrittenOnce,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::node::{Items, NeededResource, NodeMeta, Step};
 use crate::policy::Policies;
 use crate::state::State;
-use langgraph_topology::{KeyInfo, KeyKind, NodeInfo, NodeKind};
+use langgraph_topology::{NodeInfo, NodeKind};
 
 /// A node with its options, as [`NodeExt`](super::NodeExt)'s methods return it.
 #[derive(Clone)]
@@ -54,7 +54,7 @@ impl<S: State> ConfiguredNode<S> {
         self.info.reads = M::USES.reads.map(owned);
         self.info.may_write = M::USES.writes.map(owned);
         self.info.aliases = owned(M::ALIASES);
-        self.info.keys = keys(M::KEYS);
+        self.info.keys = M::keys();
         self.needs = M::needs();
         self
     }
@@ -64,13 +64,6 @@ impl<S: State> ConfiguredNode<S> {
         self.info.reads.get_or_insert_default();
         self
     }
-}
-
-fn keys(known: &[(KeyKind, &str, &str)]) -> Vec<KeyInfo> {
-    let known = known.iter();
-    known
-        .map(|(kind, key, ty)| KeyInfo::new(*key, *kind).typed(*ty))
-        .collect()
 }
 
 fn owned(names: &[&str]) -> Vec<String> {

@@ -11,9 +11,14 @@ pub(super) fn describe_state<S: State>(initial: &S, topology: &mut Topology) {
     state.version = version.number;
     state.migrates = version.migrate.is_some();
     topology.state = Some(state);
-    topology
-        .fields
-        .extend(initial.fields().iter().map(described));
+    let codec = S::codec();
+    topology.fields.extend(initial.fields().iter().map(|field| {
+        let info = described(field);
+        match &codec {
+            Some(codec) if !info.untracked => codec.shaped(info),
+            _ => info,
+        }
+    }));
 }
 
 fn described(field: &Field) -> FieldInfo {

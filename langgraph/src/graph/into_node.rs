@@ -62,6 +62,7 @@ impl<S: State, N: Node<S>> IntoNode<S, ByNode> for N {
         let interrupts = self.may_interrupt();
         let needs = self.needs();
         let tools = self.tools();
+        let keys = self.keys();
         let each = self.each_item();
         let items = each.as_ref().map(|each| Arc::clone(&each.items));
         let mut step: Arc<dyn Step<S>> = Arc::new(NodeStep(self));
@@ -77,6 +78,7 @@ impl<S: State, N: Node<S>> IntoNode<S, ByNode> for N {
         node.info.writes = writes;
         node.info.interrupts = interrupts;
         node.info.tools = tools;
+        node.info.keys = keys;
         node.needs = needs;
         node
     }

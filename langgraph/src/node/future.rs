@@ -8,7 +8,7 @@ use std::task::{Context as TaskContext, Poll};
 use super::{IntoOutput, NeededResource, Output, UsedFields};
 use crate::error::NodeError;
 use crate::state::State;
-use langgraph_topology::{Calls, KeyKind};
+use langgraph_topology::{Calls, KeyInfo};
 
 /// What `#[node]` knows about a function, available from the function's type.
 pub trait NodeMeta: Send + Sync + 'static {
@@ -29,9 +29,11 @@ pub trait NodeMeta: Send + Sync + 'static {
     const INTERRUPTS: bool = false;
     /// What it declares to call.
     const CALLS: Calls = Calls { model: 0, tool: 0 };
-    /// The keys of its interrupts and of its work that is done once, as far as they are known, each
-    /// with the text of its type.
-    const KEYS: &'static [(KeyKind, &'static str, &'static str)] = &[];
+
+    /// The keys of its interrupts and of its work that is done once, as far as they are known.
+    fn keys() -> Vec<KeyInfo> {
+        Vec::new()
+    }
 
     /// The resources that it always asks for, as far as they are known.
     fn needs() -> Vec<NeededResource> {

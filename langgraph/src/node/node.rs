@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Context, EachItem, NeededResource, NodeRun};
 use crate::state::State;
-use langgraph_topology::ToolInfo;
+use langgraph_topology::{KeyInfo, ToolInfo};
 
 /// A node with a type of its own.
 ///
@@ -80,6 +80,12 @@ pub trait Node<S: State>: Send + Sync + 'static {
         Vec::new()
     }
 
+    /// Returns the calls of the node that threads remember by a key, for the lock of the graph; as
+    /// [`NodeExt::keys`](crate::graph::NodeExt::keys).
+    fn keys(&self) -> Vec<KeyInfo> {
+        Vec::new()
+    }
+
     /// Returns how the node runs as one task for each item in the state, if it does.
     ///
     /// The tasks of the items run in parallel. Each has its own retries, interrupts and
@@ -123,6 +129,10 @@ macro_rules! forward {
 
             fn tools(&self) -> Vec<ToolInfo> {
                 (**self).tools()
+            }
+
+            fn keys(&self) -> Vec<KeyInfo> {
+                (**self).keys()
             }
 
             fn each_item(&self) -> Option<EachItem<S>> {

@@ -12,6 +12,7 @@ use super::decoded::{Decoded, Updates};
 use crate::error::FormatError;
 use crate::state::wire::{LentUpdate, OutputWire, WritesWire};
 use langgraph_core::checkpoint::{AnyValue, Encoded, Formats};
+use langgraph_topology::FieldInfo;
 
 /// Converts an update of an older version of the state type to the current form.
 ///
@@ -93,6 +94,11 @@ impl<S: State> StateCodec<S> {
             read: |from| erased_serde::deserialize(from),
             json: None,
         }
+    }
+
+    /// Notes what the values of a field are made of.
+    pub(crate) fn shaped(&self, field: FieldInfo) -> FieldInfo {
+        field.shaped_by(|from| (self.read)(&mut <dyn Deserializer<'_>>::erase(from)).is_ok())
     }
 
     /// Lends an update to a writer.

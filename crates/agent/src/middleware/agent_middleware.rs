@@ -115,7 +115,8 @@ pub trait AgentMiddleware: Send + Sync + 'static {
     }
 
     /// Returns the decisions that a person may take before a call of this tool runs, in answer to an
-    /// [`ApprovalRequest`](crate::ApprovalRequest); none if its calls need no approval. Clients get types for them.
+    /// [`ApprovalRequest`](crate::ApprovalRequest); none if its calls need no approval. Clients get types for them, and
+    /// `graph.lock` has the tool, so that a change that loses the answer is refused.
     fn decisions(&self, tool: &str) -> Vec<DecisionKind> {
         let _ = tool;
         Vec::new()

@@ -12,7 +12,7 @@ use crate::join_all::join_all;
 use crate::pending::pending;
 use crate::{MiddlewareFields, ToolContext};
 use langgraph::error::NodeError;
-use langgraph::graph::{ConfiguredWorker, IntoWorker, NodeExt, ToolInfo, worker};
+use langgraph::graph::{ConfiguredWorker, IntoWorker, KeyInfo, NodeExt, ToolInfo, worker};
 use langgraph::message::{Message, ToolCall};
 use langgraph::node::{Command, Context, EachItem, NodeRun};
 use langgraph::state::{Field, HasMessages, State};
@@ -133,6 +133,7 @@ impl ToolNode {
     ) -> ConfiguredWorker<S, ToolCall> {
         let asks = self.asks() || around.chain.iter().any(|one| one.interrupts());
         let tools = self.infos(&around.chain);
+        let approved = Self::approved(&tools);
         let (node, around) = (Arc::new(self), Arc::new(around));
         let worker = worker(borrowing(move |call: ToolCall, state: &S, cx: &Context| {
             let (node, around) = (Arc::clone(&node), Arc::clone(&around));
@@ -142,17 +143,18 @@ impl ToolNode {
                     .await
             })
         }));
-        with_tools(worker, tools, asks)
+        with_tools(worker, tools, approved, asks)
     }
 }
 
-/// Declares what a worker runs, and whether it asks a person.
+/// Declares what a worker runs, and about what it asks a person.
 pub(super) fn with_tools<S: State>(
     worker: ConfiguredWorker<S, ToolCall>,
     tools: Vec<ToolInfo>,
+    approved: Vec<KeyInfo>,
     asks: bool,
 ) -> ConfiguredWorker<S, ToolCall> {
-    let worker = worker.with(|node| node.runs_tools(tools));
+    let worker = worker.with(|node| node.runs_tools(tools).keys(approved));
     // A run without a checkpointer is refused at its start.
     if asks {
         return worker.with(NodeExt::interrupts);

@@ -8,7 +8,7 @@ use super::around::Around;
 use super::each::{ByToolNode, Read, Write, borrowing, each_call, with_tools};
 use crate::Approval;
 use crate::middleware::Chain;
-use langgraph::graph::{ConfiguredWorker, IntoWorker, ToolInfo, worker};
+use langgraph::graph::{ConfiguredWorker, IntoWorker, KeyInfo, ToolInfo, worker};
 use langgraph::message::ToolCall;
 use langgraph::node::{Context, EachItem, Node, NodeRun};
 use langgraph::state::State;
@@ -43,6 +43,10 @@ impl<S: State> Node<S> for ToolNodeOn<S> {
         self.node.infos(&Chain::default())
     }
 
+    fn keys(&self) -> Vec<KeyInfo> {
+        ToolNode::approved(&self.node.infos(&Chain::default()))
+    }
+
     fn each_item(&self) -> Option<EachItem<S>> {
         let (read, write) = (Arc::clone(&self.read), Arc::clone(&self.write));
         Some(each_call(self.node.clone(), read, write))
@@ -53,6 +57,7 @@ impl<S: State> Node<S> for ToolNodeOn<S> {
 impl<S: State> IntoWorker<S, ToolCall, ByToolNode> for ToolNodeOn<S> {
     fn into_worker(self) -> ConfiguredWorker<S, ToolCall> {
         let (asks, tools) = (self.node.asks(), self.node.infos(&Chain::default()));
+        let approved = ToolNode::approved(&tools);
         let on = Arc::new(self);
         let worker = worker(borrowing(move |call: ToolCall, state: &S, cx: &Context| {
             let on = Arc::clone(&on);
@@ -63,7 +68,7 @@ impl<S: State> IntoWorker<S, ToolCall, ByToolNode> for ToolNodeOn<S> {
                     .await
             })
         }));
-        with_tools(worker, tools, asks)
+        with_tools(worker, tools, approved, asks)
     }
 }
 

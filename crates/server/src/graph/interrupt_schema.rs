@@ -28,7 +28,7 @@ pub(super) fn interrupt_schemas(topology: &Topology) -> BTreeMap<String, Interru
 fn collect(topology: &Topology, found: &mut BTreeMap<String, InterruptSchema>) {
     for node in &topology.nodes {
         let keys = node.keys.iter();
-        for key in keys.filter(|key| key.kind == KeyKind::Interrupt) {
+        for key in keys.filter(|key| key.kind == KeyKind::Interrupt && !key.key.is_empty()) {
             let answer = of_type(&key.ty);
             let question = json!({});
             found

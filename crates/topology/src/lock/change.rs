@@ -78,6 +78,17 @@ pub enum Broken {
         /// The next version of the state.
         version: u32,
     },
+    /// The type of a field has kept its name, and no longer takes what its older form took.
+    FieldReshaped {
+        /// The field.
+        field: String,
+        /// Its type.
+        ty: String,
+        /// The part of the type that has changed, and what to do.
+        change: String,
+        /// The next version of the state.
+        version: u32,
+    },
     /// A field has another reducer.
     ReducerChanged {
         /// The field.
@@ -99,6 +110,13 @@ pub enum Broken {
         stored: String,
         /// The type of the answer now; nothing if the interrupt is gone.
         now: Option<String>,
+    },
+    /// A tool runs without the approval of a person, or is gone.
+    ApprovalGone {
+        /// The node.
+        node: NodeName,
+        /// The tool.
+        tool: String,
     },
     /// Work that is done once has another key.
     OnceRenamed {
@@ -128,6 +146,19 @@ pub enum Broken {
         stored: String,
         /// The type of the result now; nothing if the function no longer calls the task.
         now: Option<String>,
+    },
+    /// The type of an answer or a result has kept its name, and no longer takes what its older form took.
+    ShapeChanged {
+        /// The node.
+        node: NodeName,
+        /// What the key names.
+        kind: KeyKind,
+        /// The key.
+        key: String,
+        /// The type.
+        ty: String,
+        /// The part of the type that has changed, and what to do.
+        change: String,
     },
     /// A join is gone, or has other sources or another target.
     JoinChanged {
@@ -211,6 +242,16 @@ impl fmt::Display for Broken {
                 "threads hold field `{field}` as `{stored}`, and it is `{now}` now: {}",
                 Migrate(*version)
             ),
+            Self::FieldReshaped {
+                field,
+                ty,
+                change,
+                version,
+            } => write!(
+                f,
+                "threads hold field `{field}` as `{ty}`, of which {change}; if not, {}",
+                Migrate(*version)
+            ),
             Self::ReducerChanged {
                 field,
                 stored,
@@ -224,9 +265,11 @@ impl fmt::Display for Broken {
                 Migrate(*version)
             ),
             Self::InterruptChanged { .. }
+            | Self::ApprovalGone { .. }
             | Self::OnceRenamed { .. }
             | Self::OnceRetyped { .. }
-            | Self::TaskChanged { .. } => self.of_key(f),
+            | Self::TaskChanged { .. }
+            | Self::ShapeChanged { .. } => self.of_key(f),
             Self::JoinChanged { sources, target } => write!(
                 f,
                 "a thread may have finished some of `[{}]` and wait for the others to start `{target}`, and no such join is left: keep the join, and put new nodes before its sources or after its target; if not, {KEEP}",
@@ -291,6 +334,14 @@ impl Broken {
                 f,
                 "a thread may wait at node `{node}` for a `{stored}` as the answer to `{key}`, and the node takes a `{now}` now: ask under another key in a node of another name, and {KEEP}"
             ),
+            Self::InterruptChanged { node, key, .. } if key.is_empty() => write!(
+                f,
+                "a thread may wait at node `{node}` for an answer under a key that is made at run time, and the node no longer asks for any: ask in the body of the node, or {KEEP}"
+            ),
+            Self::ApprovalGone { node, tool } => write!(
+                f,
+                "a thread may wait at node `{node}` for the approval of a call of `{tool}`, which the node no longer asks for, so that a rejection is lost: keep the approval, or {KEEP}"
+            ),
             Self::InterruptChanged { node, key, .. } => write!(
                 f,
                 "a thread may wait at node `{node}` for an answer to `{key}`, which the node no longer asks for: ask for it in the body of the node, or {KEEP}"
@@ -321,6 +372,29 @@ impl Broken {
                 f,
                 "a thread that waits at node `{node}` may have stored the result of task `{task}`, which the node no longer calls: if it is another function now, write `#[task(name = \"{task}\")]` on it; if not, {KEEP}"
             ),
+            Self::ShapeChanged {
+                node,
+                kind,
+                key,
+                ty,
+                change,
+            } => {
+                match kind {
+                    KeyKind::Interrupt | KeyKind::Approval => write!(
+                        f,
+                        "a thread may wait at node `{node}` for a `{ty}` as the answer to `{key}`"
+                    )?,
+                    KeyKind::Once => write!(
+                        f,
+                        "a thread that waits at node `{node}` may have stored a `{ty}` as the result of `{key}`"
+                    )?,
+                    KeyKind::Task => write!(
+                        f,
+                        "a thread that waits at node `{node}` may have stored a `{ty}` as the result of task `{key}`"
+                    )?,
+                }
+                write!(f, ", of which {change}; if not, {KEEP}")
+            }
             _ => Ok(()),
         }
     }
@@ -335,8 +409,10 @@ impl Broken {
             Self::ItemChanged { node, .. }
             | Self::SubgraphExchanged { node, .. }
             | Self::InterruptChanged { node, .. }
+            | Self::ApprovalGone { node, .. }
             | Self::OnceRenamed { node, .. }
             | Self::OnceRetyped { node, .. }
+            | Self::ShapeChanged { node, .. }
             | Self::TaskChanged { node, .. } => places.node(node),
             Self::JoinChanged { target, .. } => {
                 let target = now.stored_node(target);
@@ -347,6 +423,7 @@ impl Broken {
             | Self::VersionLowered { .. }
             | Self::FieldGone { .. }
             | Self::FieldRetyped { .. }
+            | Self::FieldReshaped { .. }
             | Self::ReducerChanged { .. } => None,
         };
         place.or_else(|| places.graph())
@@ -363,6 +440,7 @@ impl Broken {
                 now: None,
             },
             KeyKind::Once => Self::OnceRenamed { node, key },
+            KeyKind::Approval => Self::ApprovalGone { node, tool: key },
             KeyKind::Task => Self::TaskChanged {
                 node,
                 task: key,

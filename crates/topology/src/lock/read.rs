@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::shapes::parse;
 use super::words::{Word, words};
 use crate::{
     Arm, Branch, Destinations, Edge, EdgeBound, FieldInfo, Join, KeyInfo, KeyKind, NodeInfo,
@@ -156,14 +157,29 @@ fn inside<'l, 't>(
 }
 
 fn key(words: &[Word]) -> Option<KeyInfo> {
+    let (words, shape) = shape(words)?;
     let [kind, key, ty] = words else { return None };
     let kind = match () {
         () if kind.is("interrupt") => KeyKind::Interrupt,
         () if kind.is("once") => KeyKind::Once,
         () if kind.is("task") => KeyKind::Task,
+        () if kind.is("approval") => KeyKind::Approval,
         () => return None,
     };
-    Some(KeyInfo::new(key.text.clone(), kind).typed(ty.known()))
+    let mut key = KeyInfo::new(key.known(), kind).typed(ty.known());
+    key.shape = shape;
+    Some(key)
+}
+
+/// Reads `= { a: u8 }` at the end of a line, and returns the words before it.
+fn shape(words: &[Word]) -> Option<(&[Word], String)> {
+    let Some(at) = words.iter().position(|word| word.is("=")) else {
+        return Some((words, String::new()));
+    };
+    let (before, shape) = words.split_at(at);
+    let shape: Vec<&str> = shape.iter().skip(1).map(|word| &*word.text).collect();
+    let shape = shape.join(" ");
+    parse(&shape).is_some().then_some((before, shape))
 }
 
 fn node(words: &[Word]) -> Option<NodeInfo> {
@@ -263,10 +279,12 @@ fn state(words: &[Word]) -> Option<StateInfo> {
 }
 
 fn field(words: &[Word]) -> Option<FieldInfo> {
+    let (words, shape) = shape(words)?;
     let [name, ty, options @ ..] = words else {
         return None;
     };
     let mut field = FieldInfo::new(name.text.clone(), false).typed(ty.known());
+    field.shape = shape;
     for option in options.chunks(2) {
         let [word, value] = option else { return None };
         match &*word.text {

@@ -97,6 +97,8 @@ fn lines_that_are_none_of_a_lock_are_named() {
         ("graph a\n  state", 2),
         ("graph a\n  field x", 2),
         ("graph a\n  field x u8 reducer", 2),
+        ("graph a\n  field x X = { a: u8", 2),
+        ("graph a\n  node x\n    interrupt x X = Y", 3),
         ("graph a\n  node x worker", 2),
         ("graph a\n  node x\n    node y", 3),
         ("graph a\n  interrupt x u8", 2),
@@ -136,10 +138,15 @@ proptest! {
         let mut field = FieldInfo::new(names[4].as_str(), true).typed(names[5].as_str());
         field.reducer.clone_from(&names[6]);
         field.aliases.push(names[7].clone());
+        field.shape = "{ a|b: u8, c?: Vec<enum { D, E(u8, Option<bool>) }> }".to_owned();
         all.fields.push(field);
         all.nodes[3].name = format!("node {}", names[8]).as_str().into();
         all.nodes[3].aliases.push(names[9].clone());
-        all.nodes[3].keys.push(KeyInfo::new(names[10].as_str(), KeyKind::Interrupt));
+        let mut key = KeyInfo::new(names[10].as_str(), KeyKind::Interrupt);
+        key.shape = "Map<String, (u8,)>".to_owned();
+        all.nodes[3].keys.push(key);
+        all.nodes[3].keys.push(KeyInfo::new("", KeyKind::Interrupt).typed("bool"));
+        all.nodes[3].keys.push(KeyInfo::new(names[10].as_str(), KeyKind::Approval));
         all.nodes[3].kind = NodeKind::Subgraph(Box::new(inner));
         all.nodes[4].kind = NodeKind::Remote { agent: names[11].clone() };
         for branch in &mut all.branches {
@@ -158,6 +165,12 @@ proptest! {
         prop_assert_eq!(&read[0].state, &all.state);
         prop_assert_eq!(&read[0].fields, &all.fields);
         let node = read[0].nodes.iter().find(|node| node.aliases == all.nodes[3].aliases);
-        prop_assert_eq!(node.map(|node| &node.keys), Some(&all.nodes[3].keys));
+        let sorted = |keys: &[KeyInfo]| {
+            let mut texts: Vec<String> = keys.iter().map(|key| format!("{key:?}")).collect();
+            texts.sort();
+            texts
+        };
+        let keys = node.map(|node| sorted(&node.keys));
+        prop_assert_eq!(keys, Some(sorted(&all.nodes[3].keys)));
     }
 }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 /// Writes a word; in quotes, if it would not be read as one word.
 pub(super) fn quoted(word: &str) -> Cow<'_, str> {
     let plain = |c: char| !c.is_whitespace() && !c.is_control() && !matches!(c, '"' | '\\' | '#');
-    let is_sign = matches!(word, "" | "->" | "+" | "&" | "?" | "by");
+    let is_sign = matches!(word, "" | "->" | "=" | "+" | "&" | "?" | "by");
     if !is_sign && word.chars().all(plain) {
         return Cow::Borrowed(word);
     }

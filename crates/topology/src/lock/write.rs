@@ -122,6 +122,7 @@ fn field_line(field: &FieldInfo) -> String {
         line.push_str(&known(&field.reducer));
     }
     aliases(&field.aliases, &mut line);
+    shape(&field.shape, &mut line);
     line
 }
 
@@ -146,8 +147,11 @@ fn key_lines(node: &NodeInfo) -> Vec<String> {
             KeyKind::Interrupt => "interrupt",
             KeyKind::Once => "once",
             KeyKind::Task => "task",
+            KeyKind::Approval => "approval",
         };
-        format!("{kind} {} {}", quoted(&key.key), known(&key.ty))
+        let mut line = format!("{kind} {} {}", known(&key.key), known(&key.ty));
+        shape(&key.shape, &mut line);
+        line
     })
     .collect()
 }
@@ -174,6 +178,14 @@ fn aliases(names: &[String], line: &mut String) {
     for name in names {
         line.push_str(" alias ");
         line.push_str(&quoted(name));
+    }
+}
+
+/// Writes what a type is made of, if it is known, at the end of a line.
+fn shape(text: &str, line: &mut String) {
+    if !text.is_empty() {
+        line.push_str(" = ");
+        line.push_str(text);
     }
 }
 

@@ -5,6 +5,7 @@ mod change;
 mod locations;
 mod random;
 mod rules;
+mod shapes;
 mod states;
 
 use langgraph::graph::Topology;

@@ -201,6 +201,45 @@ fn keys_of_a_node_are_kept() {
 }
 
 #[test]
+fn of_a_key_that_is_made_at_run_time_the_lock_knows_that_the_node_asks() {
+    #[node]
+    async fn ask(order: &Order, cx: &Context) -> Result<OrderUpdate, NodeError> {
+        let key = format!("line {}", order.lines.len());
+        let sure: bool = cx.interrupt(&key, "Sure?")?;
+        let last: bool = cx.interrupt_next("And now?")?;
+        Ok(OrderUpdate::default().lines(vec![(sure && last).to_string()]))
+    }
+    #[node]
+    async fn confirm(_: &Order, cx: &Context) -> Result<OrderUpdate, NodeError> {
+        let sure: bool = cx.interrupt("sure", "Sure?")?;
+        Ok(OrderUpdate::default().lines(vec![sure.to_string()]))
+    }
+    let before = built(|graph| {
+        graph.add_node("ask", ask).add_sequence(&["ask"]);
+    });
+    assert!(lock::write([&before]).contains("  node ask\n    interrupt ? bool\n  edge"));
+    refused(
+        &before,
+        &sequence(&["ask"]),
+        &[
+            "a thread may wait at node `ask` for an answer under a key that is made at run time, and the node no longer asks for any: ask in the body of the node, or keep the old version",
+        ],
+    );
+    // It may be the same key.
+    let named = built(|graph| {
+        graph.add_node("ask", confirm).add_sequence(&["ask"]);
+    });
+    accepted(&before, &named);
+    refused(
+        &named,
+        &before,
+        &[
+            "a thread may wait at node `ask` for an answer to `sure`, which the node no longer asks for",
+        ],
+    );
+}
+
+#[test]
 fn tasks_of_a_function_are_kept() {
     mod first {
         use langgraph::prelude::*;

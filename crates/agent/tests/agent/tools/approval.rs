@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::Mutex;
 
 use langgraph::checkpoint::{Durability, MemorySaver};
+use langgraph::graph::lock;
 use langgraph::message::ToolCall;
 use langgraph::prelude::*;
 use langgraph_agent::{
@@ -415,4 +416,51 @@ fn a_graph_declares_the_decisions_about_its_tools() {
         declared(&agent.compile().unwrap()),
         [of("add", [Reject, Approve]), of("free", [Reject, Edit])]
     );
+}
+
+#[tokio::test]
+async fn the_lock_has_the_tools_that_are_approved() {
+    let notes = Ran::default();
+    let approvals = |graph: &CompiledStateGraph<MessagesState>| {
+        let text = lock::write([graph.topology()]);
+        let lines = text.lines().map(str::trim);
+        let lines = lines.filter(|line| line.starts_with("approval "));
+        lines.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let node = || ToolNode::new(tools(&notes));
+    let add = ["approval add ToolDecision"];
+    let both = [add[0], "approval free ToolDecision"];
+    let asking = fanned_out(node().approve("add"));
+    assert_eq!(approvals(&asking), add);
+    assert_eq!(approvals(&graph_of(node().approve("add"))), add);
+    assert_eq!(
+        approvals(&fanned_out(node().approve(Approval::all()))),
+        both
+    );
+    let sometimes = Approval::when(|call| call.arguments["a"] == 1);
+    assert_eq!(approvals(&fanned_out(node().approve(sometimes))), both);
+    let agent = react_agent(adding(), tools(&notes)).with(HumanInTheLoop::new("add"));
+    assert_eq!(approvals(&agent.compile().unwrap()), add);
+
+    // Without the approval, the tool runs though the person rejects the call.
+    let trusting = fanned_out(node());
+    let found = lock::breaking_changes(asking.topology(), trusting.topology());
+    assert_eq!(found.len(), 1, "{found:?}");
+    let found = found[0].to_string();
+    assert!(
+        found.ends_with("for the approval of a call of `add`, which the node no longer asks for, so that a rejection is lost: keep the approval, or keep the old version of the graph beside this one until no thread waits on it: `Versions::new().add(old).add(new)` of `langgraph-versions`"),
+        "{found}"
+    );
+    let found = lock::breaking_changes(trusting.topology(), asking.topology());
+    assert_eq!(found, []);
+    let saver = Arc::new(MemorySaver::new());
+    let (asking, trusting) = (
+        asking.checkpointer(saver.clone()),
+        trusting.checkpointer(saver),
+    );
+    let paused = asking.run(calls([add_call("c1", 1, 2)])).thread("t").await;
+    assert_eq!(keys(&paused.unwrap()), ["c1"]);
+    let reject = ToolDecision::Reject { message: None };
+    let _ = trusting.thread("t").resume("c1", reject).await;
+    assert_eq!(ran(&notes), ["add 1 2"]);
 }

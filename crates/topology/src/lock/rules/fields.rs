@@ -1,5 +1,6 @@
 //! The rules about the state and its fields.
 
+use super::super::shapes::{difference, parse};
 use super::Broken;
 use crate::{FieldInfo, Topology};
 
@@ -59,6 +60,21 @@ pub(super) fn field_retyped(before: &Topology, now: &Topology) -> Vec<Broken> {
             version: version(now) + 1,
         })
         .collect()
+}
+
+/// The type of a field no longer takes what its older form took, and no migration converts it.
+pub(super) fn field_reshaped(before: &Topology, now: &Topology) -> Vec<Broken> {
+    let pairs = kept(before, now).filter(|(field, today)| field.ty == today.ty);
+    let changes = pairs.filter_map(|(field, today)| {
+        let change = difference(&parse(&field.shape)?, &parse(&today.shape)?)?;
+        Some(Broken::FieldReshaped {
+            field: today.name.clone(),
+            ty: today.ty.clone(),
+            change: change.to_string(),
+            version: version(now) + 1,
+        })
+    });
+    changes.collect()
 }
 
 /// A field has another reducer, and no migration converts it.

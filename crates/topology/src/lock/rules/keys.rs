@@ -1,6 +1,7 @@
 //! The rules about keys under which threads remember calls of a node.
 
 use super::super::renames::Renames;
+use super::super::shapes::{difference, parse};
 use super::Broken;
 use crate::{KeyInfo, KeyKind, NodeInfo, Topology};
 
@@ -28,6 +29,18 @@ pub(super) fn task_changed(before: &Topology, renames: Renames<'_>) -> Vec<Broke
     })
 }
 
+/// A tool runs without the approval of a person, or is gone.
+pub(super) fn approval_gone(before: &Topology, renames: Renames<'_>) -> Vec<Broken> {
+    let mut found = Vec::new();
+    for (node, today) in nodes(before, renames) {
+        let approvals = of_kind(node, KeyKind::Approval);
+        for key in approvals.filter(|key| named(today, key).is_none()) {
+            found.push(Broken::key_gone(&today.name, key.kind, &key.key, &key.ty));
+        }
+    }
+    found
+}
+
 /// Finds the keys that are gone, and those whose type is another one, for which it calls `retyped`.
 fn changed(
     before: &Topology,
@@ -48,8 +61,62 @@ fn changed(
     found
 }
 
+/// How a type differs from what it was.
+enum Difference {
+    Nothing,
+    /// It is another type.
+    Type,
+    /// A part of it no longer takes what it took.
+    Part(String),
+}
+
+/// Compares the types of a key: by their shapes, if both are known, or else by their names.
+fn compare(key: &KeyInfo, now: &KeyInfo) -> Difference {
+    if key.key.is_empty() {
+        return Difference::Nothing;
+    }
+    let shape = |key: &KeyInfo| {
+        parse(if key.shape.is_empty() {
+            &key.ty
+        } else {
+            &key.shape
+        })
+    };
+    let is_renamed = now.ty != key.ty && !now.ty.is_empty() && !key.ty.is_empty();
+    match (shape(key), shape(now)) {
+        (Some(stored), Some(today)) => match difference(&stored, &today) {
+            None => Difference::Nothing,
+            Some(change) if change.is_whole() && is_renamed => Difference::Type,
+            Some(change) => Difference::Part(change.to_string()),
+        },
+        _ if is_renamed => Difference::Type,
+        _ => Difference::Nothing,
+    }
+}
+
 fn is_retyped(key: &KeyInfo, now: &KeyInfo) -> bool {
-    now.ty != key.ty && !now.ty.is_empty() && !key.ty.is_empty()
+    matches!(compare(key, now), Difference::Type)
+}
+
+/// The type of an answer or a result no longer takes what its older form took.
+pub(super) fn shape_changed(before: &Topology, renames: Renames<'_>) -> Vec<Broken> {
+    let mut found = Vec::new();
+    for (node, today) in nodes(before, renames) {
+        for key in &node.keys {
+            if let Some(now) = named(today, key)
+                && let Difference::Part(change) = compare(key, now)
+            {
+                found.push(Broken::ShapeChanged {
+                    node: today.name.clone(),
+                    kind: key.kind,
+                    key: key.key.clone(),
+                    ty: key.ty.clone(),
+                    change,
+                });
+            }
+        }
+    }
+    found
 }
 
 /// The result of work that is done once has another type, so that a stored one cannot be read.
@@ -98,8 +165,8 @@ fn of_kind(node: &NodeInfo, kind: KeyKind) -> impl Iterator<Item = &KeyInfo> {
     node.keys.iter().filter(move |key| key.kind == kind)
 }
 
-/// Returns the call of the same kind and key.
+/// Returns the call of the same kind and key. One whose key is made at run time may be any of that kind.
 fn named<'a>(node: &'a NodeInfo, wanted: &KeyInfo) -> Option<&'a KeyInfo> {
     let mut keys = of_kind(node, wanted.kind);
-    keys.find(|key| key.key == wanted.key)
+    keys.find(|key| key.key == wanted.key || wanted.key.is_empty())
 }

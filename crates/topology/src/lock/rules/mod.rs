@@ -10,9 +10,13 @@ mod keys;
 mod nodes;
 mod routes;
 
-use fields::{field_gone, field_retyped, reducer_changed, state_renamed, version_lowered};
+use fields::{
+    field_gone, field_reshaped, field_retyped, reducer_changed, state_renamed, version_lowered,
+};
 use joins::join_changed;
-use keys::{interrupt_changed, once_renamed, once_retyped, task_changed};
+use keys::{
+    approval_gone, interrupt_changed, once_renamed, once_retyped, shape_changed, task_changed,
+};
 use nodes::{item_changed, node_gone, subgraph_exchanged};
 use routes::route_gone;
 
@@ -61,14 +65,17 @@ fn compare(
         version_lowered(before, now),
         field_gone(before, now),
         field_retyped(before, now),
+        field_reshaped(before, now),
         reducer_changed(before, now),
         node_gone(before, now, renames),
         item_changed(before, renames),
         subgraph_exchanged(before, renames),
         interrupt_changed(before, renames),
+        approval_gone(before, renames),
         once_renamed(before, renames),
         once_retyped(before, renames),
         task_changed(before, renames),
+        shape_changed(before, renames),
         join_changed(before, now, renames),
         route_gone(before, now, renames),
     ];
