@@ -16,7 +16,10 @@ use crate::error::{ApiError, ApiResult};
 use crate::graph::{ErasedGraph, Schemas, drawing, state_schema, subgraph_names};
 use crate::guard::Access;
 use crate::ids::uuid;
-use crate::rows::{Assistant, Thread, ThreadListing, contains, merge, system_assistant};
+use crate::rows::{
+    Assistant, AssistantListing, AssistantOrder, Thread, ThreadListing, contains, merge,
+    system_assistant,
+};
 use crate::runs::remove_thread;
 use crate::threads::sees;
 use crate::wire::time::now;
@@ -118,39 +121,84 @@ pub(super) struct AssistantCriteria {
     name: Option<String>,
 }
 
-async fn matching(app: &Access, search: &Search<AssistantCriteria>) -> ApiResult<Vec<Value>> {
-    let AssistantCriteria { graph_id, name } = &search.of;
-    let name = name.as_ref().map(|name| name.to_lowercase());
-    let found = app
-        .rows
-        .assistants()
-        .await?
-        .into_iter()
-        .filter(|assistant| {
-            app.shows(assistant)
-                && graph_id
-                    .as_ref()
-                    .is_none_or(|graph| *graph == assistant.graph_id)
-                && name
-                    .as_ref()
-                    .is_none_or(|name| assistant.name.to_lowercase().contains(name))
-                && search.fits(&assistant.metadata)
-        });
-    Ok(found.map(|assistant| assistant.json()).collect())
+impl Search<AssistantCriteria> {
+    /// Returns true if the documents of assistants decide whether they are found.
+    fn reads_documents(&self, app: &Access) -> bool {
+        self.of.name.is_some() || self.has_metadata() || !app.filters.assistants.is_all()
+    }
+
+    fn wants(&self, app: &Access, assistant: &Assistant) -> bool {
+        let name = self.of.name.as_ref().map(|name| name.to_lowercase());
+        app.shows(assistant)
+            && name.is_none_or(|name| assistant.name.to_lowercase().contains(&name))
+            && self.fits(&assistant.metadata)
+    }
+
+    /// Returns the graphs whose assistants are searched.
+    fn graphs<'a>(&self, app: &'a Access) -> Vec<&'a str> {
+        let wanted = self.of.graph_id.as_deref();
+        let names = app.graphs.keys().map(String::as_str);
+        let names = names.filter(|name| wanted.is_none_or(|wanted| wanted == *name));
+        names.collect()
+    }
+
+    fn listed<'a>(
+        &self,
+        app: &'a Access,
+        graphs: &'a [&'a str],
+    ) -> ApiResult<AssistantListing<'a>> {
+        let by = self.sort_by(
+            AssistantOrder::Created,
+            &[
+                ("created_at", AssistantOrder::Created),
+                ("updated_at", AssistantOrder::Updated),
+                ("assistant_id", AssistantOrder::Id),
+                ("name", AssistantOrder::Name),
+                ("graph_id", AssistantOrder::Graph),
+            ],
+        )?;
+        Ok(AssistantListing {
+            owner: app.filter(),
+            graphs,
+            by,
+            ascending: self.is_ascending(),
+            offset: self.offset,
+            limit: self.limit,
+        })
+    }
 }
 
 pub(super) async fn search(
     app: Access,
     Body(search): Body<Search<AssistantCriteria>>,
 ) -> ApiResult<Response> {
-    Ok(search.page(matching(&app, &search).await?))
+    let graphs = search.graphs(&app);
+    let listed = search.listed(&app, &graphs)?;
+    let found = if search.reads_documents(&app) {
+        let wants = |assistant: &Assistant| search.wants(&app, assistant);
+        app.rows.wanted_assistants(listed, wants).await?
+    } else {
+        app.rows.listed_assistants(listed).await?
+    };
+    Ok(search.page(&found, Assistant::json))
 }
 
 pub(super) async fn count(
     app: Access,
     Body(search): Body<Search<AssistantCriteria>>,
 ) -> ApiResult<Json<usize>> {
-    Ok(Json(matching(&app, &search).await?.len()))
+    let graphs = search.graphs(&app);
+    let listed = search.listed(&app, &graphs)?;
+    if !search.reads_documents(&app) {
+        return Ok(Json(app.rows.count_assistants(listed).await?));
+    }
+    let listed = AssistantListing {
+        offset: usize::MAX,
+        limit: 0,
+        ..listed
+    };
+    let wants = |assistant: &Assistant| search.wants(&app, assistant);
+    Ok(Json(app.rows.wanted_assistants(listed, wants).await?.total))
 }
 
 pub(super) async fn read(app: Access, Path(id): Path<String>) -> ApiResult<Json<Value>> {
@@ -319,12 +367,9 @@ pub(super) async fn versions(
         .versions(&assistant.assistant_id)
         .await?
         .into_iter();
-    let wanted = versions.filter(|version| {
-        search
-            .metadata
-            .as_ref()
-            .is_none_or(|part| contains(&version.metadata, part))
-    });
+    let part = search.metadata.as_ref();
+    let wanted =
+        versions.filter(|version| part.is_none_or(|part| contains(&version.metadata, part)));
     let found = wanted.map(|version| version.json()).collect();
     Ok(page(found, search.limit, search.offset, None).into_response())
 }

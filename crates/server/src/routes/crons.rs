@@ -14,7 +14,7 @@ use crate::crons::{new, schedule};
 use crate::error::{ApiError, ApiResult};
 use crate::guard::Access;
 use crate::ids::uuid;
-use crate::rows::{Cron, merge};
+use crate::rows::{Cron, CronListing, CronOrder, merge};
 use crate::runs::RunRequest;
 use crate::threads;
 
@@ -162,37 +162,85 @@ pub(super) struct CronCriteria {
     enabled: Option<bool>,
 }
 
-async fn matching(app: &Access, search: &Search<CronCriteria>) -> ApiResult<Vec<Value>> {
-    let CronCriteria {
-        assistant_id,
-        thread_id,
-        enabled,
-    } = &search.of;
-    let assistant = match assistant_id {
-        Some(id) => Some(app.assistant(id).await?.assistant_id),
-        None => None,
-    };
-    let crons = app.rows.crons(app.filter()).await?;
-    let found = crons.into_iter().filter(|cron| {
-        assistant.as_ref().is_none_or(|id| *id == cron.assistant_id)
-            && (thread_id.is_none() || *thread_id == cron.thread_id)
-            && enabled.is_none_or(|enabled| enabled == cron.enabled)
-            && search.fits(&cron.metadata)
+impl Search<CronCriteria> {
+    /// Returns true if the documents of crons decide whether they are found.
+    fn reads_documents(&self, app: &Access) -> bool {
+        self.of.enabled.is_some() || self.has_metadata() || !app.filters.crons.is_all()
+    }
+
+    fn wants(&self, app: &Access, cron: &Cron) -> bool {
+        let enabled = self.of.enabled;
+        enabled.is_none_or(|enabled| enabled == cron.enabled)
+            && self.fits(&cron.metadata)
             && app.filters.crons.fits(&cron.metadata)
-    });
-    Ok(found.map(|cron| cron.json()).collect())
+    }
+
+    /// Returns the id of the assistant whose crons are searched.
+    async fn assistant(&self, app: &Access) -> ApiResult<Option<String>> {
+        match &self.of.assistant_id {
+            Some(id) => Ok(Some(app.assistant(id).await?.assistant_id)),
+            None => Ok(None),
+        }
+    }
+
+    fn listed<'a>(
+        &'a self,
+        app: &'a Access,
+        assistant: Option<&'a str>,
+    ) -> ApiResult<CronListing<'a>> {
+        let by = self.sort_by(
+            CronOrder::Created,
+            &[
+                ("created_at", CronOrder::Created),
+                ("updated_at", CronOrder::Updated),
+                ("cron_id", CronOrder::Id),
+                ("assistant_id", CronOrder::Assistant),
+                ("thread_id", CronOrder::Thread),
+                ("next_run_date", CronOrder::NextRun),
+                ("end_time", CronOrder::End),
+            ],
+        )?;
+        Ok(CronListing {
+            owner: app.filter(),
+            assistant,
+            thread: self.of.thread_id.as_deref(),
+            by,
+            ascending: self.is_ascending(),
+            offset: self.offset,
+            limit: self.limit,
+        })
+    }
 }
 
 pub(super) async fn search(
     app: Access,
     Body(search): Body<Search<CronCriteria>>,
 ) -> ApiResult<Response> {
-    Ok(search.page(matching(&app, &search).await?))
+    let assistant = search.assistant(&app).await?;
+    let listed = search.listed(&app, assistant.as_deref())?;
+    let found = if search.reads_documents(&app) {
+        let wants = |cron: &Cron| search.wants(&app, cron);
+        app.rows.wanted_crons(listed, wants).await?
+    } else {
+        app.rows.listed_crons(listed).await?
+    };
+    Ok(search.page(&found, Cron::json))
 }
 
 pub(super) async fn count(
     app: Access,
     Body(search): Body<Search<CronCriteria>>,
 ) -> ApiResult<Json<usize>> {
-    Ok(Json(matching(&app, &search).await?.len()))
+    let assistant = search.assistant(&app).await?;
+    let listed = search.listed(&app, assistant.as_deref())?;
+    if !search.reads_documents(&app) {
+        return Ok(Json(app.rows.count_crons(listed).await?));
+    }
+    let listed = CronListing {
+        offset: usize::MAX,
+        limit: 0,
+        ..listed
+    };
+    let wants = |cron: &Cron| search.wants(&app, cron);
+    Ok(Json(app.rows.wanted_crons(listed, wants).await?.total))
 }

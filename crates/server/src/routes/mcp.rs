@@ -13,7 +13,7 @@ use super::waiting::{Shown, result_as};
 use crate::encode::a2a::last_text;
 use crate::error::{ApiError, ApiResult};
 use crate::guard::Access;
-use crate::rows::Assistant;
+use crate::rows::{Assistant, AssistantListing, AssistantOrder};
 use crate::runs::{Disconnect, OnDisconnect, RunRequest, accept};
 
 /// The versions of the protocol that a client may ask for, the newest first.
@@ -77,10 +77,17 @@ async fn answer(app: &Access, call: &RpcCall) -> Result<Value, RpcFailure> {
 /// Returns the assistants that the user may use, by names that are those of tools.
 async fn tools(app: &Access) -> ApiResult<BTreeMap<String, Assistant>> {
     let mut tools: BTreeMap<String, Assistant> = BTreeMap::new();
-    for assistant in app.rows.assistants().await? {
-        if !app.shows(&assistant) {
-            continue;
-        }
+    let graphs: Vec<&str> = app.graphs.keys().map(String::as_str).collect();
+    let listed = AssistantListing {
+        owner: app.filter(),
+        graphs: &graphs,
+        by: AssistantOrder::Created,
+        ascending: true,
+        offset: 0,
+        limit: usize::MAX,
+    };
+    let shown = |assistant: &Assistant| app.shows(assistant);
+    for assistant in app.rows.wanted_assistants(listed, shown).await?.page {
         let of_graph = assistant.owner.is_empty();
         let named = if of_graph {
             &assistant.graph_id

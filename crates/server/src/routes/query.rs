@@ -76,14 +76,6 @@ pub(super) fn if_exists(
     }
 }
 
-/// Sorts by a field that is a text.
-pub(super) fn sort(found: &mut [Value], by: &str, ascending: bool) {
-    found.sort_by(|one, other| {
-        let order = one[by].as_str().cmp(&other[by].as_str());
-        if ascending { order } else { order.reverse() }
-    });
-}
-
 /// Returns one page of all that was found.
 pub(super) fn page(
     found: Vec<Value>,

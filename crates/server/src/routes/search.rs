@@ -4,8 +4,9 @@ use axum::response::Response;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::query::{page, sort};
-use crate::rows::contains;
+use super::query::{one_of, page_of};
+use crate::error::ApiResult;
+use crate::rows::{Found, contains};
 
 /// The body of a search, with what only one kind of resource has.
 #[derive(Deserialize)]
@@ -46,10 +47,18 @@ impl<T> Search<T> {
         self.sort_order.as_deref() == Some("asc")
     }
 
-    /// Returns the page that is asked for, the newest first unless the search says otherwise.
-    pub(super) fn page(&self, mut found: Vec<Value>) -> Response {
-        let by = self.sort_by.as_deref().unwrap_or("created_at");
-        sort(&mut found, by, self.is_ascending());
-        page(found, self.limit, self.offset, self.select.as_deref())
+    /// Returns the order that the search asks for by its name, or the usual one.
+    pub(super) fn sort_by<O: Copy>(&self, usual: O, known: &[(&str, O)]) -> ApiResult<O> {
+        let by = self.sort_by.as_deref();
+        let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
+        one_of("sort_by", by, &names)?;
+        let found = known.iter().find(|(name, _)| by == Some(*name));
+        Ok(found.map_or(usual, |(_, order)| *order))
+    }
+
+    /// Returns the page that was found.
+    pub(super) fn page<R>(&self, found: &Found<R>, json: impl Fn(&R) -> Value) -> Response {
+        let page = found.page.iter().map(json).collect();
+        page_of(page, found.total, self.offset, self.select.as_deref())
     }
 }

@@ -224,21 +224,16 @@ impl Search<ThreadCriteria> {
     fn listed<'a>(&'a self, app: &'a Access) -> ApiResult<ThreadListing<'a>> {
         let status = self.of.status.as_deref();
         one_of("status", status, &["idle", "busy", "interrupted", "error"])?;
-        let by = self.sort_by.as_deref();
-        let known = [
-            "thread_id",
-            "status",
-            "created_at",
-            "updated_at",
-            "state_updated_at",
-        ];
-        one_of("sort_by", by, &known)?;
-        let by = match by {
-            Some("updated_at" | "state_updated_at") => SortBy::Updated,
-            Some("thread_id") => SortBy::Id,
-            Some("status") => SortBy::Status,
-            _ => SortBy::Created,
-        };
+        let by = self.sort_by(
+            SortBy::Created,
+            &[
+                ("created_at", SortBy::Created),
+                ("updated_at", SortBy::Updated),
+                ("state_updated_at", SortBy::Updated),
+                ("thread_id", SortBy::Id),
+                ("status", SortBy::Status),
+            ],
+        )?;
         Ok(ThreadListing {
             owner: app.filter(),
             status,

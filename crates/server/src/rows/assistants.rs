@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
+use super::page::{Found, Listed, by_ids, list, number};
 use super::{Line, Rows, RowsResult, sql};
 use crate::wire::time::now;
 
@@ -63,6 +64,76 @@ fn read_assistant(line: &Line) -> RowsResult<Assistant> {
     Ok(Assistant { owner, ..assistant })
 }
 
+/// By what assistants are sorted. All of it is in an index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AssistantOrder {
+    Created,
+    Updated,
+    Id,
+    Name,
+    Graph,
+}
+
+/// Which assistants are listed, and in which order.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AssistantListing<'a> {
+    /// Those of that owner, and the default ones; `None`: those of all owners.
+    pub(crate) owner: Option<&'a str>,
+    /// Those of these graphs.
+    pub(crate) graphs: &'a [&'a str],
+    pub(crate) by: AssistantOrder,
+    pub(crate) ascending: bool,
+    pub(crate) offset: usize,
+    pub(crate) limit: usize,
+}
+
+impl Listed for Assistant {
+    const BY_IDS: &'static str = concat!(
+        by_ids!("owner, doc", "served_assistants"),
+        " AND latest = 1"
+    );
+
+    fn read(line: &Line) -> RowsResult<Self> {
+        read_assistant(line)
+    }
+
+    fn id(&self) -> &str {
+        &self.assistant_id
+    }
+}
+
+/// Those of an owner, or with the other condition those of all; of the graphs in the list `$3`.
+macro_rules! listed {
+    ($what:literal, $owner:literal, $rest:expr) => {
+        concat!(
+            "SELECT ",
+            $what,
+            " FROM served_assistants WHERE latest = 1 AND ",
+            $owner,
+            " AND graph IN (SELECT e ->> 'i' FROM {EACH})",
+            $rest
+        )
+    };
+}
+
+/// Returns the statement of that order; the first one for an owner, the other one for all.
+macro_rules! ordered {
+    ($order:literal) => {
+        (
+            listed!(
+                "id",
+                "owner IN ($1, '')",
+                concat!(" ORDER BY ", $order, " LIMIT $2 OFFSET $4")
+            ),
+            listed!(
+                "id",
+                "CAST($1 AS TEXT) IS NULL",
+                concat!(" ORDER BY ", $order, " LIMIT $2 OFFSET $4")
+            ),
+        )
+    };
+}
+
 impl Rows {
     /// Creates the first version, unless the assistant exists. Returns true if it is new.
     pub(crate) async fn create_assistant(&self, assistant: &Assistant) -> RowsResult<bool> {
@@ -106,10 +177,61 @@ impl Rows {
         line.map(|line| read_assistant(&line)).transpose()
     }
 
-    pub(crate) async fn assistants(&self) -> RowsResult<Vec<Assistant>> {
-        let statement = sql!("SELECT owner, doc FROM served_assistants WHERE latest = 1");
+    async fn assistant_ids(&self, of: AssistantListing<'_>) -> RowsResult<Vec<String>> {
+        let (owned, all) = match (of.by, of.ascending) {
+            (AssistantOrder::Created, true) => ordered!("made, id"),
+            (AssistantOrder::Created, false) => ordered!("made DESC, id DESC"),
+            (AssistantOrder::Updated, true) => ordered!("changed, id"),
+            (AssistantOrder::Updated, false) => ordered!("changed DESC, id DESC"),
+            (AssistantOrder::Id, true) => ordered!("id"),
+            (AssistantOrder::Id, false) => ordered!("id DESC"),
+            (AssistantOrder::Name, true) => ordered!("name, id"),
+            (AssistantOrder::Name, false) => ordered!("name DESC, id DESC"),
+            (AssistantOrder::Graph, true) => ordered!("graph, id"),
+            (AssistantOrder::Graph, false) => ordered!("graph DESC, id DESC"),
+        };
+        let sql = if of.owner.is_some() { owned } else { all };
+        let graphs = list(of.graphs.iter().copied());
+        let statement = sql!(sql, of.owner, number(of.limit), graphs, number(of.offset));
         let lines = self.db.rows(statement).await?;
-        lines.iter().map(read_assistant).collect()
+        Ok(lines.iter().map(|line| line.text(0).to_owned()).collect())
+    }
+
+    /// Returns how many assistants a listing has, on all of its pages.
+    pub(crate) async fn count_assistants(&self, of: AssistantListing<'_>) -> RowsResult<usize> {
+        let sql = match of.owner {
+            Some(_) => listed!("count(*)", "owner IN ($1, '')", " AND $2 = 0"),
+            None => listed!("count(*)", "CAST($1 AS TEXT) IS NULL", " AND $2 = 0"),
+        };
+        let statement = sql!(sql, of.owner, 0_i64, list(of.graphs.iter().copied()));
+        let count = self.db.row(statement).await?.map_or(0, |line| line.int(0));
+        Ok(usize::try_from(count).unwrap_or_default())
+    }
+
+    /// Returns a page of assistants.
+    pub(crate) async fn listed_assistants(
+        &self,
+        of: AssistantListing<'_>,
+    ) -> RowsResult<Found<Assistant>> {
+        Ok(Found {
+            page: self.page(&self.assistant_ids(of).await?).await?,
+            total: self.count_assistants(of).await?,
+        })
+    }
+
+    /// Returns a page of those assistants that `wants` wants.
+    pub(crate) async fn wanted_assistants(
+        &self,
+        of: AssistantListing<'_>,
+        wants: impl Fn(&Assistant) -> bool,
+    ) -> RowsResult<Found<Assistant>> {
+        let all = AssistantListing {
+            offset: 0,
+            limit: usize::MAX,
+            ..of
+        };
+        let ids = self.assistant_ids(all).await?;
+        self.wanted(&ids, (of.offset, of.limit), wants).await
     }
 
     /// Returns the versions of an assistant, the newest first.

@@ -137,3 +137,69 @@ impl Rows {
         Ok(None)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)] // a test fails by panicking
+
+    use std::path::Path;
+
+    use rusqlite::{Connection, StatementStatus};
+
+    use super::*;
+    use crate::queue::{Job, RunQueue};
+    use crate::rows::sqlite::in_sqlite;
+
+    /// As many runs as an owner may have that wait behind another one of their thread.
+    const COPIES: &str = "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 20000) \
+         INSERT INTO served_runs (id, thread, status, updated, due, priority, attempt, fence, lease, doc, owner, \
+            made, stage) \
+         SELECT r.id || n.n, thread, status, updated, due, priority, attempt, fence, lease, doc, owner, made, stage \
+         FROM n, served_runs AS r WHERE r.id = 'waits'";
+
+    /// Returns how many steps SQLite needs for a claim that finds a run of the owner, which is undone.
+    fn steps(file: &Path, owner: &str) -> i32 {
+        let mut rows = Connection::open(file).unwrap();
+        rows.busy_timeout(Duration::from_secs(30)).unwrap();
+        let undone = rows.transaction().unwrap();
+        let mut claim = undone.prepare(&in_sqlite(claim_of!(">="))).unwrap();
+        let parameters = ["worker", "1000", "now", owner];
+        let mut found = claim.query(parameters).unwrap();
+        let claimed = found
+            .next()
+            .unwrap()
+            .map(|row| row.get::<_, String>(6).unwrap());
+        assert_eq!(claimed.as_deref(), (!owner.is_empty()).then_some("ben"));
+        assert!(found.next().unwrap().is_none());
+        drop(found);
+        claim.get_status(StatementStatus::VmStep)
+    }
+
+    #[tokio::test]
+    async fn a_claim_looks_at_no_run_that_waits_behind_another_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("rows.db");
+        let rows = Rows::open(&file).await.unwrap();
+        let pushed = |run: &str, thread: &str, owner: &str| {
+            rows.push(Job::new(run, thread, "{}").owner(owner))
+        };
+        pushed("runs", "busy", "ada").await.unwrap();
+        let lease = Duration::from_secs(600);
+        let claim = rows.claim("worker", lease, After::START).await.unwrap();
+        assert_eq!(claim.unwrap().run, "runs");
+        pushed("waits", "busy", "ada").await.unwrap();
+        let nothing = steps(&file, "");
+        pushed("another", "free", "ben").await.unwrap();
+        let one = steps(&file, "ada");
+
+        Connection::open(&file)
+            .unwrap()
+            .execute(COPIES, [])
+            .unwrap();
+        pushed("last", "busy", "ada").await.unwrap();
+        assert_eq!(steps(&file, "ada"), one);
+        let claim = rows.claim("worker", lease, After::START).await.unwrap();
+        assert_eq!(claim.unwrap().owner, "ben");
+        assert_eq!(steps(&file, ""), nothing);
+    }
+}

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::page::{Found, Listed, by_ids, number};
 use super::{Line, Rows, RowsResult, sql};
 use crate::guard::User;
 use crate::wire::time::now;
@@ -61,6 +62,76 @@ fn read_cron(line: &Line) -> RowsResult<Cron> {
     })
 }
 
+/// By what crons are sorted. All of it is in an index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CronOrder {
+    Created,
+    Updated,
+    Id,
+    Assistant,
+    Thread,
+    NextRun,
+    End,
+}
+
+/// Which crons are listed, and in which order.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CronListing<'a> {
+    /// `None`: those of all owners.
+    pub(crate) owner: Option<&'a str>,
+    pub(crate) assistant: Option<&'a str>,
+    pub(crate) thread: Option<&'a str>,
+    pub(crate) by: CronOrder,
+    pub(crate) ascending: bool,
+    pub(crate) offset: usize,
+    pub(crate) limit: usize,
+}
+
+impl Listed for Cron {
+    const BY_IDS: &'static str = by_ids!("owner, due, doc, run", "served_crons");
+
+    fn read(line: &Line) -> RowsResult<Self> {
+        read_cron(line)
+    }
+
+    fn id(&self) -> &str {
+        &self.cron_id
+    }
+}
+
+/// Those of an owner, or with the other condition those of all.
+macro_rules! listed {
+    ($what:literal, $owner:literal, $rest:expr) => {
+        concat!(
+            "SELECT ",
+            $what,
+            " FROM served_crons WHERE ",
+            $owner,
+            " AND (CAST($2 AS TEXT) IS NULL OR assistant = $2)",
+            " AND (CAST($3 AS TEXT) IS NULL OR thread = $3)",
+            $rest
+        )
+    };
+}
+
+/// Returns the statement of that order; the first one for an owner, the other one for all.
+macro_rules! ordered {
+    ($order:literal) => {
+        (
+            listed!(
+                "id",
+                "owner = $1",
+                concat!(" ORDER BY ", $order, " LIMIT $4 OFFSET $5")
+            ),
+            listed!(
+                "id",
+                "CAST($1 AS TEXT) IS NULL",
+                concat!(" ORDER BY ", $order, " LIMIT $4 OFFSET $5")
+            ),
+        )
+    };
+}
+
 impl Rows {
     /// Creates the row. Returns false if its owner has as many as may be.
     pub(crate) async fn create_cron(&self, cron: &Cron, limit: u64) -> RowsResult<bool> {
@@ -99,15 +170,62 @@ impl Rows {
         line.map(|line| read_cron(&line)).transpose()
     }
 
-    /// Returns the crons of an owner; `None`: of all.
-    pub(crate) async fn crons(&self, owner: Option<&str>) -> RowsResult<Vec<Cron>> {
-        let statement = sql!(
-            "SELECT owner, due, doc, run FROM served_crons \
-             WHERE CAST($1 AS TEXT) IS NULL OR owner = $1",
-            owner
-        );
+    async fn cron_ids(&self, of: CronListing<'_>) -> RowsResult<Vec<String>> {
+        let (owned, all) = match (of.by, of.ascending) {
+            (CronOrder::Created, true) => ordered!("made, id"),
+            (CronOrder::Created, false) => ordered!("made DESC, id DESC"),
+            (CronOrder::Updated, true) => ordered!("changed, id"),
+            (CronOrder::Updated, false) => ordered!("changed DESC, id DESC"),
+            (CronOrder::Id, true) => ordered!("id"),
+            (CronOrder::Id, false) => ordered!("id DESC"),
+            (CronOrder::Assistant, true) => ordered!("assistant, id"),
+            (CronOrder::Assistant, false) => ordered!("assistant DESC, id DESC"),
+            (CronOrder::Thread, true) => ordered!("thread, id"),
+            (CronOrder::Thread, false) => ordered!("thread DESC, id DESC"),
+            (CronOrder::NextRun, true) => ordered!("next, id"),
+            (CronOrder::NextRun, false) => ordered!("next DESC, id DESC"),
+            (CronOrder::End, true) => ordered!("ends, id"),
+            (CronOrder::End, false) => ordered!("ends DESC, id DESC"),
+        };
+        let sql = if of.owner.is_some() { owned } else { all };
+        let (limit, offset) = (number(of.limit), number(of.offset));
+        let statement = sql!(sql, of.owner, of.assistant, of.thread, limit, offset);
         let lines = self.db.rows(statement).await?;
-        lines.iter().map(read_cron).collect()
+        Ok(lines.iter().map(|line| line.text(0).to_owned()).collect())
+    }
+
+    /// Returns how many crons a listing has, on all of its pages.
+    pub(crate) async fn count_crons(&self, of: CronListing<'_>) -> RowsResult<usize> {
+        let sql = match of.owner {
+            Some(_) => listed!("count(*)", "owner = $1", ""),
+            None => listed!("count(*)", "CAST($1 AS TEXT) IS NULL", ""),
+        };
+        let statement = sql!(sql, of.owner, of.assistant, of.thread);
+        let count = self.db.row(statement).await?.map_or(0, |line| line.int(0));
+        Ok(usize::try_from(count).unwrap_or_default())
+    }
+
+    /// Returns a page of crons.
+    pub(crate) async fn listed_crons(&self, of: CronListing<'_>) -> RowsResult<Found<Cron>> {
+        Ok(Found {
+            page: self.page(&self.cron_ids(of).await?).await?,
+            total: self.count_crons(of).await?,
+        })
+    }
+
+    /// Returns a page of those crons that `wants` wants.
+    pub(crate) async fn wanted_crons(
+        &self,
+        of: CronListing<'_>,
+        wants: impl Fn(&Cron) -> bool,
+    ) -> RowsResult<Found<Cron>> {
+        let all = CronListing {
+            offset: 0,
+            limit: usize::MAX,
+            ..of
+        };
+        let ids = self.cron_ids(all).await?;
+        self.wanted(&ids, (of.offset, of.limit), wants).await
     }
 
     /// Returns those whose time has come.
@@ -145,6 +263,12 @@ impl Rows {
 
     pub(crate) async fn delete_cron(&self, id: &str) -> RowsResult<()> {
         let statement = sql!("DELETE FROM served_crons WHERE id = $1", id);
+        self.db.change(statement).await.map(|_| ())
+    }
+
+    /// Deletes the crons of a thread.
+    pub(crate) async fn delete_crons_of(&self, thread: &str) -> RowsResult<()> {
+        let statement = sql!("DELETE FROM served_crons WHERE thread = $1", thread);
         self.db.change(statement).await.map(|_| ())
     }
 }

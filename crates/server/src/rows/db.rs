@@ -4,7 +4,8 @@
 //! time in milliseconds; `{LOCK}`, for rows that others shall leave; `{SKIP}`, the same, passing
 //! over those that others have; `{SHARE}`, for rows that others may read only; `{GATE}`, which one
 //! transaction at a time passes; `{GATE_OF}`, the same for each value of `$1`; `{EACH}`, a table of the
-//! elements `e` of the list that is `$3`.
+//! elements `e` of the list that is `$3`; for columns that come from the document, `{KEY}`, texts in the order of
+//! their bytes, `{DOC}`, the document, and `{KEPT}`, how such a column is kept.
 
 use rusqlite::Connection;
 

@@ -94,8 +94,10 @@ impl Rows {
     pub(crate) async fn place_forgotten(&self) -> RowsResult<()> {
         let statements = [
             sql!(
-                "SELECT DISTINCT thread FROM served_runs AS r WHERE status = 'pending' \
-                 AND stage = 'queued' AND NOT EXISTS (SELECT 1 FROM served_runs AS o \
+                // Each thread is looked at once, however many of its runs wait.
+                "SELECT thread FROM (SELECT DISTINCT thread FROM served_runs \
+                    WHERE status = 'pending' AND stage = 'queued') AS r \
+                 WHERE NOT EXISTS (SELECT 1 FROM served_runs AS o \
                  WHERE o.thread = r.thread AND o.status = 'running') \
                  AND NOT EXISTS (SELECT 1 FROM served_runs AS o WHERE o.thread = r.thread \
                  AND o.status = 'pending' AND o.stage IN ('ready', 'keyed')) LIMIT 1000"

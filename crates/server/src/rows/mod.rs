@@ -12,6 +12,7 @@ mod event_log;
 mod lanes;
 mod numbers;
 mod outbox;
+mod page;
 mod peers;
 #[cfg(feature = "postgres")]
 mod postgres;
@@ -41,13 +42,14 @@ use serde_json::Value;
 use tokio::sync::broadcast;
 use tokio::task::spawn_blocking;
 
-pub(crate) use assistants::{Assistant, system_assistant};
+pub(crate) use assistants::{Assistant, AssistantListing, AssistantOrder, system_assistant};
 use cells::Line;
-pub(crate) use crons::Cron;
+pub(crate) use crons::{Cron, CronListing, CronOrder};
 use db::Db;
 pub(crate) use depth::QueueDepth;
 pub(crate) use error::RowsError;
 pub(crate) use numbers::PER_EVENT;
+pub(crate) use page::Found;
 use peers::{Peers, Watch};
 pub(crate) use removal::Mark;
 pub(crate) use renewer::Renewer;

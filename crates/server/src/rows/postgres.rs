@@ -33,6 +33,9 @@ pub(super) fn in_postgres(sql: &str) -> String {
         "CAST(pg_advisory_xact_lock(7306, hashtext($1)) AS text)",
     )
     .replace("{EACH}", "json_array_elements(CAST($3 AS json)) AS j (e)")
+    .replace("{KEY}", "TEXT COLLATE \"C\"")
+    .replace("{DOC}", "CAST(doc AS jsonb)")
+    .replace("{KEPT}", "STORED")
 }
 
 impl ToSql for Cell {

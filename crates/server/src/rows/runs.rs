@@ -101,9 +101,11 @@ impl Rows {
         status: &str,
     ) -> RowsResult<Vec<String>> {
         let statement = sql!(
-            "SELECT r.id FROM served_runs AS r JOIN served_threads AS t ON t.id = r.thread \
-             WHERE r.status IN ('pending', 'running') AND ($2 = 'all' OR r.status = $2) \
-             AND (CAST($1 AS TEXT) IS NULL OR t.owner = $1) ORDER BY r.id",
+            "SELECT id FROM served_runs WHERE status = 'pending' AND $2 IN ('all', 'pending') \
+             AND (CAST($1 AS TEXT) IS NULL OR owner = $1) \
+             UNION ALL SELECT id FROM served_runs WHERE status = 'running' \
+             AND $2 IN ('all', 'running') AND (CAST($1 AS TEXT) IS NULL OR owner = $1) \
+             ORDER BY id",
             owner,
             status,
         );

@@ -5,7 +5,7 @@ use super::db::Db;
 
 /// What makes each version of the tables out of the one before. A step never changes: what is new
 /// is a step more. They have the words of statements.
-const STEPS: [&str; 4] = [FIRST, SECOND, THIRD, FOURTH];
+const STEPS: [&str; 5] = [FIRST, SECOND, THIRD, FOURTH, FIFTH];
 
 /// Version 1. Its tables may be there already, from before they had a version.
 const FIRST: &str = "
@@ -105,6 +105,36 @@ const FOURTH: &str = "
     CREATE INDEX served_threads_temporary ON served_threads (made) WHERE temporary = 1;
     CREATE INDEX served_crons_owner ON served_crons (owner);
     ALTER TABLE served_crons ADD COLUMN run TEXT;
+";
+
+/// Version 5: assistants and crons are listed by an index, which has what their documents say.
+const FIFTH: &str = "
+    ALTER TABLE served_assistants ADD COLUMN graph {KEY}
+        GENERATED ALWAYS AS (coalesce({DOC} ->> 'graph_id', '')) {KEPT};
+    ALTER TABLE served_assistants ADD COLUMN name {KEY}
+        GENERATED ALWAYS AS (coalesce({DOC} ->> 'name', '')) {KEPT};
+    ALTER TABLE served_assistants ADD COLUMN made {KEY}
+        GENERATED ALWAYS AS (coalesce({DOC} ->> 'created_at', '')) {KEPT};
+    ALTER TABLE served_assistants ADD COLUMN changed {KEY}
+        GENERATED ALWAYS AS (coalesce({DOC} ->> 'updated_at', '')) {KEPT};
+    CREATE INDEX served_assistants_listed
+        ON served_assistants (owner, made, id, graph, name, changed) WHERE latest = 1;
+    ALTER TABLE served_crons ADD COLUMN assistant {KEY}
+        GENERATED ALWAYS AS (coalesce({DOC} ->> 'assistant_id', '')) {KEPT};
+    ALTER TABLE served_crons ADD COLUMN thread {KEY}
+        GENERATED ALWAYS AS (coalesce({DOC} ->> 'thread_id', '')) {KEPT};
+    ALTER TABLE served_crons ADD COLUMN made {KEY}
+        GENERATED ALWAYS AS (coalesce({DOC} ->> 'created_at', '')) {KEPT};
+    ALTER TABLE served_crons ADD COLUMN changed {KEY}
+        GENERATED ALWAYS AS (coalesce({DOC} ->> 'updated_at', '')) {KEPT};
+    ALTER TABLE served_crons ADD COLUMN next {KEY}
+        GENERATED ALWAYS AS (coalesce({DOC} ->> 'next_run_date', '')) {KEPT};
+    ALTER TABLE served_crons ADD COLUMN ends {KEY}
+        GENERATED ALWAYS AS (coalesce({DOC} ->> 'end_time', '')) {KEPT};
+    DROP INDEX served_crons_owner;
+    CREATE INDEX served_crons_listed
+        ON served_crons (owner, made, id, assistant, thread, changed, next, ends);
+    CREATE INDEX served_crons_thread ON served_crons (thread);
 ";
 
 /// Brings the tables to the version of this program.

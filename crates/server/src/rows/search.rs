@@ -1,16 +1,10 @@
 //! Searches for threads and runs: they read the rows of the page that they return, and others only if
 //! a condition needs their documents.
 
-use std::collections::HashMap;
-
-use serde_json::json;
-
+use super::page::{Found, Listed, PAGE, by_ids, number};
 use super::runs::read_run;
 use super::threads::read_thread;
-use super::{Rows, RowsResult, Run, Thread, sql};
-
-/// How many documents are read at once. They may be large.
-const PAGE: usize = 16;
+use super::{Line, Rows, RowsResult, Run, Thread, sql};
 
 /// By what threads are sorted. All of it is in an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,12 +41,16 @@ impl<'a> ThreadListing<'a> {
     }
 }
 
-/// A page of what a search has found.
-#[derive(Debug)]
-pub(crate) struct Found<T> {
-    pub(crate) page: Vec<T>,
-    /// How many there are. If the documents decide, at least as many.
-    pub(crate) total: usize,
+impl Listed for Thread {
+    const BY_IDS: &'static str = by_ids!("owner, temporary, doc", "served_threads");
+
+    fn read(line: &Line) -> RowsResult<Self> {
+        read_thread(line)
+    }
+
+    fn id(&self) -> &str {
+        &self.thread_id
+    }
 }
 
 macro_rules! listed {
@@ -75,10 +73,6 @@ macro_rules! ordered {
             listed!("CAST($1 AS TEXT) IS NULL", $order),
         )
     };
-}
-
-fn number(count: usize) -> i64 {
-    i64::try_from(count).unwrap_or(i64::MAX)
 }
 
 impl Rows {
@@ -121,33 +115,9 @@ impl Rows {
         Ok(usize::try_from(count).unwrap_or_default())
     }
 
-    /// Returns the threads of these ids, in their order.
-    async fn threads_by_ids(&self, ids: &[String]) -> RowsResult<Vec<Thread>> {
-        let list: Vec<_> = ids.iter().map(|id| json!({"i": id})).collect();
-        // The list is the third parameter.
-        let statement = sql!(
-            "SELECT owner, temporary, doc FROM served_threads WHERE $1 = 0 AND $2 = 0 \
-             AND id IN (SELECT e ->> 'i' FROM {EACH})",
-            0_i64,
-            0_i64,
-            serde_json::to_string(&list)?,
-        );
-        let lines = self.db.rows(statement).await?;
-        let mut found = HashMap::with_capacity(lines.len());
-        for line in &lines {
-            let thread = read_thread(line)?;
-            found.insert(thread.thread_id.clone(), thread);
-        }
-        Ok(ids.iter().filter_map(|id| found.remove(id)).collect())
-    }
-
     /// Returns a page of threads.
     pub(crate) async fn listed_threads(&self, of: ThreadListing<'_>) -> RowsResult<Found<Thread>> {
-        let ids = self.listed_ids(of).await?;
-        let mut page = Vec::with_capacity(ids.len());
-        for ids in ids.chunks(PAGE) {
-            page.extend(self.threads_by_ids(ids).await?);
-        }
+        let page = self.page(&self.listed_ids(of).await?).await?;
         let total = self.count_threads(of.owner, of.status).await?;
         Ok(Found { page, total })
     }
@@ -168,24 +138,7 @@ impl Rows {
         if let Some(ids) = ids {
             listed.retain(|id| ids.contains(id));
         }
-        let enough = of.offset.saturating_add(of.limit);
-        let (mut page, mut total) = (Vec::new(), 0_usize);
-        for ids in listed.chunks(PAGE) {
-            for thread in self.threads_by_ids(ids).await? {
-                if !wants(&thread) {
-                    continue;
-                }
-                total += 1;
-                if total > enough {
-                    return Ok(Found { page, total });
-                }
-                if total > of.offset {
-                    page.push(thread);
-                }
-            }
-            tokio::task::yield_now().await;
-        }
-        Ok(Found { page, total })
+        self.wanted(&listed, (of.offset, of.limit), wants).await
     }
 
     /// Returns a page of the runs of a thread that `wants` wants, the newest first. Without it, no

@@ -20,7 +20,7 @@ pub(crate) struct Sqlite(Arc<Mutex<Connection>>);
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What the words are in SQLite.
-const WORDS: [(&str, &str); 7] = [
+const WORDS: [(&str, &str); 10] = [
     ("{NOW}", "CAST(unixepoch('subsec') * 1000 AS INTEGER)"),
     ("{LOCK}", ""),
     ("{SKIP}", ""),
@@ -28,9 +28,12 @@ const WORDS: [(&str, &str); 7] = [
     ("{GATE}", "1"),
     ("{GATE_OF}", "length(?1)"),
     ("{EACH}", "(SELECT value AS e FROM json_each(?3))"),
+    ("{KEY}", "TEXT"),
+    ("{DOC}", "doc"),
+    ("{KEPT}", "VIRTUAL"),
 ];
 
-fn in_sqlite(sql: &str) -> String {
+pub(super) fn in_sqlite(sql: &str) -> String {
     let mut text = String::with_capacity(sql.len() + 128);
     let mut rest = sql;
     while let Some(at) = rest.find(['{', '$']) {

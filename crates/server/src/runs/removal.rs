@@ -8,12 +8,7 @@ use crate::rows::{Mark, Thread};
 pub(crate) async fn finish_removal(app: &App, thread: &Thread, mut mark: Mark) -> ApiResult<()> {
     let id = &thread.thread_id;
     let graph = app.graph_of_thread(&thread.metadata)?;
-    let owner = Some(thread.owner.as_str());
-    for cron in app.rows.crons(owner).await? {
-        if cron.thread_id.as_ref() == Some(id) {
-            app.rows.delete_cron(&cron.cron_id).await?;
-        }
-    }
+    app.rows.delete_crons_of(id).await?;
     loop {
         if let Some(graph) = &graph {
             graph.delete(id).await?;

@@ -25,6 +25,7 @@ mod removal;
 mod retention;
 mod rollback;
 mod routes;
+mod searches;
 mod slow_clients;
 mod spending;
 mod state;
