@@ -1,14 +1,63 @@
-//! What only a claim by hand shows.
+//! What clients cannot do or see: a claim by hand, a signal on its way, a process that is lost between two acts.
 
+use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::FutureExt;
 use langgraph::prelude::*;
-use serde_json::json;
+use rusqlite::Connection;
+use serde_json::{Value, json};
+use tokio::task::JoinHandle;
 
 use super::session::execute;
 use crate::guard::Limits;
 use crate::queue::{After, RunQueue};
-use crate::server::Server;
+use crate::server::{Server, Serving};
+
+/// A client of a server in this process.
+struct Client {
+    http: reqwest::Client,
+    address: String,
+    server: JoinHandle<()>,
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        self.server.abort();
+    }
+}
+
+impl Client {
+    async fn of(serving: &Serving) -> Self {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = format!("http://{}", listener.local_addr().unwrap());
+        let router = serving.router();
+        let serve = async move { axum::serve(listener, router).await.unwrap() };
+        Self {
+            http: reqwest::Client::new(),
+            address,
+            server: tokio::spawn(serve),
+        }
+    }
+
+    async fn post(&self, path: &str, body: &Value) -> Value {
+        let request = self.http.post(format!("{}{path}", self.address)).json(body);
+        let answer = request.send().await.unwrap().error_for_status().unwrap();
+        let bytes = answer.bytes().await.unwrap();
+        serde_json::from_slice(&bytes).unwrap_or_default()
+    }
+
+    async fn get(&self, path: &str) -> Value {
+        let answer = self.http.get(format!("{}{path}", self.address)).send();
+        answer.await.unwrap().json().await.unwrap()
+    }
+
+    async fn thread(&self, id: &str) {
+        let body = json!({"thread_id": id, "graph_id": "count"});
+        self.post("/threads", &body).await;
+    }
+}
 
 /// A server whose only slot is taken: it claims nothing by itself.
 #[tokio::test]
@@ -22,37 +71,124 @@ async fn l3_a_run_that_is_cancelled_between_its_claim_and_its_start_ends() {
     let app = &serving.app;
     let _slot = app.runs.slots.acquire().await.unwrap();
 
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = format!("http://{}", listener.local_addr().unwrap());
-    let router = serving.router();
-    tokio::spawn(async move { axum::serve(listener, router).await });
-    let client = reqwest::Client::new();
-    let post = async |path: String, body: serde_json::Value| {
-        let answer = client.post(format!("{address}{path}")).json(&body).send();
-        let answer = answer.await.unwrap().error_for_status().unwrap();
-        answer.bytes().await.unwrap()
-    };
-    let read = |bytes: &[u8], field: &str| {
-        let value: serde_json::Value = serde_json::from_slice(bytes).unwrap();
-        value[field].as_str().unwrap().to_owned()
-    };
-    let thread = read(&post("/threads".into(), json!({})).await, "thread_id");
+    let client = Client::of(&serving).await;
+    let thread = client.post("/threads", &json!({})).await;
+    let thread = thread["thread_id"].as_str().unwrap();
     let body = json!({"assistant_id": "slow", "input": 1});
-    let run = read(
-        &post(format!("/threads/{thread}/runs"), body).await,
-        "run_id",
-    );
+    let run = client.post(&format!("/threads/{thread}/runs"), &body).await;
+    let run = run["run_id"].as_str().unwrap();
 
     let claim = app
         .rows
         .claim("another", Duration::from_secs(30), After::START)
         .await;
     let claim = claim.unwrap().unwrap();
-    assert_eq!((claim.run.as_str(), claim.cancel), (run.as_str(), None));
-    post(format!("/threads/{thread}/runs/{run}/cancel"), json!({})).await;
+    assert_eq!((claim.run.as_str(), claim.cancel), (run, None));
+    let cancel = format!("/threads/{thread}/runs/{run}/cancel");
+    client.post(&cancel, &json!({})).await;
 
     let ended = tokio::time::timeout(Duration::from_secs(5), execute(app, claim)).await;
     assert!(ended.is_ok(), "the run goes on");
-    let row = app.rows.run_of_id(&run).await.unwrap().unwrap();
+    let row = app.rows.run_of_id(run).await.unwrap().unwrap();
     assert_eq!(row.status, "interrupted");
+}
+
+fn counting() -> Server {
+    let mut graph = StateGraph::<i64>::new();
+    let count = async |n: &i64| n + 1;
+    graph.add_node("count", count).add_sequence(&["count"]);
+    Server::new().graph("count", graph.compile().unwrap())
+}
+
+const ONE: &str = "6e1dd1a4-54a3-4c53-8c3f-4a2f0d1a7c01";
+const OTHER: &str = "6e1dd1a4-54a3-4c53-8c3f-4a2f0d1a7c02";
+
+#[tokio::test]
+async fn a_run_wakes_the_streams_of_its_thread_and_none_of_300_others() {
+    let serving = counting().start().await.unwrap();
+    let client = Client::of(&serving).await;
+    let watchers = &serving.app.runs.watchers;
+    let mut idle: Vec<_> = (0..300)
+        .map(|number| watchers.of(&format!("idle {number}")))
+        .collect();
+    client.thread(ONE).await;
+    let mut own = watchers.of(ONE);
+    let run = json!({"assistant_id": "count", "input": 1, "stream_resumable": true});
+    client
+        .post(&format!("/threads/{ONE}/runs/wait"), &run)
+        .await;
+    let woken = tokio::time::timeout(Duration::from_secs(10), own.changed());
+    woken.await.expect("its stream is not woken");
+    let woken = idle
+        .iter_mut()
+        .filter_map(|watcher| watcher.changed().now_or_never());
+    assert_eq!(woken.count(), 0);
+}
+
+/// Runs the graph on a thread, and begins to remove it.
+async fn begin_removal(serving: &Serving, client: &Client, thread: &str) {
+    client.thread(thread).await;
+    let run = json!({"assistant_id": "count", "input": 1});
+    let path = format!("/threads/{thread}/runs/wait");
+    assert_eq!(client.post(&path, &run).await, 2);
+    let mark = serving.app.rows.begin_removal(thread).await.unwrap();
+    assert!(mark.is_some());
+}
+
+/// Waits until something is so.
+async fn until(what: &str, is_so: impl Fn() -> bool) {
+    let waiting = async {
+        while !is_so() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    let waited = tokio::time::timeout(Duration::from_secs(20), waiting).await;
+    assert!(waited.is_ok(), "{what}: not yet");
+}
+
+async fn values(client: &Client, thread: &str) -> Value {
+    client.get(&format!("/threads/{thread}/state")).await["values"].clone()
+}
+
+/// Returns how many threads are marked; with `over`, their process has had its minute.
+fn marked(file: &Path, over: bool) -> usize {
+    let rows = Connection::open(file).unwrap();
+    rows.busy_timeout(Duration::from_secs(10)).unwrap();
+    if over {
+        let sql = "UPDATE served_threads SET expires = 0 WHERE temporary = 2";
+        return rows.execute(sql, []).unwrap();
+    }
+    let sql = "SELECT count(*) FROM served_threads WHERE temporary = 2";
+    let count: i64 = rows.query_row(sql, [], |row| row.get(0)).unwrap();
+    usize::try_from(count).unwrap()
+}
+
+#[tokio::test]
+async fn a_removal_whose_process_was_lost_is_finished_by_the_next_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("threads.db");
+    let lost = {
+        let serving = counting().file(&file).start().await.unwrap();
+        let client = Client::of(&serving).await;
+        begin_removal(&serving, &client, ONE).await;
+        begin_removal(&serving, &client, OTHER).await;
+        Arc::downgrade(&serving.app)
+    };
+    // The process is lost before it deletes what is stored.
+    until("the process ends", || lost.upgrade().is_none()).await;
+    let serving = counting().file(&file).start().await.unwrap();
+    let client = Client::of(&serving).await;
+    assert_eq!(client.post("/threads/search", &json!({})).await, json!([]));
+    assert_eq!(marked(&file, false), 2);
+
+    // A thread of the same name begins with nothing.
+    client.thread(ONE).await;
+    assert_eq!(values(&client, ONE).await, json!({}));
+    assert_eq!(marked(&file, false), 1);
+
+    // Maintenance removes the other one.
+    assert_eq!(marked(&file, true), 1);
+    until("the thread is removed", || marked(&file, false) == 0).await;
+    client.thread(OTHER).await;
+    assert_eq!(values(&client, OTHER).await, json!({}));
 }
