@@ -18,6 +18,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("sql/5_owners.sql"),
     include_str!("sql/6_waits.sql"),
     include_str!("sql/7_row_counts.sql"),
+    include_str!("sql/8_newest_items.sql"),
 ];
 
 /// Migrates the tables.

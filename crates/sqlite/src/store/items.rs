@@ -173,17 +173,24 @@ fn get(
     row.into_iter().map(found::read).collect()
 }
 
+/// Returns the search for the newest items that meet the conditions, of which `page` limits the number. What
+/// is ordered are the entries of an index: only the values of the page are read.
+fn newest_sql(conditions: &str, page: &str) -> String {
+    let order = "ORDER BY i.updated_at DESC, i.namespace, i.key";
+    format!(
+        "SELECT {COLUMNS} FROM
+             (SELECT i.id AS found FROM store_items AS i WHERE {conditions} {order} {page})
+         JOIN store_items AS i ON i.id = found {order}"
+    )
+}
+
 fn newest(connection: &Connection, search: &Search, now: i64) -> Result<Vec<Found>, Fault> {
     let mut conditions = Conditions::of(search, now)?;
     let number = |n: usize| i64::try_from(n).unwrap_or(i64::MAX).into();
     let limit = conditions.bind(number(search.limit));
     let offset = conditions.bind(number(search.offset));
-    let sql = format!(
-        "SELECT {COLUMNS} FROM store_items AS i WHERE {}
-         ORDER BY i.updated_at DESC, i.namespace, i.key LIMIT {limit} OFFSET {offset}",
-        conditions.sql()
-    );
-    let mut select = connection.prepare_cached(&sql)?;
+    let page = format!("LIMIT {limit} OFFSET {offset}");
+    let mut select = connection.prepare_cached(&newest_sql(conditions.sql(), &page))?;
     let mut rows = select.query(params_from_iter(conditions.into_params()))?;
     let mut found = Vec::new();
     while let Some(row) = rows.next()? {
@@ -212,4 +219,43 @@ fn list(
         namespaces.push(read_namespace(text)?);
     }
     Ok(wanted.answer(namespaces))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    /// Returns how SQLite finds the newest items of a search.
+    fn plan(search: &Search) -> Vec<String> {
+        let mut connection = Connection::open_in_memory().unwrap();
+        crate::migrate::migrate(&mut connection, Path::new("x")).unwrap();
+        let conditions = Conditions::of(search, 1).unwrap();
+        let sql = newest_sql(conditions.sql(), "LIMIT 10");
+        let mut plan = connection
+            .prepare(&format!("EXPLAIN QUERY PLAN {sql}"))
+            .unwrap();
+        let steps = plan
+            .query_map(params_from_iter(conditions.into_params()), |row| row.get(3))
+            .unwrap();
+        steps.map(Result::unwrap).collect()
+    }
+
+    #[test]
+    fn a_search_reads_the_values_of_its_page_only() {
+        for prefix in [vec![], vec!["docs".to_owned()]] {
+            let plan = plan(&Search::new(Namespace::from(prefix)));
+            let reads = plan
+                .iter()
+                .filter(|step| step.contains("SEARCH i") || step.contains("SCAN i"));
+            let (ordered, read): (Vec<_>, Vec<_>) =
+                reads.partition(|step| step.contains("COVERING INDEX store_items_newest"));
+            assert!(!ordered.is_empty(), "{plan:?}");
+            assert!(
+                read.iter().all(|step| step.contains("INTEGER PRIMARY KEY")),
+                "{plan:?}"
+            );
+        }
+    }
 }
