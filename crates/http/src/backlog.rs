@@ -118,14 +118,25 @@ impl<T> Backlog<T> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn is_full(&self, state: &State<T>) -> bool {
-        state.items.len() >= self.items || (state.weight >= self.weight && !state.items.is_empty())
+    /// Returns how many of the oldest items another one drops: several light ones for a heavy one.
+    fn surplus(&self, state: &State<T>) -> u64 {
+        let (mut items, mut weight) = (state.items.len(), state.weight);
+        let mut surplus = 0;
+        for (_, dropped) in &state.items {
+            if items < self.items && weight < self.weight {
+                break;
+            }
+            items -= 1;
+            weight -= dropped;
+            surplus += 1;
+        }
+        surplus
     }
 
     /// Adds an item, and drops the oldest ones if there is no room.
     pub fn push(&self, item: T, weight: usize) {
         let mut state = self.state();
-        while self.is_full(&state) {
+        for _ in 0..self.surplus(&state) {
             let Some((_, dropped)) = state.items.pop_front() else {
                 break;
             };
@@ -140,8 +151,9 @@ impl<T> Backlog<T> {
     /// Returns `Ready` when another item drops none that a reader has yet to see.
     pub fn poll_room(&self, cx: &Context<'_>) -> Poll<()> {
         let mut state = self.state();
+        let kept = state.first + self.surplus(&state);
         let mut readers = state.readers.values();
-        if !self.is_full(&state) || readers.all(|reader| reader.next > state.first) {
+        if kept == state.first || readers.all(|reader| reader.next >= kept) {
             return Poll::Ready(());
         }
         state.producer = Some(cx.waker().clone());
@@ -160,9 +172,9 @@ impl<T> Backlog<T> {
     /// Moves the readers that hold back the producer to the first item that would stay.
     pub fn drop_slow_readers(&self) {
         let mut state = self.state();
-        let first = state.first;
+        let kept = state.first + self.surplus(&state);
         state.readers.retain(|_, reader| {
-            let slow = reader.next <= first;
+            let slow = reader.next < kept;
             if slow && let Some(waker) = reader.waker.take() {
                 waker.wake();
             }

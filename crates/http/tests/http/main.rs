@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod backlog;
 mod replay;
 #[cfg(feature = "serve")]
 mod serve;

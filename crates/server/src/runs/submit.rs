@@ -124,6 +124,8 @@ impl Disconnect {
 impl Drop for Disconnect {
     fn drop(&mut self) {
         if let Some((app, run)) = self.run.take()
+            // It is the server that leaves: a client that did not read sees the end of its connection only.
+            && !(self.can_return && app.runs.is_draining())
             && let Ok(runtime) = tokio::runtime::Handle::try_current()
         {
             runtime.spawn(async move {

@@ -1,14 +1,23 @@
-//! Clients of other protocols, while the server stops.
+//! Clients of other protocols, and clients that do not read, while the server stops.
 
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use crate::support::Api;
+use langgraph::error::NodeError;
 use langgraph::graph::StateGraph;
+use langgraph::node;
+use langgraph::node::Context;
 use langgraph_agent::MessagesState;
 use langgraph_server::{Server, Serving};
 use reqwest::{Method, Response};
 use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpSocket, TcpStream};
+use tokio::sync::oneshot;
 
 static STARTED: AtomicUsize = AtomicUsize::new(0);
 
@@ -68,4 +77,133 @@ async fn a_client_that_cannot_come_back_is_refused_and_its_run_is_not_carried_ou
     });
     is_unavailable(api.send(Method::POST, "/ag-ui/chat", input).await).await;
     assert_eq!(STARTED.load(Ordering::SeqCst), 1);
+}
+
+/// How many bytes a socket holds, or twice as many.
+const SOCKET: u32 = 16 << 10;
+
+/// How long runs may take to stop. Responses that are being sent have another five seconds.
+const DRAIN: Duration = Duration::from_millis(500);
+
+/// How many bytes each event has: more than both sockets of a connection hold, and three of them more than a
+/// run keeps in memory for its readers.
+const EVENT: usize = 3 << 20;
+
+/// How often the node has begun.
+#[derive(Default)]
+struct Attempts(AtomicUsize);
+
+/// Emits events and does not end. The next attempt does.
+#[node]
+async fn flood(_: &i64, cx: &Context) -> Result<i64, NodeError> {
+    if cx.resource::<Attempts>()?.0.fetch_add(1, Ordering::SeqCst) > 0 {
+        return Ok(7);
+    }
+    let event = json!({"text": "x".repeat(EVENT)});
+    for _ in 0..5 {
+        cx.emit(&event).await?;
+    }
+    std::future::pending().await
+}
+
+/// A server on a file, which stops when it is told to.
+struct Stoppable {
+    api: Api,
+    address: SocketAddr,
+    stop: oneshot::Sender<()>,
+    stopped: tokio::task::JoinHandle<()>,
+}
+
+async fn flooding(file: &Path, attempts: &Arc<Attempts>) -> Stoppable {
+    let mut graph = StateGraph::<i64>::new();
+    graph.add_node("flood", flood).add_sequence(&["flood"]);
+    let graph = graph.compile().unwrap().resource(Arc::clone(attempts));
+    let server = Server::new().file(file).graph("flood", graph);
+    let socket = TcpSocket::new_v4().unwrap();
+    // Its connections have the same. The system would let them grow up to many megabytes.
+    socket.set_send_buffer_size(SOCKET).unwrap();
+    socket.bind(([127, 0, 0, 1], 0).into()).unwrap();
+    let listener = socket.listen(64).unwrap();
+    let address = listener.local_addr().unwrap();
+    let (stop, until) = oneshot::channel::<()>();
+    let stopped = tokio::spawn(async move {
+        let until = async move { drop(until.await) };
+        let server = server.drain_time(DRAIN);
+        server.serve_until(listener, until).await.unwrap();
+    });
+    Stoppable {
+        api: Api::at(format!("http://{address}")),
+        address,
+        stop,
+        stopped,
+    }
+}
+
+/// Sends a request, and reads its response up to the first event, and no further.
+async fn deaf(address: SocketAddr, path: &str, body: &Value) -> TcpStream {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.set_recv_buffer_size(SOCKET).unwrap();
+    let mut stream = socket.connect(address).await.unwrap();
+    let body = body.to_string();
+    let request = format!(
+        "POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
+         content-length: {}\r\n\r\n{body}",
+        body.len(),
+    );
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut read = Vec::new();
+    while !String::from_utf8_lossy(&read).contains("event: custom") {
+        assert_ne!(stream.read_buf(&mut read).await.unwrap(), 0);
+    }
+    stream
+}
+
+/// Drains while a client of `body` does not read, and has the next process carry out the run.
+async fn drains_although_a_client_does_not_read(body: Value) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("threads.db");
+    let attempts = Arc::new(Attempts::default());
+    let first = flooding(&file, &attempts).await;
+    let thread = first.api.thread().await;
+    let runs = format!("/threads/{thread}/runs");
+    let mut client = deaf(first.address, &format!("{runs}/stream"), &body).await;
+
+    let Stoppable { stop, stopped, .. } = first;
+    stop.send(()).unwrap();
+    // Four times as long as it may take, for a machine that is busy.
+    let limit = (DRAIN + Duration::from_secs(5)) * 4;
+    let stopped = tokio::time::timeout(limit, stopped).await;
+    stopped.expect("the drain waits for the client").unwrap();
+    // The server was sending the first event.
+    let mut rest = Vec::new();
+    let _ = client.read_to_end(&mut rest).await;
+    assert!(rest.len() < EVENT, "{} bytes", rest.len());
+
+    // The run of a client that may come again goes on, whatever is to happen when the client leaves.
+    let next = flooding(&file, &attempts).await;
+    let found = next.api.get(&runs).await;
+    let run = format!("{runs}/{}", found[0]["run_id"].as_str().unwrap());
+    assert_eq!(next.api.get(&format!("{run}/join")).await, 7);
+    assert_eq!(next.api.get(&run).await["status"], "success");
+    assert_eq!(attempts.0.load(Ordering::SeqCst), 2);
+}
+
+fn streamed(options: Value) -> Value {
+    let mut body = json!({"assistant_id": "flood", "input": 1, "stream_mode": "custom"});
+    for (name, value) in options.as_object().unwrap() {
+        body[name] = value.clone();
+    }
+    body
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_drain_ends_although_a_client_does_not_read() {
+    let body = streamed(json!({"on_disconnect": "cancel"}));
+    drains_although_a_client_does_not_read(body).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_drain_ends_although_a_client_does_not_read_stored_events() {
+    let body = streamed(json!({"on_disconnect": "cancel", "stream_resumable": true}));
+    drains_although_a_client_does_not_read(body).await;
 }
