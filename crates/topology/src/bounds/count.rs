@@ -7,19 +7,17 @@
 //! - what the tokens cause if each router always picks the arm that causes most;
 //! - the different supersteps at which the tokens can arrive, since a node runs once in each;
 //! - all supersteps of the run.
+//!
+//! A small graph is [explored](super::explore) too: each router decides by itself here, and there all
+//! decisions of a run are followed together.
 
 use super::acyclic::{Acyclic, Bounded};
 use super::depths::depths;
+use super::explore::explore;
+use super::worst::Worst;
 use crate::algo::{Table, reach};
 use crate::flow::{Analysis, END, NODES, START, node_of};
 use crate::{NodeKind, Topology};
-
-/// The worst case of one graph.
-pub(super) struct Worst {
-    pub(super) supersteps: u64,
-    /// By index of the topology's nodes.
-    pub(super) runs: Vec<u64>,
-}
 
 /// Counts the worst case of a graph in which everything has a bound.
 pub(super) fn count(topology: &Topology, analysis: &Analysis<'_>) -> Worst {
@@ -47,7 +45,14 @@ pub(super) fn count(topology: &Topology, analysis: &Analysis<'_>) -> Worst {
         .iter()
         .fold(0, |all: u64, runs| all.saturating_add(*runs));
     supersteps = supersteps.min(all);
-    Worst { supersteps, runs }
+    let Some(exact) = explore(topology) else {
+        return Worst { supersteps, runs };
+    };
+    let pairs = runs.into_iter().zip(exact.runs);
+    Worst {
+        supersteps: supersteps.min(exact.supersteps),
+        runs: pairs.map(|(runs, exact)| runs.min(exact)).collect(),
+    }
 }
 
 /// Returns how often a node runs if routers always pick the arm that causes most of its runs.

@@ -9,9 +9,12 @@ use crate::{Calls, NodeKind, NodeName, Topology};
 mod acyclic;
 mod count;
 mod depths;
+mod explore;
 #[cfg(test)]
 mod tests;
 mod unbounded;
+mod wiring;
+mod worst;
 
 pub use unbounded::{Unbounded, UnboundedReason};
 

@@ -96,6 +96,24 @@ fn a_map_is_bounded_by_its_edge() {
 }
 
 #[test]
+fn decisions_that_depend_on_each_other_are_followed_together() {
+    // `d` waits for nodes that never run both.
+    assert_eq!(worst("S>a a?b|c b+c>d d>E", &[]), (2, vec![1, 1, 1, 0]));
+    // The second run of `b` does not fill the join again.
+    let join = "S>a a>b a>d b?b|E a+b>c c>E d>E";
+    assert_eq!(worst(join, &["b>b 1 E"]), (3, vec![1, 2, 1, 1]));
+    // Either the long way or the deferred node.
+    let mut topology = closed("S>a a?b|c|d|E b>c c>E d>E", &[]);
+    topology.nodes.last_mut().expect("`d`").defer = true;
+    assert_eq!(topology.bounds().expect("bounds").supersteps, 3);
+    // A graph with too many ways is counted by each decision.
+    let wide: String = (0..9)
+        .map(|node| format!(" S>n{node} n{node}?m{node}|E m{node}>E"))
+        .collect();
+    assert_eq!(worst(&wide, &[]).0, 2);
+}
+
+#[test]
 fn subgraphs_multiply() {
     let mut inner = closed("S>x x?x|E", &["x>x 2"]);
     inner.nodes[0].calls.model = 1;

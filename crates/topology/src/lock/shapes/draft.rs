@@ -43,12 +43,12 @@ pub(super) enum Presence {
 #[derive(Debug)]
 pub(super) struct VariantDraft {
     pub(super) name: &'static str,
-    pub(super) content: Content,
+    pub(super) content: Held,
 }
 
 /// What a variant holds.
 #[derive(Debug)]
-pub(super) enum Content {
+pub(super) enum Held {
     Unseen,
     Nothing,
     Value(Draft),
@@ -58,7 +58,7 @@ impl Draft {
     /// Returns true if there are parts that no value has shown yet.
     pub(super) fn has_unseen(&self) -> bool {
         self.any(&|draft| matches!(draft, Self::Unseen), &|content| {
-            matches!(content, Content::Unseen)
+            matches!(content, Held::Unseen)
         })
     }
 
@@ -72,7 +72,7 @@ impl Draft {
     }
 
     /// Returns true if one of the drafts, or a variant's content, is as asked for.
-    fn any(&self, is: &dyn Fn(&Self) -> bool, is_content: &dyn Fn(&Content) -> bool) -> bool {
+    fn any(&self, is: &dyn Fn(&Self) -> bool, is_content: &dyn Fn(&Held) -> bool) -> bool {
         let any = |draft: &Self| draft.any(is, is_content);
         is(self)
             || match self {
@@ -86,7 +86,7 @@ impl Draft {
                 }
                 Self::Enum(variants) => variants.iter().any(|variant| {
                     is_content(&variant.content)
-                        || matches!(&variant.content, Content::Value(draft) if any(draft))
+                        || matches!(&variant.content, Held::Value(draft) if any(draft))
                 }),
             }
     }
@@ -150,9 +150,9 @@ impl FieldDraft {
 impl VariantDraft {
     fn shape(&self) -> Option<Variant> {
         let content = match &self.content {
-            Content::Unseen => return None,
-            Content::Nothing => None,
-            Content::Value(draft) => Some(draft.shape()?),
+            Held::Unseen => return None,
+            Held::Nothing => None,
+            Held::Value(draft) => Some(draft.shape()?),
         };
         is_plain_name(self.name).then(|| Variant {
             name: self.name.to_owned(),

@@ -8,7 +8,7 @@ use serde::de::{
     VariantAccess, Visitor,
 };
 
-use super::draft::{Content, Draft, FieldDraft, VariantDraft, note_alias};
+use super::draft::{Draft, FieldDraft, Held, VariantDraft, note_alias};
 use super::error::Refused;
 use super::pass::Pass;
 
@@ -234,7 +234,7 @@ impl<'de> Deserializer<'de> for Tracer<'_> {
         if !matches!(self.at, Draft::Enum(_)) {
             let variants = names.iter().map(|name| VariantDraft {
                 name,
-                content: Content::Unseen,
+                content: Held::Unseen,
             });
             *self.at = Draft::Enum(variants.collect());
         }
@@ -242,10 +242,10 @@ impl<'de> Deserializer<'de> for Tracer<'_> {
             return Err(REFUSED);
         };
         let wanted = variants.iter().position(|variant| match &variant.content {
-            Content::Unseen => true,
-            Content::Nothing => false,
-            Content::Value(draft) if self.pass.may_probe => draft.has_unprobed(),
-            Content::Value(draft) => draft.has_unseen(),
+            Held::Unseen => true,
+            Held::Nothing => false,
+            Held::Value(draft) if self.pass.may_probe => draft.has_unprobed(),
+            Held::Value(draft) => draft.has_unseen(),
         });
         let variant = variants.get_mut(wanted.unwrap_or_default());
         visitor.visit_enum(OneVariant {
@@ -353,11 +353,11 @@ struct OneVariant<'a> {
 impl<'a> OneVariant<'a> {
     /// Returns the reader of what the variant holds.
     fn content(self) -> Result<Tracer<'a>> {
-        if !matches!(self.variant.content, Content::Value(_)) {
-            self.variant.content = Content::Value(Draft::Unseen);
+        if !matches!(self.variant.content, Held::Value(_)) {
+            self.variant.content = Held::Value(Draft::Unseen);
         }
         match &mut self.variant.content {
-            Content::Value(draft) => Tracer::part(self.pass, self.depth, draft),
+            Held::Value(draft) => Tracer::part(self.pass, self.depth, draft),
             _ => Err(REFUSED),
         }
     }
@@ -377,7 +377,7 @@ impl<'de> VariantAccess<'de> for OneVariant<'_> {
     type Error = Refused;
 
     fn unit_variant(self) -> Result<()> {
-        self.variant.content = Content::Nothing;
+        self.variant.content = Held::Nothing;
         Ok(())
     }
 
