@@ -280,7 +280,7 @@ fn meta(
         )
     });
     let uses = uses::of(node, options);
-    let (used, used_types) = (uses.constant(root), uses.types(root, marker));
+    let (used, used_types) = (uses.constant(), uses.types(root, marker));
     let keys = keys::function(root, &node.item.block, &all_generics(node, place));
     quote! {
         #[doc(hidden)]

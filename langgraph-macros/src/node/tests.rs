@@ -297,10 +297,7 @@ fn functions_of_a_block_are_nodes_of_their_own() {
                 const WRITES: ::core::option::Option<&'static [&'static ::core::primitive::str]> = ::core::option::Option::Some(
                     &["plan"],
                 );
-                const USES: lg::node::UsedFields = lg::node::UsedFields {
-                    reads: ::core::option::Option::Some(&[]),
-                    writes: ::core::option::Option::Some(&["plan"]),
-                };
+                const USES: &'static ::core::primitive::str = " => plan";
             }
             #[automatically_derived]
             impl lg::__private::DeclaresWrites for __Foo_plan_node {
@@ -382,10 +379,7 @@ fn a_function_with_state_and_context() {
                 const DOCS: ::core::option::Option<&'static ::core::primitive::str> = ::core::option::Option::Some(
                     "Plans.",
                 );
-                const USES: ::langgraph::node::UsedFields = ::langgraph::node::UsedFields {
-                    reads: ::core::option::Option::Some(&[]),
-                    writes: ::core::option::Option::None,
-                };
+                const USES: &'static ::core::primitive::str = " => ?";
             }
             #[automatically_derived]
             impl ::langgraph::__private::UsesFields for __plan_node {
@@ -434,10 +428,7 @@ fn a_worker_with_everything() {
             #[automatically_derived]
             impl ::langgraph::node::NodeMeta for __write_node {
                 const NAME: &'static ::core::primitive::str = "write";
-                const USES: ::langgraph::node::UsedFields = ::langgraph::node::UsedFields {
-                    reads: ::core::option::Option::Some(&[]),
-                    writes: ::core::option::Option::None,
-                };
+                const USES: &'static ::core::primitive::str = " => ?";
             }
             #[automatically_derived]
             impl ::langgraph::__private::UsesFields for __write_node {
@@ -485,10 +476,7 @@ fn a_function_that_declares_its_writes() {
                     &["plan", "type"],
                 );
                 const ALIASES: &'static [&'static ::core::primitive::str] = &["old"];
-                const USES: ::langgraph::node::UsedFields = ::langgraph::node::UsedFields {
-                    reads: ::core::option::Option::Some(&[]),
-                    writes: ::core::option::Option::Some(&["plan", "type"]),
-                };
+                const USES: &'static ::core::primitive::str = " => plan type";
             }
             #[automatically_derived]
             impl ::langgraph::__private::DeclaresWrites for __planner_node {

@@ -56,21 +56,17 @@ pub(super) fn check(node: &NodeFn<'_>, options: &NodeOptions, errors: &mut Error
 
 impl Uses {
     /// Prints the constant of the metadata.
-    pub(super) fn constant(&self, root: &Root) -> TokenStream {
+    pub(super) fn constant(&self) -> TokenStream {
         if *self == Self::default() {
             return TokenStream::new();
         }
+        // One literal: rustc checks each expression of each node.
         let names = |fields: Option<&Vec<String>>| {
-            fields.map_or_else(
-                || quote!(::core::option::Option::None),
-                |fields| quote!(::core::option::Option::Some(&[#(#fields),*])),
-            )
+            fields.map_or_else(|| "?".to_owned(), |fields| fields.join(" "))
         };
         let (reads, writes) = (names(self.reads.as_ref()), names(self.writes.as_ref()));
-        quote! {
-            const USES: #root::node::UsedFields =
-                #root::node::UsedFields { reads: #reads, writes: #writes };
-        }
+        let uses = format!("{reads} => {writes}");
+        quote!(const USES: &'static ::core::primitive::str = #uses;)
     }
 
     /// Prints the fields as types.
@@ -88,7 +84,13 @@ impl Uses {
                 |fields| fields::list(fields.iter().map(named)),
             )
         };
-        let (reads, writes) = (types(self.reads.as_ref()), types(self.writes.as_ref()));
+        let reads = types(self.reads.as_ref());
+        // A constant in a type is a body of its own for rustc.
+        let writes = if self.reads == self.writes {
+            quote!(Self::Reads)
+        } else {
+            types(self.writes.as_ref())
+        };
         quote! {
             #[automatically_derived]
             impl #root::__private::UsesFields for #marker {

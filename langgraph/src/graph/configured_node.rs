@@ -51,8 +51,9 @@ impl<S: State> ConfiguredNode<S> {
         self.info.calls = M::CALLS;
         self.info.docs = M::DOCS.map(str::to_owned);
         self.info.writes = M::WRITES.map(owned);
-        self.info.reads = M::USES.reads.map(owned);
-        self.info.may_write = M::USES.writes.map(owned);
+        let (reads, writes) = M::USES.split_once("=>").unwrap_or(("?", "?"));
+        self.info.reads = fields(reads);
+        self.info.may_write = fields(writes).or_else(|| self.info.writes.clone());
         self.info.aliases = owned(M::ALIASES);
         self.info.keys = M::keys();
         self.needs = M::needs();
@@ -64,6 +65,12 @@ impl<S: State> ConfiguredNode<S> {
         self.info.reads.get_or_insert_default();
         self
     }
+}
+
+/// Reads names of fields; `None` for a `?`.
+fn fields(text: &str) -> Option<Vec<String>> {
+    let names = text.split_whitespace();
+    (text.trim() != "?").then(|| names.map(str::to_owned).collect())
 }
 
 fn owned(names: &[&str]) -> Vec<String> {

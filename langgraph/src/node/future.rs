@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use std::pin::Pin;
 use std::task::{Context as TaskContext, Poll};
 
-use super::{IntoOutput, NeededResource, Output, UsedFields};
+use super::{IntoOutput, NeededResource, Output};
 use crate::error::NodeError;
 use crate::state::State;
 use langgraph_topology::{Calls, KeyInfo};
@@ -18,11 +18,32 @@ pub trait NodeMeta: Send + Sync + 'static {
     const DOCS: Option<&'static str> = None;
     /// The fields that it declares to write.
     const WRITES: Option<&'static [&'static str]> = None;
-    /// The fields that it uses, as far as they are known.
-    const USES: UsedFields = UsedFields {
-        reads: None,
-        writes: Self::WRITES,
-    };
+    /// The fields that it reads and those that it writes at most, as `#[node]` sees them: `goal days => plan`. A
+    /// `?` stands for fields that are not known.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use langgraph::prelude::*;
+    ///
+    /// #[derive(State, Clone, Debug, Default)]
+    /// struct Trip {
+    ///     goal: String,
+    ///     plan: String,
+    /// }
+    ///
+    /// #[node]
+    /// async fn plan(trip: &Trip) -> TripUpdate {
+    ///     TripUpdate::default().plan(format!("to {}", trip.goal))
+    /// }
+    ///
+    /// let graph = graph! { START => plan => END }.compile()?;
+    /// let node = graph.topology().node("plan").unwrap();
+    /// assert_eq!(node.reads.as_deref(), Some(&["goal".to_owned()][..]));
+    /// assert_eq!(node.may_write.as_deref(), Some(&["plan".to_owned()][..]));
+    /// # Ok::<(), CompilationErrors>(())
+    /// ```
+    const USES: &'static str = "? => ?";
     /// Former names of the node; threads that wait for one of these continue with this node.
     const ALIASES: &'static [&'static str] = &[];
     /// True if it declares that it may interrupt.

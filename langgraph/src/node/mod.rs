@@ -28,7 +28,6 @@ mod send;
 mod step;
 mod stored;
 mod subgraph;
-mod used_fields;
 mod worker;
 mod worker_node;
 
@@ -51,7 +50,6 @@ pub use overwriting::Overwriting;
 pub use resources::Resources;
 pub use router::{IntoRouter, RouterRun};
 pub use send::{Item, Send, WorkerRef};
-pub use used_fields::UsedFields;
 pub use worker::Worker;
 pub use worker_node::WorkerNode;
 
