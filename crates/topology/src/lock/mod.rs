@@ -78,6 +78,7 @@
 
 mod change;
 mod file;
+mod message;
 mod read;
 mod renames;
 mod rules;
