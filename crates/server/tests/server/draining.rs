@@ -188,7 +188,7 @@ async fn drains_although_a_client_does_not_read(body: Value) {
     assert_eq!(attempts.0.load(Ordering::SeqCst), 2);
 }
 
-fn streamed(options: Value) -> Value {
+fn streamed(options: &Value) -> Value {
     let mut body = json!({"assistant_id": "flood", "input": 1, "stream_mode": "custom"});
     for (name, value) in options.as_object().unwrap() {
         body[name] = value.clone();
@@ -198,12 +198,12 @@ fn streamed(options: Value) -> Value {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_drain_ends_although_a_client_does_not_read() {
-    let body = streamed(json!({"on_disconnect": "cancel"}));
+    let body = streamed(&json!({"on_disconnect": "cancel"}));
     drains_although_a_client_does_not_read(body).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_drain_ends_although_a_client_does_not_read_stored_events() {
-    let body = streamed(json!({"on_disconnect": "cancel", "stream_resumable": true}));
+    let body = streamed(&json!({"on_disconnect": "cancel", "stream_resumable": true}));
     drains_although_a_client_does_not_read(body).await;
 }
