@@ -51,7 +51,8 @@ impl<S: State> Recorder<S> {
     /// Notes that the newest checkpoint is stored.
     pub(super) fn stored(&mut self) {
         self.current = self.newest;
-        self.links = self.running && self.call.is_none();
+        let links = self.running && self.call.is_none();
+        self.linked = self.current.filter(|_| links);
         self.stored_name.clear();
     }
 

@@ -51,7 +51,7 @@ impl<S: State> Recorder<S> {
             || !self.known.is_empty()
             || self.at_rest
             || self.pauses;
-        if !self.links
+        if self.linked.is_none()
             || self.log_head.encodes()
             || says_more
             || !self.policy.allows_link(position.step)
@@ -72,6 +72,7 @@ impl<S: State> Recorder<S> {
                 self.source = Source::Loop;
                 self.policy.records += 1;
                 self.current = self.newest;
+                self.linked = self.newest;
                 self.stored_name.clear();
                 Ok(Putting::Ended(None))
             }
@@ -79,7 +80,7 @@ impl<S: State> Recorder<S> {
             None => {
                 // The whole checkpoint gets the id.
                 self.next = Some(link.id);
-                self.links = false;
+                self.linked = None;
                 Err(link.done)
             }
         }

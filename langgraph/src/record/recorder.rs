@@ -31,8 +31,8 @@ pub(crate) struct Recorder<S: State> {
     pub(super) newest: Option<CheckpointId>,
     /// The id of the next checkpoint, if it is known in advance.
     pub(super) next: Option<CheckpointId>,
-    /// True if the current checkpoint is this run's own, behind which a link may be stored.
-    pub(super) links: bool,
+    /// The checkpoint behind which a link may be stored: the current one, if this run has stored it.
+    pub(super) linked: Option<CheckpointId>,
     /// Its tasks whose nodes had other names when they were stored.
     pub(super) stored_name: Vec<(usize, NodeName)>,
     pub(super) parent: Option<CheckpointId>,
@@ -69,7 +69,7 @@ impl<S: State> Recorder<S> {
             current: None,
             newest: None,
             next: None,
-            links: false,
+            linked: None,
             stored_name: Vec::new(),
             parent: None,
             source: Source::Input,
@@ -99,7 +99,7 @@ impl<S: State> Recorder<S> {
     /// Continues after `current`.
     pub(crate) fn resume(&mut self, current: &CheckpointRecord) {
         self.current = Some(current.id);
-        self.links = false;
+        self.linked = None;
         self.parent = current.parent;
         self.source = current.source;
         self.policy.resume(current);
