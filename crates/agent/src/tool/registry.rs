@@ -103,7 +103,7 @@ impl Tools {
                 .docs(&tool.description)
                 .decisions(decisions(&tool.name))
         });
-        let inner = self.iter().flat_map(|tool| tool.inner_tools());
+        let inner = self.iter().flat_map(super::Tool::inner_tools);
         own.chain(inner).collect()
     }
 }

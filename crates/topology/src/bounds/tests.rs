@@ -107,9 +107,8 @@ fn decisions_that_depend_on_each_other_are_followed_together() {
     topology.nodes.last_mut().expect("`d`").defer = true;
     assert_eq!(topology.bounds().expect("bounds").supersteps, 3);
     // A graph with too many ways is counted by each decision.
-    let wide: String = (0..9)
-        .map(|node| format!(" S>n{node} n{node}?m{node}|E m{node}>E"))
-        .collect();
+    let branch = |node| format!(" S>n{node} n{node}?m{node}|E m{node}>E");
+    let wide = (0..9).map(branch).collect::<Vec<_>>().concat();
     assert_eq!(worst(&wide, &[]).0, 2);
 }
 
