@@ -70,6 +70,13 @@ await check("the page shows the graph of the agent", async () => {
   await page.locator('[data-node="think"]').waitFor();
   assert.equal(await light("act"), "idle");
   assert.equal(await page.title(), "agent · Studio");
+  const moved = await page.locator('[data-node="act"]').evaluate((node) => {
+    const { top, left } = node.getBoundingClientRect();
+    node.scrollIntoView({ block: "start", inline: "start" });
+    const now = node.getBoundingClientRect();
+    return [now.top - top, now.left - left];
+  });
+  assert.deepEqual(moved, [0, 0], "the frame of the picture scrolls, although it is zoomed and moved otherwise");
   await accessible("an empty page");
 });
 
