@@ -29,7 +29,7 @@ if [[ ! -x $venv/bin/mypy ]]; then
 fi
 cp crates/dev/tests/types/types.py "$work/graph_types.py"
 cat >"$work/right.py" <<'END'
-from graph_types import DeskRefundApproval, DeskToolApproval, DeskToolDecisions
+from graph_types import DeskEvent, DeskRefundApproval, DeskToolApproval, DeskToolDecisions
 from graph_types import MyAgentContext, MyAgentInput, OrderNode, OrderState
 from graph_types import ShopAnswers, ShopEvent, ShopQuestions, ShopToolCall, SignatureAnswers
 
@@ -51,13 +51,18 @@ asked: DeskRefundApproval = {
     "default": {"type": "reject", "message": "too late"},
 }
 approval: DeskToolApproval = asked
+reported: DeskEvent = {
+    "type": "tool_approval_answered", "call": asked["call"], "digest": asked["digest"],
+    "decision": {"type": "edit", "arguments": {"order": "o1", "cents": 100}}, "by": None, "expired": False,
+}
+own: DeskEvent = {"type": "sold", "item": "lamps", "count": 2}
 decisions: DeskToolDecisions = {
     "refund": {"type": "edit", "arguments": {"order": "o1", "cents": 100}, "by": "ada", "digest": asked["digest"]},
     "close": {"type": "reject"},
 }
 END
 cat >"$work/wrong.py" <<'END'
-from graph_types import DeskCloseDecision, DeskRefundApproval, DeskRefundDecision, DeskToolDecisions
+from graph_types import DeskCloseDecision, DeskEvent, DeskRefundApproval, DeskRefundDecision, DeskToolDecisions
 from graph_types import MyAgentContext, MyAgentInput, OrderNode, OrderState
 from graph_types import ShopAnswers, ShopEvent, ShopQuestions, ShopToolCall, SignatureAnswers
 
@@ -85,10 +90,11 @@ u: DeskCloseDecision = {"type": "edit", "arguments": {"account": "a1"}}
 v: DeskCloseDecision = {"type": "answer", "content": "Closed."}
 w: DeskToolDecisions = {"refund": {"type": "approve"}}
 x: DeskToolDecisions = {"refund": {"type": "approve"}, "close": {"type": "reject", "message": 5}}
+z: DeskEvent = {"type": "tool_approval_answered", "call": {"id": "c1"}, "digest": "d"}
 def y(asked: DeskRefundApproval) -> str: return asked["call"]["arguments"]["cents"]
 END
 (cd "$work" && "$venv/bin/mypy" --no-error-summary right.py)
 wrong=$(cd "$work" && "$venv/bin/mypy" --no-error-summary wrong.py || true)
 lines=$(cut -d: -f2 <<<"$wrong" | sort -u | wc -l)
-((lines == 25)) || { echo "$wrong" >&2; exit 1; }
-echo 'mypy refuses 25 wrong uses'
+((lines == 26)) || { echo "$wrong" >&2; exit 1; }
+echo 'mypy refuses 26 wrong uses'

@@ -9,6 +9,7 @@ use expect_test::expect_file;
 use langgraph::checkpoint::MemorySaver;
 use langgraph::message::ToolCall;
 use langgraph::prelude::*;
+use langgraph::stream::EventKind;
 use langgraph_agent::prelude::*;
 use langgraph_agent::{
     Approval, DecisionKind, ModelNode, ScriptedModel, ToolDecision, ToolRoute, Turn, tool,
@@ -214,7 +215,9 @@ fn desk() -> GraphHandle<Order> {
             ToolRoute::End => address => END,
         };
     };
-    GraphHandle::new(graph.compile().unwrap()).interrupt::<Desk, String>("address")
+    GraphHandle::new(graph.compile().unwrap())
+        .interrupt::<Desk, String>("address")
+        .custom_events::<Progress>()
 }
 
 async fn graphs() -> Graphs {
@@ -274,10 +277,11 @@ fn assert_declared(text: &str, interface: &str, value: &Value) {
 #[tokio::test]
 async fn approvals_have_the_fields_of_their_types() {
     let text = types(&graphs().await, Language::TypeScript);
-    let agent = desk()
-        .graph()
-        .clone()
-        .checkpointer(Arc::new(MemorySaver::new()));
+    let new_agent = || {
+        let agent = desk().graph().clone();
+        agent.checkpointer(Arc::new(MemorySaver::new()))
+    };
+    let agent = new_agent();
     let order = OrderUpdate::default().messages(vec![Message::user("Pay it back.")]);
     let paused = agent.run(order).thread("t").await.unwrap();
     let asked = &paused.interrupts()[0].payload;
@@ -298,6 +302,20 @@ async fn approvals_have_the_fields_of_their_types() {
         json!({"type": "edit", "arguments": {"order": "o1", "cents": 100}, "digest": digest});
     let outcome = agent.thread("t").resume("c1", edited).await.unwrap();
     assert!(outcome.state().messages[2].text().contains("100 for o1"));
+
+    let order = OrderUpdate::default().messages(vec![Message::user("Pay it back.")]);
+    let agent = new_agent();
+    agent.run(order).thread("t").await.unwrap();
+    let answered = agent.thread("t").resume("c1", json!({"type": "approve"}));
+    let mut events = answered.stream(StreamMode::Custom);
+    let mut reported = Vec::new();
+    while let Some(event) = events.next().await {
+        if let EventKind::Custom { value, .. } = event.unwrap().kind {
+            reported.push(value);
+        }
+    }
+    assert_declared(&text, "DeskRefundApprovalAnswered", &reported[0]);
+    assert_declared(&text, "DeskRefundRequest", &reported[0]["call"]);
 }
 
 #[tokio::test]

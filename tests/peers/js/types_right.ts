@@ -3,6 +3,7 @@ import { Client } from "@langchain/langgraph-sdk";
 import { useStream } from "@langchain/langgraph-sdk/react";
 
 import type {
+  DeskEvent,
   DeskState,
   DeskToolApproval,
   DeskToolDecisions,
@@ -132,4 +133,18 @@ export async function call() {
   const client = new Client<OrderState>();
   const state = await client.threads.getState<OrderState>("thread");
   return state.values.item?.length;
+}
+
+export function decided(event: DeskEvent): string {
+  switch (event.type) {
+    case "started":
+      return "";
+    case "sold":
+      return event.item;
+    case "tool_approval_answered": {
+      const { call, decision, by, expired } = event;
+      const changed = decision.type === "edit" && call.name === "refund" ? JSON.stringify(decision.arguments) : "";
+      return `${by?.trim() ?? "a person"}: ${decision.type} ${call.name} ${changed} ${expired}`;
+    }
+  }
 }

@@ -1,7 +1,7 @@
 // Wrong uses of the types of some graphs: each line below a mark is refused.
 import { useStream } from "@langchain/langgraph-sdk/react";
 
-import type { DeskState, DeskToolApproval, DeskToolDecisions, DeskTypes, MyAgentAction, MyAgentContext, MyAgentInput, MyAgentOutput, OrderNode, OrderState, OrderTypes, ShopAnswers, ShopEvent, ShopFindItemsArguments, ShopQuestions, ShopState, ShopToolCall, ShopTypes, SignatureAnswers } from "./types";
+import type { DeskEvent, DeskState, DeskToolApproval, DeskToolDecisions, DeskTypes, MyAgentAction, MyAgentContext, MyAgentInput, MyAgentOutput, OrderNode, OrderState, OrderTypes, ShopAnswers, ShopEvent, ShopFindItemsArguments, ShopQuestions, ShopState, ShopToolCall, ShopTypes, SignatureAnswers } from "./types";
 
 export let s: OrderState, n: OrderNode, i: MyAgentInput, a: MyAgentAction, c: MyAgentContext, o: MyAgentOutput;
 const stream = useStream<OrderState, OrderTypes>({ assistantId: "order" });
@@ -290,3 +290,10 @@ if (question?.type === "tool_approval" && question.default?.type === "edit") que
 if (question?.type === "tool_approval") question.allowed.push("accept");
 // @ts-expect-error
 desk.submit(null, { command: { resume: { type: "edit", arguments: { account: 1 } } satisfies DeskToolDecisions["refund"] } });
+declare const reported: DeskEvent;
+// @ts-expect-error
+if (reported.type === "tool_approval_answered") reported.item;
+// @ts-expect-error
+if (reported.type === "tool_approval_answered") reported.by.trim();
+// @ts-expect-error
+if (reported.type === "tool_approval_answered" && reported.call.name === "now") desk.submit(null);

@@ -5,24 +5,25 @@ use langgraph::graph::ToolInfo;
 use super::declaration::{Body, Declaration, Field, Type};
 use super::reader::{Reader, pascal, union};
 
-/// Declares the approvals of the tools that need one, and the decisions by the names of the tools. Returns false if no
-/// tool needs one.
-pub(super) fn approvals(reader: &mut Reader, tools: &[ToolInfo]) -> bool {
+/// Declares the approvals of the tools that need one, and the decisions by the names of the tools. Returns the type of
+/// the custom event that reports a decision; `None` if no tool needs one.
+pub(super) fn approvals(reader: &mut Reader, tools: &[ToolInfo]) -> Option<Type> {
     let asking: Vec<&ToolInfo> = tools
         .iter()
         .filter(|tool| !tool.decisions.is_empty())
         .collect();
     if asking.is_empty() {
-        return false;
+        return None;
     }
     let prefix = reader.prefix.clone();
     let declared = &mut reader.declarations;
     declared.extend(decisions_of_any_tool(&prefix));
-    let (mut approvals, mut decisions) = (Vec::new(), Vec::new());
+    let (mut approvals, mut decisions, mut answered) = (Vec::new(), Vec::new(), Vec::new());
     for tool in asking {
         let name = format!("{prefix}{}", pascal(&tool.name));
         declared.extend(of_tool(&prefix, &name, tool));
         approvals.push(Type::Named(format!("{name}Approval")));
+        answered.push(Type::Named(format!("{name}ApprovalAnswered")));
         let decision = Type::Named(format!("{name}Decision"));
         decisions.push(Field::required(&tool.name, decision));
     }
@@ -36,7 +37,7 @@ pub(super) fn approvals(reader: &mut Reader, tools: &[ToolInfo]) -> bool {
         format!("What `{prefix}ToolApproval` is answered with, by the names of the tools."),
         Body::Object(decisions),
     ));
-    true
+    Some(union(answered))
 }
 
 /// The decisions without arguments of the tool.
@@ -65,7 +66,7 @@ fn decisions_of_any_tool(prefix: &str) -> [Declaration; 3] {
 }
 
 /// The approval of one tool, and the decisions about it.
-fn of_tool(prefix: &str, name: &str, tool: &ToolInfo) -> [Declaration; 4] {
+fn of_tool(prefix: &str, name: &str, tool: &ToolInfo) -> [Declaration; 5] {
     let arguments = || Field::required("arguments", Type::Named(format!("{name}Arguments")));
     let kinds = ["approve", "edit", "reject", "answer"];
     let of_kind = |kind: &str| {
@@ -80,6 +81,8 @@ fn of_tool(prefix: &str, name: &str, tool: &ToolInfo) -> [Declaration; 4] {
         .into_iter()
         .filter(|kind| tool.decisions.iter().any(|allowed| allowed == kind))
         .collect();
+    // What counts after the expiry need not be a decision that a person may take.
+    let any_decision = || union(kinds.map(of_kind).into());
     let literals = allowed.iter().map(|kind| (*kind).into()).collect();
     let request = vec![
         Field::required("type", Type::literal("tool_approval")),
@@ -90,8 +93,15 @@ fn of_tool(prefix: &str, name: &str, tool: &ToolInfo) -> [Declaration; 4] {
         Field::required("digest", Type::Text),
         Field::optional("turn", Type::Text),
         Field::optional("expires_at", Type::Integer),
-        // What counts after that need not be a decision that a person may take.
-        Field::optional("default", union(kinds.map(of_kind).into())),
+        Field::optional("default", any_decision()),
+    ];
+    let answered = vec![
+        Field::required("type", Type::literal("tool_approval_answered")),
+        Field::required("call", Type::Named(format!("{name}Request"))),
+        Field::required("digest", Type::Text),
+        Field::required("decision", any_decision()),
+        Field::required("by", union(vec![Type::Text, Type::Null])),
+        Field::required("expired", Type::Boolean),
     ];
     [
         decision(
@@ -118,6 +128,14 @@ fn of_tool(prefix: &str, name: &str, tool: &ToolInfo) -> [Declaration; 4] {
             format!("{name}Approval"),
             format!("The interrupt before a call of `{}`.", tool.name),
             Body::Object(request),
+        ),
+        Declaration::new(
+            format!("{name}ApprovalAnswered"),
+            format!(
+                "The custom event that reports a decision about a call of `{}`.",
+                tool.name
+            ),
+            Body::Object(answered),
         ),
     ]
 }

@@ -40,12 +40,12 @@ pub(super) fn read(name: &str, graph: &ServedGraph) -> Types {
         parts.push(Part::Questions);
         questions(&mut reader, name, &schemas.interrupts);
     }
-    if approvals(&mut reader, &tools) {
+    let answered = approvals(&mut reader, &tools);
+    if answered.is_some() {
         parts.push(Part::Approvals);
     }
-    if !schemas.custom_event.is_null() {
+    if custom_events(&mut reader, name, &schemas.custom_event, answered) {
         parts.push(Part::Event);
-        reader.declare_root(format!("{prefix}Event"), &schemas.custom_event);
     }
     let nodes = &graph.topology().nodes;
     Types {
@@ -78,6 +78,34 @@ fn questions(reader: &mut Reader, graph: &str, interrupts: &BTreeMap<String, Int
         format!("What `{prefix}Questions` are answered with."),
         Body::Object(answers),
     ));
+}
+
+/// Declares the custom events: those of nodes, and that which reports the answer to an approval. Returns false if there
+/// are none.
+fn custom_events(
+    reader: &mut Reader,
+    graph: &str,
+    of_nodes: &Value,
+    answered: Option<Type>,
+) -> bool {
+    let name = format!("{}Event", reader.prefix);
+    let Some(answered) = answered else {
+        if !of_nodes.is_null() {
+            reader.declare_root(name, of_nodes);
+        }
+        return !of_nodes.is_null();
+    };
+    let mut events = Vec::new();
+    if !of_nodes.is_null() {
+        events.push(reader.root_type(format!("{}NodeEvent", reader.prefix), of_nodes));
+    }
+    events.push(answered);
+    reader.declarations.push(Declaration::new(
+        name,
+        format!("A custom event of the graph `{graph}`: of a node, or the answer to an approval."),
+        Body::Alias(union(events)),
+    ));
+    true
 }
 
 /// Declares the calls of the graph's tools.

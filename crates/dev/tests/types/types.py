@@ -365,6 +365,17 @@ class DeskRefundApproval(TypedDict, total=False):
     default: Union[DeskToolApproved, DeskRefundEdited, DeskToolRejected, DeskToolAnswered]
 
 
+class DeskRefundApprovalAnswered(TypedDict, total=False):
+    """The custom event that reports a decision about a call of `refund`."""
+
+    type: Required[Literal["tool_approval_answered"]]
+    call: Required[DeskRefundRequest]
+    digest: Required[str]
+    decision: Required[Union[DeskToolApproved, DeskRefundEdited, DeskToolRejected, DeskToolAnswered]]
+    by: Required[Union[str, None]]
+    expired: Required[bool]
+
+
 class DeskCloseEdited(TypedDict, total=False):
     """The tool `close` runs with these arguments."""
 
@@ -398,6 +409,17 @@ class DeskCloseApproval(TypedDict, total=False):
     default: Union[DeskToolApproved, DeskCloseEdited, DeskToolRejected, DeskToolAnswered]
 
 
+class DeskCloseApprovalAnswered(TypedDict, total=False):
+    """The custom event that reports a decision about a call of `close`."""
+
+    type: Required[Literal["tool_approval_answered"]]
+    call: Required[DeskCloseRequest]
+    digest: Required[str]
+    decision: Required[Union[DeskToolApproved, DeskCloseEdited, DeskToolRejected, DeskToolAnswered]]
+    by: Required[Union[str, None]]
+    expired: Required[bool]
+
+
 # The interrupt before a call of a tool that needs an approval.
 DeskToolApproval = Union[DeskRefundApproval, DeskCloseApproval]
 
@@ -407,3 +429,17 @@ class DeskToolDecisions(TypedDict, total=False):
 
     refund: Required[DeskRefundDecision]
     close: Required[DeskCloseDecision]
+
+
+class DeskNodeEvent1(TypedDict, total=False):
+    type: Required[Literal["started"]]
+
+
+class DeskNodeEvent2(TypedDict, total=False):
+    count: Required[int]
+    item: Required[str]
+    type: Required[Literal["sold"]]
+
+
+# A custom event of the graph `desk`: of a node, or the answer to an approval.
+DeskEvent = Union[DeskNodeEvent1, DeskNodeEvent2, DeskRefundApprovalAnswered, DeskCloseApprovalAnswered]

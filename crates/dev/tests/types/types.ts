@@ -348,6 +348,16 @@ export interface DeskRefundApproval {
   default?: DeskToolApproved | DeskRefundEdited | DeskToolRejected | DeskToolAnswered;
 }
 
+/** The custom event that reports a decision about a call of `refund`. */
+export interface DeskRefundApprovalAnswered {
+  type: "tool_approval_answered";
+  call: DeskRefundRequest;
+  digest: string;
+  decision: DeskToolApproved | DeskRefundEdited | DeskToolRejected | DeskToolAnswered;
+  by: string | null;
+  expired: boolean;
+}
+
 /** The tool `close` runs with these arguments. */
 export interface DeskCloseEdited {
   type: "edit";
@@ -378,6 +388,16 @@ export interface DeskCloseApproval {
   default?: DeskToolApproved | DeskCloseEdited | DeskToolRejected | DeskToolAnswered;
 }
 
+/** The custom event that reports a decision about a call of `close`. */
+export interface DeskCloseApprovalAnswered {
+  type: "tool_approval_answered";
+  call: DeskCloseRequest;
+  digest: string;
+  decision: DeskToolApproved | DeskCloseEdited | DeskToolRejected | DeskToolAnswered;
+  by: string | null;
+  expired: boolean;
+}
+
 /** The interrupt before a call of a tool that needs an approval. */
 export type DeskToolApproval = DeskRefundApproval | DeskCloseApproval;
 
@@ -387,8 +407,22 @@ export interface DeskToolDecisions {
   close: DeskCloseDecision;
 }
 
+export interface DeskNodeEvent1 {
+  type: "started";
+}
+
+export interface DeskNodeEvent2 {
+  count: number;
+  item: string;
+  type: "sold";
+}
+
+/** A custom event of the graph `desk`: of a node, or the answer to an approval. */
+export type DeskEvent = DeskNodeEvent1 | DeskNodeEvent2 | DeskRefundApprovalAnswered | DeskCloseApprovalAnswered;
+
 /** The second argument of `useStream`, after `DeskState`. */
 export interface DeskTypes {
   UpdateType: DeskInput;
   InterruptType: DeskQuestions[keyof DeskQuestions] | DeskToolApproval;
+  CustomEventType: DeskEvent;
 }
