@@ -45,7 +45,7 @@ pub struct Server {
     sources: Sources,
     anonymous: bool,
     shows_errors: bool,
-    webhooks: Webhooks,
+    webhooks: Option<(Arc<dyn Deliver>, String)>,
     prices: Prices,
     store: StoreOptions,
     lease: Option<Duration>,
@@ -62,7 +62,7 @@ impl fmt::Debug for Server {
             .field("limits", &self.limits)
             .field("retention", &self.retention)
             .field("sources", &self.sources)
-            .field("webhooks", &self.webhooks)
+            .field("webhooks", &self.webhooks.is_some())
             .field("lease", &self.lease)
             .finish_non_exhaustive()
     }
@@ -104,9 +104,10 @@ impl Server {
     }
 
     /// Sends webhooks of runs that have ended, signed with a key that their receivers know: a text, or
-    /// `whsec_…` in base64. Without this call, runs that name a webhook are refused.
+    /// `whsec_…` in base64. The server does not start with a `whsec_` key that is not base64. Without this call, runs
+    /// that name a webhook are refused.
     pub fn webhooks(mut self, deliver: impl Deliver, key: &str) -> Self {
-        self.webhooks = Webhooks::new(deliver, key);
+        self.webhooks = Some((Arc::new(deliver), key.to_owned()));
         self
     }
 
@@ -219,9 +220,13 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// If the database cannot be used, or two graphs have the same name.
+    /// If the database cannot be used, two graphs have the same name, or the key of the webhooks is not base64.
     pub async fn start(self) -> Result<Serving, ServerError> {
         let failed = |error: RowsError| ServerError::Rows(Box::new(error));
+        let webhooks = match self.webhooks {
+            Some((deliver, key)) => Webhooks::new(deliver, &key)?,
+            None => Webhooks::default(),
+        };
         let Opened { rows, saver, store } = self.storage.open(self.store.clone()).await?;
         let mut graphs = BTreeMap::new();
         for (name, handle) in self.graphs {
@@ -249,7 +254,7 @@ impl Server {
             authorize: self.authorize,
             limits: self.limits,
             retention: self.retention,
-            webhooks: self.webhooks,
+            webhooks,
             metrics: Metrics::default(),
             prices: self.prices,
             embeds: self.store.has_embedder(),

@@ -14,6 +14,12 @@ pub enum ServerError {
     /// The database of the checkpoints did not open.
     #[error(transparent)]
     Database(#[from] SqliteError),
+    /// The key of the webhooks begins with `whsec_`, and the rest is not base64.
+    #[error(
+        "the key of `Server::webhooks` begins with `whsec_`, but the rest is not base64: \
+         give the whole key with its padding, or a text without this prefix"
+    )]
+    WebhookKey,
     /// The rows of the server cannot be read or written.
     #[error("the rows of the server: {0}")]
     Rows(#[source] Box<dyn std::error::Error + Send + Sync>),

@@ -103,6 +103,24 @@ async fn every_end_of_a_run_is_reported_with_its_status() {
 }
 
 #[tokio::test]
+async fn a_server_does_not_start_with_a_broken_key_of_webhooks() {
+    let (receiver, _received) = receiver(0);
+    let started = async |key| {
+        server(&receiver)
+            .webhooks(receiver.clone(), key)
+            .start()
+            .await
+    };
+    let error = started("whsec_not base64").await.unwrap_err().to_string();
+    let expected =
+        "the key of `Server::webhooks` begins with `whsec_`, but the rest is not base64: ";
+    assert!(error.starts_with(expected), "{error}");
+    started("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
+        .await
+        .unwrap();
+}
+
+#[tokio::test]
 async fn a_webhook_that_did_not_arrive_comes_after_a_restart() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("server.db");
