@@ -1,8 +1,7 @@
 //! The actions of a case, and their results in the case's form.
 
 #[cfg(feature = "restate")]
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
+use std::collections::btree_map::{BTreeMap, Entry};
 use std::sync::Arc;
 #[cfg(feature = "restate")]
 use std::sync::atomic::{AtomicUsize, Ordering};
