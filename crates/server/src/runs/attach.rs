@@ -37,7 +37,7 @@ pub(super) async fn last_event(app: &App, run: &str) -> ApiResult<Option<StreamE
 /// Reads what other processes have done for a run.
 pub(crate) async fn catch_up(app: &App, feed: &Feed) -> ApiResult<()> {
     let _one = feed.reading().await;
-    if feed.is_local() || !feed.is_open() {
+    if feed.is_local() || feed.has_result() {
         return Ok(());
     }
     // What has ended before has all of its events.

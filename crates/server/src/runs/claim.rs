@@ -42,10 +42,14 @@ pub(super) async fn claim_loop(app: Weak<App>) {
 async fn claim_all(app: &Arc<App>) {
     let runs = &app.runs;
     let most = app.limits.runs_of_owner(app.authenticate.is_some());
-    while !runs.is_draining() {
+    loop {
+        // Before the look at the drain, which waits for all slots.
         let Some(slot) = runs.slot() else {
             return;
         };
+        if runs.is_draining() {
+            return;
+        }
         let full = most.map_or_else(Vec::new, |most| runs.owners.full(most));
         let last = runs.last_owner();
         let after = After {

@@ -81,6 +81,7 @@ pub(crate) struct Runs {
 
 impl Runs {
     pub(crate) fn new(limit: usize, lease: Duration) -> Self {
+        let limit = limit.min(Semaphore::MAX_PERMITS);
         Self {
             feeds: Feeds::default(),
             live: LiveRuns::default(),
@@ -91,7 +92,7 @@ impl Runs {
             owners: PerOwner::default(),
             last_owner: Mutex::default(),
             worker: format!("{}/{}", this_process(), Uuid::new_v4()),
-            slots: Arc::new(Semaphore::new(limit.min(Semaphore::MAX_PERMITS))),
+            slots: Arc::new(Semaphore::new(limit)),
             limit,
             lease,
             draining: watch::Sender::new(false),
@@ -105,6 +106,11 @@ impl Runs {
     /// Returns how many runs this process carries out, and how many it may.
     pub(crate) fn load(&self) -> (usize, usize) {
         (self.live.all().len(), self.limit)
+    }
+
+    /// Returns true if no run is claimed or carried out.
+    fn is_idle(&self) -> bool {
+        self.slots.available_permits() == self.limit
     }
 
     /// Returns the permit for one more run.

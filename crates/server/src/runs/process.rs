@@ -24,8 +24,9 @@ pub(crate) async fn drain(app: &Arc<App>, at_most: Duration) {
     for live in app.runs.live.all() {
         live.token.drain();
     }
+    // Also a run that is just being claimed: its claim would be held by a process that is gone.
     let stopped = async {
-        while !app.runs.live.all().is_empty() {
+        while !app.runs.is_idle() {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
@@ -37,7 +38,6 @@ pub(crate) async fn drain(app: &Arc<App>, at_most: Duration) {
             }
         }
     }
-    for feed in app.runs.feeds.all() {
-        feed.end(None);
-    }
+    app.runs.feeds.leave();
+    app.runs.watchers.wake_all();
 }

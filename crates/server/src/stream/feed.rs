@@ -120,6 +120,11 @@ impl Feed {
         *self.end.borrow() == FeedEnd::Open
     }
 
+    /// Returns true if the result of the run is known.
+    pub(crate) fn has_result(&self) -> bool {
+        matches!(*self.end.borrow(), FeedEnd::Ended(_))
+    }
+
     /// Ends the streams of the run, which has this result; without one, it goes on in another
     /// process.
     pub(crate) fn end(&self, result: Option<Value>) {
@@ -155,23 +160,32 @@ impl Feed {
 
 /// The feeds that a reader or a run holds.
 #[derive(Debug, Default)]
-pub(crate) struct Feeds(Mutex<HashMap<String, Weak<Feed>>>);
+pub(crate) struct Feeds(Mutex<Held>);
+
+#[derive(Debug, Default)]
+struct Held {
+    feeds: HashMap<String, Weak<Feed>>,
+    /// This process follows no run any more.
+    has_left: bool,
+}
 
 impl Feeds {
-    fn map(&self) -> MutexGuard<'_, HashMap<String, Weak<Feed>>> {
+    fn held(&self) -> MutexGuard<'_, Held> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the feed of a run, if it is held.
     pub(crate) fn get(&self, run: &str) -> Option<Arc<Feed>> {
-        self.map().get(run)?.upgrade()
+        self.held().feeds.get(run)?.upgrade()
     }
 
     /// Returns the feed of a run. A new one begins after that event.
     pub(crate) fn of(&self, run: &str, is_stored: bool, last: Option<&StreamEvent>) -> Arc<Feed> {
-        let mut map = self.map();
+        let mut held = self.held();
+        let has_left = held.has_left;
+        let map = &mut held.feeds;
         if let Some(feed) = map.get(run).and_then(Weak::upgrade)
-            && feed.is_open()
+            && (feed.is_open() || has_left)
         {
             return feed;
         }
@@ -179,12 +193,24 @@ impl Feeds {
             map.retain(|_, feed| feed.strong_count() > 0);
         }
         let feed = Arc::new(Feed::new(run, is_stored, last));
+        if has_left {
+            feed.end(None);
+        }
         map.insert(run.to_owned(), Arc::downgrade(&feed));
         feed
     }
 
     /// Returns all feeds.
     pub(crate) fn all(&self) -> Vec<Arc<Feed>> {
-        self.map().values().filter_map(Weak::upgrade).collect()
+        let held = self.held();
+        held.feeds.values().filter_map(Weak::upgrade).collect()
+    }
+
+    /// Ends the streams of all runs, also those that begin later: the process stops, and another one has the runs.
+    pub(crate) fn leave(&self) {
+        self.held().has_left = true;
+        for feed in self.all() {
+            feed.end(None);
+        }
     }
 }

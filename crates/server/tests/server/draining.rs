@@ -79,6 +79,63 @@ async fn a_client_that_cannot_come_back_is_refused_and_its_run_is_not_carried_ou
     assert_eq!(STARTED.load(Ordering::SeqCst), 1);
 }
 
+/// Serves the graph `count` on a file, and returns its routes at an address.
+async fn counting(file: &Path) -> (Serving, Api) {
+    let mut graph = StateGraph::<i64>::new();
+    graph.add_node("count", |n: &i64| n + 1);
+    graph.add_sequence(&["count"]);
+    let server = Server::new()
+        .file(file)
+        .graph("count", graph.compile().unwrap());
+    let serving = server.start().await.unwrap();
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let api = Api::at(format!("http://{}", listener.local_addr().unwrap()));
+    let router = serving.router();
+    tokio::spawn(async move { axum::serve(listener, router).await });
+    (serving, api)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_that_comes_while_the_server_drains_is_put_back_and_holds_no_client() {
+    let body = json!({"assistant_id": "count", "input": 1});
+    // The request is at another place in each round.
+    for round in 0..40 {
+        let folder = tempfile::tempdir().unwrap();
+        let (serving, api) = counting(&folder.path().join("threads.db")).await;
+        let runs = format!("/threads/{}/runs", api.thread().await);
+        let path = format!("{runs}/wait");
+        let (answer, ()) = tokio::join!(api.send(Method::POST, &path, body.clone()), async {
+            tokio::time::sleep(Duration::from_micros(250 * round)).await;
+            serving.drain(Duration::from_secs(5)).await;
+        });
+        let status = answer.status();
+        assert!(status == 200 || status == 503, "{status}");
+        for run in api.get(&runs).await.as_array().unwrap() {
+            assert_ne!(run["status"], "running", "round {round}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_asks_a_drained_server_for_a_run_does_not_wait() {
+    let folder = tempfile::tempdir().unwrap();
+    let (serving, api) = counting(&folder.path().join("threads.db")).await;
+    let runs = format!("/threads/{}/runs", api.thread().await);
+    let mut body = json!({"assistant_id": "count", "input": 1});
+    assert_eq!(api.post(&format!("{runs}/wait"), body.clone()).await, 2);
+    let ended = api.get(&runs).await[0]["run_id"].clone();
+    body["after_seconds"] = 3600.into();
+    let waits = api.post(&runs, body).await["run_id"].clone();
+    serving.drain(Duration::from_secs(5)).await;
+
+    let join = |run: &Value| format!("{runs}/{}/join", run.as_str().unwrap());
+    let answer = api.send(Method::GET, &join(&waits), Value::Null).await;
+    let answer = is_unavailable(answer).await;
+    assert!(answer.to_string().contains("the run goes on"), "{answer}");
+    // The result of one that has ended is known.
+    assert_eq!(api.get(&join(&ended)).await, 2);
+}
+
 /// How many bytes a socket holds, or twice as many.
 const SOCKET: u32 = 16 << 10;
 
