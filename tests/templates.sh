@@ -22,10 +22,11 @@ printed() {
     [[ $1 == *"$2"* ]]
 }
 
-# Runs a graph of the server that `cargo langgraph dev` has started, at an address, with an input.
+# Runs a graph of the server that `cargo langgraph dev` has started, at an address, with an input. While the server is
+# replaced it fails at once: curl's own pause between two attempts is a second.
 ask() {
-    curl --silent --fail --retry 100 --retry-delay 0 --retry-max-time 30 --retry-connrefused \
-        --header 'content-type: application/json' --data "{\"assistant_id\": \"$2\", \"input\": $3}" "$1/runs/wait"
+    curl --silent --fail --header 'content-type: application/json' \
+        --data "{\"assistant_id\": \"$2\", \"input\": $3}" "$1/runs/wait"
 }
 
 # `cargo langgraph dev` serves a graph, and the next run after a change of a text in its code has the new one.
