@@ -95,14 +95,6 @@ fn of_tool(prefix: &str, name: &str, tool: &ToolInfo) -> [Declaration; 5] {
         Field::optional("expires_at", Type::Integer),
         Field::optional("default", any_decision()),
     ];
-    let answered = vec![
-        Field::required("type", Type::literal("tool_approval_answered")),
-        Field::required("call", Type::Named(format!("{name}Request"))),
-        Field::required("digest", Type::Text),
-        Field::required("decision", any_decision()),
-        Field::required("by", union(vec![Type::Text, Type::Null])),
-        Field::required("expired", Type::Boolean),
-    ];
     [
         decision(
             format!("{name}Edited"),
@@ -129,15 +121,28 @@ fn of_tool(prefix: &str, name: &str, tool: &ToolInfo) -> [Declaration; 5] {
             format!("The interrupt before a call of `{}`.", tool.name),
             Body::Object(request),
         ),
-        Declaration::new(
-            format!("{name}ApprovalAnswered"),
-            format!(
-                "The custom event that reports a decision about a call of `{}`.",
-                tool.name
-            ),
-            Body::Object(answered),
-        ),
+        answered(name, tool, any_decision()),
     ]
+}
+
+/// The custom event that reports a decision about a call of one tool.
+fn answered(name: &str, tool: &ToolInfo, decision: Type) -> Declaration {
+    let fields = vec![
+        Field::required("type", Type::literal("tool_approval_answered")),
+        Field::required("call", Type::Named(format!("{name}Request"))),
+        Field::required("digest", Type::Text),
+        Field::required("decision", decision),
+        Field::required("by", union(vec![Type::Text, Type::Null])),
+        Field::required("expired", Type::Boolean),
+    ];
+    Declaration::new(
+        format!("{name}ApprovalAnswered"),
+        format!(
+            "The custom event that reports a decision about a call of `{}`.",
+            tool.name
+        ),
+        Body::Object(fields),
+    )
 }
 
 /// A decision, with what it carries, who decides, and the digest of the request that it is for.
