@@ -160,17 +160,17 @@ impl Feed {
 
 /// The feeds that a reader or a run holds.
 #[derive(Debug, Default)]
-pub(crate) struct Feeds(Mutex<Held>);
+pub(crate) struct Feeds(Mutex<FeedMap>);
 
 #[derive(Debug, Default)]
-struct Held {
+struct FeedMap {
     feeds: HashMap<String, Weak<Feed>>,
     /// This process follows no run any more.
     has_left: bool,
 }
 
 impl Feeds {
-    fn held(&self) -> MutexGuard<'_, Held> {
+    fn held(&self) -> MutexGuard<'_, FeedMap> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
