@@ -112,7 +112,7 @@ pub use middleware::{
 pub use model::{
     BoundModel, CachedModel, ChatModel, ChatModelExt, ChatRequest, ChatResponse, FallbackModel,
     LimitedModel, MemoryModelCache, ModelCache, ModelError, ModelErrorKind, ModelStream,
-    ResponseFormat, Structured, StructuredAnswer, TokenCount, ToolChoice,
+    ResponseFormat, STRUCTURED_CALLS, Structured, StructuredAnswer, TokenCount, ToolChoice,
 };
 pub use model_node::{ModelNode, UnansweredCalls, check_answered};
 pub use next_action::NextAction;

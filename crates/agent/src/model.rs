@@ -32,7 +32,7 @@ pub use error::{ModelError, ModelErrorKind};
 pub use fallback::FallbackModel;
 pub use limited::LimitedModel;
 pub use request::{ChatRequest, ChatResponse, ResponseFormat, ToolChoice};
-pub use structured::{Structured, StructuredAnswer};
+pub use structured::{STRUCTURED_CALLS, Structured, StructuredAnswer};
 pub use tokens::TokenCount;
 
 /// The answer of a model as a stream of pieces.

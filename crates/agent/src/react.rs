@@ -10,17 +10,23 @@ use langgraph::state::State;
 mod build_error;
 mod call_model;
 mod check;
+mod limits;
 mod run_hook;
+mod way;
 mod wire;
 
 pub use build_error::AgentBuildError;
+
+use limits::Limits;
 
 /// Creates an agent that calls `model`, runs the tools it requests, and repeats until the model
 /// answers.
 ///
 /// The graph is that of LangGraph's `create_react_agent`: two nodes, `agent` and `tools`, where
 /// each tool call is a task of its own. If the model requests tools and the run has no steps left
-/// for them, the agent says so instead of failing.
+/// for them, the agent says so instead of failing. [`max_iterations`](ReactAgent::max_iterations) and
+/// [`max_tool_calls`](ReactAgent::max_tool_calls) bound a run, so that the graph has
+/// [`bounds`](CompiledStateGraph::bounds).
 ///
 /// # Examples
 ///
@@ -67,6 +73,7 @@ pub struct ReactAgent<S: State = MessagesState> {
     name: String,
     model: ModelNode,
     tools: Tools,
+    limits: Limits,
     chain: Chain,
     state: std::marker::PhantomData<fn() -> S>,
 }
@@ -78,6 +85,7 @@ impl<S: AgentState> ReactAgent<S> {
             name: "react_agent".to_owned(),
             model: ModelNode::new(model),
             tools: tools.into_tools(),
+            limits: Limits::default(),
             chain: Chain::default(),
             state: std::marker::PhantomData,
         }
@@ -92,6 +100,39 @@ impl<S: AgentState> ReactAgent<S> {
     /// Puts instructions before the chat. Only the request holds them, never the state.
     pub fn prompt(mut self, prompt: impl Into<String>) -> Self {
         self.model = self.model.prompt(prompt);
+        self
+    }
+
+    /// Limits how often a run goes round the loop of the model and its tools, and with it the calls of the model:
+    /// 500 unless it is set, as many as the 1,000 supersteps of a run have room for. A hook of middleware that
+    /// sends the agent back to its model may do so as often.
+    ///
+    /// A run that would call the model once more fails with
+    /// [`AgentError::Routing`](langgraph::error::AgentError::Routing). To end it with an answer, use the middleware
+    /// `ModelCallLimit::per_run` of `langgraph-middleware`; its limit replaces the default.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use langgraph_agent::{FnTool, ScriptedModel, react_agent};
+    ///
+    /// let now = FnTool::new("now", "The time.", || async { "12:00" });
+    /// let agent = react_agent(ScriptedModel::new(["hi"]), (now,)).max_iterations(5).max_tool_calls(20);
+    /// let bounds = agent.compile()?.bounds()?;
+    /// assert_eq!((bounds.calls.model, bounds.calls.tool), (5, 20));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn max_iterations(mut self, iterations: u32) -> Self {
+        self.limits.iterations = Some(iterations);
+        self
+    }
+
+    /// Limits the calls of tools in a run: 10,000 unless it is set. A run that would make more fails with
+    /// [`AgentError::Routing`](langgraph::error::AgentError::Routing). To answer further calls with an error
+    /// that the model reads, use the middleware `ToolCallLimit::per_run` of `langgraph-middleware`; its limit
+    /// replaces the default.
+    pub fn max_tool_calls(mut self, calls: u32) -> Self {
+        self.limits.tool_calls = Some(calls);
         self
     }
 
@@ -133,7 +174,7 @@ impl<S: AgentState> ReactAgent<S> {
         let tools = check::checked::<S>(&self.chain, self.tools)?;
         let mut graph = StateGraph::new();
         graph.set_name(self.name);
-        wire::wire(&mut graph, self.model, tools, &self.chain);
+        wire::wire(&mut graph, self.model, tools, self.limits, &self.chain);
         Ok(graph)
     }
 }
@@ -144,6 +185,7 @@ impl<S: State> Clone for ReactAgent<S> {
             name: self.name.clone(),
             model: self.model.clone(),
             tools: self.tools.clone(),
+            limits: self.limits,
             chain: self.chain.clone(),
             state: std::marker::PhantomData,
         }

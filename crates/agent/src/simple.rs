@@ -8,6 +8,7 @@ use super::layers::Layers;
 use super::standalone::{compiled, failed};
 use super::{ChatModel, ModelNode, NextAction};
 use langgraph::error::{AgentError, NodeError};
+use langgraph::graph::{Calls, NodeExt as _};
 use langgraph::message::Message;
 use langgraph::node::{AgentGraph, NodeRun};
 use langgraph::policy::Middleware;
@@ -93,7 +94,7 @@ impl SimpleAgent {
 
     /// Returns the agent as a graph.
     pub fn graph(&self) -> StateGraph<SimpleAgentState> {
-        let chat = Chat(Arc::new(self.model.clone()));
+        let chat = Chat(Arc::new(self.model.clone())).calls(Calls { model: 1, tool: 0 });
         let mut graph = graph! {
             type State = SimpleAgentState;
             let chat = chat;

@@ -14,7 +14,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use langgraph::graph::ToolInfo;
+use langgraph::graph::{Calls, ToolInfo};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -111,6 +111,13 @@ pub trait Tool: Send + Sync + 'static {
     fn inner_tools(&self) -> Vec<ToolInfo> {
         Vec::new()
     }
+
+    /// Returns what a call of the tool calls at worst besides itself: the models and tools of an agent that it
+    /// runs, as [`calls_at_worst`](langgraph::graph::Topology::calls_at_worst) of the agent's topology says.
+    /// [`Bounds`](langgraph::graph::Bounds) of agents count with it.
+    fn inner_calls(&self) -> Calls {
+        Calls::default()
+    }
 }
 
 macro_rules! pointers {
@@ -139,6 +146,10 @@ macro_rules! pointers {
 
             fn inner_tools(&self) -> Vec<ToolInfo> {
                 (**self).inner_tools()
+            }
+
+            fn inner_calls(&self) -> Calls {
+                (**self).inner_calls()
             }
         }
     )*};

@@ -152,15 +152,18 @@ impl ToolAgent {
                 Decision::Continue
             }
         };
+        let calls = tools.tools().calls_of_an_answer();
+        let tools = tools.on(
+            |state: &ToolAgentState| &state.messages,
+            |messages| {
+                let update = ToolAgentStateUpdate::default().messages(messages);
+                update.next_action(NextAction::Agent)
+            },
+        );
         let mut graph = graph! {
             type State = ToolAgentState;
             let agent = AskModel(model).calls(Calls { model: 1, tool: 0 });
-            let tools = tools.on(
-                |state: &ToolAgentState| &state.messages,
-                |messages| ToolAgentStateUpdate::default()
-                    .messages(messages)
-                    .next_action(NextAction::Agent),
-            );
+            let tools = tools.calls(calls);
             START => agent => match should_continue {
                 Decision::Continue => tools => agent,
                 Decision::Stop => stop => END,

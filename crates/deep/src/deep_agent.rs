@@ -62,6 +62,8 @@ pub fn deep_agent(model: impl ChatModel + 'static) -> DeepAgent {
         memory: Vec::new(),
         subagents: Vec::new(),
         general_purpose: true,
+        max_iterations: None,
+        max_tool_calls: None,
         middleware: Vec::new(),
     }
 }
@@ -85,6 +87,8 @@ pub struct DeepAgent {
     memory: Vec<String>,
     subagents: Vec<(String, String, SubAgent)>,
     general_purpose: bool,
+    max_iterations: Option<u32>,
+    max_tool_calls: Option<u32>,
     middleware: Vec<Arc<dyn AgentMiddleware>>,
 }
 
@@ -157,6 +161,19 @@ impl DeepAgent {
         self
     }
 
+    /// Limits how often a run goes round the loop of the model and its tools; as
+    /// [`ReactAgent::max_iterations`]. The sub-agent for general purposes has the same limit.
+    pub fn max_iterations(mut self, iterations: u32) -> Self {
+        self.max_iterations = Some(iterations);
+        self
+    }
+
+    /// Limits the calls of tools in a run; as [`ReactAgent::max_tool_calls`].
+    pub fn max_tool_calls(mut self, calls: u32) -> Self {
+        self.max_tool_calls = Some(calls);
+        self
+    }
+
     /// Leaves out the sub-agent `general-purpose`.
     pub fn no_general_purpose(mut self) -> Self {
         self.general_purpose = false;
@@ -198,6 +215,12 @@ impl DeepAgent {
         let mut agent = ReactAgent::new(self.model, self.tools).name(self.name);
         if let Some(prompt) = self.prompt {
             agent = agent.prompt(prompt);
+        }
+        if let Some(iterations) = self.max_iterations {
+            agent = agent.max_iterations(iterations);
+        }
+        if let Some(calls) = self.max_tool_calls {
+            agent = agent.max_tool_calls(calls);
         }
         agent = agent.with((PatchToolCalls, TodoList::new(), filesystem, subagents));
         if !self.skills.is_empty() {

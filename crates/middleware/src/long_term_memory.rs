@@ -8,11 +8,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use langgraph::error::NodeError;
+use langgraph::graph::Calls;
 use langgraph::message::Message;
 use langgraph::node::Context;
 use langgraph_agent::{
     AgentContext, AgentMiddleware, AgentUpdate, ChatModel, ChatModelExt as _, ChatRequest,
-    ChatResponse, MiddlewareField, ModelCall, NextModel, Tools, middleware,
+    ChatResponse, Hook, MiddlewareField, ModelCall, NextModel, STRUCTURED_CALLS, Tools, middleware,
 };
 use langgraph_store::Namespace;
 use schemars::JsonSchema;
@@ -169,6 +170,14 @@ impl AgentMiddleware for LongTermMemory {
 
     fn tools(&self) -> Tools {
         MemoryTool::all(&self.memories)
+    }
+
+    fn calls(&self, hook: Hook, inner: Calls) -> Calls {
+        if hook == Hook::AfterAgent && self.extractor.is_some() {
+            inner.and(STRUCTURED_CALLS)
+        } else {
+            inner
+        }
     }
 
     async fn before_agent(&self, cx: &AgentContext<'_>) -> Result<AgentUpdate, NodeError> {

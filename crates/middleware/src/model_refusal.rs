@@ -4,9 +4,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use langgraph::error::NodeError;
+use langgraph::graph::Calls;
 use langgraph::message::FinishReason;
 use langgraph_agent::{
-    AgentContext, AgentMiddleware, ChatModel, ChatResponse, ModelCall, NextModel, middleware,
+    AgentContext, AgentMiddleware, ChatModel, ChatResponse, Hook, ModelCall, NextModel, middleware,
 };
 
 /// Sets what happens if a provider refuses to answer because of the content: another model is asked, or the
@@ -39,6 +40,14 @@ impl ModelRefusal {
 
 #[middleware]
 impl AgentMiddleware for ModelRefusal {
+    fn calls(&self, hook: Hook, inner: Calls) -> Calls {
+        if hook == Hook::AroundModel {
+            inner.times(1 + u32::from(self.0.is_some()))
+        } else {
+            inner
+        }
+    }
+
     async fn around_model(
         &self,
         mut call: ModelCall,

@@ -7,9 +7,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use langgraph::error::NodeError;
+use langgraph::graph::Calls;
 use langgraph::message::Message;
 use langgraph::node::Context;
-use langgraph_agent::{AgentContext, AgentGoto, AgentMiddleware, AgentUpdate, middleware};
+use langgraph_agent::{AgentContext, AgentGoto, AgentMiddleware, AgentUpdate, Hook, middleware};
 
 pub use guard::{Guard, GuardVerdict};
 pub use model_guard::ModelGuard;
@@ -113,6 +114,16 @@ fn with_text(said: &Message, text: String) -> Message {
 impl AgentMiddleware for Moderation {
     fn gotos(&self) -> &'static [AgentGoto] {
         &[AgentGoto::End]
+    }
+
+    fn calls(&self, hook: Hook, inner: Calls) -> Calls {
+        let guards = match hook {
+            Hook::BeforeAgent => &self.input,
+            Hook::AfterModel => &self.output,
+            _ => return inner,
+        };
+        let guards = guards.iter().map(|guard| guard.calls());
+        guards.fold(inner, Calls::and)
     }
 
     async fn before_agent(&self, cx: &AgentContext<'_>) -> Result<AgentUpdate, NodeError> {

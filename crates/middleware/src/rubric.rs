@@ -4,10 +4,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use langgraph::error::NodeError;
+use langgraph::graph::Calls;
 use langgraph::message::Message;
 use langgraph_agent::{
     AgentContext, AgentGoto, AgentMiddleware, AgentUpdate, ChatModel, ChatModelExt as _,
-    ChatRequest, MiddlewareField, middleware,
+    ChatRequest, Hook, MiddlewareField, STRUCTURED_CALLS, middleware,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -81,6 +82,14 @@ impl AgentMiddleware for Rubric {
 
     fn gotos(&self) -> &'static [AgentGoto] {
         &[AgentGoto::Model]
+    }
+
+    fn calls(&self, hook: Hook, inner: Calls) -> Calls {
+        if hook == Hook::AfterModel {
+            inner.and(STRUCTURED_CALLS)
+        } else {
+            inner
+        }
     }
 
     async fn before_agent(&self, cx: &AgentContext<'_>) -> Result<AgentUpdate, NodeError> {

@@ -4,10 +4,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use langgraph::error::NodeError;
+use langgraph::graph::Calls;
 use langgraph::message::Message;
 use langgraph::node::Context;
 use langgraph_agent::{
-    AgentContext, AgentMiddleware, AgentUpdate, ChatModel, ChatModelExt as _, ChatRequest,
+    AgentContext, AgentMiddleware, AgentUpdate, ChatModel, ChatModelExt as _, ChatRequest, Hook,
     middleware,
 };
 use langgraph_store::{ContextExt as _, Namespace, StoreExt as _};
@@ -152,6 +153,15 @@ fn line(message: &Message) -> String {
 
 #[middleware]
 impl AgentMiddleware for Summarization {
+    fn calls(&self, hook: Hook, inner: Calls) -> Calls {
+        let calls = Calls { model: 1, tool: 0 };
+        if hook == Hook::BeforeModel {
+            inner.and(calls)
+        } else {
+            inner
+        }
+    }
+
     async fn before_model(&self, cx: &AgentContext<'_>) -> Result<AgentUpdate, NodeError> {
         let shorter = self.shorten(cx.messages(), cx).await?;
         let messages = shorter.map(|shorter| [Message::remove_all()].into_iter().chain(shorter));

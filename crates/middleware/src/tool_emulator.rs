@@ -4,10 +4,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use langgraph::error::NodeError;
+use langgraph::graph::Calls;
 use langgraph::message::{Message, ToolCall, ToolResult};
 use langgraph_agent::{
-    AgentMiddleware, ChatModel, ChatModelExt as _, ChatRequest, NextTool, ToolAnswer, ToolContext,
-    Tools, middleware,
+    AgentMiddleware, ChatModel, ChatModelExt as _, ChatRequest, Hook, NextTool, ToolAnswer,
+    ToolContext, Tools, middleware,
 };
 
 /// Lets a model answer in the place of tools, to try an agent before its tools exist; as LangChain's
@@ -56,6 +57,15 @@ impl ToolEmulator {
 impl AgentMiddleware for ToolEmulator {
     fn check(&self, tools: &Tools) -> Result<(), String> {
         tools.require(self.tools.iter().flatten())
+    }
+
+    fn calls(&self, hook: Hook, inner: Calls) -> Calls {
+        let calls = Calls { model: 1, tool: 0 };
+        if hook == Hook::AroundTool {
+            inner.and(calls)
+        } else {
+            inner
+        }
     }
 
     async fn around_tool(

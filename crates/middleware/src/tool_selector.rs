@@ -4,10 +4,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use langgraph::error::NodeError;
+use langgraph::graph::Calls;
 use langgraph::message::Message;
 use langgraph_agent::{
-    AgentContext, AgentMiddleware, ChatModel, ChatModelExt as _, ChatRequest, ChatResponse,
-    ModelCall, NextModel, ToolDefinition, Tools, middleware,
+    AgentContext, AgentMiddleware, ChatModel, ChatModelExt as _, ChatRequest, ChatResponse, Hook,
+    ModelCall, NextModel, STRUCTURED_CALLS, ToolDefinition, Tools, middleware,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -95,6 +96,14 @@ impl ToolSelector {
 impl AgentMiddleware for ToolSelector {
     fn check(&self, tools: &Tools) -> Result<(), String> {
         tools.require(&self.always)
+    }
+
+    fn calls(&self, hook: Hook, inner: Calls) -> Calls {
+        if hook == Hook::AroundModel {
+            inner.and(STRUCTURED_CALLS)
+        } else {
+            inner
+        }
     }
 
     async fn around_model(

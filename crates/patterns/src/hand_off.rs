@@ -1,6 +1,6 @@
 //! An agent as a tool.
 
-use langgraph::graph::{CompiledStateGraph, ToolInfo};
+use langgraph::graph::{Calls, CompiledStateGraph, ToolInfo};
 use langgraph::message::Message;
 use langgraph_agent::{
     MessagesState, MessagesStateUpdate, Tool, ToolContext, ToolDefinition, ToolError, ToolOutput,
@@ -49,6 +49,10 @@ impl Tool for HandOff {
 
     fn inner_tools(&self) -> Vec<ToolInfo> {
         self.agent.topology().tools()
+    }
+
+    fn inner_calls(&self) -> Calls {
+        self.agent.topology().calls_at_worst()
     }
 
     async fn call(&self, arguments: Value, cx: &ToolContext<'_>) -> Result<ToolOutput, ToolError> {

@@ -7,12 +7,13 @@ use std::sync::Arc;
 use langgraph::State;
 use langgraph::error::NodeError;
 use langgraph::graph::{
-    CompilationErrors, CompiledStateGraph, ConfiguredWorker, END, START, StateGraph, worker,
+    CompilationErrors, CompiledStateGraph, ConfiguredWorker, END, EdgeBound, NodeExt as _, START,
+    StateGraph, worker,
 };
 use langgraph::message::Message;
 use langgraph::node::{Context, Node, NodeRun, Send, Target};
 use langgraph_agent::{
-    ChatModel, ChatModelExt as _, ChatRequest, MessagesState, MessagesStateUpdate,
+    ChatModel, ChatModelExt as _, ChatRequest, MessagesState, MessagesStateUpdate, STRUCTURED_CALLS,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -148,7 +149,9 @@ impl PlanAndExecute {
             max_steps,
         } = self;
         let mut graph = StateGraph::new();
-        let execute = graph.add_worker("execute", execute(agent));
+        let calls = agent.topology().calls_at_worst();
+        let execute = execute(agent).with(|node| node.calls(calls));
+        let execute = graph.add_worker("execute", execute);
         let to_steps = move |state: &PlanState| -> Vec<Target<PlanState>> {
             let steps = state.steps.iter().cloned();
             steps
@@ -158,8 +161,14 @@ impl PlanAndExecute {
         let after_plan = to_steps.clone();
         graph
             .set_name("plan_and_execute")
-            .add_node("plan", MakePlan(Arc::clone(&planner), max_steps))
-            .add_node("conclude", Conclude(planner, rounds, max_steps))
+            .add_node(
+                "plan",
+                MakePlan(Arc::clone(&planner), max_steps).calls(STRUCTURED_CALLS),
+            )
+            .add_node(
+                "conclude",
+                Conclude(planner, rounds, max_steps).calls(STRUCTURED_CALLS),
+            )
             .add_edge(START, "plan")
             .add_conditional_edges(
                 "plan",
@@ -178,6 +187,16 @@ impl PlanAndExecute {
                 },
                 ["execute", END],
             );
+        let of = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        let (steps, rounds) = (of(max_steps), of(rounds).max(1));
+        graph
+            .add_bound(EdgeBound::new("plan", "execute", steps))
+            .add_bound(EdgeBound::new(
+                "conclude",
+                "execute",
+                steps.saturating_mul(rounds - 1),
+            ))
+            .add_bound(EdgeBound::new("execute", "conclude", rounds));
         graph
     }
 }

@@ -4,11 +4,13 @@ use std::fmt;
 use std::sync::Arc;
 
 use langgraph::error::NodeError;
-use langgraph::graph::{CompilationErrors, CompiledStateGraph, StateGraph};
+use langgraph::graph::{
+    Calls, CompilationErrors, CompiledStateGraph, EdgeBound, NodeExt as _, StateGraph,
+};
 use langgraph::message::Message;
 use langgraph::node::{Context, Node, NodeRun};
 use langgraph::{State, graph, node};
-use langgraph_agent::{ChatModel, ChatModelExt as _, ChatRequest};
+use langgraph_agent::{ChatModel, ChatModelExt as _, ChatRequest, STRUCTURED_CALLS};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -129,13 +131,16 @@ impl Reflection {
         };
         let mut graph = graph! {
             type State = ReflectionState;
-            let write = Write(self.writer);
-            let criticise = Criticise(self.critic, self.criterion);
+            let write = Write(self.writer).calls(Calls { model: 1, tool: 0 });
+            let criticise = Criticise(self.critic, self.criterion).calls(STRUCTURED_CALLS);
             START => write => criticise => match next {
                 Next::Rewrite => write,
                 Next::Publish => publish => END,
             };
         };
+        // The first draft needs no way back.
+        let again = u32::try_from(limit.saturating_sub(1)).unwrap_or(u32::MAX);
+        graph.add_bound(EdgeBound::new("criticise", "write", again).or_else("publish"));
         graph.set_name("reflection");
         graph
     }

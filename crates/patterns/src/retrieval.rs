@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use langgraph::error::NodeError;
-use langgraph::graph::{CompilationErrors, CompiledStateGraph, StateGraph};
+use langgraph::graph::{Calls, CompilationErrors, CompiledStateGraph, NodeExt as _, StateGraph};
 use langgraph::message::Message;
 use langgraph::node::{Context, Node, NodeRun};
 use langgraph::{State, graph};
@@ -125,6 +125,11 @@ impl Retrieval {
 
     /// Returns the agent as a graph, to add nodes and breakpoints.
     pub fn into_graph(self) -> StateGraph<RetrievalState> {
+        let repairs = u32::try_from(self.repairs).unwrap_or(u32::MAX);
+        let calls = Calls {
+            model: repairs.saturating_add(1),
+            tool: 0,
+        };
         let mut graph = graph! {
             type State = RetrievalState;
             let retrieve = Retrieve {
@@ -132,7 +137,7 @@ impl Retrieval {
                 field: self.field,
                 limit: self.limit,
             };
-            let answer = Answer(self.model, self.repairs);
+            let answer = Answer(self.model, self.repairs).calls(calls);
             START => retrieve => answer => END;
         };
         graph.set_name("retrieval");

@@ -2,7 +2,10 @@
 
 use std::fmt;
 
-use langgraph::graph::{CompilationErrors, CompiledStateGraph, END, START, StateGraph};
+use langgraph::graph::{
+    Calls, CompilationErrors, CompiledStateGraph, END, EdgeBound, NodeExt as _, START, StateGraph,
+    worker,
+};
 use langgraph::node::{Send, Target};
 use langgraph_agent::{
     ChatModel, IntoTools, MessagesState, ModelNode, ToolNode, Tools, pending_tool_calls,
@@ -45,6 +48,8 @@ pub struct Supervisor {
     model: ModelNode,
     agents: Vec<(String, HandOff)>,
     tools: Tools,
+    max_iterations: u32,
+    max_calls: u32,
 }
 
 impl Supervisor {
@@ -54,6 +59,8 @@ impl Supervisor {
             model: ModelNode::new(model).steps_after_calls(2),
             agents: Vec::new(),
             tools: Tools::new(),
+            max_iterations: 500,
+            max_calls: 10_000,
         }
     }
 
@@ -82,6 +89,21 @@ impl Supervisor {
         self
     }
 
+    /// Limits how often a run goes back to the supervisor from each agent, and from its tools, with the first
+    /// call of its model counted: 500 unless it is set, as many as the 1,000 supersteps of a run have room for. A run
+    /// that would go back once more fails with [`AgentError::Routing`](langgraph::error::AgentError::Routing).
+    pub fn max_iterations(mut self, iterations: u32) -> Self {
+        self.max_iterations = iterations.max(1);
+        self
+    }
+
+    /// Limits how many tasks a run hands to each agent, and how many calls of tools it makes: 10,000 unless it is
+    /// set. A run with more fails with [`AgentError::Routing`](langgraph::error::AgentError::Routing).
+    pub fn max_calls(mut self, calls: u32) -> Self {
+        self.max_calls = calls.max(1);
+        self
+    }
+
     /// Compiles the agent into a graph that is ready to run.
     ///
     /// # Errors
@@ -94,6 +116,16 @@ impl Supervisor {
     /// Returns the agent as a graph, to add nodes and breakpoints.
     pub fn into_graph(self) -> StateGraph<MessagesState> {
         let mut graph = StateGraph::new();
+        let (back, calls) = (self.max_iterations - 1, self.max_calls);
+        let mut add_worker = |graph: &mut StateGraph<MessagesState>, name: &str, tools: Tools| {
+            let each = tools.calls();
+            graph
+                .add_edge(name, "supervisor")
+                .add_bound(EdgeBound::new(name, "supervisor", back))
+                .add_bound(EdgeBound::new("supervisor", name, calls));
+            let node = worker(ToolNode::new(tools)).with(|node| node.calls(each));
+            graph.add_worker(name, node)
+        };
         let mut offered = self.tools.clone();
         let mut routes = Vec::new();
         let mut targets = vec!["tools".to_owned(), END.to_owned()];
@@ -105,12 +137,11 @@ impl Supervisor {
                 .into_iter()
                 .map(|tool| tool.name)
                 .collect::<String>();
-            routes.push((tool, graph.add_worker(&name, ToolNode::new(hand_off))));
-            graph.add_edge(&*name, "supervisor");
+            routes.push((tool, add_worker(&mut graph, &name, hand_off)));
             targets.push(name);
         }
         // It also reports to the model tools that do not exist.
-        let tools = graph.add_worker("tools", ToolNode::new(self.tools));
+        let tools = add_worker(&mut graph, "tools", self.tools);
         let route = move |state: &MessagesState| {
             let calls = pending_tool_calls(state);
             if calls.is_empty() {
@@ -124,9 +155,11 @@ impl Supervisor {
         };
         graph
             .set_name("supervisor")
-            .add_node("supervisor", self.model.tools(offered))
+            .add_node(
+                "supervisor",
+                self.model.tools(offered).calls(Calls { model: 1, tool: 0 }),
+            )
             .add_edge(START, "supervisor")
-            .add_edge("tools", "supervisor")
             .add_conditional_edges("supervisor", route, targets);
         graph
     }

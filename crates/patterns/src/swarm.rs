@@ -1,7 +1,9 @@
 //! Agents that hand the conversation over to each other.
 
 use langgraph::State;
-use langgraph::graph::{CompilationErrors, CompiledStateGraph, END, START, StateGraph};
+use langgraph::graph::{
+    Calls, CompilationErrors, CompiledStateGraph, END, EdgeBound, NodeExt as _, START, StateGraph,
+};
 use langgraph::message::Message;
 use langgraph::node::Command;
 use langgraph_agent::{
@@ -57,9 +59,21 @@ impl SwarmStateUpdate {
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug, Default)]
+#[derive(Debug)]
 #[must_use = "an agent is compiled before it runs"]
-pub struct Swarm(Vec<Peer>);
+pub struct Swarm {
+    peers: Vec<Peer>,
+    max_iterations: u32,
+}
+
+impl Default for Swarm {
+    fn default() -> Self {
+        Self {
+            peers: Vec::new(),
+            max_iterations: 500,
+        }
+    }
+}
 
 #[derive(Debug)]
 struct Peer {
@@ -102,12 +116,20 @@ impl Swarm {
         model: ModelNode,
         tools: impl IntoTools<K>,
     ) -> Self {
-        self.0.push(Peer {
+        self.peers.push(Peer {
             name: name.into(),
             description: description.into(),
             model,
             tools: tools.into_tools(),
         });
+        self
+    }
+
+    /// Limits how often each agent runs its tools in a run: 500 times unless it is set, as often as the 1,000
+    /// supersteps of a run have room for. A run in which one would run them once more fails with
+    /// [`AgentError::Routing`](langgraph::error::AgentError::Routing).
+    pub fn max_iterations(mut self, iterations: u32) -> Self {
+        self.max_iterations = iterations.max(1);
         self
     }
 
@@ -124,21 +146,24 @@ impl Swarm {
     pub fn into_graph(self) -> StateGraph<SwarmState> {
         let mut graph = StateGraph::new();
         graph.set_name("swarm");
-        let names: Vec<String> = self.0.iter().map(|peer| peer.name.clone()).collect();
+        let names: Vec<String> = self.peers.iter().map(|peer| peer.name.clone()).collect();
         let all = names.clone();
         let active = move |state: &SwarmState| {
             let known = all.iter().find(|name| **name == state.active);
             known.or_else(|| all.first()).cloned().unwrap_or_default()
         };
-        let hand_overs: Vec<(String, FnTool)> = self.0.iter().map(hand_over).collect();
-        for peer in self.0 {
+        let hand_overs: Vec<(String, FnTool)> = self.peers.iter().map(hand_over).collect();
+        for peer in self.peers {
             let tools_of = format!("{}_tools", peer.name);
             let others = hand_overs.iter().filter(|(name, _)| *name != peer.name);
             let tools = others.fold(peer.tools, |tools, (_, tool)| tools.with(tool.clone()));
+            let calls = tools.calls_of_an_answer();
+            let model = peer.model.tools(&tools).steps_after_calls(2);
             let (after, end) = (tools_of.clone(), END.to_owned());
             graph
-                .add_node(&peer.name, peer.model.tools(&tools).steps_after_calls(2))
-                .add_node(&tools_of, ToolNode::new(tools))
+                .add_node(&peer.name, model.calls(Calls { model: 1, tool: 0 }))
+                .add_node(&tools_of, ToolNode::new(tools).calls(calls))
+                .add_bound(EdgeBound::new(&peer.name, &tools_of, self.max_iterations))
                 .add_conditional_edges(
                     &peer.name,
                     move |state: &SwarmState| match tools_condition(state) {

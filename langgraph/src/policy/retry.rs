@@ -64,6 +64,11 @@ impl RetryPolicy {
         }
     }
 
+    /// Returns how many attempts it allows.
+    pub fn max_attempts(&self) -> u32 {
+        self.max_attempts
+    }
+
     /// Sets the wait before the second attempt.
     #[must_use]
     pub fn initial_interval(mut self, interval: Duration) -> Self {

@@ -4,10 +4,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::{
-    AgentContext, AgentMiddleware, ChatModel, ChatModelExt as _, ChatResponse, ModelCall,
+    AgentContext, AgentMiddleware, ChatModel, ChatModelExt as _, ChatResponse, Hook, ModelCall,
     ModelError, ModelErrorKind, NextModel, middleware,
 };
 use langgraph::error::NodeError;
+use langgraph::graph::Calls;
 
 /// Asks another model if the agent's own fails.
 ///
@@ -57,6 +58,15 @@ impl ModelFallback {
 
 #[middleware]
 impl AgentMiddleware for ModelFallback {
+    fn calls(&self, hook: Hook, inner: Calls) -> Calls {
+        let others = u32::try_from(self.others.len()).unwrap_or(u32::MAX);
+        if hook == Hook::AroundModel {
+            inner.times(others.saturating_add(1))
+        } else {
+            inner
+        }
+    }
+
     async fn around_model(
         &self,
         mut call: ModelCall,

@@ -1,9 +1,10 @@
 //! Model calls that are made again.
 
 use crate::{
-    AgentContext, AgentMiddleware, ChatResponse, ModelCall, ModelError, NextModel, middleware,
+    AgentContext, AgentMiddleware, ChatResponse, Hook, ModelCall, ModelError, NextModel, middleware,
 };
 use langgraph::error::NodeError;
+use langgraph::graph::Calls;
 use langgraph::policy::RetryPolicy;
 
 /// Makes a model call again that failed.
@@ -34,6 +35,14 @@ impl ModelRetry {
 
 #[middleware]
 impl AgentMiddleware for ModelRetry {
+    fn calls(&self, hook: Hook, inner: Calls) -> Calls {
+        if hook == Hook::AroundModel {
+            inner.times(self.0.max_attempts())
+        } else {
+            inner
+        }
+    }
+
     async fn around_model(
         &self,
         call: ModelCall,

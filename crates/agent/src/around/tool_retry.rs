@@ -1,7 +1,10 @@
 //! Calls of tools that are made again.
 
-use crate::{AgentMiddleware, NextTool, ToolAnswer, ToolContext, ToolFailure, Tools, middleware};
+use crate::{
+    AgentMiddleware, Hook, NextTool, ToolAnswer, ToolContext, ToolFailure, Tools, middleware,
+};
 use langgraph::error::NodeError;
+use langgraph::graph::Calls;
 use langgraph::message::ToolCall;
 use langgraph::policy::RetryPolicy;
 
@@ -53,6 +56,14 @@ impl ToolRetry {
 impl AgentMiddleware for ToolRetry {
     fn check(&self, tools: &Tools) -> Result<(), String> {
         tools.require(self.tools.iter().flatten())
+    }
+
+    fn calls(&self, hook: Hook, inner: Calls) -> Calls {
+        if hook == Hook::AroundTool {
+            inner.times(self.policy.max_attempts())
+        } else {
+            inner
+        }
     }
 
     async fn around_tool(

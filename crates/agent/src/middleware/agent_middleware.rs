@@ -5,6 +5,7 @@ use super::{
 };
 use crate::{ChatResponse, DecisionKind, ToolContext, Tools, async_trait};
 use langgraph::error::NodeError;
+use langgraph::graph::Calls;
 use langgraph::message::ToolCall;
 
 /// What surrounds an agent: hooks before and after it, its model calls and the calls of its tools.
@@ -107,6 +108,25 @@ pub trait AgentMiddleware: Send + Sync + 'static {
     /// [`model_calls`](Self::model_calls).
     fn tool_calls(&self) -> Option<u32> {
         None
+    }
+
+    /// Returns what one run of that hook calls at worst. A hook around a call is given what that call does, and
+    /// returns it with what it repeats or adds; any other hook is given nothing, and returns its own calls.
+    /// [`bounds`](langgraph::CompiledStateGraph::bounds) of the agent count with it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use langgraph::graph::Calls;
+    /// use langgraph_agent::prelude::*;
+    /// use langgraph_agent::{Hook, ModelRetry};
+    ///
+    /// let call = Calls { model: 1, tool: 0 };
+    /// let calls = ModelRetry::attempts(3).calls(Hook::AroundModel, call);
+    /// assert_eq!(calls, Calls { model: 3, tool: 0 });
+    /// ```
+    fn calls(&self, _hook: Hook, inner: Calls) -> Calls {
+        inner
     }
 
     /// Returns true if it may interrupt, so that a run without a checkpointer is refused at its start.

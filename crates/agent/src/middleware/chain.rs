@@ -10,6 +10,7 @@ use super::{RunModel, RunTool};
 use crate::approval::add_new;
 use crate::{ChatResponse, DecisionKind, ToolContext, async_trait};
 use langgraph::error::NodeError;
+use langgraph::graph::Calls;
 use langgraph::message::ToolCall;
 
 /// The middleware of an agent, the outermost first.
@@ -43,6 +44,24 @@ impl Chain {
     /// Returns how many calls of tools of a run they let through at most, if one limits that.
     pub(crate) fn tool_calls(&self) -> Option<u32> {
         self.0.iter().filter_map(|one| one.tool_calls()).min()
+    }
+
+    /// Returns what a call of the model calls at worst, with what surrounds it.
+    pub(crate) fn calls_of_model(&self) -> Calls {
+        let model = Calls { model: 1, tool: 0 };
+        let all = self.0.iter().rev();
+        all.fold(model, |calls, one| one.calls(Hook::AroundModel, calls))
+    }
+
+    /// Returns what a call of a tool calls at worst, with what surrounds it.
+    pub(crate) fn calls_of_tool(&self, tool: Calls) -> Calls {
+        let around = self.0.iter().rev();
+        let around = around.fold(tool, |calls, one| one.calls(Hook::AroundTool, calls));
+        let after = self
+            .0
+            .iter()
+            .map(|one| one.calls(Hook::AfterTool, Calls::default()));
+        after.fold(around, Calls::and)
     }
 
     /// Returns the decisions that a person may take before a call of the tool runs.

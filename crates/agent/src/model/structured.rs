@@ -7,8 +7,19 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
 use super::{ChatModel, ChatRequest, ModelError, ModelErrorKind, ResponseFormat, call};
+use langgraph::graph::Calls;
 use langgraph::message::{Message, Usage};
 use langgraph::node::Context;
+
+/// How often a model may repair its answer, unless the request says otherwise.
+const REPAIRS: u32 = 2;
+
+/// What a request for a value calls at worst, unless it sets its [`repairs`](Structured::repairs): a node that makes
+/// one declares it with [`NodeExt::calls`](langgraph::graph::NodeExt::calls).
+pub const STRUCTURED_CALLS: Calls = Calls {
+    model: 1 + REPAIRS,
+    tool: 0,
+};
 
 /// A request whose answer is a `T`; see
 /// [`ChatModelExt::structured`](super::ChatModelExt::structured).
@@ -37,7 +48,7 @@ impl<'a, M: ChatModel + ?Sized, T: JsonSchema + DeserializeOwned> Structured<'a,
         Self {
             model,
             request: request.response_format(ResponseFormat::of::<T>()),
-            repairs: 2,
+            repairs: REPAIRS,
             answer: PhantomData,
         }
     }

@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use super::call_model::CallModel;
+use super::limits::Limits;
 use super::run_hook::{Places, RunHook};
+use super::way::Way;
 use crate::middleware::{Chain, has};
 use crate::tool_node::Around;
 use crate::{AgentMiddleware, AgentState, Hook, ModelNode, ToolNode, Tools, pending_tool_calls};
 use langgraph::graph::{
-    Calls, ConfiguredNode, END, EdgeBound, IntoNode as _, NodeExt as _, START, StateGraph,
+    Calls, ConfiguredNode, END, IntoNode as _, NodeExt as _, START, StateGraph,
 };
 use langgraph::message::{Message, ToolCall};
 use langgraph::node::{Send, Target, Worker};
@@ -18,6 +20,7 @@ pub(super) fn wire<S: AgentState>(
     graph: &mut StateGraph<S>,
     model: ModelNode,
     tools: Tools,
+    limits: Limits,
     all: &Chain,
 ) {
     let way = Way::new(all);
@@ -29,15 +32,15 @@ pub(super) fn wire<S: AgentState>(
         chain: around.clone(),
         all: all.clone(),
     };
-    let node = agent.into_node().calls(Calls { model: 1, tool: 0 });
+    let node = agent.into_node().calls(around.calls_of_model());
     graph.add_node("agent", noted(node, &around));
-    add_model_bound(graph, &way.before_model, all);
     let worker = (!tools.is_empty()).then(|| add_tools(graph, &tools, all));
     let places = Places {
         end: way.end(),
         model: way.model(),
         tools: worker.clone(),
     };
+    limits.bound(graph, &way, &places, all);
     let (end, model) = (places.end.clone(), places.model.clone());
     let first = add_hooks(
         graph,
@@ -72,9 +75,6 @@ pub(super) fn wire<S: AgentState>(
     // The last hook after the model, or the model itself, chooses the tools or the end.
     let last = add_after_model(graph, &way.after_model, &places, all);
     route_to_tools(graph, &last, worker, end.clone());
-    if let Some(calls) = all.tool_calls().filter(|calls| *calls > 0) {
-        graph.add_bound(EdgeBound::new(last, "tools", calls));
-    }
     if tools.iter().any(|tool| tool.returns_directly()) {
         let (done, again) = (end.clone(), model.clone());
         let after = move |state: &S| {
@@ -91,59 +91,6 @@ pub(super) fn wire<S: AgentState>(
     }
 }
 
-/// Bounds the edge to the model, which every call of it follows, if the middleware limits the calls.
-fn add_model_bound<S: AgentState>(
-    graph: &mut StateGraph<S>,
-    before_model: &[Arc<dyn AgentMiddleware>],
-    all: &Chain,
-) {
-    if let Some(calls) = all.model_calls().filter(|calls| *calls > 0)
-        && let Some(last) = before_model.last()
-    {
-        let last = RunHook::name_of(&**last, Hook::BeforeModel);
-        graph.add_bound(EdgeBound::new(last, "agent", calls));
-    }
-}
-
-/// The hooks that are nodes, in the order in which they run.
-struct Way {
-    before_agent: Vec<Arc<dyn AgentMiddleware>>,
-    before_model: Vec<Arc<dyn AgentMiddleware>>,
-    after_model: Vec<Arc<dyn AgentMiddleware>>,
-    after_agent: Vec<Arc<dyn AgentMiddleware>>,
-}
-
-impl Way {
-    fn new(all: &Chain) -> Self {
-        let having = |hook| all.having(&[hook]).iter().cloned().collect::<Vec<_>>();
-        let reversed = |hook| having(hook).into_iter().rev().collect();
-        Self {
-            before_agent: having(Hook::BeforeAgent),
-            before_model: having(Hook::BeforeModel),
-            after_model: reversed(Hook::AfterModel),
-            after_agent: reversed(Hook::AfterAgent),
-        }
-    }
-
-    /// The first node on the way to the model.
-    fn model(&self) -> String {
-        let first = self.before_model.first();
-        first.map_or_else(
-            || "agent".to_owned(),
-            |one| RunHook::name_of(&**one, Hook::BeforeModel),
-        )
-    }
-
-    /// The first node on the way out.
-    fn end(&self) -> String {
-        let first = self.after_agent.first();
-        first.map_or_else(
-            || END.to_owned(),
-            |one| RunHook::name_of(&**one, Hook::AfterAgent),
-        )
-    }
-}
-
 fn add_tools<S: AgentState>(
     graph: &mut StateGraph<S>,
     tools: &Tools,
@@ -152,7 +99,8 @@ fn add_tools<S: AgentState>(
     let chain = all.having(&[Hook::AroundTool, Hook::AfterTool]);
     let around = Around::new(chain.clone(), all.clone());
     let worker = ToolNode::new(tools).into_worker_inside::<S>(around);
-    let worker = worker.with(|node| noted(node, &chain).calls(Calls { model: 0, tool: 1 }));
+    let calls = chain.calls_of_tool(tools.calls());
+    let worker = worker.with(|node| noted(node, &chain).calls(calls));
     graph.add_worker("tools", worker)
 }
 
@@ -213,7 +161,8 @@ fn add_hook<S: AgentState>(
         places: places.clone(),
         all: all.clone(),
     };
-    graph.add_node(&name, node);
+    let calls = one.calls(hook, Calls::default());
+    graph.add_node(&name, node.into_node().calls(calls));
     let targets = one.gotos().iter().filter_map(|goto| places.node(*goto));
     let targets: Vec<String> = targets.map(str::to_owned).collect();
     if !targets.is_empty() {

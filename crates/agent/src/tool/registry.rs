@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use langgraph::graph::ToolInfo;
+use langgraph::graph::{Calls, ToolInfo};
 
 use super::{IntoTool, Tool, ToolDefinition};
 
@@ -96,6 +96,23 @@ impl Tools {
 
     /// Returns what a node declares that runs them, given the decisions that a person may take about each: also the tools
     /// of the agents that they run.
+    /// Returns what a call of any of them calls at worst: the tool, and what it calls itself.
+    pub fn calls(&self) -> Calls {
+        let inner = self.iter().map(Tool::inner_calls);
+        let most = inner.fold(Calls::default(), Calls::or);
+        most.and(Calls { model: 0, tool: 1 })
+    }
+
+    /// Returns what a node calls that runs all calls of an answer: no tools are counted, since an answer may
+    /// request any number, and so nothing bounds what they call themselves.
+    pub fn calls_of_an_answer(&self) -> Calls {
+        if self.iter().all(|tool| tool.inner_calls().is_empty()) {
+            Calls::default()
+        } else {
+            Calls::UNBOUNDED
+        }
+    }
+
     pub(crate) fn infos(&self, decisions: impl Fn(&str) -> Vec<String>) -> Vec<ToolInfo> {
         let own = self.iter().map(|tool| {
             let tool = tool.definition();

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)] // clippy does not know that nodes and helpers of tests are tests
 
 mod around;
+mod bounds;
 mod budget;
 mod effects;
 mod failing;

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use langgraph::graph::ToolInfo;
+use langgraph::graph::{Calls, ToolInfo};
 use langgraph::message::Message;
 use langgraph_agent::{
     MessagesStateUpdate, Tool, ToolContext, ToolDefinition, ToolError, ToolOutput, async_trait,
@@ -62,6 +62,12 @@ impl Tool for TaskTool {
         agents
             .flat_map(|agent| agent.graph.topology().tools())
             .collect()
+    }
+
+    fn inner_calls(&self) -> Calls {
+        let agents = self.agents.iter();
+        let calls = agents.map(|agent| agent.graph.topology().calls_at_worst());
+        calls.fold(Calls::default(), Calls::or)
     }
 
     async fn call(&self, arguments: Value, cx: &ToolContext<'_>) -> Result<ToolOutput, ToolError> {

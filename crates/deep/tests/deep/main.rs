@@ -1,6 +1,7 @@
 //! Deep agents, one file for each part.
 #![allow(clippy::unwrap_used)] // clippy does not know that helpers of tests are tests
 
+mod bounds;
 mod builder;
 mod files;
 mod instructions;

@@ -1,6 +1,7 @@
 //! Checks of messages.
 
 use langgraph::error::NodeError;
+use langgraph::graph::Calls;
 use langgraph::message::Message;
 use langgraph::node::Context;
 use langgraph_agent::async_trait;
@@ -22,6 +23,12 @@ pub enum GuardVerdict {
 pub trait Guard: Send + Sync + 'static {
     /// Judges a message: the user's before the agent, the agent's after it.
     async fn check(&self, message: &Message, cx: &Context) -> Result<GuardVerdict, NodeError>;
+
+    /// Returns what a check calls at worst; [`bounds`](langgraph::CompiledStateGraph::bounds) of the agent count
+    /// with it.
+    fn calls(&self) -> Calls {
+        Calls::default()
+    }
 }
 
 #[async_trait]

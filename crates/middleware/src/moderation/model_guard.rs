@@ -4,9 +4,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use langgraph::error::NodeError;
+use langgraph::graph::Calls;
 use langgraph::message::Message;
 use langgraph::node::Context;
-use langgraph_agent::{ChatModel, ChatModelExt as _, ChatRequest, async_trait};
+use langgraph_agent::{ChatModel, ChatModelExt as _, ChatRequest, STRUCTURED_CALLS, async_trait};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -61,6 +62,10 @@ impl Guard for ModelGuard {
         } else {
             GuardVerdict::Refuse(self.refusal.clone())
         })
+    }
+
+    fn calls(&self) -> Calls {
+        STRUCTURED_CALLS
     }
 }
 

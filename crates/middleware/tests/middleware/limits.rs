@@ -51,11 +51,16 @@ async fn limits_of_a_run_are_bounds_of_the_graph_that_a_run_meets() {
     let last = state.messages.last().unwrap().text();
     assert_eq!(last, "The limit of 3 model calls per run is reached.");
 
-    let unbounded = |agent: ReactAgent| agent.compile().unwrap().bounds().unwrap_err().to_string();
-    let error = unbounded(search(model.clone()).with(ModelCallLimit::per_run(3)));
-    assert!(error.contains("how many items `tools` is given"), "{error}");
-    let error = unbounded(search(model).with(ToolCallLimit::new().per_run(3)));
-    assert!(error.contains("nothing bounds the loop"), "{error}");
+    // The limits replace the defaults of the agent, also where they are higher.
+    let bounds = |agent: ReactAgent| agent.compile().unwrap().bounds().unwrap();
+    let high = bounds(search(model.clone()).with(ModelCallLimit::per_run(900)));
+    assert_eq!((high.calls.model, high.calls.tool), (900, 10_000));
+    let high = bounds(search(model.clone()).with(ToolCallLimit::new().per_run(20_000)));
+    assert_eq!(high.calls.tool, 20_000);
+    let lower = search(model)
+        .max_iterations(7)
+        .with(ModelCallLimit::per_run(900));
+    assert_eq!(bounds(lower).calls.model, 7);
 }
 
 #[tokio::test]

@@ -25,11 +25,12 @@ pub(super) struct Next {
 }
 
 /// A bounded edge.
+#[derive(Clone, Copy)]
 pub(super) struct Bounded {
     pub(super) from: usize,
     pub(super) to: usize,
     pub(super) at_most: u64,
-    /// True if the edge is part of a loop.
+    /// True if the edge is part of a loop, and cut.
     pub(super) closes: bool,
     /// True if the edge is followed beside the arms of routers too.
     pub(super) is_always: bool,
@@ -106,6 +107,32 @@ impl Acyclic {
             next,
             bounded,
         }
+    }
+
+    /// Cuts each loop at the fewest of its edges: at those that a run follows least often.
+    pub(super) fn with_fewer_cuts(mut self, analysis: &Analysis<'_>) -> Self {
+        let mut closing: Vec<usize> = (0..self.bounded.len()).collect();
+        closing.sort_by_key(|index| {
+            let edge = self.bounded.get(*index);
+            std::cmp::Reverse(edge.map(|edge| edge.at_most))
+        });
+        for index in closing {
+            let mut fewer = self.bounded.clone();
+            if let Some(edge) = fewer.get_mut(index).filter(|edge| edge.closes) {
+                edge.closes = false;
+                let lines = lines(analysis, &fewer);
+                let components = Components::new(&lines);
+                if !components
+                    .all()
+                    .iter()
+                    .any(|all| Components::is_cycle(&lines, all))
+                {
+                    self.order = components.all().iter().flatten().copied().collect();
+                    (self.lines, self.bounded) = (lines, fewer);
+                }
+            }
+        }
+        self
     }
 
     /// Returns true if the edge has a bound.

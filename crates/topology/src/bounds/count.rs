@@ -30,7 +30,16 @@ pub(super) fn count(topology: &Topology, analysis: &Analysis<'_>) -> Worst {
     let chosen: Vec<u64> = analysis.nodes().map(|node| caused(&graph, node)).collect();
     let chosen = by_waiting(analysis, &late, &chosen);
     let mut supersteps = longest(analysis, &graph, &late, &chosen);
-    let arrivals = arrivals(analysis, &graph, &late);
+    let mut arrivals = arrivals_at(analysis, &graph, &late);
+    // Each set of cuts that leaves no loop gives a limit.
+    let graph = graph.with_fewer_cuts(analysis);
+    supersteps = supersteps.min(longest(analysis, &graph, &late, &chosen));
+    for (least, fewer) in arrivals
+        .iter_mut()
+        .zip(arrivals_at(analysis, &graph, &late))
+    {
+        *least = (*least).min(fewer);
+    }
     let mut runs = Vec::new();
     for (place, node) in topology.nodes.iter().enumerate() {
         let mut least = chosen.get(place).copied().unwrap_or_default();
@@ -265,7 +274,7 @@ fn raise(
 
 /// Returns at how many supersteps each node can run; `None` for nodes that run after a deferred one, which
 /// may wait for any time.
-fn arrivals(analysis: &Analysis<'_>, graph: &Acyclic, late: &Table<bool>) -> Vec<Option<u64>> {
+fn arrivals_at(analysis: &Analysis<'_>, graph: &Acyclic, late: &Table<bool>) -> Vec<Option<u64>> {
     let mut after = Table::new(analysis.lines.size(), false);
     for node in analysis.nodes().filter(|node| late.get(*node)) {
         let reached = reach(&analysis.lines, node);

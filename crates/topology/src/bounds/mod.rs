@@ -89,6 +89,15 @@ pub struct WorstCalls {
 }
 
 impl WorstCalls {
+    /// Returns them as the calls of a node that runs the graph by itself.
+    fn of_one_node(self) -> Calls {
+        let of = |calls| u32::try_from(calls).unwrap_or(u32::MAX);
+        Calls {
+            model: of(self.model),
+            tool: of(self.tool),
+        }
+    }
+
     fn add(&mut self, times: u64, model: u64, tool: u64) {
         self.model = self.model.saturating_add(times.saturating_mul(model));
         self.tool = self.tool.saturating_add(times.saturating_mul(tool));
@@ -127,6 +136,13 @@ impl Topology {
         }
         Ok(bounds)
     }
+
+    /// Returns what a run of this graph calls at worst, for a node or a tool that runs the graph by itself:
+    /// [`Calls::UNBOUNDED`] if nothing bounds the graph.
+    pub fn calls_at_worst(&self) -> Calls {
+        let bounds = self.bounds();
+        bounds.map_or(Calls::UNBOUNDED, |bounds| bounds.calls.of_one_node())
+    }
 }
 
 /// Returns the first reason why a run may have no end.
@@ -157,6 +173,12 @@ fn check(topology: &Topology, analysis: &Analysis<'_>) -> Result<(), Unbounded> 
             }
             _ => {}
         }
+    }
+    let nodes = topology.nodes.iter().zip(analysis.nodes());
+    let mut nodes = nodes.filter(|(_, vertex)| analysis.reached.get(*vertex));
+    if let Some((node, _)) = nodes.find(|(node, _)| node.calls.is_unbounded()) {
+        let node = node.name.clone();
+        return Err(UnboundedReason::Calls { node }.into());
     }
     Ok(())
 }

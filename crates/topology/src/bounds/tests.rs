@@ -55,6 +55,14 @@ fn a_bound_counts_the_times_that_its_edge_is_followed() {
 }
 
 #[test]
+fn of_two_bounds_of_a_loop_the_lower_one_limits_its_supersteps() {
+    let loop_of_two = "S>a a>b b?a|E";
+    assert_eq!(worst(loop_of_two, &["b>a 5"]).0, 12);
+    assert_eq!(worst(loop_of_two, &["b>a 5", "a>b 900"]).0, 12);
+    assert_eq!(worst(loop_of_two, &["b>a 900", "a>b 5"]).0, 11);
+}
+
+#[test]
 fn a_row_that_goes_back_does_not_also_go_the_long_way() {
     // `n x n a b c d`: from `x`, nothing but the way back is long.
     let fork = "S>n n>a n>x a>b b>c c>d d>E x?n|E";

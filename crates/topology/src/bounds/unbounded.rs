@@ -35,6 +35,11 @@ pub enum UnboundedReason {
         /// The node, or [`START`](crate::START).
         node: NodeName,
     },
+    /// A node calls models or tools, and nothing bounds how often: [`Calls::UNBOUNDED`](crate::Calls::UNBOUNDED).
+    Calls {
+        /// The node.
+        node: NodeName,
+    },
 }
 
 impl Unbounded {
@@ -75,6 +80,11 @@ impl fmt::Display for Unbounded {
             UnboundedReason::Router { node } => write!(
                 f,
                 "`{node}` may go to any node; name its targets, by a path map or by `goto [..]`"
+            ),
+            UnboundedReason::Calls { node } => write!(
+                f,
+                "nothing bounds how often `{node}` calls models and tools; if it runs a graph, as a tool that is an \
+                 agent does, bound the loops of that graph"
             ),
         }
     }

@@ -1,0 +1,75 @@
+//! How often a run of an agent calls its model and its tools.
+
+use super::run_hook::{Places, RunHook};
+use super::way::Way;
+use crate::middleware::Chain;
+use crate::{AgentGoto, AgentState, Hook};
+use langgraph::graph::{EdgeBound, StateGraph};
+
+/// As many model calls as the 1,000 supersteps of a run have room for, each with its tools.
+const ITERATIONS: u32 = 500;
+/// Twenty for each of these model calls.
+const TOOL_CALLS: u32 = 10_000;
+
+/// The limits of an agent, where they are set.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Limits {
+    pub(super) iterations: Option<u32>,
+    pub(super) tool_calls: Option<u32>,
+}
+
+impl Limits {
+    /// Bounds the edges that close the loops of an agent, and those to its tools.
+    pub(super) fn bound<S: AgentState>(
+        self,
+        graph: &mut StateGraph<S>,
+        way: &Way,
+        places: &Places,
+        all: &Chain,
+    ) {
+        let mut bounds = Vec::new();
+        let last_hook = way.before_model.last();
+        // Middleware limits the calls of the model in a hook before it.
+        let by_middleware = last_hook.and(all.model_calls());
+        let calls = least(self.iterations, by_middleware, ITERATIONS);
+        // Each call of the model comes from the last hook before it. Without one, the first needs no way back.
+        let mut back = calls - 1;
+        if let Some(last) = last_hook {
+            let last = RunHook::name_of(&**last, Hook::BeforeModel);
+            bounds.push(EdgeBound::new(last, "agent", calls));
+            back = calls;
+        }
+        if let Some(tools) = &places.tools {
+            let calls = least(self.tool_calls, all.tool_calls(), TOOL_CALLS);
+            let chooser = way.chooser();
+            for (name, _) in way.going(AgentGoto::Tools) {
+                if name != chooser {
+                    bounds.push(EdgeBound::new(name, tools.name(), calls));
+                }
+            }
+            bounds.push(EdgeBound::new(chooser, tools.name(), calls));
+            if last_hook.is_none() {
+                bounds.push(EdgeBound::new(tools.name(), &places.model, back));
+            }
+        }
+        for (name, hook) in way.going(AgentGoto::Model) {
+            if hook != Hook::BeforeAgent {
+                bounds.push(EdgeBound::new(name, &places.model, back));
+            }
+        }
+        for (name, hook) in way.going(AgentGoto::End) {
+            if hook == Hook::AfterAgent {
+                bounds.push(EdgeBound::new(name, &places.end, back));
+            }
+        }
+        for bound in bounds {
+            graph.add_bound(bound);
+        }
+    }
+}
+
+/// Returns the least of the limits that are set, or else the default.
+fn least(own: Option<u32>, by_middleware: Option<u32>, default: u32) -> u32 {
+    let set = own.into_iter().chain(by_middleware);
+    set.min().unwrap_or(default).max(1)
+}
