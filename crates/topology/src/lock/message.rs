@@ -50,11 +50,11 @@ impl fmt::Display for Broken {
             ),
             Self::StateRenamed { stored, now } => write!(
                 f,
-                "threads hold states of type `{stored}`, and the state is called `{now}` now: if it is the same type, write `#[state(alias = \"{stored}\")]` on `{now}`"
+                "threads hold states of type `{stored}`, and the state is called `{now}` now: if it is the same type, write `#[state(alias = \"{stored}\")]` on `{now}`; if not, {KEEP}"
             ),
             Self::VersionLowered { stored, now } => write!(
                 f,
-                "threads hold states of version {stored}, and this is version {now}: versions only rise"
+                "threads hold states of version {stored}, and this is version {now}: versions only rise, so give it version {stored} or a higher one by `#[state(version = …)]`"
             ),
             Self::FieldGone { field, version } => write!(
                 f,
@@ -78,7 +78,7 @@ impl fmt::Display for Broken {
                 version,
             } => write!(
                 f,
-                "threads hold field `{field}` as `{ty}`, of which {change}; if not, {}",
+                "threads hold field `{field}` as `{ty}`, of which {change}; otherwise, {}",
                 Migrate(*version)
             ),
             Self::ReducerChanged {
@@ -101,12 +101,12 @@ impl fmt::Display for Broken {
             | Self::ShapeChanged { .. } => self.of_key(f),
             Self::JoinChanged { sources, target } => write!(
                 f,
-                "a thread may have finished some of `[{}]` and wait for the others to start `{target}`, and no such join is left: keep the join, and put new nodes before its sources or after its target; if not, {KEEP}",
+                "a thread may have finished some of `[{}]` and wait for the others to start `{target}`, and no such join is left: keep the join, and put new nodes before its sources or after its target; otherwise, {KEEP}",
                 sources.join(", ")
             ),
             Self::RouteGone { from, to } => write!(
                 f,
-                "a thread that waits at node `{from}` was to reach `{to}`, and cannot now: lead from `{from}` to `{to}`, also through new nodes; if not, {KEEP}"
+                "a thread that waits at node `{from}` was to reach `{to}`, and cannot now: lead from `{from}` to `{to}`, also through new nodes; otherwise, {KEEP}"
             ),
         }
     }
@@ -232,6 +232,6 @@ impl Broken {
                 "a thread that waits at node `{node}` may have stored a `{ty}` as the result of task `{key}`"
             )?,
         }
-        write!(f, ", of which {change}; if not, {KEEP}")
+        write!(f, ", of which {change}; otherwise, {KEEP}")
     }
 }

@@ -76,15 +76,16 @@ fn a_way_that_is_gone_is_reported_where_the_node_is_followed() {
   node check
   node tell
   edge approve -> check
+  edge check -> approve
+  edge tell -> check
   join approve + check + tell -> tell
 ",
         &graph.compile().unwrap(),
         &[
             here(line + 2, 29) + "a thread may have finished some of `[approve, check, tell]`",
             here(line + 2, 17) + "a thread that waits at node `approve` was to reach `check`",
-            here(line + 2, 17) + "a thread that waits at node `approve` was to reach `tell`",
-            here(line + 2, 10) + "a thread that waits at node `check` was to reach `tell`",
-            here(line + 3, 9) + "a thread that waits at node `tell` was to reach `tell`",
+            here(line + 2, 10) + "a thread that waits at node `check` was to reach `approve`",
+            here(line + 3, 9) + "a thread that waits at node `tell` was to reach `check`",
         ],
     );
 }

@@ -7,6 +7,7 @@ mod random;
 mod rules;
 mod shapes;
 mod states;
+mod texts;
 
 use langgraph::graph::Topology;
 use langgraph::graph::lock::{self, Broken};

@@ -376,13 +376,15 @@ fn fields_are_kept_or_migrated() {
         &before,
         &changed(&|now| "Sale".clone_into(&mut now.state.as_mut().unwrap().name)),
         &[
-            "threads hold states of type `Order`, and the state is called `Sale` now: if it is the same type, write `#[state(alias = \"Order\")]` on `Sale`",
+            "threads hold states of type `Order`, and the state is called `Sale` now: if it is the same type, write `#[state(alias = \"Order\")]` on `Sale`; if not, keep the old version",
         ],
     );
     refused(
         &changed(&|now| now.state.as_mut().unwrap().version = 2),
         &before,
-        &["threads hold states of version 2, and this is version 0: versions only rise"],
+        &[
+            "threads hold states of version 2, and this is version 0: versions only rise, so give it version 2 or a higher one by `#[state(version = …)]`",
+        ],
     );
 }
 
@@ -401,7 +403,7 @@ fn a_join_keeps_its_sources_and_its_target() {
     };
     let before = fan(&["a", "b"], &["a", "b"], &["sum"]);
     accepted(&before, &fan(&["b", "a"], &["b", "a"], &["sum", "print"]));
-    let why = "a thread may have finished some of `[a, b]` and wait for the others to start `sum`, and no such join is left: keep the join, and put new nodes before its sources or after its target; if not, keep the old version";
+    let why = "a thread may have finished some of `[a, b]` and wait for the others to start `sum`, and no such join is left: keep the join, and put new nodes before its sources or after its target; otherwise, keep the old version";
     for now in [
         fan(&["a", "b", "c"], &["a", "b", "c"], &["sum"]),
         fan(&["a", "b"], &["a", "b"], &["count", "sum"]),
@@ -440,7 +442,7 @@ fn a_node_still_leads_where_it_led() {
         &before,
         &sequence(&["a", "c", "b"]),
         &[
-            "a thread that waits at node `b` was to reach `c`, and cannot now: lead from `b` to `c`, also through new nodes; if not, keep the old version",
+            "a thread that waits at node `b` was to reach `c`, and cannot now: lead from `b` to `c`, also through new nodes; otherwise, keep the old version",
         ],
     );
     let routed = |targets: &[&str]| {

@@ -142,7 +142,7 @@ fn a_field_that_is_gone_retyped_or_required_is_refused() {
             approve: bool,
         }
     };
-    let why = "field `note` is gone: keep it; if it was renamed, write `#[serde(alias = \"note\")]` on the new field; if not, keep the old version of the graph";
+    let why = "field `note` is gone: keep it; if it was renamed, write `#[serde(alias = \"note\")]` on the new field; otherwise, keep the old version of the graph";
     refused(&before, &gone, why, &full);
     let retyped = form! {
         struct Decision {
@@ -408,7 +408,7 @@ fn the_types_of_fields_keep_their_shapes_or_are_migrated() {
         (
             "steps:",
             "goal: String, steps:",
-            "threads hold field `plan` as `Plan`, of which field `goal` is gone: keep it; if it was renamed, write `#[serde(alias = \"goal\")]` on the new field; if not, convert what is stored by `#[state(version = 1, migrate = …)]` on the state",
+            "threads hold field `plan` as `Plan`, of which field `goal` is gone: keep it; if it was renamed, write `#[serde(alias = \"goal\")]` on the new field; otherwise, convert what is stored by `#[state(version = 1, migrate = …)]` on the state",
         ),
         (
             "= Vec<{ done?: u64",

@@ -9,12 +9,8 @@ use crate::{END, Join, Topology};
 /// A node no longer leads to a node that it led to, also not through other nodes.
 pub(super) fn route_gone(before: &Topology, now: &Topology, renames: Renames<'_>) -> Vec<Broken> {
     let ways = Ways::of(before, now, renames);
-    let mut led = targets(before);
-    for join in &before.joins {
-        for source in &join.sources {
-            led.entry(source).or_default().push(&join.target);
-        }
-    }
+    // What a join led to is a finding of the join.
+    let led = targets(before);
     let mut found = Vec::new();
     for node in &before.nodes {
         let (Some(from), Some(led)) = (renames.name(&node.name), led.get(&*node.name)) else {
