@@ -198,6 +198,7 @@ impl<S: State> fmt::Debug for ReactAgent<S> {
             .field("name", &self.name)
             .field("model", &self.model)
             .field("tools", &self.tools)
+            .field("limits", &self.limits)
             .field("middleware", &self.chain.names())
             .finish()
     }

@@ -117,7 +117,7 @@ impl Supervisor {
     pub fn into_graph(self) -> StateGraph<MessagesState> {
         let mut graph = StateGraph::new();
         let (back, calls) = (self.max_iterations - 1, self.max_calls);
-        let mut add_worker = |graph: &mut StateGraph<MessagesState>, name: &str, tools: Tools| {
+        let add_worker = |graph: &mut StateGraph<MessagesState>, name: &str, tools: Tools| {
             let each = tools.calls();
             graph
                 .add_edge(name, "supervisor")

@@ -12,7 +12,7 @@ const ITERATIONS: u32 = 500;
 const TOOL_CALLS: u32 = 10_000;
 
 /// The limits of an agent, where they are set.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Limits {
     pub(super) iterations: Option<u32>,
     pub(super) tool_calls: Option<u32>,
