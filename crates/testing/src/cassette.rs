@@ -88,6 +88,12 @@ impl Cassette {
         Ok(Self::new(replaying.model(), Mode::Replays(replaying)))
     }
 
+    /// Replays exchanges that were read from the file `path`.
+    pub(crate) fn of(path: impl AsRef<Path>, exchanges: Vec<Exchange>) -> Self {
+        let replaying = Replaying::of(CassetteFile::new(path), exchanges);
+        Self::new(replaying.model(), Mode::Replays(replaying))
+    }
+
     /// Records the exchanges with `model`. The first answer replaces the file; a call that fails puts
     /// the earlier file back, until a later call succeeds.
     ///

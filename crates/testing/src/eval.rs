@@ -43,7 +43,6 @@ mod evaluation;
 mod progress;
 mod report;
 mod scorer;
-mod table;
 
 pub use answer::Answer;
 pub use comparison::{Change, Comparison, Shift};

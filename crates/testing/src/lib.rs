@@ -40,16 +40,23 @@ mod cassette;
 mod context;
 mod debug;
 pub mod eval;
+mod export;
 mod intercepted;
+mod lanes;
 mod replay;
 #[cfg(feature = "simulate")]
 pub mod simulate;
+mod table;
 mod trace;
 
 pub use builder::TestContextBuilder;
 pub use cassette::{Cassette, CassetteError};
 pub use context::TestContext;
 pub use debug::{DebugNode, StateLog};
+pub use export::{
+    Export, ExportError, Exported, ExportedThread, ExportedThreadFailed, Mistake, export,
+};
 pub use intercepted::{Intercept, InterceptedSaver, SaverCall};
+pub use lanes::{Lane, LaneRow, Lanes, lanes};
 pub use replay::{Divergence, Replay, ReplayReport, ThreadReplay, Unchecked, replay};
 pub use trace::{PathMismatch, Trace};

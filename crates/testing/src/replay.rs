@@ -3,37 +3,37 @@
 mod answered;
 mod answers;
 mod compare;
-mod log;
+pub(crate) mod log;
 mod opened;
+mod options;
 mod report;
 mod requests;
 mod saver;
 mod stored;
 mod superstep;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::future::IntoFuture;
 use std::pin::Pin;
 use std::sync::Arc;
 
 use langgraph::CompiledStateGraph;
-use langgraph::checkpoint::{Accepts, Checkpointer, Saver, ThreadFilter};
+use langgraph::checkpoint::{Accepts, Checkpointer, Formats, Saver, ThreadFilter, ThreadKey};
 use langgraph::error::{AgentError, CheckpointError};
-use langgraph::run::Run;
+use langgraph::run::{CancelToken, Run};
 use langgraph::state::State;
-use langgraph_agent::ChatModel;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use compare::Outcome;
 use log::Logs;
+use options::Options;
 pub use report::{Divergence, ReplayReport, ThreadReplay, Unchecked};
 use saver::DryRunSaver;
+pub(crate) use saver::ThreadSaver;
 use superstep::StoredSuperstep;
-
-use crate::Cassette;
 
 /// How many threads one query lists.
 const PAGE: usize = 1_000;
@@ -62,7 +62,8 @@ const PAGE: usize = 1_000;
 /// An interrupt that was answered has to come up again before its answer counts. Therefore the nodes of
 /// its superstep run once more for each answer.
 ///
-/// The ids of messages do not count. A task that failed then, or never ended, is not replayed.
+/// The ids of messages do not count. A task that never ended is not replayed, and neither is one that failed
+/// then, without [`retry_failures`](Replay::retry_failures).
 ///
 /// # Examples
 ///
@@ -113,6 +114,7 @@ where
     Replay {
         saver: attached.saver().cloned(),
         attach: |graph, saver| graph.checkpointer(saver),
+        json: |state| serde_json::to_value(S::Update::from(state)).unwrap_or_default(),
         graph: graph.clone(),
         filter: ThreadFilter::new(),
         options: Options::default(),
@@ -127,6 +129,7 @@ where
 pub struct Replay<S: State> {
     saver: Result<Arc<dyn Checkpointer>, CheckpointError>,
     attach: fn(CompiledStateGraph<S>, Arc<DryRunSaver>) -> CompiledStateGraph<S>,
+    json: fn(S) -> Value,
     graph: CompiledStateGraph<S>,
     filter: ThreadFilter,
     options: Options,
@@ -143,123 +146,7 @@ type Metadata = BTreeMap<String, Value>;
 
 type AddRunResource<S> = Arc<dyn Fn(Run<S>, &Metadata) -> Run<S> + Send + Sync>;
 
-/// What is compared, and what runs.
-#[derive(Clone, Default)]
-struct Options {
-    keep: BTreeSet<String>,
-    ignore: BTreeSet<String>,
-    run_tools: BTreeSet<String>,
-    renamed: BTreeMap<String, String>,
-    model: Option<Arc<dyn ChatModel>>,
-    recorded: Option<Cassette>,
-}
-
 impl<S: State> Replay<S> {
-    /// Replays only some threads; all by default.
-    pub fn threads(mut self, filter: ThreadFilter) -> Self {
-        self.filter = filter;
-        self
-    }
-
-    /// Skips the threads whose last run has another value under this key of its metadata: for graphs of the
-    /// same name in one database.
-    pub fn metadata(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
-        self.metadata.insert(key.into(), value.into());
-        self
-    }
-
-    /// Does not run these nodes: what they wrote then counts. Their routers run.
-    pub fn keep<N: Into<String>>(mut self, nodes: impl IntoIterator<Item = N>) -> Self {
-        self.options.keep.extend(nodes.into_iter().map(Into::into));
-        self
-    }
-
-    /// Does not compare these fields of states: the time of day, a random number.
-    pub fn ignore<N: Into<String>>(mut self, fields: impl IntoIterator<Item = N>) -> Self {
-        self.options
-            .ignore
-            .extend(fields.into_iter().map(Into::into));
-        self
-    }
-
-    /// Runs these tools, instead of taking their stored answers.
-    pub fn run_tools<N: Into<String>>(mut self, tools: impl IntoIterator<Item = N>) -> Self {
-        self.options
-            .run_tools
-            .extend(tools.into_iter().map(Into::into));
-        self
-    }
-
-    /// Answers the calls of models in tasks that wrote no answer of a model: a
-    /// [`ScriptedModel`](langgraph_agent::ScriptedModel), a [`Cassette`](crate::Cassette).
-    pub fn model(mut self, model: impl ChatModel + 'static) -> Self {
-        self.options.model = Some(Arc::new(model));
-        self
-    }
-
-    /// Compares the requests to models, and the names of the models, with those that the cassette
-    /// recorded when the threads were stored: a changed prompt, tool or model is a divergence. Without a
-    /// cassette, requests are not compared, because a thread stores only the answers.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use std::sync::Arc;
-    ///
-    /// use langgraph::checkpoint::MemorySaver;
-    /// use langgraph_agent::{ChatModel, MessagesStateUpdate, ReactAgent, ScriptedModel, react_agent};
-    /// use langgraph_testing::{Cassette, replay};
-    ///
-    /// fn desk(model: impl ChatModel + 'static, prompt: &str) -> ReactAgent {
-    ///     react_agent(model, ()).prompt(prompt)
-    /// }
-    ///
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// # let folder = tempfile::tempdir()?;
-    /// # let file = folder.path().join("requests.json");
-    /// // While the threads are stored, the model is recorded.
-    /// let saver = Arc::new(MemorySaver::new());
-    /// let model = Cassette::record(&file, ScriptedModel::new(["Hello!"]))?;
-    /// let graph = desk(model, "Be kind.").compile()?.checkpointer(saver.clone());
-    /// graph.thread("customer-1").run(MessagesStateUpdate::user("Hi")).await?;
-    ///
-    /// let changed = desk(ScriptedModel::new(["never asked"]), "Be brief.").compile()?;
-    /// let report = replay(saver, &changed).recorded(Cassette::replay(&file)?).await?;
-    /// let (_, divergence) = report.diverged().next().unwrap();
-    /// assert_eq!(divergence.field, "request.messages[0]");
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn recorded(mut self, cassette: Cassette) -> Self {
-        self.options.recorded = Some(cassette);
-        self
-    }
-
-    /// Sets that a node had another name when the threads were stored. The graph needs the alias, too.
-    pub fn renamed(mut self, old: impl Into<String>, new: impl Into<String>) -> Self {
-        self.options.renamed.insert(old.into(), new.into());
-        self
-    }
-
-    /// Gives the nodes a resource in the place of the graph's: a store in memory, a bank that does nothing.
-    pub fn resource<T: ?Sized + Send + Sync + 'static>(mut self, value: Arc<T>) -> Self {
-        let add = move |graph: CompiledStateGraph<S>| graph.resource(Arc::clone(&value));
-        self.resources.push(Arc::new(add));
-        self
-    }
-
-    /// Gives the nodes of a superstep a resource that is made of the metadata of its run: what a server gave to
-    /// each run, for example.
-    pub fn run_resource<T: ?Sized + Send + Sync + 'static>(
-        mut self,
-        make: impl Fn(&BTreeMap<String, Value>) -> Arc<T> + Send + Sync + 'static,
-    ) -> Self {
-        let add = move |run: Run<S>, metadata: &Metadata| run.resource(make(metadata));
-        self.run_resources.push(Arc::new(add));
-        self
-    }
-
     async fn run(mut self) -> Result<ReplayReport, AgentError> {
         let saver = std::mem::replace(&mut self.saver, Err(no_checkpointer()))?;
         for add in &self.resources {
@@ -326,12 +213,35 @@ impl<S: State> Replay<S> {
                 Outcome::Same => replayed.compared += usize::from(!superstep.is_input()),
                 Outcome::Unchecked(unchecked) => replayed.unchecked.push(unchecked),
                 Outcome::Diverges(divergence) => {
-                    replayed.divergence = Some(*divergence);
-                    break;
+                    replayed.diverges(*divergence);
+                    if !self.options.every_divergence {
+                        return Ok(Some(replayed));
+                    }
                 }
             }
         }
+        if let Some(then) = &self.options.end_state
+            && let Some(now) = self.state(thread, &logs, &formats).await?
+            && let Some(divergence) = compare::end(&logs, then, &now, &self.options.ignore)
+        {
+            replayed.diverges(divergence);
+        }
         Ok(Some(replayed))
+    }
+
+    /// Returns the state at the end of a thread, which today's reducers make of its writes.
+    pub(crate) async fn state(
+        &self,
+        thread: &str,
+        logs: &Logs,
+        formats: &Formats,
+    ) -> Result<Option<Value>, AgentError> {
+        let saver = DryRunSaver::new(ThreadKey::root(thread), formats.clone(), CancelToken::new());
+        let saver = Arc::new(saver);
+        saver.fill(logs.values()).await?;
+        let graph = (self.attach)(self.graph.clone(), saver);
+        let snapshot = graph.thread(thread).state().await?;
+        Ok(snapshot.map(|snapshot| (self.json)(snapshot.values)))
     }
 
     /// Returns false if the last run of a thread has other metadata.

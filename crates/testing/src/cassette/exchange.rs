@@ -1,6 +1,6 @@
 //! A recorded request and its answer.
 
-use langgraph::message::MessageChunk;
+use langgraph::message::{Message, MessageChunk};
 use langgraph_agent::{ChatModel, ChatRequest, ChatResponse};
 use serde::{Deserialize, Serialize};
 
@@ -39,6 +39,32 @@ impl Exchange {
             response,
             chunks: Vec::new(),
         }
+    }
+
+    /// Creates the exchange of a request to the model of this name.
+    pub(crate) fn of(model: Option<&str>, request: ChatRequest, answer: Message) -> Self {
+        let model = ModelName {
+            name: model.map(str::to_owned),
+            ..ModelName::default()
+        };
+        Self::new(&model, request, ChatResponse::new(answer))
+    }
+
+    /// Returns it with another request.
+    pub(crate) fn cleaned(mut self, clean: impl FnOnce(ChatRequest) -> ChatRequest) -> Self {
+        self.request = clean(self.request);
+        self.digest = self.request.digest();
+        self
+    }
+
+    /// Returns true if another exchange has the same request to the same model, and the same answer.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        let answer = |exchange: &Self| {
+            let mut message = exchange.response.message.clone();
+            message.id = None;
+            message
+        };
+        (&self.digest, &self.model, answer(self)) == (&other.digest, &other.model, answer(other))
     }
 
     /// Returns the chunks of the stream, or those of the whole answer.

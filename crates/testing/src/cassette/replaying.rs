@@ -18,11 +18,16 @@ pub(super) struct Replaying {
 impl Replaying {
     pub(super) fn new(file: CassetteFile) -> Result<Self, CassetteError> {
         let exchanges = file.read()?;
-        Ok(Self {
+        Ok(Self::of(file, exchanges))
+    }
+
+    /// Answers with exchanges that were read from `file`.
+    pub(super) fn of(file: CassetteFile, exchanges: Vec<Exchange>) -> Self {
+        Self {
             used: Mutex::new(vec![false; exchanges.len()]),
             exchanges,
             file,
-        })
+        }
     }
 
     pub(super) fn exchanges(&self) -> &[Exchange] {

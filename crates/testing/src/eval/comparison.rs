@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::Report;
-use super::table::{aligned, header, number};
+use crate::table::{aligned, header, number};
 
 /// How two reports differ.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

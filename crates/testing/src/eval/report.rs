@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use super::comparison::Comparison;
 use super::evaluation::Board;
-use super::table::{aligned, header, number};
 use super::{Answer, Case, Score, Scorer};
+use crate::table::{aligned, header, number};
 
 /// A case, its answer, and its scores.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -15,6 +15,7 @@ use super::Options;
 use super::requests::{self, Compared};
 use super::stored::Answers;
 use crate::Cassette;
+use crate::cassette::Exchange;
 
 pub(super) type Task = (CheckpointId, usize);
 
@@ -27,6 +28,10 @@ pub(super) struct StoredAnswers {
     model: Option<Arc<dyn ChatModel>>,
     /// The requests that models got then.
     recorded: Option<Cassette>,
+    /// Takes the requests of now, with the answers of then.
+    record: Option<Arc<Mutex<Vec<Exchange>>>>,
+    /// The models answer anew.
+    ask_models: bool,
     run_tools: std::collections::BTreeSet<String>,
     requests: Mutex<Requests>,
 }
@@ -49,6 +54,8 @@ impl StoredAnswers {
             answers,
             model: options.model.clone(),
             recorded: options.recorded.clone(),
+            record: options.record.clone(),
+            ask_models: options.ask_models,
             run_tools: options.run_tools.clone(),
             requests: Mutex::default(),
         }
@@ -75,6 +82,10 @@ impl StoredAnswers {
 
     /// Compares the request with the one that got `answer` then.
     fn compare(&self, task: Task, model: Option<&str>, request: &ChatRequest, answer: &Message) {
+        if let Some(record) = &self.record {
+            let mut record = record.lock().unwrap_or_else(PoisonError::into_inner);
+            record.push(Exchange::of(model, request.clone(), answer.clone()));
+        }
         let Some(recorded) = &self.recorded else {
             return;
         };
@@ -104,6 +115,10 @@ impl StandIn for StoredAnswers {
         request: &ChatRequest,
         cx: &Context,
     ) -> Option<Result<ChatResponse, ModelError>> {
+        if self.ask_models {
+            let model = self.model.as_ref()?;
+            return Some(model.generate(request.clone()).await);
+        }
         let invalid = |text: &str| Err(ModelError::new(ModelErrorKind::InvalidRequest, text));
         let Some(task) = task(cx) else {
             return Some(invalid(

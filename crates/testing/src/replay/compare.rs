@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 
 use langgraph::checkpoint::{Formats, Source, Stored, TaskArgument, TaskOutcome, TaskSpec};
 use langgraph::error::{AgentError, CheckpointError};
-use langgraph::graph::START;
+use langgraph::graph::{END, START};
 use langgraph_core::checkpoint::{TaskFold, fold_tasks};
 use serde_json::{Value, json};
 
 use super::Options;
 use super::answered::Answered;
 use super::answers::{Difference, StoredAnswers, Task};
-use super::log::Log;
+use super::log::{Log, Logs};
 use super::report::{Divergence, Unchecked};
 use super::stored;
 
@@ -53,6 +53,43 @@ pub(super) fn compare(step: &Superstep<'_>) -> Result<Outcome, CheckpointError> 
     let unrecorded = step.stand_in.unrecorded();
     let reason = "its request to a model is not in the cassette";
     Ok(step.find(then, &unrecorded, reason).unwrap_or(outcome))
+}
+
+/// Compares the state at the end of a thread.
+pub(super) fn end(
+    logs: &Logs,
+    then: &Value,
+    now: &Value,
+    ignore: &BTreeSet<String>,
+) -> Option<Divergence> {
+    let (then, now) = (without_ids(then.clone()), without_ids(now.clone()));
+    let (field, expected, got) = field(&then, &now, ignore)?;
+    let last = logs.get(&Vec::new()).and_then(|root| root.records.last());
+    Some(Divergence {
+        graph: Vec::new(),
+        superstep: last.map_or(0, |last| last.checkpoint.step),
+        node: END.to_owned(),
+        field,
+        expected,
+        got,
+    })
+}
+
+/// Returns the first field that differs, `value` of a value without fields.
+fn field(then: &Value, now: &Value, ignore: &BTreeSet<String>) -> Option<Difference> {
+    if !then.is_object() && !now.is_object() {
+        return (then != now).then(|| ("value".to_owned(), then.clone(), now.clone()));
+    }
+    let fields = |value: &Value| -> Vec<String> {
+        let fields = value.as_object().map(|fields| fields.keys().cloned());
+        fields.into_iter().flatten().collect()
+    };
+    let names: BTreeSet<String> = fields(then).into_iter().chain(fields(now)).collect();
+    let mut names = names.into_iter().filter(|name| !ignore.contains(name));
+    names.find_map(|name| {
+        let (then, now) = (then[&name].clone(), now[&name].clone());
+        (then != now).then_some((name, then, now))
+    })
 }
 
 /// Removes from `withheld` what the tasks ask now. If one asks for none of its answers, it diverges.
@@ -191,11 +228,28 @@ impl Superstep<'_> {
         if let (Some(then), Some(now)) = (interrupts(then), now.and_then(interrupts)) {
             return Ok((then != now).then(|| ("interrupt".to_owned(), then, now)));
         }
+        let ends = now.is_some_and(|now| {
+            let failed = matches!(now.outcome, Some(TaskOutcome::Failed(_)));
+            now.outcome.is_some() && !failed
+        });
+        if matches!(then.outcome, Some(TaskOutcome::Failed(_))) && !ends {
+            // It still fails.
+            return Ok(None);
+        }
         Ok(Some((
             "outcome".to_owned(),
             outcome(then),
             self.outcome(now),
         )))
+    }
+
+    /// Returns a value without what is random: the ids of messages, and those of calls if models answer anew.
+    fn comparable(&self, value: Value) -> Value {
+        let value = without_ids(value);
+        if self.options.ask_models {
+            return without_call_ids(value);
+        }
+        value
     }
 
     /// Compares what a task wrote, and where it goes.
@@ -205,7 +259,10 @@ impl Superstep<'_> {
             let writes = wire["writes"].as_array().unwrap_or(&empty).iter();
             // An empty update is none.
             let writes = writes.filter(|write| write["update"] != json!({}));
-            writes.cloned().map(without_ids).collect()
+            writes
+                .cloned()
+                .map(|write| self.comparable(write))
+                .collect()
         };
         let (mine, theirs) = (list(then), list(now));
         for place in 0..mine.len().max(theirs.len()) {
@@ -216,8 +273,8 @@ impl Superstep<'_> {
             }
         }
         let (then, now) = (
-            without_ids(then["jump"].clone()),
-            without_ids(now["jump"].clone()),
+            self.comparable(then["jump"].clone()),
+            self.comparable(now["jump"].clone()),
         );
         (then != now).then(|| ("goto".to_owned(), then, now))
     }
@@ -231,22 +288,9 @@ impl Superstep<'_> {
             })
         };
         let ((then_kind, then), (now_kind, now)) = (inner(then), inner(now));
-        let fields = |value: &Value| -> Vec<String> {
-            let fields = value.as_object().map(|fields| fields.keys().cloned());
-            fields.into_iter().flatten().collect()
-        };
-        if then.is_object() || now.is_object() {
-            let names: BTreeSet<String> = fields(&then).into_iter().chain(fields(&now)).collect();
-            for name in names {
-                let (then, now) = (then[&name].clone(), now[&name].clone());
-                if then != now && !self.options.ignore.contains(&name) {
-                    return Some((name, then, now));
-                }
-            }
-        } else if then != now {
-            return Some(("value".to_owned(), then, now));
-        }
-        (then_kind != now_kind).then(|| ("write".to_owned(), then_kind, now_kind))
+        let difference = field(&then, &now, &self.options.ignore);
+        difference
+            .or_else(|| (then_kind != now_kind).then(|| ("write".to_owned(), then_kind, now_kind)))
     }
 
     /// Returns the next tasks, each by its node, or with its argument.
@@ -264,10 +308,10 @@ impl Superstep<'_> {
                     let item = stored::json(item, self.formats)?;
                     let text = item.as_str().unwrap_or_default();
                     let item = serde_json::from_str(text).unwrap_or(item.clone());
-                    json!({ node: without_ids(item) })
+                    json!({ node: self.comparable(item) })
                 }
                 Some(TaskArgument::State(state)) => {
-                    json!({ node: without_ids(stored::json(state, self.formats)?) })
+                    json!({ node: self.comparable(stored::json(state, self.formats)?) })
                 }
             });
         }
@@ -316,6 +360,22 @@ fn without_ids(value: Value) -> Value {
                 .into_iter()
                 .map(|(key, value)| (key, without_ids(value)))
                 .collect()
+        }
+        other => other,
+    }
+}
+
+/// Removes the ids of tool calls, which a model chooses anew.
+fn without_call_ids(value: Value) -> Value {
+    match value {
+        Value::Array(values) => values.into_iter().map(without_call_ids).collect(),
+        Value::Object(mut object) => {
+            if object.contains_key("arguments") && object.contains_key("name") {
+                object.remove("id");
+            }
+            let fields = object.into_iter();
+            let fields = fields.map(|(key, value)| (key, without_call_ids(value)));
+            fields.collect()
         }
         other => other,
     }

@@ -4,36 +4,51 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use langgraph::checkpoint::{
-    Chain, CheckpointId, Checkpointer, Formats, Owner, Payload, Stored, TaskArgument, TaskOutcome,
-    ThreadKey,
+    Batch, Chain, CheckpointId, Checkpointer, Formats, Owner, Payload, Stored, TaskArgument,
+    TaskOutcome, ThreadKey,
 };
 use langgraph::error::CheckpointError;
+use langgraph_core::checkpoint::{TaskFold, fold_tasks};
 
 /// One branch of a log: the head and all that it is based on, oldest first, with payloads as bytes.
 #[derive(Clone)]
-pub(super) struct Log {
-    pub(super) key: ThreadKey,
-    pub(super) owner: Option<Arc<Owner>>,
-    pub(super) records: Vec<Stored>,
+pub(crate) struct Log {
+    pub(crate) key: ThreadKey,
+    pub(crate) owner: Option<Arc<Owner>>,
+    pub(crate) records: Vec<Stored>,
 }
 
 /// The logs of a thread, by the path to their graphs.
-pub(super) type Logs = BTreeMap<Vec<String>, Log>;
+pub(crate) type Logs = BTreeMap<Vec<String>, Log>;
 
 impl Log {
     /// Returns the path of nodes to the graph.
-    pub(super) fn path(&self) -> Vec<String> {
+    pub(crate) fn path(&self) -> Vec<String> {
         let names = self.key.namespace.iter();
         names.map(|name| node_of(name).to_owned()).collect()
     }
 
     /// Returns the checkpoint and the task in a log around this one that this graph is in.
-    pub(super) fn caller(&self, around: &Self) -> Option<(CheckpointId, usize)> {
+    pub(crate) fn caller(&self, around: &Self) -> Option<(CheckpointId, usize)> {
         let name = self.key.namespace.get(around.key.namespace.len())?;
         Some((ThreadKey::checkpoint_of(name)?, task_of(name)?))
     }
 
-    pub(super) fn position(&self, id: CheckpointId) -> Option<usize> {
+    /// Returns all its records, as they are written at once.
+    pub(crate) fn batch(&self) -> Batch {
+        let mut batch = Batch {
+            owner: self.owner.clone(),
+            ..Batch::default()
+        };
+        for stored in self.records.clone() {
+            batch.checkpoints.push(stored.checkpoint);
+            batch.tasks.extend(stored.tasks);
+            batch.entries.extend(stored.entries);
+        }
+        batch
+    }
+
+    pub(crate) fn position(&self, id: CheckpointId) -> Option<usize> {
         self.records
             .iter()
             .position(|stored| stored.checkpoint.id == id)
@@ -51,7 +66,7 @@ fn task_of(name: &str) -> Option<usize> {
 }
 
 /// Loads all logs of a thread.
-pub(super) async fn load(
+pub(crate) async fn load(
     saver: &dyn Checkpointer,
     thread: &str,
     formats: &Formats,
@@ -75,7 +90,7 @@ pub(super) async fn load(
 }
 
 /// Loads the head of a log and all that it is based on.
-pub(super) async fn lineage(
+pub(crate) async fn lineage(
     saver: &dyn Checkpointer,
     key: &ThreadKey,
 ) -> Result<Option<Chain>, CheckpointError> {
@@ -137,12 +152,33 @@ fn encode_all(stored: &mut Stored, formats: &Formats, thread: &str) -> Result<()
 
 /// Returns the supersteps of a thread in the order in which they ended: those of a graph inside a task
 /// before that of the task.
-pub(super) fn supersteps(logs: &Logs) -> Vec<(&Vec<String>, usize)> {
+pub(crate) fn supersteps(logs: &Logs) -> Vec<(&Vec<String>, usize)> {
     let mut found = Vec::new();
     if let Some(root) = logs.get(&Vec::new()) {
         visit(logs, root, &mut found);
     }
     found
+}
+
+/// Returns the first task that has failed, those of graphs inside a task before that task: the path to its
+/// graph, its superstep, and its node.
+pub(crate) fn first_failure(logs: &Logs) -> Option<(Vec<String>, i64, String)> {
+    let mut supersteps = supersteps(logs).into_iter();
+    supersteps.find_map(|(key, at)| {
+        let log = logs.get(key)?;
+        let stored = log.records.get(at)?;
+        let folded = fold_tasks(stored);
+        let failed = |fold: &TaskFold<'_>| matches!(fold.outcome, Some(TaskOutcome::Failed(_)));
+        let spec = stored
+            .checkpoint
+            .tasks
+            .get(folded.iter().position(failed)?)?;
+        Some((
+            log.path(),
+            stored.checkpoint.step + 1,
+            spec.node.to_string(),
+        ))
+    })
 }
 
 fn visit<'a>(logs: &'a Logs, log: &'a Log, found: &mut Vec<(&'a Vec<String>, usize)>) {

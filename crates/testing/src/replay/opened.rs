@@ -33,7 +33,8 @@ impl Opened {
         options: &Options,
         withheld: Option<&Answered>,
     ) -> Result<Result<Self, Option<Unchecked>>, CheckpointError> {
-        let mut opened = match around(logs, target) {
+        let retries = options.retry_failures;
+        let mut opened = match around(logs, target, retries) {
             Ok(logs) => Self {
                 logs,
                 run: BTreeSet::new(),
@@ -45,7 +46,7 @@ impl Opened {
             return Ok(Err(None));
         };
         let folded = fold_tasks(last);
-        if let Some(why) = refused(&folded, None) {
+        if let Some(why) = refused(&folded, None, retries) {
             return Ok(Err(Some(unchecked(target, at, why))));
         }
         let specs = last.checkpoint.tasks.iter();
@@ -91,7 +92,7 @@ impl Opened {
 
 /// Returns the logs of the graphs around `target`, up to the tasks that it is in, which are open. If they
 /// cannot run again, says why.
-fn around(logs: &Logs, target: &Log) -> Result<Vec<Log>, Option<Unchecked>> {
+fn around(logs: &Logs, target: &Log, retries: bool) -> Result<Vec<Log>, Option<Unchecked>> {
     let mut found = Vec::new();
     for around in logs.values().filter(|log| is_around(log, target)) {
         let (id, task) = target.caller(around).ok_or(None)?;
@@ -100,7 +101,7 @@ fn around(logs: &Logs, target: &Log) -> Result<Vec<Log>, Option<Unchecked>> {
         let mut cut = cut(around, at);
         if let Some(last) = cut.records.last_mut() {
             let folded = fold_tasks(last);
-            if let Some(why) = refused(&folded, Some(task)) {
+            if let Some(why) = refused(&folded, Some(task), retries) {
                 return Err(Some(unchecked(target, target.records.len(), why)));
             }
             let records = folded.iter().enumerate().map(|(index, fold)| TaskRecord {
@@ -139,12 +140,13 @@ fn memory(stored: &Stored, task: usize, fold: &TaskFold<'_>) -> TaskRecord {
 }
 
 /// Says why a superstep cannot run again.
-fn refused(folded: &[TaskFold<'_>], except: Option<usize>) -> Option<&'static str> {
+fn refused(folded: &[TaskFold<'_>], except: Option<usize>, retries: bool) -> Option<&'static str> {
     let others = folded.iter().enumerate();
     let mut others = others.filter(|(index, _)| Some(*index) != except);
     others.find_map(|(_, fold)| match fold.outcome {
         _ if fold.routing_error.is_some() => Some("the routers failed"),
         Some(TaskOutcome::Finished(_) | TaskOutcome::Interrupted(_)) => None,
+        Some(TaskOutcome::Failed(_)) if retries => None,
         Some(TaskOutcome::Failed(_)) => Some("a task of it failed"),
         _ => Some("a task of it never ended"),
     })

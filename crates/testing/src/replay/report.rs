@@ -31,6 +31,8 @@ pub struct ThreadReplay {
     pub compared: usize,
     /// The first difference.
     pub divergence: Option<Divergence>,
+    /// The others, of a replay with [`every_divergence`](crate::Replay::every_divergence).
+    pub later: Vec<Divergence>,
     /// What could not be replayed.
     pub unchecked: Vec<Unchecked>,
     /// Why nothing of the thread was replayed: what is stored of it cannot be read.
@@ -45,7 +47,7 @@ pub struct Divergence {
     pub graph: Vec<String>,
     /// The superstep of that graph.
     pub superstep: i64,
-    /// The node; `__start__` for what the input starts.
+    /// The node; `__start__` for what the input starts, `__end__` for the state at the end of the thread.
     pub node: String,
     /// The field of the state; or `value` of a state without fields, `interrupt`, `goto`, `next` (the
     /// nodes that follow), `outcome`.
@@ -97,7 +99,7 @@ impl ReplayReport {
     }
 
     /// Returns how many supersteps were compared and are the same.
-    fn compared(&self) -> usize {
+    pub(crate) fn compared(&self) -> usize {
         self.threads.iter().map(|thread| thread.compared).sum()
     }
 }
@@ -109,9 +111,23 @@ impl ThreadReplay {
             supersteps: 0,
             compared: 0,
             divergence: None,
+            later: Vec::new(),
             unchecked: Vec::new(),
             unreadable: None,
         }
+    }
+
+    /// Adds a divergence.
+    pub(super) fn diverges(&mut self, divergence: Divergence) {
+        match &self.divergence {
+            None => self.divergence = Some(divergence),
+            Some(_) => self.later.push(divergence),
+        }
+    }
+
+    /// Returns all divergences that were looked for.
+    pub(crate) fn divergences(&self) -> impl Iterator<Item = &Divergence> {
+        self.divergence.iter().chain(&self.later)
     }
 }
 
@@ -124,7 +140,7 @@ impl fmt::Display for ReplayReport {
             if let Some(why) = &thread.unreadable {
                 writeln!(f, "thread `{}` cannot be replayed: {why}", thread.thread)?;
             }
-            if let Some(divergence) = &thread.divergence {
+            for divergence in thread.divergences() {
                 writeln!(f, "thread `{}`, {divergence}", thread.thread)?;
             }
         }

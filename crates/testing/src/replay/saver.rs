@@ -10,7 +10,7 @@ use langgraph::checkpoint::{
 use langgraph::error::CheckpointError;
 use langgraph::run::CancelToken;
 
-use super::log::Log;
+use super::log::{Log, Logs};
 
 /// Holds a part of a thread, and stops the run after one superstep of one log.
 pub(super) struct DryRunSaver {
@@ -31,23 +31,12 @@ impl DryRunSaver {
         }
     }
 
-    pub(super) async fn fill(&self, logs: &[Log]) -> Result<(), CheckpointError> {
+    pub(super) async fn fill(
+        &self,
+        logs: impl IntoIterator<Item = &Log>,
+    ) -> Result<(), CheckpointError> {
         for log in logs {
-            let mut batch = Batch {
-                owner: log.owner.clone(),
-                ..Batch::default()
-            };
-            for Stored {
-                checkpoint,
-                tasks,
-                entries,
-            } in log.records.clone()
-            {
-                batch.checkpoints.push(checkpoint);
-                batch.tasks.extend(tasks);
-                batch.entries.extend(entries);
-            }
-            self.memory.put(&log.key, batch).await?;
+            self.memory.put(&log.key, log.batch()).await?;
         }
         Ok(())
     }
@@ -92,4 +81,37 @@ impl Saver for DryRunSaver {
     fn into_dyn(self: Arc<Self>) -> Arc<dyn Checkpointer> {
         self
     }
+}
+
+/// A thread in memory whose payloads are bytes.
+pub(crate) struct ThreadSaver {
+    memory: MemorySaver,
+    formats: Formats,
+}
+
+impl ThreadSaver {
+    /// Creates a saver that has these logs, in JSON.
+    pub(crate) async fn new(logs: &Logs) -> Result<Self, CheckpointError> {
+        let memory = MemorySaver::new();
+        for log in logs.values() {
+            memory.put(&log.key, log.batch()).await?;
+        }
+        Ok(Self {
+            memory,
+            formats: Formats::default(),
+        })
+    }
+}
+
+#[async_trait]
+impl Checkpointer for ThreadSaver {
+    fn formats(&self) -> Option<&Formats> {
+        Some(&self.formats)
+    }
+
+    async fn put(&self, key: &ThreadKey, batch: Batch) -> Result<(), CheckpointError> {
+        self.memory.put(key, batch).await
+    }
+
+    forward_checkpointer!(memory: reads, abilities);
 }

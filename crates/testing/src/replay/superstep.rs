@@ -10,7 +10,7 @@ use langgraph::state::State;
 use langgraph_agent::StandIn;
 
 use super::answered::Answered;
-use super::answers::{NoModel, StoredAnswers};
+use super::answers::StoredAnswers;
 use super::compare::{self, Outcome};
 use super::log::{Log, Logs};
 use super::opened::Opened;
@@ -112,18 +112,18 @@ impl<S: State> Replay<S> {
         let stop = CancelToken::new();
         let saver = DryRunSaver::new(log.key.clone(), formats.clone(), stop.clone());
         let saver = Arc::new(saver);
-        saver.fill(&opened.logs).await?;
+        saver.fill(opened.logs.iter()).await?;
         let stand_in = Arc::new(StoredAnswers::new(answers.clone(), &self.options));
         let graph = (self.attach)(self.graph.clone(), Arc::clone(&saver));
-        let model = self.options.model.clone();
-        let model = model.unwrap_or_else(|| Arc::new(NoModel));
         let mut run = graph
             .thread(thread)
             .proceed()
             .durability(Durability::Sync)
             .cancel(stop)
-            .resource::<dyn StandIn>(Arc::clone(&stand_in) as _)
-            .resource(model);
+            .resource::<dyn StandIn>(Arc::clone(&stand_in) as _);
+        if let Some(model) = self.options.resource() {
+            run = run.resource(model);
+        }
         if let Some(stored) = log.records.get(at) {
             for (key, value) in &*stored.checkpoint.metadata {
                 run = run.metadata(key, value.clone());

@@ -3,19 +3,19 @@
 use std::fmt::Write as _;
 
 /// Returns the first row: names, and an empty last column.
-pub(super) fn header(first: &str, others: &[&str]) -> Vec<String> {
+pub(crate) fn header(first: &str, others: &[&str]) -> Vec<String> {
     let names = std::iter::once(&first).chain(others);
     let names = names.map(|name| (*name).to_owned());
     names.chain([String::new()]).collect()
 }
 
 /// Returns a number with two digits.
-pub(super) fn number(value: Option<f64>) -> String {
+pub(crate) fn number(value: Option<f64>) -> String {
     value.map_or_else(|| "-".to_owned(), |value| format!("{value:.2}"))
 }
 
 /// Writes rows with aligned columns.
-pub(super) fn aligned(rows: &[Vec<String>]) -> String {
+pub(crate) fn aligned(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column));
