@@ -30,7 +30,6 @@
 mod check;
 mod command;
 mod database;
-mod dry_store;
 mod graph;
 mod graphs;
 mod into_graph;

@@ -3,13 +3,12 @@
 use std::error::Error;
 use std::sync::Arc;
 
-use langgraph_server::StoredContexts;
+use langgraph_server::{DryStore, StoredContexts};
 use langgraph_sqlite::{SqliteSaver, SqliteStore};
 use langgraph_testing::ReplayReport;
 
 use crate::Graphs;
 use crate::database::open;
-use crate::dry_store::DryStore;
 use crate::graph::Stored;
 use crate::replay_options::ReplayOptions;
 use crate::report::Report;
@@ -22,7 +21,7 @@ pub(crate) async fn replay(
     let database = open(&options.file)?;
     let stored = Stored {
         saver: Arc::new(SqliteSaver::new(database.clone())),
-        store: Arc::new(DryStore(SqliteStore::new(database))),
+        store: Arc::new(DryStore::new(Arc::new(SqliteStore::new(database)))),
         contexts: StoredContexts::open(&options.file)?,
     };
     let mut report = Report::default();

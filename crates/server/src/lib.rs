@@ -31,6 +31,7 @@
 mod app;
 mod context;
 mod crons;
+mod dry_store;
 mod encode;
 mod error;
 mod graph;
@@ -63,6 +64,7 @@ mod wire;
 struct Page;
 
 pub use context::RunContext;
+pub use dry_store::DryStore;
 pub use graph::{GraphHandle, InterruptSchema, Schemas, ServedGraph};
 pub use guard::{
     Action, Authenticate, Authorize, BearerTokens, Caller, Filter, Limits, Refusal, Resource, User,

@@ -46,10 +46,14 @@ impl StoredContexts {
     pub fn open(path: impl AsRef<Path>) -> Result<Self, ServerError> {
         let runs = runs_in_file(path.as_ref());
         let runs = runs.map_err(|error| ServerError::Rows(Box::new(error)))?;
+        Ok(Self::of(runs))
+    }
+
+    pub(crate) fn of(runs: Vec<Run>) -> Self {
         let with_id = |run: Run| (run.run_id.clone(), Arc::new(RunContext::of(&run.kwargs)));
-        Ok(Self {
+        Self {
             by_run: runs.into_iter().map(with_id).collect(),
-        })
+        }
     }
 
     /// Returns what the run with this metadata was given. Of a run that the file does not have, or has no

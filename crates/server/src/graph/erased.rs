@@ -11,10 +11,12 @@ use langgraph::graph::Topology;
 use langgraph::interrupt::Interrupt;
 use langgraph::run::CancelToken;
 use langgraph::stream::StreamModes;
+use langgraph_store::Store;
+use langgraph_testing::{ExportError, Exported, Mistake};
 use serde_json::Value;
 
 use super::{Breaks, InnerCheckpoint, RunEvent, Schemas};
-use crate::RunContext;
+use crate::{RunContext, StoredContexts};
 
 /// Takes the events of a run, in order.
 #[async_trait]
@@ -82,6 +84,28 @@ pub(crate) trait ErasedGraph: Send + Sync {
     async fn prune(&self, thread: &str) -> Result<(), AgentError>;
 
     async fn delete(&self, thread: &str) -> Result<(), AgentError>;
+
+    /// Makes a test of a thread. What nodes write to `store` is dropped.
+    async fn export(
+        &self,
+        thread: &str,
+        spec: ExportSpec,
+        store: Arc<dyn Store>,
+    ) -> Result<Exported, ExportError>;
+}
+
+/// How a thread is exported.
+#[derive(Debug)]
+pub(crate) struct ExportSpec {
+    /// The expression that makes the graph.
+    pub(crate) code: Option<String>,
+    pub(crate) mistake: Option<Mistake>,
+    pub(crate) secrets: Vec<String>,
+    pub(crate) keep: Vec<String>,
+    pub(crate) ignore: Vec<String>,
+    pub(crate) run_tools: Vec<String>,
+    /// What its runs were given.
+    pub(crate) contexts: StoredContexts,
 }
 
 /// A change of a thread from outside.

@@ -16,7 +16,9 @@ mod unwritten;
 
 pub(crate) use breaks::Breaks;
 pub(crate) use drawing::{drawing, subgraph_names};
-pub(crate) use erased::{Change, ErasedGraph, EventSink, Finished, Head, Invocation, Start};
+pub(crate) use erased::{
+    Change, ErasedGraph, EventSink, ExportSpec, Finished, Head, Invocation, Start,
+};
 pub(crate) use event::{RunEvent, RunEventKind};
 pub use handle::{GraphHandle, ServedGraph};
 pub(crate) use inside::InnerCheckpoint;

@@ -13,6 +13,8 @@ use langgraph::run::{EventStream, Run};
 use langgraph::stream::{EventKind, EventTask, StreamOptions};
 use langgraph::thread::{Keep, OnConflict, OnOpenInterrupt, Threads};
 use langgraph::{CompiledStateGraph, Outcome, State};
+use langgraph_store::{Store, WithStore as _};
+use langgraph_testing::{ExportError, Exported, export};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -23,10 +25,11 @@ use super::inside::InnerCheckpoint;
 use super::json::{CheckpointPlace, event_kind, snapshot_value, state_value, update_in};
 use super::options::GraphOptions;
 use super::{
-    Breaks, Change, ErasedGraph, EventSink, Finished, Head, Invocation, RunEvent, Schemas, Start,
+    Breaks, Change, ErasedGraph, EventSink, ExportSpec, Finished, Head, Invocation, RunEvent,
+    Schemas, Start,
 };
-use crate::RunContext;
 use crate::wire::approval::{answer_in, name_answers};
+use crate::{DryStore, RunContext};
 
 pub(super) struct Typed<S: State> {
     graph: CompiledStateGraph<S>,
@@ -466,5 +469,41 @@ where
 
     async fn delete(&self, thread: &str) -> Result<(), AgentError> {
         self.all().thread(thread).delete().await
+    }
+
+    async fn export(
+        &self,
+        thread: &str,
+        spec: ExportSpec,
+        store: Arc<dyn Store>,
+    ) -> Result<Exported, ExportError> {
+        let saver = self.graph.threads().saver().cloned();
+        let saver = saver.map_err(|source| ExportError::Thread {
+            thread: thread.to_owned(),
+            source,
+        })?;
+        let graph = self.graph.clone().store(Arc::new(DryStore::new(store)));
+        let contexts = spec.contexts;
+        let mut export = export(saver, &graph, thread)
+            .keep(spec.keep)
+            .ignore(spec.ignore)
+            .run_tools(spec.run_tools)
+            .replay(move |replay| {
+                let contexts = contexts.clone();
+                replay.run_resource(move |metadata| contexts.of_run(metadata))
+            });
+        if let Some(code) = spec.code {
+            export = export.graph(code);
+        }
+        if let Some(mistake) = spec.mistake {
+            export = export.mistake(mistake);
+        }
+        if !self.shows_errors {
+            export = export.hide_errors();
+        }
+        for secret in spec.secrets {
+            export = export.secret(secret);
+        }
+        export.await
     }
 }

@@ -73,7 +73,8 @@ fn threads(method: &str, rest: &[&str]) -> &'static str {
         (_, ["search" | "count"]) => "search",
         (_, ["prune"]) | ("DELETE", [_]) => "delete",
         // A WebSocket takes commands, too.
-        ("POST", [_, "runs" | "commands"] | [_, "runs", "wait" | "stream"])
+        // An export runs the code of nodes.
+        ("POST", [_, "runs" | "commands" | "export"] | [_, "runs", "wait" | "stream"])
         | ("GET", [_, "stream", "events"]) => "create_run",
         ("PATCH" | "DELETE", _) | ("POST", [_, "state"] | [_, "runs", _, "cancel"]) => "update",
         _ => "read",

@@ -7,6 +7,7 @@ mod assistants;
 mod cancel;
 mod crons;
 mod encoded;
+mod export;
 mod info;
 mod json_rpc;
 mod mcp;
@@ -169,6 +170,7 @@ fn threads(routes: Routes) -> Routes {
             [get(read), patch(change), delete(remove)],
         )
         .at("/threads/{thread}/copy", [post(copy)])
+        .at("/threads/{thread}/export", [post(export::export)])
         .at("/threads/{thread}/storage", [get(storage::read)])
         .at(
             "/threads/{thread}/state",

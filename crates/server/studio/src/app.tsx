@@ -4,6 +4,7 @@ import { applyTheme, cell, fresh, paint, select, start, useStudio, view } from "
 import { AssistantView } from "./views/assistant";
 import { Chat } from "./views/chat";
 import { Composer } from "./views/composer";
+import { Export } from "./views/export";
 import { Graph } from "./views/graph";
 import { Help, Locked } from "./views/help";
 import { Cross, Warn } from "./views/icons";
@@ -71,7 +72,7 @@ function Side() {
 
 function keys(event: globalThis.KeyboardEvent): void {
   const target = event.target as HTMLElement;
-  if (event.metaKey || event.ctrlKey || event.altKey || cell.get().help) return;
+  if (event.metaKey || event.ctrlKey || event.altKey || cell.get().help || cell.get().exporting) return;
   if (/^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName) || target.isContentEditable) {
     if (event.key === "Escape") target.blur();
     return;
@@ -140,6 +141,7 @@ export function App() {
       )}
       <div className="hidden" role="status" aria-live="polite">{said}</div>
       <Help />
+      <Export />
     </>
   );
 }

@@ -6,7 +6,7 @@ import { idOf } from "./model/history";
 import type { Live, Told } from "./model/live";
 import { begin, end, tell } from "./model/live";
 import { problemOf } from "./model/text";
-import type { AssistantRow, Drawn, Fields, Json, RunRow, Schema, Snapshot, ThreadRow } from "./model/types";
+import type { AssistantRow, Drawn, ExportBody, Exported, Fields, Json, RunRow, Schema, Snapshot, ThreadRow } from "./model/types";
 
 export type View = "threads" | "store" | "assistant";
 export type Panel = "chat" | "steps" | "state";
@@ -28,6 +28,8 @@ export interface State {
   panel: Panel;
   theme: Theme;
   help: boolean;
+  /** The thread of which a test is made. */
+  exporting: string | null;
   assistants: AssistantRow[];
   assistant: AssistantRow | null;
   drawn: Drawn | null;
@@ -81,6 +83,7 @@ export const cell = new Cell<State>({
   panel: "chat",
   theme: (stored("theme") as Theme | null) ?? "system",
   help: false,
+  exporting: null,
   assistants: [],
   assistant: null,
   drawn: null,
@@ -310,6 +313,27 @@ export async function copy(threadId: string): Promise<void> {
     await open((made as unknown as ThreadRow).thread_id);
   } catch (error) {
     fail(error);
+  }
+}
+
+/** Makes a test of a thread; null if that failed. */
+export async function exportThread(threadId: string, body: ExportBody): Promise<Exported | null> {
+  const token = sessionStorage.getItem("studio.token");
+  try {
+    const response = await fetch(`/threads/${threadId}/export`, {
+      method: "POST",
+      headers: { "content-type": "application/json", ...(token ? { authorization: `Bearer ${token}` } : {}) },
+      body: JSON.stringify(body),
+    });
+    const answer = (await response.json()) as Exported & { detail?: string };
+    if (!response.ok) throw Object.assign(new Error(answer.detail ?? response.statusText), { status: response.status });
+    say("The test is made");
+    return answer;
+  } catch (error) {
+    // The message would be behind the dialog.
+    cell.set({ exporting: null });
+    fail(error);
+    return null;
   }
 }
 

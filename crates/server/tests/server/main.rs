@@ -11,6 +11,7 @@ mod changed_prompt;
 mod clock;
 mod draining;
 mod ends;
+mod exports;
 mod functional;
 mod guard;
 mod leases;

@@ -1,4 +1,4 @@
-import type { Snapshot } from "./types";
+import type { MadeMistake, Snapshot } from "./types";
 
 /** A checkpoint on the line of a thread: how far it is, and on which branch. */
 export interface Place {
@@ -23,6 +23,15 @@ export function idOf(snapshot: Snapshot): string {
 
 export function parentOf(snapshot: Snapshot): string | null {
   return snapshot.parent_checkpoint?.checkpoint_id ?? null;
+}
+
+/** The tasks of a history, the oldest first: each may have made a mistake. */
+export function mistakes(history: Snapshot[]): MadeMistake[] {
+  const head = history[0];
+  return lineage(history, head ? idOf(head) : null).flatMap((snapshot) => {
+    const names = [...new Set(snapshot.tasks.map((task) => task.name))].filter((name) => name !== "__start__");
+    return names.map((node) => ({ superstep: (snapshot.metadata.step ?? 0) + 1, node }));
+  });
 }
 
 /** The checkpoints from the first one to that one, along its parents. */

@@ -36,6 +36,25 @@ export interface Snapshot {
   interrupts?: Interrupt[];
 }
 
+/** A task that did not do what it should. */
+export interface MadeMistake {
+  superstep: number;
+  node: string;
+}
+
+export interface ExportBody {
+  graph?: string;
+  mistake?: MadeMistake;
+  secrets: string[];
+}
+
+/** The files of a test that is made of a thread. */
+export interface Exported {
+  name: string;
+  files: Record<string, string>;
+  is_same: boolean;
+}
+
 /** What the answers of models have used: LangChain's `usage_metadata`, and what that costs. */
 export interface Usage {
   total_tokens: number;

@@ -22,6 +22,7 @@ export const Fork = icon(<><circle cx="4" cy="3.5" r="1.6" /><circle cx="4" cy="
 export const Pencil = icon(<path d="m3 13 .6-2.6 7-7a1.4 1.4 0 0 1 2 2l-7 7L3 13Z" />);
 export const Trash = icon(<path d="M3 4.5h10M6.5 4.5V3h3v1.5M4.5 4.5l.6 8.5h5.8l.6-8.5M6.8 7v3.6M9.2 7v3.6" />);
 export const Copy = icon(<><rect x="5.5" y="5.5" width="8" height="8" rx="1.5" /><path d="M10.5 5.5V4A1.5 1.5 0 0 0 9 2.5H4A1.5 1.5 0 0 0 2.500 4v5A1.5 1.500 0 0 0 4 10.500h1.500" /></>);
+export const Flask = icon(<path d="M6 2.500h4M6.800 2.500v4L3.200 12a1 1 0 0 0 .9 1.500h7.800a1 1 0 0 0 .9-1.500L9.200 6.500v-4M5 9.800h6" />);
 export const Chevron = icon(<path d="m6 4 4 4-4 4" />);
 export const Check = icon(<path d="m3.5 8.5 3 3 6-7" />);
 export const Cross = icon(<path d="m4 4 8 8M12 4l-8 8" />);

@@ -3,7 +3,7 @@ import { ago, clock, problemOf, short, titleOf, took } from "../model/text";
 import type { RunRow, ThreadRow } from "../model/types";
 import { shown as used } from "../model/usage";
 import { cell, copy, drop, fail, follow, fresh, more, open, remove, threads, useStudio } from "../studio";
-import { Copy, Plus, Trash } from "./icons";
+import { Copy, Flask, Plus, Trash } from "./icons";
 
 const FILTERS = ["all", "idle", "busy", "interrupted", "error"];
 
@@ -49,6 +49,7 @@ function Entry({ thread }: { thread: ThreadRow }) {
         </button>
         {on ? (
           <span className="row-tools">
+            <button className="ghost small" onClick={() => cell.set({ exporting: thread.thread_id })} aria-label="Make a test of the thread" title="Make a test of the thread"><Flask /></button>
             <button className="ghost small" onClick={() => void copy(thread.thread_id)} aria-label="Copy the thread" title="Copy the thread"><Copy /></button>
             <button className="ghost small" onClick={() => confirm(`Delete this thread, its runs and its history?\n\n${title}`) && void remove(thread.thread_id)} aria-label="Delete the thread" title="Delete the thread"><Trash /></button>
           </span>
