@@ -55,9 +55,21 @@ pub(super) struct EditFile {
     pub(super) replace_all: bool,
 }
 
+impl EditFile {
+    /// Returns the edit with the line ends of a file that has `\r\n`: the model sees `\n`.
+    pub(super) fn with_line_ends_of(mut self, text: &str) -> Self {
+        if text.contains("\r\n") {
+            for part in [&mut self.old_string, &mut self.new_string] {
+                *part = part.replace("\r\n", "\n").replace('\n', "\r\n");
+            }
+        }
+        self
+    }
+}
+
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct Glob {
-    /// A pattern of paths, as in `**/*.md`.
+    /// A pattern of paths, as in `docs/**/*.{md,txt}`. Without a `/`, it is one of names in all folders.
     pub(super) pattern: String,
     /// The folder in which to search, to which the pattern is relative; all files unless given.
     #[serde(default)]
@@ -71,7 +83,7 @@ pub(super) struct Grep {
     /// The folder in which to search; all files unless given.
     #[serde(default)]
     pub(super) path: String,
-    /// A pattern of the paths to search, as in `**/*.md`.
+    /// A pattern of the paths to search, as in `docs/**/*.md`, or of names, as in `*.md`.
     #[serde(default)]
     pub(super) glob: Option<String>,
 }

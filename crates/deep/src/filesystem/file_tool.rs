@@ -136,6 +136,7 @@ impl FileTool {
         let path = file_path(&asks.path)?;
         alone(&path, cx)?;
         let text = self.existing(&path, cx.into()).await?;
+        let asks = asks.with_line_ends_of(&text);
         // A crash may have come between the write and its answer: what this call does to the file is noted
         // before it is done.
         let edit = cx.once_with("edit", || Edit::of(&asks, &text)).await?;
@@ -151,7 +152,7 @@ impl FileTool {
 
     async fn glob(&self, asks: Glob, cx: FileContext<'_>) -> Result<String, ToolError> {
         let folder = file_path(&asks.path)?;
-        let pattern = PathPattern::new(&asks.pattern)?;
+        let pattern = PathPattern::in_all_folders(&asks.pattern)?;
         let mut found = Found::new(RESULTS);
         for path in self.files.paths(&folder, cx).await? {
             let inner = path.strip_prefix(folder.trim_end_matches('/'));
@@ -165,7 +166,11 @@ impl FileTool {
     async fn grep(&self, asks: Grep, cx: FileContext<'_>) -> Result<String, ToolError> {
         let folder = file_path(&asks.path)?;
         let pattern = Found::pattern(&asks.pattern)?;
-        let only = asks.glob.as_deref().map(PathPattern::new).transpose()?;
+        let only = asks
+            .glob
+            .as_deref()
+            .map(PathPattern::in_all_folders)
+            .transpose()?;
         let mut found = Found::new(RESULTS);
         for path in self.files.paths(&folder, cx).await? {
             if only.as_ref().is_some_and(|only| !only.matches(&path)) {

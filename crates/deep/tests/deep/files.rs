@@ -118,7 +118,8 @@ fn later_cases() -> Vec<Case> {
             json!({"pattern": "*.rs", "path": "/d/e"}),
             "/d/e/b.rs",
         ),
-        case("glob", json!({"pattern": "*.rs"}), "nothing found"),
+        case("glob", json!({"pattern": "*.rs"}), "/d/e/b.rs"),
+        case("glob", json!({"pattern": "/*.rs"}), "nothing found"),
         case(
             "grep",
             json!({"pattern": "^(2|fn)"}),
@@ -263,6 +264,21 @@ async fn files_of_the_disk_that_are_no_text_or_too_large_are_not_read() {
             "/small:1: 0123",
         ]
     );
+}
+
+#[tokio::test]
+async fn an_edit_keeps_the_line_ends_of_a_file() {
+    let folder = TempDir::new().unwrap();
+    fs::write(folder.path().join("a"), "one\r\ntwo\r\nthree\r\n").unwrap();
+    let edit = json!({"path": "/a", "old_string": "one\ntwo", "new_string": "1\n2"});
+    let of = [("edit_file", edit), ("read_file", json!({"path": "/a"}))];
+    let answers = answers_with(DiskFiles::new(folder.path()), &of).await;
+    assert_eq!(
+        answers,
+        ["`/a` is edited", "     1\t1\n     2\t2\n     3\tthree\n"]
+    );
+    let text = fs::read_to_string(folder.path().join("a")).unwrap();
+    assert_eq!(text, "1\r\n2\r\nthree\r\n");
 }
 
 #[test]

@@ -25,6 +25,90 @@ fn seed() -> MessagesStateUpdate {
     MessagesStateUpdate::user("Go!").middleware(files)
 }
 
+/// Rules, a path, and what holds for it.
+type Rule = (
+    &'static [(&'static str, FileAccess)],
+    &'static str,
+    FileAccess,
+);
+
+#[test]
+fn the_first_pattern_that_matches_counts() {
+    use FileAccess::{Ask, Deny, Read, Write};
+    let cases: [Rule; 16] = [
+        (&[], "/a/b", Write),
+        (&[("/secrets/**", Deny)], "/secrets/key", Deny),
+        (&[("/secrets/**", Deny)], "/secrets/a/b/c/key", Deny),
+        (&[("/secrets/**", Deny)], "/secrets2/key", Write),
+        (&[("/secrets/*", Deny)], "/secrets/a/key", Write),
+        (&[("/a/**", Read), ("/a/b", Write)], "/a/b", Read),
+        (&[("/a/b", Write), ("/a/**", Read)], "/a/b", Write),
+        (&[("/a/**", Ask), ("/a/**", Deny)], "/a/b", Ask),
+        (&[("/a/**", Deny), ("/a/**", Ask)], "/a/b", Deny),
+        (&[("/v?/x", Deny)], "/v1/x", Deny),
+        (&[("/v?/x", Deny)], "/v10/x", Write),
+        (&[("/**/*.{key,pem}", Deny)], "/a/b/c.pem", Deny),
+        (&[("/**/*.{key,pem}", Deny)], "/a/b/c.pub", Write),
+        (&[("/[a-c]/**", Deny)], "/b/x", Deny),
+        (&[("/[^a-c]/**", Deny)], "/b/x", Write),
+        (&[("/x", Deny), ("/y", Deny), ("/**", Read)], "/z", Read),
+    ];
+    for (rules, path, wanted) in cases {
+        let rules = rules.iter();
+        let permissions = rules.fold(FilePermissions::new(), |permissions, (pattern, access)| {
+            permissions.on(pattern, *access).unwrap()
+        });
+        assert_eq!(permissions.of(path), wanted, "{permissions:?} {path}");
+    }
+    let rest = FilePermissions::new().otherwise(FileAccess::Read);
+    assert_eq!(rest.of("/a"), FileAccess::Read);
+    for pattern in ["/a/***", "/[a"] {
+        assert!(
+            FilePermissions::new().on(pattern, Deny).is_err(),
+            "{pattern}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_search_below_a_denied_folder_finds_nothing_and_above_it_the_rest() {
+    let turns = [
+        call("c0", "ls", json!({"path": "/secrets"})),
+        call("c1", "glob", json!({"pattern": "*", "path": "/secrets"})),
+        call("c2", "grep", json!({"pattern": ".", "path": "/secrets"})),
+        call("c3", "grep", json!({"pattern": "key|locked", "glob": "*"})),
+        call(
+            "c4",
+            "grep",
+            json!({"pattern": "key", "path": "/a.lock/../secrets"}),
+        ),
+        call(
+            "c5",
+            "edit_file",
+            json!({"path": "/secrets/key", "old_string": "a", "new_string": "b"}),
+        ),
+        says("done"),
+    ];
+    let agent = compiled(deep_agent(model(turns)).permissions(permissions()));
+    let outcome = agent.thread("t").run(seed()).await.unwrap();
+    let results = results(&outcome.finished().unwrap());
+    assert_eq!(
+        results[..4],
+        [
+            "nothing found",
+            "nothing found",
+            "nothing found",
+            "/a.lock:1: locked"
+        ]
+    );
+    assert!(results[4].contains("has a `..`"), "{results:?}");
+    assert!(results[5].contains("/secrets/key"), "{results:?}");
+    assert!(
+        !results.iter().any(|result| result.contains("a secret key")),
+        "{results:?}"
+    );
+}
+
 #[tokio::test]
 async fn what_is_denied_is_not_seen_and_what_is_read_is_not_written() {
     let turns = [
