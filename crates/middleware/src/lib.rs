@@ -22,6 +22,8 @@
 //!
 //! Approvals, retries, fallbacks and caches are in [`langgraph_agent`] itself.
 
+mod auto_mode;
+mod background;
 mod context_editing;
 mod file_search;
 mod found;
@@ -46,6 +48,8 @@ mod trim;
 mod trim_messages;
 mod url_check;
 
+pub use auto_mode::AutoMode;
+pub use background::Background;
 pub use context_editing::ContextEditing;
 pub use file_search::FileSearch;
 pub use found::Found;

@@ -56,14 +56,25 @@ impl Memories {
         self
     }
 
+    /// Returns the memories of one namespace.
+    pub(super) fn in_namespace(mut self, namespace: Namespace) -> Self {
+        self.namespace = Arc::new(move |_| namespace.clone());
+        self
+    }
+
+    /// Returns the namespace of a run.
+    pub(super) fn namespace(&self, cx: &Context) -> Namespace {
+        (self.namespace)(cx)
+    }
+
     /// Saves a memory under a key that only its text determines, and returns it.
     pub(super) async fn save(&self, text: &str, cx: &Context) -> Result<Memory, StoreError> {
         let text = text.trim();
-        let id = id(text);
+        let id = digest(&text.to_lowercase());
         let value = StoredMemory {
             text: text.to_owned(),
         };
-        let put = cx.store()?.put((self.namespace)(cx), &*id, &value);
+        let put = cx.store()?.put(self.namespace(cx), &*id, &value);
         match self.ttl {
             Some(ttl) => put.ttl(ttl).await?,
             None => put.await?,
@@ -76,7 +87,7 @@ impl Memories {
 
     /// Removes a memory, and returns whether it existed.
     pub(super) async fn forget(&self, id: &str, cx: &Context) -> Result<bool, StoreError> {
-        cx.store()?.delete((self.namespace)(cx), id).await
+        cx.store()?.delete(self.namespace(cx), id).await
     }
 
     /// Returns the memories that fit a text best.
@@ -86,7 +97,7 @@ impl Memories {
         limit: usize,
         cx: &Context,
     ) -> Result<Vec<Memory>, StoreError> {
-        let (store, namespace) = (cx.store()?, (self.namespace)(cx));
+        let (store, namespace) = (cx.store()?, self.namespace(cx));
         if !text.trim().is_empty() {
             let near = store.search(namespace.clone()).query(text).limit(limit);
             match near.await {
@@ -125,8 +136,9 @@ fn words(text: &str) -> BTreeSet<String> {
     words.map(str::to_lowercase).collect()
 }
 
-fn id(text: &str) -> String {
-    let digest = hmac_sha256::Hash::hash(text.to_lowercase().as_bytes());
+/// Returns a short name that only this text determines.
+pub(super) fn digest(text: &str) -> String {
+    let digest = hmac_sha256::Hash::hash(text.as_bytes());
     digest.iter().take(6).fold(String::new(), |mut id, byte| {
         let _ = write!(id, "{byte:02x}"); // never fails
         id

@@ -1,6 +1,8 @@
 //! Ready-made middleware of agents, one file for each group.
 #![allow(clippy::unwrap_used)] // clippy does not know that helpers of tests are tests
 
+mod auto_mode;
+mod background;
 mod files;
 mod history;
 mod limits;
