@@ -17,7 +17,7 @@ use crate::spy::Early;
 use crate::storage::Storage;
 use crate::trace::{Phase, Trace, phase_at_the_end};
 use crate::traced::Traced;
-use crate::{Effort, block_on, functions, itself};
+use crate::{Effort, agents, block_on, functions, itself};
 
 /// The phases in which processes are killed: most of the time goes into puts in any case.
 const AIMS: [Phase; 6] = [
@@ -37,22 +37,24 @@ const KILLS_OF_A_THREAD: usize = 30;
 pub(crate) enum Subject {
     Graph,
     Function,
+    Agent,
 }
 
 impl Subject {
-    const ALL: [Self; 2] = [Self::Graph, Self::Function];
+    const ALL: [Self; 3] = [Self::Graph, Self::Function, Self::Agent];
 
     fn name(self) -> &'static str {
         match self {
             Self::Graph => "graph",
             Self::Function => "function",
+            Self::Agent => "agent",
         }
     }
 
     fn of(name: &str) -> Self {
         let mut all = Self::ALL.into_iter();
         all.find(|subject| subject.name() == name)
-            .unwrap_or_else(|| panic!("a graph or a function, not {name}"))
+            .unwrap_or_else(|| panic!("a graph, a function or an agent, not {name}"))
     }
 }
 
@@ -97,6 +99,10 @@ pub(crate) fn process(arguments: &[&str]) {
             }
             Subject::Function => {
                 let ended = functions::finish(seed, saver, (thread, durability), &trace).await;
+                ended.map(drop)
+            }
+            Subject::Agent => {
+                let ended = agents::finish(seed, saver, (thread, durability), &trace).await;
                 ended.map(drop)
             }
         };
@@ -162,6 +168,15 @@ pub(crate) fn attack_functions(effort: Effort) -> Report {
         effort,
         Subject::Function,
         effort.of(150, 4_000),
+        effort.of(30, 1_000),
+    )
+}
+
+pub(crate) fn attack_agents(effort: Effort) -> Report {
+    over_each_storage(
+        effort,
+        Subject::Agent,
+        effort.of(200, 4_000),
         effort.of(30, 1_000),
     )
 }
@@ -329,6 +344,10 @@ pub(crate) fn thread(
             Subject::Function => {
                 let run = (&*name(seed), durability(seed));
                 functions::check_end(seed, storage, run).await
+            }
+            Subject::Agent => {
+                let run = (&*name(seed), durability(seed));
+                agents::check_end(seed, storage, run).await
             }
         }
     })?;

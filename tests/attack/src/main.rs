@@ -8,6 +8,7 @@
 #![allow(clippy::cast_possible_truncation, clippy::cast_precision_loss)]
 #![allow(clippy::unnecessary_wraps, clippy::match_bool)] // alike reads best
 
+mod agents;
 mod clocks;
 mod damage;
 mod disk;
@@ -54,10 +55,11 @@ impl Effort {
 
 type Attack = fn(Effort) -> Report;
 
-const MODES: [(&str, Attack); 13] = [
+const MODES: [(&str, Attack); 14] = [
     ("spy", spy::attack),
     ("kill", kill::attack),
     ("functions", kill::attack_functions),
+    ("agents", kill::attack_agents),
     ("power", power::attack),
     ("stop", stop::attack),
     ("damage", damage::attack),
