@@ -112,8 +112,8 @@ impl AgentMiddleware for AutoMode {
             return next.run(call).await;
         }
         // A call that waits for an answer runs again, and is not judged again.
-        let judgement = cx.once("auto mode", self.judge(&call, cx)).await;
-        let judgement: Judgement = judgement.map_err(ToolError::into_node_error)?;
+        let judgement = Box::pin(cx.once("auto mode", self.judge(&call, cx)));
+        let judgement: Judgement = judgement.await.map_err(ToolError::into_node_error)?;
         if !judgement.blocked {
             return next.run(call).await;
         }

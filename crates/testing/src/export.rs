@@ -312,7 +312,7 @@ impl<S: State> Export<S> {
     fn unreadable(&self, source: CheckpointError) -> ExportError {
         ExportError::Thread {
             thread: self.thread.clone(),
-            source,
+            source: Box::new(source),
         }
     }
 

@@ -89,6 +89,10 @@ pub(super) fn new_in(messages: &[Message]) -> String {
     let said = new
         .iter()
         .filter(|message| message.is_user() || message.is_assistant());
-    said.map(|message| format!("{}: {}\n", message.role(), message.text()))
-        .collect()
+    said.map(line).collect()
+}
+
+/// A message as the model reads it.
+fn line(message: &Message) -> String {
+    format!("{}: {}\n", message.role(), message.text())
 }

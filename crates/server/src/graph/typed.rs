@@ -480,7 +480,7 @@ where
         let saver = self.graph.threads().saver().cloned();
         let saver = saver.map_err(|source| ExportError::Thread {
             thread: thread.to_owned(),
-            source,
+            source: Box::new(source),
         })?;
         let graph = self.graph.clone().store(Arc::new(DryStore::new(store)));
         let contexts = spec.contexts;

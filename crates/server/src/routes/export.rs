@@ -78,7 +78,7 @@ pub(super) async fn export(
     let exported = exported.map_err(|error| match error {
         ExportError::UnknownThread { .. } => nothing(),
         ExportError::NothingCompared { .. } => ApiError::invalid(error.to_string()),
-        ExportError::Thread { source, .. } => source.into(),
+        ExportError::Thread { source, .. } => (*source).into(),
         ExportError::Replay { source, .. } => (*source).into(),
         _ => ApiError::broken(),
     })?;

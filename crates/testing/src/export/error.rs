@@ -30,7 +30,7 @@ pub enum ExportError {
         /// The thread.
         thread: String,
         /// What happened.
-        source: CheckpointError,
+        source: Box<CheckpointError>,
     },
     /// The thread could not be replayed.
     #[error("thread `{thread}` cannot be replayed: {source}")]

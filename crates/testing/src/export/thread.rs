@@ -68,7 +68,7 @@ impl ExportedThread {
     ) -> Result<Self, ExportError> {
         let failed = |source: CheckpointError| ExportError::Thread {
             thread: json.thread.clone(),
-            source,
+            source: Box::new(source),
         };
         let logs = records::from_json(&json.thread, &json.logs).map_err(failed)?;
         let saver = ThreadSaver::new(&logs).await.map_err(failed)?;

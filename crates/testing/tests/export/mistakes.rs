@@ -1,4 +1,5 @@
 //! Threads that went wrong: the test fails until the mistake is mended.
+#![allow(clippy::unnecessary_wraps)] // nodes of one type
 
 use std::sync::Arc;
 
