@@ -141,7 +141,7 @@ impl<S: State> Replay<S> {
     }
 
     /// Compares every superstep, also behind the first divergence of a thread:
-    /// [`ThreadReplay::later`] has the others.
+    /// [`ThreadReplay::later`](crate::ThreadReplay::later) has the others.
     pub fn every_divergence(mut self) -> Self {
         self.options.every_divergence = true;
         self
