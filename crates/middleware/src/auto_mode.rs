@@ -47,7 +47,7 @@ const MESSAGES: usize = 30;
 
 /// The judgement of a call.
 #[derive(Serialize, Deserialize, JsonSchema)]
-struct Judgement {
+struct CallJudgement {
     /// Whether the call may not run.
     blocked: bool,
     /// Why, in a sentence.
@@ -74,7 +74,11 @@ impl AutoMode {
         self
     }
 
-    async fn judge(&self, call: &ToolCall, cx: &ToolContext<'_>) -> Result<Judgement, NodeError> {
+    async fn judge(
+        &self,
+        call: &ToolCall,
+        cx: &ToolContext<'_>,
+    ) -> Result<CallJudgement, NodeError> {
         let tool = cx.tools().get(&call.name);
         let purpose = tool.map_or("", |tool| &tool.definition().description);
         let prompt = format!(
@@ -113,7 +117,7 @@ impl AgentMiddleware for AutoMode {
         }
         // A call that waits for an answer runs again, and is not judged again.
         let judgement = Box::pin(cx.once("auto mode", self.judge(&call, cx)));
-        let judgement: Judgement = judgement.await.map_err(ToolError::into_node_error)?;
+        let judgement: CallJudgement = judgement.await.map_err(ToolError::into_node_error)?;
         if !judgement.blocked {
             return next.run(call).await;
         }
