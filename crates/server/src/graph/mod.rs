@@ -1,5 +1,6 @@
 //! Graphs without their types: JSON in, JSON out.
 
+mod begin;
 mod breaks;
 mod command;
 mod drawing;
@@ -11,6 +12,7 @@ mod interrupt_schema;
 mod json;
 mod options;
 mod schema;
+mod streamed;
 mod typed;
 mod unwritten;
 

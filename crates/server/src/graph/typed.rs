@@ -6,12 +6,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use langgraph::checkpoint::{CheckpointId, Checkpointer, ListOptions, Snapshot};
 use langgraph::error::{AgentError, CheckpointError};
-use langgraph::graph::{Breakpoints, Topology};
-use langgraph::interrupt::Interrupt;
-use langgraph::node::Command;
-use langgraph::run::{EventStream, Run};
-use langgraph::stream::{EventKind, EventTask, StreamOptions};
-use langgraph::thread::{Keep, OnConflict, OnOpenInterrupt, Threads};
+use langgraph::graph::Topology;
+use langgraph::stream::{EventKind, EventTask};
+use langgraph::thread::{Keep, OnConflict, Threads};
 use langgraph::{CompiledStateGraph, Outcome, State};
 use langgraph_store::{Store, WithStore as _};
 use langgraph_testing::{ExportError, Exported, export};
@@ -19,21 +16,19 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::command::{command, invalid};
+use super::command::invalid;
 use super::event::{RunEventKind, hide_errors};
-use super::inside::InnerCheckpoint;
 use super::json::{CheckpointPlace, event_kind, snapshot_value, state_value, update_in};
 use super::options::GraphOptions;
+use super::streamed::streamed;
 use super::{
-    Breaks, Change, ErasedGraph, EventSink, ExportSpec, Finished, Head, Invocation, RunEvent,
-    Schemas, Start,
+    Change, ErasedGraph, EventSink, ExportSpec, Finished, Head, Invocation, RunEvent, Schemas,
 };
-use crate::wire::approval::{answer_in, name_answers};
 use crate::{DryStore, RunContext};
 
 pub(super) struct Typed<S: State> {
-    graph: CompiledStateGraph<S>,
-    options: Arc<GraphOptions<S>>,
+    pub(super) graph: CompiledStateGraph<S>,
+    pub(super) options: Arc<GraphOptions<S>>,
     /// Clients read why a node failed.
     shows_errors: bool,
 }
@@ -75,149 +70,6 @@ where
         }
         state
     }
-
-    /// Returns the open interrupts of a thread.
-    async fn open(&self, spec: &Invocation) -> Result<Vec<Interrupt>, AgentError> {
-        let thread = self.graph.thread(&spec.thread);
-        let thread = match spec.at {
-            Some(at) => thread.at(at),
-            None => thread,
-        };
-        let snapshot = thread.state().await?;
-        Ok(snapshot.map_or_else(Vec::new, |snapshot| snapshot.interrupts))
-    }
-
-    /// Has a thread go on at a checkpoint of a subgraph.
-    async fn enter(&self, thread: &str, inner: &InnerCheckpoint) -> Result<(), AgentError> {
-        let unknown = || invalid("checkpoint_ns names no task of the checkpoint of its thread");
-        let handle = self.graph.thread(thread);
-        let head = match inner.root {
-            Some(root) => Some(root),
-            None => handle.state().await?.map(|snapshot| snapshot.id),
-        };
-        let handle = handle.at(head.ok_or_else(unknown)?);
-        let snapshot = handle.state_with_subgraphs().await?.ok_or_else(unknown)?;
-        let state = snapshot_value(
-            &snapshot,
-            &CheckpointPlace::root(thread),
-            &self.options.unwritten,
-            &self.options.inner,
-        );
-        let path = inner.path(&state).ok_or_else(unknown)?;
-        for enter in &self.options.enter {
-            if enter(&handle, path.clone(), inner.id).await? {
-                return Ok(());
-            }
-        }
-        Err(invalid(format!(
-            "the server does not know the state of the subgraph `{path}`: \
-             say it with `GraphHandle::subgraph_state`"
-        )))
-    }
-
-    async fn begin(&self, spec: &mut Invocation) -> Result<Run<S>, AgentError> {
-        if let Some(inner) = &spec.inner {
-            self.enter(&spec.thread, inner).await?;
-        }
-        let thread = self.graph.thread(&spec.thread);
-        let thread = match spec.at {
-            Some(at) => thread.at(at),
-            None => thread,
-        };
-        let goto = spec.goto.take();
-        let current = match &goto {
-            Some(_) => thread.state().await?.map(|snapshot| snapshot.values),
-            None => None,
-        };
-        let command: Option<Command<S>> = command(current.as_ref(), spec.update.take(), goto)?;
-        let start = std::mem::replace(&mut spec.start, Start::Proceed);
-        let run = match start {
-            Start::Input(input) => thread.run(update_in::<S>(input)?),
-            Start::Proceed => thread.proceed(),
-            Start::Recover => thread.recover(),
-            Start::Resume(answer) => {
-                let open = self.open(spec).await?;
-                if spec.strict {
-                    all_open(&spec.thread, &open, &answer)?;
-                }
-                let mut answer = answer_in(&open, answer);
-                if let Some(user) = &spec.context.user {
-                    name_answers(&open, &mut answer, user.identity()).map_err(invalid)?;
-                }
-                match answers(&open, &answer) {
-                    Some(answers) => thread.resume_all(answers),
-                    None if open.len() > 1 => {
-                        return Err(invalid(
-                            "When there are multiple pending interrupts, you must specify the interrupt id when resuming.",
-                        ));
-                    }
-                    None => thread.answer(answer),
-                }
-            }
-        };
-        Ok(match command {
-            Some(command) => run.command(command),
-            None => run,
-        })
-    }
-}
-
-/// Returns the answers by interrupt if the value is a map from ids, or keys, of open interrupts.
-fn answers(open: &[Interrupt], given: &Value) -> Option<Vec<(String, Value)>> {
-    let given = given.as_object().filter(|given| !given.is_empty())?;
-    let is_open = |key: &str| {
-        open.iter()
-            .any(|interrupt| interrupt.id == key || interrupt.key == key)
-    };
-    given.keys().all(|key| is_open(key)).then(|| {
-        given
-            .iter()
-            .map(|(key, value)| (key.clone(), value.clone()))
-            .collect()
-    })
-}
-
-/// Fails if an answer is for an interrupt that is not open. A map is one from ids if it has an open
-/// one, or looks as if it had.
-fn all_open(thread: &str, open: &[Interrupt], given: &Value) -> Result<(), AgentError> {
-    let refused = |key: &str| {
-        let ids: Vec<&str> = open.iter().map(|interrupt| &*interrupt.id).collect();
-        AgentError::from(CheckpointError::NothingToResume {
-            thread: thread.to_owned(),
-            key: key.to_owned(),
-            open: if ids.is_empty() {
-                "none".to_owned()
-            } else {
-                ids.join(", ")
-            },
-        })
-    };
-    let keys = given.as_object().filter(|given| !given.is_empty());
-    let mut keys = keys.into_iter().flat_map(|given| given.keys());
-    let is_open = |key: &str| {
-        open.iter()
-            .any(|interrupt| interrupt.id == key || interrupt.key == key)
-    };
-    let is_map = keys
-        .clone()
-        .any(|key| is_open(key) || key.matches(':').count() > 1);
-    match keys.find(|key| !is_open(key)) {
-        Some(key) if is_map => Err(refused(key)),
-        _ if open.is_empty() => Err(refused("")),
-        _ => Ok(()),
-    }
-}
-
-/// Returns the breakpoints of a request. Names of no node of the graph are left out, as by the
-/// reference: clients send those of all graphs that they know.
-fn breakpoints(topology: &Topology, breaks: Breaks) -> Breakpoints {
-    match breaks {
-        Breaks::All => Breakpoints::All,
-        Breaks::Nodes(mut nodes) => {
-            nodes.retain(|name| topology.node_at(name).is_some());
-            Breakpoints::Nodes(nodes)
-        }
-    }
 }
 
 /// Returns `node:task` for a task and for those around it, outermost first.
@@ -228,44 +80,6 @@ fn namespace(task: Option<&EventTask>) -> Vec<String> {
         .collect();
     path.reverse();
     path
-}
-
-/// Starts a run with the options of its invocation. Also returns the thread.
-fn streamed<S: State>(
-    topology: &Topology,
-    run: Run<S>,
-    spec: Invocation,
-) -> (String, EventStream<S>) {
-    let mut run = run
-        .cancel(spec.cancel)
-        .on_open_interrupt(OnOpenInterrupt::Drop)
-        .resource(spec.context);
-    for (key, value) in spec.metadata {
-        run = run.metadata(key, value);
-    }
-    if let Some(limit) = spec.timeout {
-        run = run.timeout(limit);
-    }
-    if let Some(limit) = spec.limit {
-        run = run.limit(limit);
-    }
-    if let Some(tasks) = spec.max_concurrency {
-        run = run.max_concurrency(tasks);
-    }
-    if let Some(durability) = spec.durability {
-        run = run.durability(durability);
-    }
-    if let Some(before) = spec.before {
-        run = run.interrupt_before(breakpoints(topology, before));
-    }
-    if let Some(after) = spec.after {
-        run = run.interrupt_after(breakpoints(topology, after));
-    }
-    let mut options = StreamOptions::new(spec.modes).buffer(64);
-    if spec.subgraphs {
-        options = options.subgraphs();
-    }
-    (spec.thread, run.stream(options))
 }
 
 #[async_trait]

@@ -1,0 +1,155 @@
+//! How a run on a thread begins: from an input, an answer, a command, or where the thread stands.
+
+use langgraph::State;
+use langgraph::error::{AgentError, CheckpointError};
+use langgraph::interrupt::Interrupt;
+use langgraph::node::Command;
+use langgraph::run::Run;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::command::{command, invalid};
+use super::inside::InnerCheckpoint;
+use super::json::{CheckpointPlace, snapshot_value, update_in};
+use super::typed::Typed;
+use super::{Invocation, Start};
+use crate::wire::approval::{answer_in, name_answers};
+
+impl<S> Typed<S>
+where
+    S: State,
+    S::Update: Serialize + DeserializeOwned,
+{
+    /// Returns the open interrupts of a thread.
+    async fn open(&self, spec: &Invocation) -> Result<Vec<Interrupt>, AgentError> {
+        let thread = self.graph.thread(&spec.thread);
+        let thread = match spec.at {
+            Some(at) => thread.at(at),
+            None => thread,
+        };
+        let snapshot = thread.state().await?;
+        Ok(snapshot.map_or_else(Vec::new, |snapshot| snapshot.interrupts))
+    }
+
+    /// Has a thread go on at a checkpoint of a subgraph.
+    async fn enter(&self, thread: &str, inner: &InnerCheckpoint) -> Result<(), AgentError> {
+        let unknown = || invalid("checkpoint_ns names no task of the checkpoint of its thread");
+        let handle = self.graph.thread(thread);
+        let head = match inner.root {
+            Some(root) => Some(root),
+            None => handle.state().await?.map(|snapshot| snapshot.id),
+        };
+        let handle = handle.at(head.ok_or_else(unknown)?);
+        let snapshot = handle.state_with_subgraphs().await?.ok_or_else(unknown)?;
+        let state = snapshot_value(
+            &snapshot,
+            &CheckpointPlace::root(thread),
+            &self.options.unwritten,
+            &self.options.inner,
+        );
+        let path = inner.path(&state).ok_or_else(unknown)?;
+        for enter in &self.options.enter {
+            if enter(&handle, path.clone(), inner.id).await? {
+                return Ok(());
+            }
+        }
+        Err(invalid(format!(
+            "the server does not know the state of the subgraph `{path}`: \
+             say it with `GraphHandle::subgraph_state`"
+        )))
+    }
+
+    /// Returns the run that an invocation asks for.
+    pub(super) async fn begin(&self, spec: &mut Invocation) -> Result<Run<S>, AgentError> {
+        if let Some(inner) = &spec.inner {
+            self.enter(&spec.thread, inner).await?;
+        }
+        let thread = self.graph.thread(&spec.thread);
+        let thread = match spec.at {
+            Some(at) => thread.at(at),
+            None => thread,
+        };
+        let goto = spec.goto.take();
+        let current = match &goto {
+            Some(_) => thread.state().await?.map(|snapshot| snapshot.values),
+            None => None,
+        };
+        let command: Option<Command<S>> = command(current.as_ref(), spec.update.take(), goto)?;
+        let start = std::mem::replace(&mut spec.start, Start::Proceed);
+        let run = match start {
+            Start::Input(input) => thread.run(update_in::<S>(input)?),
+            Start::Proceed => thread.proceed(),
+            Start::Recover => thread.recover(),
+            Start::Resume(answer) => {
+                let open = self.open(spec).await?;
+                if spec.strict {
+                    all_open(&spec.thread, &open, &answer)?;
+                }
+                let mut answer = answer_in(&open, answer);
+                if let Some(user) = &spec.context.user {
+                    name_answers(&open, &mut answer, user.identity()).map_err(invalid)?;
+                }
+                match answers(&open, &answer) {
+                    Some(answers) => thread.resume_all(answers),
+                    None if open.len() > 1 => {
+                        return Err(invalid(
+                            "When there are multiple pending interrupts, you must specify the interrupt id when resuming.",
+                        ));
+                    }
+                    None => thread.answer(answer),
+                }
+            }
+        };
+        Ok(match command {
+            Some(command) => run.command(command),
+            None => run,
+        })
+    }
+}
+
+/// Returns the answers by interrupt if the value is a map from ids, or keys, of open interrupts.
+fn answers(open: &[Interrupt], given: &Value) -> Option<Vec<(String, Value)>> {
+    let given = given.as_object().filter(|given| !given.is_empty())?;
+    let is_open = |key: &str| {
+        open.iter()
+            .any(|interrupt| interrupt.id == key || interrupt.key == key)
+    };
+    given.keys().all(|key| is_open(key)).then(|| {
+        given
+            .iter()
+            .map(|(key, value)| (key.clone(), value.clone()))
+            .collect()
+    })
+}
+
+/// Fails if an answer is for an interrupt that is not open. A map is one from ids if it has an open
+/// one, or looks as if it had.
+fn all_open(thread: &str, open: &[Interrupt], given: &Value) -> Result<(), AgentError> {
+    let refused = |key: &str| {
+        let ids: Vec<&str> = open.iter().map(|interrupt| &*interrupt.id).collect();
+        AgentError::from(CheckpointError::NothingToResume {
+            thread: thread.to_owned(),
+            key: key.to_owned(),
+            open: if ids.is_empty() {
+                "none".to_owned()
+            } else {
+                ids.join(", ")
+            },
+        })
+    };
+    let keys = given.as_object().filter(|given| !given.is_empty());
+    let mut keys = keys.into_iter().flat_map(|given| given.keys());
+    let is_open = |key: &str| {
+        open.iter()
+            .any(|interrupt| interrupt.id == key || interrupt.key == key)
+    };
+    let is_map = keys
+        .clone()
+        .any(|key| is_open(key) || key.matches(':').count() > 1);
+    match keys.find(|key| !is_open(key)) {
+        Some(key) if is_map => Err(refused(key)),
+        _ if open.is_empty() => Err(refused("")),
+        _ => Ok(()),
+    }
+}
