@@ -107,6 +107,12 @@ pub trait Tool: Send + Sync + 'static {
         false
     }
 
+    /// Returns the JSON Schema of the custom events that its calls emit, with
+    /// [`emit`](langgraph::node::Context::emit). Clients get types for them. The default declares none.
+    fn custom_events(&self) -> Option<Value> {
+        None
+    }
+
     /// Returns the tools of the agents that it runs. Clients get types for their calls and approvals, too.
     fn inner_tools(&self) -> Vec<ToolInfo> {
         Vec::new()
@@ -142,6 +148,10 @@ macro_rules! pointers {
 
             fn returns_directly(&self) -> bool {
                 (**self).returns_directly()
+            }
+
+            fn custom_events(&self) -> Option<Value> {
+                (**self).custom_events()
             }
 
             fn inner_tools(&self) -> Vec<ToolInfo> {

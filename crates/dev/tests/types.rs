@@ -12,8 +12,8 @@ use langgraph::prelude::*;
 use langgraph::stream::EventKind;
 use langgraph_agent::prelude::*;
 use langgraph_agent::{
-    Approval, DecisionKind, ModelNode, ScriptedModel, ToolDecision, ToolRoute, Turn, tool,
-    tools_condition,
+    Approval, DecisionKind, ModelNode, ScriptedModel, ToolDecision, ToolDefinition, ToolOutput,
+    ToolRoute, Turn, tool, tools_condition,
 };
 use langgraph_dev::{Graphs, Language, types};
 use langgraph_server::GraphHandle;
@@ -188,6 +188,42 @@ async fn close(account: String) -> String {
     format!("closed {account}")
 }
 
+/// Counts the stock, and says how far it is, as a tool of an MCP server does.
+struct CountStock(ToolDefinition);
+
+impl CountStock {
+    fn new() -> Self {
+        let arguments = json!({"type": "object", "properties": {}});
+        Self(ToolDefinition::new("count-stock", "Counts.", arguments))
+    }
+}
+
+#[async_trait]
+impl Tool for CountStock {
+    fn definition(&self) -> &ToolDefinition {
+        &self.0
+    }
+
+    async fn call(&self, _: Value, cx: &ToolContext<'_>) -> Result<ToolOutput, ToolError> {
+        let counted = json!({"type": "counted", "share": 0.5, "shelf": null});
+        cx.emit(counted).await.map_err(ToolError::fatal)?;
+        Ok(ToolOutput::text("12"))
+    }
+
+    fn custom_events(&self) -> Option<Value> {
+        Some(json!({
+            "description": "How far it is.",
+            "type": "object",
+            "properties": {
+                "type": {"const": "counted"},
+                "share": {"type": "number"},
+                "shelf": {"type": ["string", "null"]},
+            },
+            "required": ["type", "share", "shelf"],
+        }))
+    }
+}
+
 #[node]
 async fn address(_: &Order, cx: &Context) -> Result<OrderUpdate, NodeError> {
     let customer = "Ada".to_owned();
@@ -200,7 +236,7 @@ fn desk() -> GraphHandle<Order> {
     let refunds = Approval::of(["refund"])
         .expires_in(Duration::from_secs(60), ToolDecision::reject("too late"));
     let accounts = Approval::of(["close"]).allow([DecisionKind::Approve, DecisionKind::Reject]);
-    let tools = ToolNode::new((now, refund, close))
+    let tools = ToolNode::new((now, refund, close, CountStock::new()))
         .approve(refunds)
         .approve(accounts);
     let refund = ToolCall::new("c1", "refund", json!({"order": "o1", "cents": 500}));
@@ -316,6 +352,30 @@ async fn approvals_have_the_fields_of_their_types() {
     }
     assert_declared(&text, "DeskRefundApprovalAnswered", &reported[0]);
     assert_declared(&text, "DeskRefundRequest", &reported[0]["call"]);
+}
+
+#[tokio::test]
+async fn events_of_tools_have_the_fields_of_their_types() {
+    let text = types(&graphs().await, Language::TypeScript);
+    let mut graph = StateGraph::<Order>::new();
+    graph
+        .add_node("tools", ToolNode::new((CountStock::new(),)))
+        .add_sequence(&["tools"]);
+    let call = ToolCall::new("c1", "count-stock", json!({}));
+    let order =
+        OrderUpdate::default().messages(vec![Message::assistant_with_tool_calls("", vec![call])]);
+    let mut events = graph
+        .compile()
+        .unwrap()
+        .run(order)
+        .stream(StreamMode::Custom);
+    let mut emitted = Vec::new();
+    while let Some(event) = events.next().await {
+        if let EventKind::Custom { value, .. } = event.unwrap().kind {
+            emitted.push(value);
+        }
+    }
+    assert_declared(&text, "DeskCountStockEvent", &emitted[0]);
 }
 
 #[tokio::test]

@@ -31,7 +31,8 @@
 //!   cancelled, and made again when the answer is there. Such a server does not say for which call it asks.
 //!   If several are in flight, the question waits until the others have ended; from then on, each call of
 //!   the connection is made alone. Requests of a server for a model's answer or for folders are refused.
-//! - The tool emits the progress that a server reports, as `{"type": "mcp_progress", ..}`.
+//! - The tool emits the progress that a server reports, as `{"type": "mcp_progress", ..}`. Types of clients
+//!   have the event.
 //!
 //! A server may also have documents and prepared messages: see [`McpClient::resources`] and
 //! [`McpClient::prompts`].
@@ -60,6 +61,7 @@ mod content;
 mod elicit;
 mod error;
 mod options;
+mod progress;
 mod prompt;
 mod resource;
 #[cfg(feature = "server")]

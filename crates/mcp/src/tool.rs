@@ -13,12 +13,12 @@ use rmcp::model::{
     ElicitResult, ProgressNotificationParam, RequestId, ServerResult,
 };
 use rmcp::service::{Peer, PeerRequestOptions, RoleClient, ServiceError};
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::runtime::Handle;
 
 use crate::calls::CallEvent;
 use crate::connection::Connection;
-use crate::{Elicited, McpError, content, elicit};
+use crate::{Elicited, McpError, content, elicit, progress};
 
 /// The number of times that a server may require input before it answers a call.
 const MAX_ROUNDS: usize = 16;
@@ -185,14 +185,7 @@ impl RemoteTool {
         cx: &ToolContext<'_>,
     ) -> Result<(), ToolError> {
         if cx.wants(StreamMode::Custom) {
-            let event = json!({
-                "type": "mcp_progress",
-                "tool": cx.call().name,
-                "call": cx.call_id(),
-                "progress": progress.progress,
-                "total": progress.total,
-                "message": progress.message,
-            });
+            let event = progress::event(&cx.call().name, cx.call_id(), progress);
             cx.emit(event).await.map_err(ToolError::fatal)?;
         }
         cx.heartbeat();
@@ -253,5 +246,9 @@ impl Tool for RemoteTool {
             Some(true) => Err(ToolError::model(content::text(result))),
             _ => Ok(content::output(result)),
         }
+    }
+
+    fn custom_events(&self) -> Option<Value> {
+        Some(progress::schema(&self.definition.name))
     }
 }

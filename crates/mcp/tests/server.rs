@@ -321,6 +321,19 @@ async fn a_call_can_go_on_in_another_process_that_shares_the_key_and_the_checkpo
     }
 }
 
+/// Fails unless a custom event has the fields and the constants of its schema.
+#[track_caller]
+fn assert_declared(schema: &Value, event: &Value) {
+    let declared = schema["properties"].as_object().unwrap();
+    let event = event.as_object().unwrap();
+    assert_eq!(declared.len(), event.len());
+    assert_eq!(schema["required"].as_array().unwrap().len(), event.len());
+    for (name, value) in event {
+        let constant = declared[name].get("const");
+        assert!(constant.is_none_or(|constant| constant == value), "{name}");
+    }
+}
+
 #[tokio::test]
 async fn what_the_graph_emits_reaches_the_client_as_progress() {
     async fn work(n: &i64, cx: &Context) -> Result<i64, NodeError> {
@@ -329,12 +342,15 @@ async fn what_the_graph_emits_reaches_the_client_as_progress() {
     }
     let client = served(number("double", one(work))).await;
     let graph = caller(&client).await;
+    let tools = graph.topology().tools();
+    let schema: Value = serde_json::from_str(&tools[0].custom_events).unwrap();
     let run = graph.run(call("double", json!({"start": 21}))).thread("t");
     let mut events = run.stream(StreamMode::Custom);
     let mut reported = vec![];
     while let Some(event) = events.next().await {
         if let langgraph::stream::EventKind::Custom { value, .. } = event.unwrap().kind {
             assert_eq!(value["type"], "mcp_progress");
+            assert_declared(&schema, &value);
             reported.push(value["message"].as_str().unwrap().to_owned());
         }
     }

@@ -17,6 +17,12 @@ pub struct ToolInfo {
         serde(default, skip_serializing_if = "Vec::is_empty")
     )]
     pub decisions: Vec<String>,
+    /// The JSON Schema of the custom events that its calls emit, as text; empty if it declares none.
+    #[cfg_attr(
+        feature = "serde",
+        serde(default, skip_serializing_if = "String::is_empty")
+    )]
+    pub custom_events: String,
 }
 
 impl ToolInfo {
@@ -27,6 +33,7 @@ impl ToolInfo {
             docs: String::new(),
             arguments: arguments.into(),
             decisions: Vec::new(),
+            custom_events: String::new(),
         }
     }
 
@@ -41,6 +48,13 @@ impl ToolInfo {
     #[must_use]
     pub fn decisions(mut self, decisions: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.decisions = decisions.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Sets the JSON Schema of the custom events that its calls emit.
+    #[must_use]
+    pub fn custom_events(mut self, schema: impl Into<String>) -> Self {
+        self.custom_events = schema.into();
         self
     }
 }

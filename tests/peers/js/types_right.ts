@@ -141,6 +141,8 @@ export function decided(event: DeskEvent): string {
       return "";
     case "sold":
       return event.item;
+    case "counted":
+      return `${event.share.toFixed(2)} ${event.shelf?.trim() ?? "everywhere"}`;
     case "tool_approval_answered": {
       const { call, decision, by, expired } = event;
       const changed = decision.type === "edit" && call.name === "refund" ? JSON.stringify(decision.arguments) : "";

@@ -297,3 +297,7 @@ if (reported.type === "tool_approval_answered") reported.item;
 if (reported.type === "tool_approval_answered") reported.by.trim();
 // @ts-expect-error
 if (reported.type === "tool_approval_answered" && reported.call.name === "now") desk.submit(null);
+// @ts-expect-error
+if (reported.type === "counted") reported.by;
+// @ts-expect-error
+if (reported.type === "counted") reported.shelf.trim();

@@ -94,8 +94,6 @@ impl Tools {
         self.iter().map(|tool| tool.definition().clone()).collect()
     }
 
-    /// Returns what a node declares that runs them, given the decisions that a person may take about each: also the tools
-    /// of the agents that they run.
     /// Returns what a call of any of them calls at worst: the tool, and what it calls itself.
     pub fn calls(&self) -> Calls {
         let inner = self.iter().map(Tool::inner_calls);
@@ -113,12 +111,16 @@ impl Tools {
         }
     }
 
+    /// Returns what a node declares that runs them, given the decisions that a person may take about each: also the tools
+    /// of the agents that they run.
     pub(crate) fn infos(&self, decisions: impl Fn(&str) -> Vec<String>) -> Vec<ToolInfo> {
         let own = self.iter().map(|tool| {
+            let events = tool.custom_events().map(|schema| schema.to_string());
             let tool = tool.definition();
             ToolInfo::new(&tool.name, tool.parameters.to_string())
                 .docs(&tool.description)
                 .decisions(decisions(&tool.name))
+                .custom_events(events.unwrap_or_default())
         });
         let inner = self.iter().flat_map(super::Tool::inner_tools);
         own.chain(inner).collect()

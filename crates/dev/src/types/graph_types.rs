@@ -44,7 +44,7 @@ pub(super) fn read(name: &str, graph: &ServedGraph) -> Types {
     if answered.is_some() {
         parts.push(Part::Approvals);
     }
-    if custom_events(&mut reader, name, &schemas.custom_event, answered) {
+    if custom_events(&mut reader, name, &schemas.custom_event, &tools, answered) {
         parts.push(Part::Event);
     }
     let nodes = &graph.topology().nodes;
@@ -80,29 +80,40 @@ fn questions(reader: &mut Reader, graph: &str, interrupts: &BTreeMap<String, Int
     ));
 }
 
-/// Declares the custom events: those of nodes, and that which reports the answer to an approval. Returns false if there
-/// are none.
+/// Declares the custom events: those of nodes, those of tools, and that which reports the answer to an approval. Returns
+/// false if there are none.
 fn custom_events(
     reader: &mut Reader,
     graph: &str,
     of_nodes: &Value,
+    tools: &[ToolInfo],
     answered: Option<Type>,
 ) -> bool {
-    let name = format!("{}Event", reader.prefix);
-    let Some(answered) = answered else {
+    let prefix = reader.prefix.clone();
+    let emitting = tools.iter().filter(|tool| !tool.custom_events.is_empty());
+    let mut others: Vec<Type> = emitting
+        .map(|tool| {
+            let schema = serde_json::from_str(&tool.custom_events).unwrap_or_default();
+            reader.root_type(format!("{prefix}{}Event", pascal(&tool.name)), &schema)
+        })
+        .collect();
+    others.extend(answered);
+    if others.is_empty() {
         if !of_nodes.is_null() {
-            reader.declare_root(name, of_nodes);
+            reader.declare_root(format!("{prefix}Event"), of_nodes);
         }
         return !of_nodes.is_null();
-    };
+    }
     let mut events = Vec::new();
     if !of_nodes.is_null() {
-        events.push(reader.root_type(format!("{}NodeEvent", reader.prefix), of_nodes));
+        events.push(reader.root_type(format!("{prefix}NodeEvent"), of_nodes));
     }
-    events.push(answered);
+    events.extend(others);
     reader.declarations.push(Declaration::new(
-        name,
-        format!("A custom event of the graph `{graph}`: of a node, or the answer to an approval."),
+        format!("{prefix}Event"),
+        format!(
+            "A custom event of the graph `{graph}`: of a node, of a tool, or the answer to an approval."
+        ),
         Body::Alias(union(events)),
     ));
     true

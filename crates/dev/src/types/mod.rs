@@ -29,7 +29,8 @@ pub enum Language {
 ///
 /// - `ChatContext`;
 /// - `ChatQuestions` and `ChatAnswers`: the interrupts and their answers, by the keys of the interrupts;
-/// - `ChatEvent`, a custom event: of a node, or `tool_approval_answered` of a tool that needs an approval;
+/// - `ChatEvent`, a custom event: of a node, of a tool that declares its events (those of MCP servers do, with the
+///   progress of a call), or `tool_approval_answered` of a tool that needs an approval;
 /// - `ChatToolCall`, a call of one of its tools in a message, with the arguments that the tool takes;
 /// - `ChatToolApproval` and `ChatToolDecisions`: the interrupts before tools that need an approval, and their answers,
 ///   by the names of the tools.

@@ -270,8 +270,21 @@ class DeskCloseCall(TypedDict, total=False):
     type: Literal["tool_call"]
 
 
+class DeskCountStockArguments(TypedDict, total=False):
+    pass
+
+
+class DeskCountStockCall(TypedDict, total=False):
+    """Counts."""
+
+    name: Required[Literal["count-stock"]]
+    args: Required[DeskCountStockArguments]
+    id: str
+    type: Literal["tool_call"]
+
+
 # A call of a tool.
-DeskToolCall = Union[DeskNowCall, DeskRefundCall, DeskCloseCall]
+DeskToolCall = Union[DeskNowCall, DeskRefundCall, DeskCloseCall, DeskCountStockCall]
 
 
 class DeskState(TypedDict, total=False):
@@ -431,6 +444,14 @@ class DeskToolDecisions(TypedDict, total=False):
     close: Required[DeskCloseDecision]
 
 
+class DeskCountStockEvent(TypedDict, total=False):
+    """How far it is."""
+
+    share: Required[float]
+    shelf: Required[Union[str, None]]
+    type: Required[Literal["counted"]]
+
+
 class DeskNodeEvent1(TypedDict, total=False):
     type: Required[Literal["started"]]
 
@@ -441,5 +462,5 @@ class DeskNodeEvent2(TypedDict, total=False):
     type: Required[Literal["sold"]]
 
 
-# A custom event of the graph `desk`: of a node, or the answer to an approval.
-DeskEvent = Union[DeskNodeEvent1, DeskNodeEvent2, DeskRefundApprovalAnswered, DeskCloseApprovalAnswered]
+# A custom event of the graph `desk`: of a node, of a tool, or the answer to an approval.
+DeskEvent = Union[DeskNodeEvent1, DeskNodeEvent2, DeskCountStockEvent, DeskRefundApprovalAnswered, DeskCloseApprovalAnswered]

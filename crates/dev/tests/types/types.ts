@@ -264,8 +264,18 @@ export interface DeskCloseCall {
   type?: "tool_call";
 }
 
+export type DeskCountStockArguments = Record<string, never>;
+
+/** Counts. */
+export interface DeskCountStockCall {
+  name: "count-stock";
+  args: DeskCountStockArguments;
+  id?: string;
+  type?: "tool_call";
+}
+
 /** A call of a tool. */
-export type DeskToolCall = DeskNowCall | DeskRefundCall | DeskCloseCall;
+export type DeskToolCall = DeskNowCall | DeskRefundCall | DeskCloseCall | DeskCountStockCall;
 
 export interface DeskState {
   count?: number | null;
@@ -407,6 +417,13 @@ export interface DeskToolDecisions {
   close: DeskCloseDecision;
 }
 
+/** How far it is. */
+export interface DeskCountStockEvent {
+  share: number;
+  shelf: string | null;
+  type: "counted";
+}
+
 export interface DeskNodeEvent1 {
   type: "started";
 }
@@ -417,8 +434,8 @@ export interface DeskNodeEvent2 {
   type: "sold";
 }
 
-/** A custom event of the graph `desk`: of a node, or the answer to an approval. */
-export type DeskEvent = DeskNodeEvent1 | DeskNodeEvent2 | DeskRefundApprovalAnswered | DeskCloseApprovalAnswered;
+/** A custom event of the graph `desk`: of a node, of a tool, or the answer to an approval. */
+export type DeskEvent = DeskNodeEvent1 | DeskNodeEvent2 | DeskCountStockEvent | DeskRefundApprovalAnswered | DeskCloseApprovalAnswered;
 
 /** The second argument of `useStream`, after `DeskState`. */
 export interface DeskTypes {
