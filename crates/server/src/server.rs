@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +11,7 @@ use axum::Router;
 use langgraph_budget::Prices;
 use langgraph_http::serve;
 use langgraph_store::StoreOptions;
-use tokio::net::{TcpListener, ToSocketAddrs};
+use tokio::net::{TcpListener, ToSocketAddrs, lookup_host};
 use tokio::sync::Semaphore;
 
 use crate::app::App;
@@ -286,7 +287,10 @@ impl Server {
     /// machines while the server neither [authenticates](Self::authenticate) nor
     /// [allows everyone](Self::allow_anonymous).
     pub async fn serve(self, address: impl ToSocketAddrs) -> Result<(), ServerError> {
-        self.serve_on(TcpListener::bind(address).await?).await
+        let addresses: Vec<SocketAddr> = lookup_host(address).await?.collect();
+        let listener = TcpListener::bind(&*addresses).await;
+        let listener = listener.map_err(|source| ServerError::Bind { addresses, source })?;
+        self.serve_on(listener).await
     }
 
     /// As [`serve`](Self::serve), on a listener.

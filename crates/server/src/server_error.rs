@@ -29,9 +29,22 @@ pub enum ServerError {
          add it with `Server::authenticate`, or call `Server::allow_anonymous`"
     )]
     Open(SocketAddr),
-    /// The address cannot be served.
+    /// None of the addresses can be served, for example because another program serves them.
+    #[error("cannot serve {}: {source}", list(addresses))]
+    Bind {
+        /// Those that were given, or found by their name.
+        addresses: Vec<SocketAddr>,
+        /// Why the last one cannot be served.
+        source: std::io::Error,
+    },
+    /// The address is unknown, or its listener failed.
     #[error("cannot serve: {0}")]
     Io(#[from] std::io::Error),
+}
+
+fn list(addresses: &[SocketAddr]) -> String {
+    let texts: Vec<String> = addresses.iter().map(SocketAddr::to_string).collect();
+    texts.join(" or ")
 }
 
 langgraph::debug_is_message!(ServerError);

@@ -356,6 +356,18 @@ async fn odd_bodies_are_refused_and_the_graph_of_a_thread_stays() {
 }
 
 #[tokio::test]
+async fn an_address_that_is_taken_is_named() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let error = server().serve(&address).await.unwrap_err();
+    let text = error.to_string();
+    assert!(
+        text.starts_with(&format!("cannot serve {address}: ")),
+        "{text}"
+    );
+}
+
+#[tokio::test]
 async fn a_server_without_authentication_is_for_this_machine_and_its_pages() {
     let listener = tokio::net::TcpListener::bind("0.0.0.0:0").await.unwrap();
     let error = server().serve_on(listener).await.unwrap_err();
