@@ -11,14 +11,13 @@ use uuid::Uuid;
 
 use super::address::{Path, Query};
 use super::query::{Body, Pairs, if_exists, page};
-use super::search::{Search, ten};
+use super::search::{Search, counted, found, ten};
 use crate::error::{ApiError, ApiResult};
 use crate::graph::{ErasedGraph, Schemas, drawing, state_schema, subgraph_names};
 use crate::guard::Access;
 use crate::ids::uuid;
 use crate::rows::{
-    Assistant, AssistantListing, AssistantOrder, Thread, ThreadListing, contains, merge,
-    system_assistant,
+    Assistant, AssistantOrder, AssistantsOf, Listing, Thread, contains, merge, system_assistant,
 };
 use crate::runs::remove_thread;
 use crate::threads::sees;
@@ -122,16 +121,16 @@ pub(super) struct AssistantCriteria {
 }
 
 impl Search<AssistantCriteria> {
-    /// Returns true if the documents of assistants decide whether they are found.
-    fn reads_documents(&self, app: &Access) -> bool {
-        self.of.name.is_some() || self.has_metadata() || !app.filters.assistants.is_all()
-    }
-
-    fn wants(&self, app: &Access, assistant: &Assistant) -> bool {
+    /// Returns which assistants are found, if their documents decide.
+    fn wanted(&self, app: &Access) -> Option<impl Fn(&Assistant) -> bool> {
+        let filtered = !app.filters.assistants.is_all();
         let name = self.of.name.as_ref().map(|name| name.to_lowercase());
-        app.shows(assistant)
-            && name.is_none_or(|name| assistant.name.to_lowercase().contains(&name))
-            && self.fits(&assistant.metadata)
+        (name.is_some() || self.has_metadata() || filtered).then_some(move |one: &Assistant| {
+            let name = name.as_ref();
+            app.shows(one)
+                && name.is_none_or(|name| one.name.to_lowercase().contains(name))
+                && self.fits(&one.metadata)
+        })
     }
 
     /// Returns the graphs whose assistants are searched.
@@ -146,25 +145,20 @@ impl Search<AssistantCriteria> {
         &self,
         app: &'a Access,
         graphs: &'a [&'a str],
-    ) -> ApiResult<AssistantListing<'a>> {
-        let by = self.sort_by(
+    ) -> ApiResult<Listing<'a, Assistant>> {
+        let orders = [
+            ("created_at", AssistantOrder::Created),
+            ("updated_at", AssistantOrder::Updated),
+            ("assistant_id", AssistantOrder::Id),
+            ("name", AssistantOrder::Name),
+            ("graph_id", AssistantOrder::Graph),
+        ];
+        self.listing(
+            app,
+            AssistantsOf { graphs },
             AssistantOrder::Created,
-            &[
-                ("created_at", AssistantOrder::Created),
-                ("updated_at", AssistantOrder::Updated),
-                ("assistant_id", AssistantOrder::Id),
-                ("name", AssistantOrder::Name),
-                ("graph_id", AssistantOrder::Graph),
-            ],
-        )?;
-        Ok(AssistantListing {
-            owner: app.filter(),
-            graphs,
-            by,
-            ascending: self.is_ascending(),
-            offset: self.offset,
-            limit: self.limit,
-        })
+            &orders,
+        )
     }
 }
 
@@ -174,12 +168,7 @@ pub(super) async fn search(
 ) -> ApiResult<Response> {
     let graphs = search.graphs(&app);
     let listed = search.listed(&app, &graphs)?;
-    let found = if search.reads_documents(&app) {
-        let wants = |assistant: &Assistant| search.wants(&app, assistant);
-        app.rows.wanted_assistants(listed, wants).await?
-    } else {
-        app.rows.listed_assistants(listed).await?
-    };
+    let found = found(&app, listed, None, search.wanted(&app)).await?;
     Ok(search.page(&found, Assistant::json))
 }
 
@@ -189,16 +178,7 @@ pub(super) async fn count(
 ) -> ApiResult<Json<usize>> {
     let graphs = search.graphs(&app);
     let listed = search.listed(&app, &graphs)?;
-    if !search.reads_documents(&app) {
-        return Ok(Json(app.rows.count_assistants(listed).await?));
-    }
-    let listed = AssistantListing {
-        offset: usize::MAX,
-        limit: 0,
-        ..listed
-    };
-    let wants = |assistant: &Assistant| search.wants(&app, assistant);
-    Ok(Json(app.rows.wanted_assistants(listed, wants).await?.total))
+    counted(&app, listed, None, search.wanted(&app)).await
 }
 
 pub(super) async fn read(app: Access, Path(id): Path<String>) -> ApiResult<Json<Value>> {
@@ -259,9 +239,9 @@ pub(super) async fn remove(
     }
     if query.is_true("delete_threads") {
         let own = json!({"assistant_id": assistant.assistant_id});
-        let all = ThreadListing::all(app.filter());
+        let all = Listing::all(app.filter());
         let owned = |thread: &Thread| contains(&thread.metadata, &own) && sees(&app, thread);
-        for thread in app.rows.wanted_threads(all, None, owned).await?.page {
+        for thread in app.rows.wanted(all, None, owned).await?.page {
             remove_thread(&app, &thread).await?;
         }
     }

@@ -9,12 +9,12 @@ use uuid::Uuid;
 
 use super::address::Path;
 use super::query::{Body, one_of};
-use super::search::Search;
+use super::search::{Search, counted, found};
 use crate::crons::{new, schedule};
 use crate::error::{ApiError, ApiResult};
 use crate::guard::Access;
 use crate::ids::uuid;
-use crate::rows::{Cron, CronListing, CronOrder, merge};
+use crate::rows::{Cron, CronOrder, CronsOf, Listing, merge};
 use crate::runs::RunRequest;
 use crate::threads;
 
@@ -163,16 +163,15 @@ pub(super) struct CronCriteria {
 }
 
 impl Search<CronCriteria> {
-    /// Returns true if the documents of crons decide whether they are found.
-    fn reads_documents(&self, app: &Access) -> bool {
-        self.of.enabled.is_some() || self.has_metadata() || !app.filters.crons.is_all()
-    }
-
-    fn wants(&self, app: &Access, cron: &Cron) -> bool {
+    /// Returns which crons are found, if their documents decide.
+    fn wanted(&self, app: &Access) -> Option<impl Fn(&Cron) -> bool> {
         let enabled = self.of.enabled;
-        enabled.is_none_or(|enabled| enabled == cron.enabled)
-            && self.fits(&cron.metadata)
-            && app.filters.crons.fits(&cron.metadata)
+        let filtered = !app.filters.crons.is_all();
+        (enabled.is_some() || self.has_metadata() || filtered).then_some(move |cron: &Cron| {
+            enabled.is_none_or(|enabled| enabled == cron.enabled)
+                && self.fits(&cron.metadata)
+                && app.filters.crons.fits(&cron.metadata)
+        })
     }
 
     /// Returns the id of the assistant whose crons are searched.
@@ -187,28 +186,23 @@ impl Search<CronCriteria> {
         &'a self,
         app: &'a Access,
         assistant: Option<&'a str>,
-    ) -> ApiResult<CronListing<'a>> {
-        let by = self.sort_by(
+    ) -> ApiResult<Listing<'a, Cron>> {
+        let thread = self.of.thread_id.as_deref();
+        let orders = [
+            ("created_at", CronOrder::Created),
+            ("updated_at", CronOrder::Updated),
+            ("cron_id", CronOrder::Id),
+            ("assistant_id", CronOrder::Assistant),
+            ("thread_id", CronOrder::Thread),
+            ("next_run_date", CronOrder::NextRun),
+            ("end_time", CronOrder::End),
+        ];
+        self.listing(
+            app,
+            CronsOf { assistant, thread },
             CronOrder::Created,
-            &[
-                ("created_at", CronOrder::Created),
-                ("updated_at", CronOrder::Updated),
-                ("cron_id", CronOrder::Id),
-                ("assistant_id", CronOrder::Assistant),
-                ("thread_id", CronOrder::Thread),
-                ("next_run_date", CronOrder::NextRun),
-                ("end_time", CronOrder::End),
-            ],
-        )?;
-        Ok(CronListing {
-            owner: app.filter(),
-            assistant,
-            thread: self.of.thread_id.as_deref(),
-            by,
-            ascending: self.is_ascending(),
-            offset: self.offset,
-            limit: self.limit,
-        })
+            &orders,
+        )
     }
 }
 
@@ -218,12 +212,7 @@ pub(super) async fn search(
 ) -> ApiResult<Response> {
     let assistant = search.assistant(&app).await?;
     let listed = search.listed(&app, assistant.as_deref())?;
-    let found = if search.reads_documents(&app) {
-        let wants = |cron: &Cron| search.wants(&app, cron);
-        app.rows.wanted_crons(listed, wants).await?
-    } else {
-        app.rows.listed_crons(listed).await?
-    };
+    let found = found(&app, listed, None, search.wanted(&app)).await?;
     Ok(search.page(&found, Cron::json))
 }
 
@@ -233,14 +222,5 @@ pub(super) async fn count(
 ) -> ApiResult<Json<usize>> {
     let assistant = search.assistant(&app).await?;
     let listed = search.listed(&app, assistant.as_deref())?;
-    if !search.reads_documents(&app) {
-        return Ok(Json(app.rows.count_crons(listed).await?));
-    }
-    let listed = CronListing {
-        offset: usize::MAX,
-        limit: 0,
-        ..listed
-    };
-    let wants = |cron: &Cron| search.wants(&app, cron);
-    Ok(Json(app.rows.wanted_crons(listed, wants).await?.total))
+    counted(&app, listed, None, search.wanted(&app)).await
 }

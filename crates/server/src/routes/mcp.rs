@@ -13,7 +13,7 @@ use super::waiting::{Shown, result_as};
 use crate::encode::a2a::last_text;
 use crate::error::{ApiError, ApiResult};
 use crate::guard::Access;
-use crate::rows::{Assistant, AssistantListing, AssistantOrder};
+use crate::rows::{Assistant, AssistantOrder, AssistantsOf, Listing};
 use crate::runs::{Disconnect, OnDisconnect, RunRequest, accept};
 
 /// The versions of the protocol that a client may ask for, the newest first.
@@ -78,16 +78,16 @@ async fn answer(app: &Access, call: &RpcCall) -> Result<Value, RpcFailure> {
 async fn tools(app: &Access) -> ApiResult<BTreeMap<String, Assistant>> {
     let mut tools: BTreeMap<String, Assistant> = BTreeMap::new();
     let graphs: Vec<&str> = app.graphs.keys().map(String::as_str).collect();
-    let listed = AssistantListing {
+    let listed = Listing {
         owner: app.filter(),
-        graphs: &graphs,
+        of: AssistantsOf { graphs: &graphs },
         by: AssistantOrder::Created,
         ascending: true,
         offset: 0,
         limit: usize::MAX,
     };
     let shown = |assistant: &Assistant| app.shows(assistant);
-    for assistant in app.rows.wanted_assistants(listed, shown).await?.page {
+    for assistant in app.rows.wanted(listed, None, shown).await?.page {
         let of_graph = assistant.owner.is_empty();
         let named = if of_graph {
             &assistant.graph_id

@@ -12,12 +12,12 @@ use uuid::Uuid;
 use super::address::{Path, Query};
 use super::place;
 use super::query::{Body, Pairs, if_exists, one_of, page_of};
-use super::search::Search;
+use super::search::{Search, counted, found};
 use super::state;
 use crate::error::{ApiError, ApiResult};
 use crate::guard::Access;
 use crate::ids::thread_id;
-use crate::rows::{Pruning, SortBy, Thread, ThreadListing, Ttl, contains, merge};
+use crate::rows::{Listing, Pruning, Thread, ThreadOrder, ThreadsOf, Ttl, contains, merge};
 use crate::runs::{prune_thread, remove_thread};
 use crate::threads::{find, make, sees};
 
@@ -207,41 +207,30 @@ pub(super) struct ThreadCriteria {
 }
 
 impl Search<ThreadCriteria> {
-    /// Returns true if the documents of threads decide whether they are found.
-    fn reads_documents(&self, app: &Access) -> bool {
+    /// Returns which threads are found, if their documents decide.
+    fn wanted(&self, app: &Access) -> Option<impl Fn(&Thread) -> bool> {
         let ThreadCriteria { ids, values, .. } = &self.of;
-        let has_values = values.as_ref().is_some_and(|values| !values.is_null());
-        ids.is_some() || has_values || self.has_metadata() || !app.filters.threads.is_all()
+        let values = values.as_ref().filter(|values| !values.is_null());
+        let filtered = !app.filters.threads.is_all();
+        let decide = ids.is_some() || values.is_some() || self.has_metadata() || filtered;
+        decide.then_some(move |thread: &Thread| {
+            self.fits(&thread.metadata)
+                && app.filters.threads.fits(&thread.metadata)
+                && values.is_none_or(|part| contains(&thread.values, part))
+        })
     }
 
-    fn wants(&self, app: &Access, thread: &Thread) -> bool {
-        let values = self.of.values.as_ref();
-        self.fits(&thread.metadata)
-            && app.filters.threads.fits(&thread.metadata)
-            && values.is_none_or(|part| contains(&thread.values, part))
-    }
-
-    fn listed<'a>(&'a self, app: &'a Access) -> ApiResult<ThreadListing<'a>> {
+    fn listed<'a>(&'a self, app: &'a Access) -> ApiResult<Listing<'a, Thread>> {
         let status = self.of.status.as_deref();
         one_of("status", status, &["idle", "busy", "interrupted", "error"])?;
-        let by = self.sort_by(
-            SortBy::Created,
-            &[
-                ("created_at", SortBy::Created),
-                ("updated_at", SortBy::Updated),
-                ("state_updated_at", SortBy::Updated),
-                ("thread_id", SortBy::Id),
-                ("status", SortBy::Status),
-            ],
-        )?;
-        Ok(ThreadListing {
-            owner: app.filter(),
-            status,
-            by,
-            ascending: self.is_ascending(),
-            offset: self.offset,
-            limit: self.limit,
-        })
+        let orders = [
+            ("created_at", ThreadOrder::Created),
+            ("updated_at", ThreadOrder::Updated),
+            ("state_updated_at", ThreadOrder::Updated),
+            ("thread_id", ThreadOrder::Id),
+            ("status", ThreadOrder::Status),
+        ];
+        self.listing(app, ThreadsOf { status }, ThreadOrder::Created, &orders)
     }
 }
 
@@ -261,14 +250,8 @@ pub(super) async fn search(
     Body(search): Body<Search<ThreadCriteria>>,
 ) -> ApiResult<Response> {
     let paths = extracts(&search.of)?;
-    let listed = search.listed(&app)?;
-    let found = if search.reads_documents(&app) {
-        let wants = |thread: &Thread| search.wants(&app, thread);
-        let ids = search.of.ids.as_deref();
-        app.rows.wanted_threads(listed, ids, wants).await?
-    } else {
-        app.rows.listed_threads(listed).await?
-    };
+    let (listed, ids) = (search.listed(&app)?, search.of.ids.as_deref());
+    let found = found(&app, listed, ids, search.wanted(&app)).await?;
     let out = |thread: &Thread| {
         let mut json = thread.json();
         let extracted = paths
@@ -289,19 +272,8 @@ pub(super) async fn count(
     app: Access,
     Body(search): Body<Search<ThreadCriteria>>,
 ) -> ApiResult<Json<usize>> {
-    let listed = ThreadListing {
-        offset: usize::MAX,
-        limit: 0,
-        ..search.listed(&app)?
-    };
-    if !search.reads_documents(&app) {
-        let count = app.rows.count_threads(listed.owner, listed.status);
-        return Ok(Json(count.await?));
-    }
-    let wants = |thread: &Thread| search.wants(&app, thread);
-    let ids = search.of.ids.as_deref();
-    let found = app.rows.wanted_threads(listed, ids, wants).await?;
-    Ok(Json(found.total))
+    let (listed, ids) = (search.listed(&app)?, search.of.ids.as_deref());
+    counted(&app, listed, ids, search.wanted(&app)).await
 }
 
 pub(super) async fn copy(app: Access, Path(id): Path<String>) -> ApiResult<Json<Value>> {

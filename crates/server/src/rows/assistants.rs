@@ -4,8 +4,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::page::{Found, Listed, by_ids, list, number};
-use super::{Line, Rows, RowsResult, sql};
+use super::cells::{Cell, Line};
+use super::listing::{Conditions, listing};
+use super::page::{Listed, by_ids, list};
+use super::{Rows, RowsResult, sql};
 use crate::wire::time::now;
 
 /// The namespace of the ids of default assistants; the same as in LangGraph's server.
@@ -64,28 +66,25 @@ fn read_assistant(line: &Line) -> RowsResult<Assistant> {
     Ok(Assistant { owner, ..assistant })
 }
 
-/// By what assistants are sorted. All of it is in an index.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum AssistantOrder {
-    Created,
-    Updated,
-    Id,
-    Name,
-    Graph,
+/// Which assistants are listed, besides the default ones of all graphs of theirs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AssistantsOf<'a> {
+    /// The names of their graphs.
+    pub(crate) graphs: &'a [&'a str],
 }
 
-/// Which assistants are listed, and in which order.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct AssistantListing<'a> {
-    /// Those of that owner, and the default ones; `None`: those of all owners.
-    pub(crate) owner: Option<&'a str>,
-    /// Those of these graphs.
-    pub(crate) graphs: &'a [&'a str],
-    pub(crate) by: AssistantOrder,
-    pub(crate) ascending: bool,
-    pub(crate) offset: usize,
-    pub(crate) limit: usize,
+impl Conditions for AssistantsOf<'_> {
+    fn parameters(&self) -> [Cell; 2] {
+        [Cell::Null, list(self.graphs.iter().copied()).into()]
+    }
 }
+
+listing!(
+    Assistant by AssistantOrder of AssistantsOf:
+    "served_assistants WHERE latest = 1 AND CAST($2 AS TEXT) IS NULL AND graph IN (SELECT e ->> 'i' FROM {EACH})",
+    "owner IN ($1, '')",
+    { Created: "made", Updated: "changed", Id: "id", Name: "name", Graph: "graph" }
+);
 
 impl Listed for Assistant {
     const BY_IDS: &'static str = concat!(
@@ -100,38 +99,6 @@ impl Listed for Assistant {
     fn id(&self) -> &str {
         &self.assistant_id
     }
-}
-
-/// Those of an owner, or with the other condition those of all; of the graphs in the list `$3`.
-macro_rules! listed {
-    ($what:literal, $owner:literal, $rest:expr) => {
-        concat!(
-            "SELECT ",
-            $what,
-            " FROM served_assistants WHERE latest = 1 AND ",
-            $owner,
-            " AND graph IN (SELECT e ->> 'i' FROM {EACH})",
-            $rest
-        )
-    };
-}
-
-/// Returns the statement of that order; the first one for an owner, the other one for all.
-macro_rules! ordered {
-    ($order:literal) => {
-        (
-            listed!(
-                "id",
-                "owner IN ($1, '')",
-                concat!(" ORDER BY ", $order, " LIMIT $2 OFFSET $4")
-            ),
-            listed!(
-                "id",
-                "CAST($1 AS TEXT) IS NULL",
-                concat!(" ORDER BY ", $order, " LIMIT $2 OFFSET $4")
-            ),
-        )
-    };
 }
 
 impl Rows {
@@ -175,63 +142,6 @@ impl Rows {
         );
         let line = self.db.row(statement).await?;
         line.map(|line| read_assistant(&line)).transpose()
-    }
-
-    async fn assistant_ids(&self, of: AssistantListing<'_>) -> RowsResult<Vec<String>> {
-        let (owned, all) = match (of.by, of.ascending) {
-            (AssistantOrder::Created, true) => ordered!("made, id"),
-            (AssistantOrder::Created, false) => ordered!("made DESC, id DESC"),
-            (AssistantOrder::Updated, true) => ordered!("changed, id"),
-            (AssistantOrder::Updated, false) => ordered!("changed DESC, id DESC"),
-            (AssistantOrder::Id, true) => ordered!("id"),
-            (AssistantOrder::Id, false) => ordered!("id DESC"),
-            (AssistantOrder::Name, true) => ordered!("name, id"),
-            (AssistantOrder::Name, false) => ordered!("name DESC, id DESC"),
-            (AssistantOrder::Graph, true) => ordered!("graph, id"),
-            (AssistantOrder::Graph, false) => ordered!("graph DESC, id DESC"),
-        };
-        let sql = if of.owner.is_some() { owned } else { all };
-        let graphs = list(of.graphs.iter().copied());
-        let statement = sql!(sql, of.owner, number(of.limit), graphs, number(of.offset));
-        let lines = self.db.rows(statement).await?;
-        Ok(lines.iter().map(|line| line.text(0).to_owned()).collect())
-    }
-
-    /// Returns how many assistants a listing has, on all of its pages.
-    pub(crate) async fn count_assistants(&self, of: AssistantListing<'_>) -> RowsResult<usize> {
-        let sql = match of.owner {
-            Some(_) => listed!("count(*)", "owner IN ($1, '')", " AND $2 = 0"),
-            None => listed!("count(*)", "CAST($1 AS TEXT) IS NULL", " AND $2 = 0"),
-        };
-        let statement = sql!(sql, of.owner, 0_i64, list(of.graphs.iter().copied()));
-        let count = self.db.row(statement).await?.map_or(0, |line| line.int(0));
-        Ok(usize::try_from(count).unwrap_or_default())
-    }
-
-    /// Returns a page of assistants.
-    pub(crate) async fn listed_assistants(
-        &self,
-        of: AssistantListing<'_>,
-    ) -> RowsResult<Found<Assistant>> {
-        Ok(Found {
-            page: self.page(&self.assistant_ids(of).await?).await?,
-            total: self.count_assistants(of).await?,
-        })
-    }
-
-    /// Returns a page of those assistants that `wants` wants.
-    pub(crate) async fn wanted_assistants(
-        &self,
-        of: AssistantListing<'_>,
-        wants: impl Fn(&Assistant) -> bool,
-    ) -> RowsResult<Found<Assistant>> {
-        let all = AssistantListing {
-            offset: 0,
-            limit: usize::MAX,
-            ..of
-        };
-        let ids = self.assistant_ids(all).await?;
-        self.wanted(&ids, (of.offset, of.limit), wants).await
     }
 
     /// Returns the versions of an assistant, the newest first.

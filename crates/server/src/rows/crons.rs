@@ -3,8 +3,10 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::page::{Found, Listed, by_ids, number};
-use super::{Line, Rows, RowsResult, sql};
+use super::cells::{Cell, Line};
+use super::listing::{Conditions, listing};
+use super::page::{Listed, by_ids};
+use super::{Rows, RowsResult, sql};
 use crate::guard::User;
 use crate::wire::time::now;
 
@@ -62,30 +64,34 @@ fn read_cron(line: &Line) -> RowsResult<Cron> {
     })
 }
 
-/// By what crons are sorted. All of it is in an index.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum CronOrder {
-    Created,
-    Updated,
-    Id,
-    Assistant,
-    Thread,
-    NextRun,
-    End,
-}
-
-/// Which crons are listed, and in which order.
+/// Which crons are listed.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct CronListing<'a> {
-    /// `None`: those of all owners.
-    pub(crate) owner: Option<&'a str>,
+pub(crate) struct CronsOf<'a> {
     pub(crate) assistant: Option<&'a str>,
     pub(crate) thread: Option<&'a str>,
-    pub(crate) by: CronOrder,
-    pub(crate) ascending: bool,
-    pub(crate) offset: usize,
-    pub(crate) limit: usize,
 }
+
+impl Conditions for CronsOf<'_> {
+    fn parameters(&self) -> [Cell; 2] {
+        [self.assistant.into(), self.thread.into()]
+    }
+}
+
+listing!(
+    Cron by CronOrder of CronsOf:
+    "served_crons WHERE (CAST($2 AS TEXT) IS NULL OR assistant = $2) \
+     AND (CAST($3 AS TEXT) IS NULL OR thread = $3)",
+    "owner = $1",
+    {
+        Created: "made",
+        Updated: "changed",
+        Id: "id",
+        Assistant: "assistant",
+        Thread: "thread",
+        NextRun: "next",
+        End: "ends",
+    }
+);
 
 impl Listed for Cron {
     const BY_IDS: &'static str = by_ids!("owner, due, doc, run", "served_crons");
@@ -97,39 +103,6 @@ impl Listed for Cron {
     fn id(&self) -> &str {
         &self.cron_id
     }
-}
-
-/// Those of an owner, or with the other condition those of all.
-macro_rules! listed {
-    ($what:literal, $owner:literal, $rest:expr) => {
-        concat!(
-            "SELECT ",
-            $what,
-            " FROM served_crons WHERE ",
-            $owner,
-            " AND (CAST($2 AS TEXT) IS NULL OR assistant = $2)",
-            " AND (CAST($3 AS TEXT) IS NULL OR thread = $3)",
-            $rest
-        )
-    };
-}
-
-/// Returns the statement of that order; the first one for an owner, the other one for all.
-macro_rules! ordered {
-    ($order:literal) => {
-        (
-            listed!(
-                "id",
-                "owner = $1",
-                concat!(" ORDER BY ", $order, " LIMIT $4 OFFSET $5")
-            ),
-            listed!(
-                "id",
-                "CAST($1 AS TEXT) IS NULL",
-                concat!(" ORDER BY ", $order, " LIMIT $4 OFFSET $5")
-            ),
-        )
-    };
 }
 
 impl Rows {
@@ -168,64 +141,6 @@ impl Rows {
         );
         let line = self.db.row(statement).await?;
         line.map(|line| read_cron(&line)).transpose()
-    }
-
-    async fn cron_ids(&self, of: CronListing<'_>) -> RowsResult<Vec<String>> {
-        let (owned, all) = match (of.by, of.ascending) {
-            (CronOrder::Created, true) => ordered!("made, id"),
-            (CronOrder::Created, false) => ordered!("made DESC, id DESC"),
-            (CronOrder::Updated, true) => ordered!("changed, id"),
-            (CronOrder::Updated, false) => ordered!("changed DESC, id DESC"),
-            (CronOrder::Id, true) => ordered!("id"),
-            (CronOrder::Id, false) => ordered!("id DESC"),
-            (CronOrder::Assistant, true) => ordered!("assistant, id"),
-            (CronOrder::Assistant, false) => ordered!("assistant DESC, id DESC"),
-            (CronOrder::Thread, true) => ordered!("thread, id"),
-            (CronOrder::Thread, false) => ordered!("thread DESC, id DESC"),
-            (CronOrder::NextRun, true) => ordered!("next, id"),
-            (CronOrder::NextRun, false) => ordered!("next DESC, id DESC"),
-            (CronOrder::End, true) => ordered!("ends, id"),
-            (CronOrder::End, false) => ordered!("ends DESC, id DESC"),
-        };
-        let sql = if of.owner.is_some() { owned } else { all };
-        let (limit, offset) = (number(of.limit), number(of.offset));
-        let statement = sql!(sql, of.owner, of.assistant, of.thread, limit, offset);
-        let lines = self.db.rows(statement).await?;
-        Ok(lines.iter().map(|line| line.text(0).to_owned()).collect())
-    }
-
-    /// Returns how many crons a listing has, on all of its pages.
-    pub(crate) async fn count_crons(&self, of: CronListing<'_>) -> RowsResult<usize> {
-        let sql = match of.owner {
-            Some(_) => listed!("count(*)", "owner = $1", ""),
-            None => listed!("count(*)", "CAST($1 AS TEXT) IS NULL", ""),
-        };
-        let statement = sql!(sql, of.owner, of.assistant, of.thread);
-        let count = self.db.row(statement).await?.map_or(0, |line| line.int(0));
-        Ok(usize::try_from(count).unwrap_or_default())
-    }
-
-    /// Returns a page of crons.
-    pub(crate) async fn listed_crons(&self, of: CronListing<'_>) -> RowsResult<Found<Cron>> {
-        Ok(Found {
-            page: self.page(&self.cron_ids(of).await?).await?,
-            total: self.count_crons(of).await?,
-        })
-    }
-
-    /// Returns a page of those crons that `wants` wants.
-    pub(crate) async fn wanted_crons(
-        &self,
-        of: CronListing<'_>,
-        wants: impl Fn(&Cron) -> bool,
-    ) -> RowsResult<Found<Cron>> {
-        let all = CronListing {
-            offset: 0,
-            limit: usize::MAX,
-            ..of
-        };
-        let ids = self.cron_ids(all).await?;
-        self.wanted(&ids, (of.offset, of.limit), wants).await
     }
 
     /// Returns those whose time has come.

@@ -18,7 +18,7 @@ pub(crate) struct Found<T> {
 }
 
 /// A row that is found by its id.
-pub(super) trait Listed: Sized {
+pub(crate) trait Listed: Sized {
     /// Selects the rows whose ids are in the list `$3`; `$1` and `$2` are 0.
     const BY_IDS: &'static str;
 
@@ -73,8 +73,8 @@ impl Rows {
         Ok(page)
     }
 
-    /// Returns a page of those rows that `wants` wants.
-    pub(super) async fn wanted<T: Listed>(
+    /// Returns a page of those of the rows of these ids that `wants` wants.
+    pub(super) async fn wanted_of<T: Listed>(
         &self,
         ids: &[String],
         (offset, limit): (usize, usize),
