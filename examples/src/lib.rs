@@ -7,6 +7,8 @@ pub mod file_search;
 pub mod model;
 pub mod offline_model;
 pub mod reader;
+pub mod script;
 pub mod show;
 pub mod tools;
+pub mod typing;
 pub mod unknown_tools;

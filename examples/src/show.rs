@@ -1,7 +1,11 @@
 //! How the examples show what is going on.
 
+use langgraph::error::AgentError;
 use langgraph::graph::Topology;
 use langgraph::message::{Message, ToolCall};
+use langgraph::run::Run;
+use langgraph::stream::StreamMode;
+use langgraph_agent::MessagesState;
 use serde_json::Value;
 use std::error::Error;
 use std::process::ExitCode;
@@ -38,6 +42,39 @@ pub fn graph(graph: &Topology) -> bool {
         _ => println!("{}", drawing.mermaid()),
     }
     true
+}
+
+/// Prints the messages of a run as they come, and returns its state.
+///
+/// # Errors
+///
+/// Those of the run.
+pub async fn run(run: Run<MessagesState>) -> Result<MessagesState, AgentError> {
+    let mut events = run.stream(StreamMode::Values);
+    let mut printed = 0;
+    while let Some(event) = events.next().await {
+        if let Some(state) = event?.values() {
+            printed = messages(state, printed);
+        }
+    }
+    events.finish().await?.finished()
+}
+
+/// Prints the messages of a state but for the first ones, which are printed already; returns how many are now.
+pub fn messages(state: &MessagesState, printed: usize) -> usize {
+    state.messages.iter().skip(printed).for_each(message);
+    state.messages.len()
+}
+
+/// Prints a message: the tools that it calls, and its text.
+fn message(message: &Message) {
+    for call in message.tool_calls() {
+        println!("-> {} {}", call.name, call.arguments_text());
+    }
+    let text = message.text();
+    if !text.is_empty() {
+        println!("{}: {}", message.role(), text.trim_end());
+    }
 }
 
 /// Reports why a program failed, with all causes, and sets the exit code.

@@ -13,12 +13,11 @@ use std::time::{Duration, SystemTime};
 use langgraph::prelude::*;
 use langgraph_agent::prelude::*;
 use langgraph_budget::{Price, Prices};
+use langgraph_examples::typing::{self, Typing};
 use langgraph_examples::{model, tools};
-use langgraph_server::{GraphHandle, Server};
+use langgraph_server::Server;
 use langgraph_wait::WaitExt;
 use serde_json::json;
-
-use graphs::Typing;
 
 #[derive(State, Clone, Debug, Default)]
 struct AgentState {
@@ -154,11 +153,6 @@ async fn main() -> Result<(), Box<dyn Error>> {
     .compile()?
     .resource(Arc::clone(&chosen))
     .resource(Arc::new(tools::all()));
-    let schema = graphs::essay::messages_schema();
-    let agent = GraphHandle::new(agent)
-        .input_schema(schema.clone())
-        .output_schema(schema.clone())
-        .state_schema(schema);
     let review = graph! { START => write => review => END }.compile()?;
     let later = graph! { START => write => remind => END }.compile()?;
     let count = graph! { START => count => END }.compile()?;
@@ -176,8 +170,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     server()
         .await?
         .show_node_errors()
-        .prices(Prices::new().model(graphs::MODEL, Price::per_million(3.0, 15.0)))
-        .graph("agent", agent)
+        .prices(Prices::new().model(typing::MODEL, Price::per_million(3.0, 15.0)))
+        .graph("agent", graphs::messages::chat(agent))
         .graph("careful", graphs::careful::graph(chosen)?)
         .graph("payment", graphs::payment::graph()?)
         .graph("essay", graphs::essay::graph()?)

@@ -1,10 +1,11 @@
 //! A coding agent in a scratch folder: it runs the tests, finds the mistake, and mends it.
 //! Run it with `cargo run --example coding_agent`.
 
+use langgraph::graph::CompiledStateGraph;
 use langgraph::message::ToolCall;
-use langgraph_agent::{FnTool, MessagesStateUpdate, ScriptedModel, ToolError, Turn};
+use langgraph_agent::{FnTool, MessagesState, MessagesStateUpdate, ToolError, Turn};
 use langgraph_deep::{DiskFiles, FileAccess, FilePermissions, deep_agent};
-use langgraph_examples::show;
+use langgraph_examples::{script, show};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -18,6 +19,12 @@ fn the_middle_of_two_numbers() {
     assert_eq!(middle(4, 8), 6);
 }
 ";
+
+/// Puts code with a mistake into a folder.
+pub(crate) fn scratch(folder: &Path) -> std::io::Result<()> {
+    std::fs::create_dir_all(folder.join("src"))?;
+    std::fs::write(folder.join("src/lib.rs"), LIB)
+}
 
 /// Compiles and runs the tests of the folder, and says how they end.
 fn run_tests(folder: &Path) -> Result<String, ToolError> {
@@ -48,24 +55,24 @@ fn call(name: &str, arguments: Value) -> Turn {
 }
 
 /// A script in the place of a model.
-fn model() -> ScriptedModel {
+fn turns() -> Vec<Turn> {
     let edit = json!({
-        "path": "/src/lib.rs",
-        "old_string": "a + b / 2",
         "new_string": "(a + b) / 2",
+        "old_string": "a + b / 2",
+        "path": "/src/lib.rs",
     });
-    ScriptedModel::new([
+    vec![
         call("run_tests", json!({})),
-        call("grep", json!({"pattern": "fn middle", "path": "/src"})),
-        call("read_file", json!({"path": "/src/lib.rs", "limit": 3})),
+        call("grep", json!({"path": "/src", "pattern": "fn middle"})),
+        call("read_file", json!({"limit": 3, "path": "/src/lib.rs"})),
         call(
             "write_file",
-            json!({"path": "/README.md", "content": "No."}),
+            json!({"content": "No.", "path": "/README.md"}),
         ),
         call("edit_file", edit),
         call("run_tests", json!({})),
         Turn::text("The division came before the sum. The test passes now."),
-    ])
+    ]
 }
 
 #[tokio::main]
@@ -75,28 +82,17 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     if show::graph(agent.topology()) {
         return Ok(());
     }
-    std::fs::create_dir_all(folder.join("src"))?;
-    std::fs::write(folder.join("src/lib.rs"), LIB)?;
+    scratch(&folder)?;
     let task = MessagesStateUpdate::user("A test fails. Mend the code.");
-    let state = agent.invoke(task).await;
+    let state = show::run(agent.run(task)).await;
     std::fs::remove_dir_all(&folder)?;
-    for message in &state?.messages {
-        for call in message.tool_calls() {
-            println!("-> {} {}", call.name, call.arguments_text());
-        }
-        if !message.text().is_empty() {
-            println!("{}: {}", message.role(), message.text().trim_end());
-        }
-    }
+    state?;
     Ok(())
 }
 
-fn agent(
+pub(crate) fn agent(
     folder: &Path,
-) -> Result<
-    langgraph::graph::CompiledStateGraph<langgraph_agent::MessagesState>,
-    Box<dyn std::error::Error>,
-> {
+) -> Result<CompiledStateGraph<MessagesState>, Box<dyn std::error::Error>> {
     // The agent writes code, and reads the rest.
     let permissions = FilePermissions::new()
         .on("/src/**", FileAccess::Write)?
@@ -106,7 +102,7 @@ fn agent(
         let folder = tests.clone();
         async move { tokio::task::spawn_blocking(move || run_tests(&folder)).await? }
     });
-    Ok(deep_agent(model())
+    Ok(deep_agent(script::model(|_| turns())?)
         .name("coding_agent")
         .prompt("You mend code. Run the tests before and after.")
         .tools((run_tests,))

@@ -1,10 +1,11 @@
 //! A research agent: it plans, hands questions to sub-agents that work in parallel, and writes a report from
 //! the files that they leave. Run it with `cargo run --example research_agent`.
 
+use langgraph::graph::CompiledStateGraph;
 use langgraph::message::ToolCall;
-use langgraph_agent::{FnTool, MessagesStateUpdate, ScriptedModel, Turn};
+use langgraph_agent::{FnTool, MessagesState, MessagesStateUpdate, ModelError, Turn};
 use langgraph_deep::{DeepAgent, FILES, StateFiles, deep_agent};
-use langgraph_examples::show;
+use langgraph_examples::{script, show};
 use langgraph_middleware::TODOS;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -30,25 +31,31 @@ fn call(id: &str, name: &str, arguments: Value) -> ToolCall {
 }
 
 /// A sub-agent that searches once, keeps what it finds in a file, and names the file.
-fn searcher(drink: &str) -> DeepAgent {
+fn searcher(drink: &str) -> Result<DeepAgent, ModelError> {
     let query = format!("caffeine of {drink}");
     let path = format!("/notes/{}.md", drink.replace(' ', "-"));
-    let note = json!({"path": path, "content": found(&query)});
-    let model = ScriptedModel::new([
-        Turn::tool_calls([call("s", "search", json!({"query": query}))]),
-        Turn::tool_calls([call("w", "write_file", note)]),
-        Turn::text(format!("What I found is in {path}.")),
-    ]);
+    let model = script::model(move |_| {
+        let note = json!({"content": found(&query), "path": path});
+        vec![
+            Turn::tool_calls([call(
+                &format!("search-{query}"),
+                "search",
+                json!({"query": query}),
+            )]),
+            Turn::tool_calls([call(&format!("write-{path}"), "write_file", note)]),
+            Turn::text(format!("What I found is in {path}.")),
+        ]
+    })?;
     let search = FnTool::new(
         "search",
         "Searches the web.",
         |Search { query }: Search| async move { found(&query) },
     );
-    deep_agent(model).tools((search,)).skills(["/skills"])
+    Ok(deep_agent(model).tools((search,)).skills(["/skills"]))
 }
 
 /// A script in the place of a model.
-fn model() -> ScriptedModel {
+fn turns() -> Vec<Turn> {
     let plan = |status: &str| {
         let todos = json!({"todos": [
             {"content": "search for both drinks", "status": status},
@@ -65,39 +72,43 @@ fn model() -> ScriptedModel {
         )
     };
     let report = json!({
-        "path": "/report.md",
         "content": "Coffee has about three times the caffeine of green tea.",
+        "path": "/report.md",
     });
-    ScriptedModel::new([
+    vec![
         Turn::tool_calls([plan("pending")]),
         Turn::tool_calls([task("t1", "tea-searcher"), task("t2", "coffee-searcher")]),
         Turn::tool_calls([call(
             "g",
             "grep",
-            json!({"pattern": "mg", "path": "/notes"}),
+            json!({"path": "/notes", "pattern": "mg"}),
         )]),
         Turn::tool_calls([call("r", "write_file", report), plan("completed")]),
         Turn::text("The report is in /report.md."),
-    ])
+    ]
 }
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let agent = deep_agent(model())
+pub(crate) fn agent() -> Result<CompiledStateGraph<MessagesState>, Box<dyn std::error::Error>> {
+    Ok(deep_agent(script::model(|_| turns())?)
         .name("research_agent")
         .prompt("You write short reports from what others find.")
         .no_general_purpose()
         .subagent(
             "tea-searcher",
             "Knows where to look for tea.",
-            searcher("green tea"),
+            searcher("green tea")?,
         )
         .subagent(
             "coffee-searcher",
             "Knows where to look for coffee.",
-            searcher("coffee"),
+            searcher("coffee")?,
         )
-        .compile()?;
+        .compile()?)
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let agent = agent()?;
     if show::graph(agent.topology()) {
         return Ok(());
     }
@@ -105,15 +116,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         "---\nname: cite\ndescription: How to name a source.\n---\n\nName the page and the day.\n";
     let files = StateFiles::update([("/skills/cite/SKILL.md", skill)]);
     let question = MessagesStateUpdate::user("Tea or coffee?").middleware(files);
-    let state = agent.invoke(question).await?;
-    for message in &state.messages {
-        for call in message.tool_calls() {
-            println!("-> {} {}", call.name, call.arguments_text());
-        }
-        if !message.text().is_empty() {
-            println!("{}: {}", message.role(), message.text());
-        }
-    }
+    let state = show::run(agent.run(question)).await?;
     for todo in TODOS.read(&state.middleware)? {
         println!("{:?}: {}", todo.status, todo.content);
     }

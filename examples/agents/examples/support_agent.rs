@@ -6,10 +6,10 @@ use langgraph::graph::CompiledStateGraph;
 use langgraph::message::ToolCall;
 use langgraph::node::Context;
 use langgraph_agent::{
-    ApprovalRequest, FnTool, HumanInTheLoop, MessagesState, MessagesStateUpdate, ScriptedModel,
-    ToolDecision, Turn, react_agent,
+    ApprovalRequest, FnTool, HumanInTheLoop, MessagesState, MessagesStateUpdate, ToolDecision,
+    Turn, react_agent,
 };
-use langgraph_examples::show;
+use langgraph_examples::{script, show};
 use langgraph_middleware::{LongTermMemory, MEMORIES, Pii, PiiDetector, PiiStrategy};
 use langgraph_store::{MemoryStore, WithStore as _};
 use schemars::JsonSchema;
@@ -23,25 +23,33 @@ struct Refund {
     order: u32,
 }
 
+const COMPLAINT: &str = "The cup of order 7 is broken.";
+
 /// A script in the place of a model.
-fn model() -> ScriptedModel {
+fn turns(question: &str) -> Vec<Turn> {
+    if !question.contains(COMPLAINT) {
+        return vec![Turn::text("Good morning! Is the new cup whole?")];
+    }
     let refund = ToolCall::new("r1", "refund", json!({"order": 7}));
-    ScriptedModel::new([
+    vec![
         Turn::tool_calls([refund]),
         Turn::text("Order 7 is settled. We write to the address that we have."),
-        Turn::text("Good morning! Is the new cup whole?"),
-    ])
+    ]
 }
 
 /// A script in the place of the model that extracts memories.
-fn extractor() -> ScriptedModel {
-    ScriptedModel::new([
-        r#"{"memories": ["Got a broken cup with order 7."], "forget": []}"#,
-        r#"{"memories": [], "forget": []}"#,
-    ])
+fn extracted(chat: &str) -> Vec<Turn> {
+    let memories = if chat.contains(COMPLAINT) {
+        json!(["Got a broken cup with order 7."])
+    } else {
+        json!([])
+    };
+    vec![Turn::text(
+        json!({"memories": memories, "forget": []}).to_string(),
+    )]
 }
 
-fn agent() -> Result<CompiledStateGraph<MessagesState>, Box<dyn std::error::Error>> {
+pub(crate) fn agent() -> Result<CompiledStateGraph<MessagesState>, Box<dyn std::error::Error>> {
     let refund = FnTool::new(
         "refund",
         "Pays an order back.",
@@ -53,16 +61,14 @@ fn agent() -> Result<CompiledStateGraph<MessagesState>, Box<dyn std::error::Erro
     };
     let pii = Pii::new(PiiDetector::email(), PiiStrategy::Redact)
         .and(PiiDetector::credit_card(), PiiStrategy::Mask);
-    Ok(react_agent(model(), (refund,))
+    Ok(react_agent(script::model(turns)?, (refund,))
         .name("support_agent")
         .with((
             pii,
-            LongTermMemory::new(per_user).extract(extractor()),
+            LongTermMemory::new(per_user).extract(script::model(extracted)?),
             HumanInTheLoop::new("refund"),
         ))
-        .compile()?
-        .checkpointer(Arc::new(MemorySaver::new()))
-        .store(Arc::new(MemoryStore::new())))
+        .compile()?)
 }
 
 #[tokio::main(flavor = "current_thread")]
@@ -71,15 +77,19 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     if show::graph(agent.topology()) {
         return Ok(());
     }
+    let agent = agent
+        .checkpointer(Arc::new(MemorySaver::new()))
+        .store(Arc::new(MemoryStore::new()));
     let decision = match std::env::args().nth(1).as_deref() {
         None | Some("approve") => ToolDecision::Approve,
         Some(reason) => ToolDecision::reject(reason),
     };
     let complaint =
-        "The cup of order 7 is broken. My card is 4111 1111 1111 1111, write to ada@example.org.";
+        format!("{COMPLAINT} My card is 4111 1111 1111 1111, write to ada@example.org.");
     let thread = agent.thread("monday");
     let run = thread.run(MessagesStateUpdate::user(complaint));
     let mut outcome = run.metadata("user", "ada").await?;
+    let mut printed = show::messages(outcome.state(), 0);
     while let Some(request) = outcome.interrupts().first().and_then(ApprovalRequest::of) {
         let arguments = request.call.arguments_text();
         println!("for approval: {} {arguments}", request.call.name);
@@ -87,27 +97,18 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
             .resume(&*request.call.id, decision.clone())
             .metadata("user", "ada")
             .await?;
+        printed = show::messages(outcome.state(), printed);
     }
-    print(&outcome.finished()?);
+    outcome.finished()?;
 
     // Another thread of the same user.
     let run = agent
         .thread("tuesday")
         .run(MessagesStateUpdate::user("Hello, it is about the cup."));
     let state = run.metadata("user", "ada").await?.finished()?;
-    print(&state);
+    show::messages(&state, 0);
     for memory in MEMORIES.read(&state.middleware)? {
         println!("remembered: {}", memory.text);
     }
     Ok(())
-}
-
-fn print(state: &MessagesState) {
-    for message in state
-        .messages
-        .iter()
-        .filter(|message| !message.text().is_empty())
-    {
-        println!("{}: {}", message.role(), message.text());
-    }
 }

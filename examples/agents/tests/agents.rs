@@ -11,7 +11,7 @@ mod listed;
 #[path = "../../tests/programs/mod.rs"]
 mod programs;
 
-use programs::printed;
+use programs::{command, printed};
 
 #[test]
 fn i2_every_listed_command_runs() {
@@ -181,10 +181,33 @@ fn a_support_agent_hides_data_asks_before_it_pays_and_remembers() {
     ] {
         assert!(approved.contains(line), "{approved}");
     }
+    let order = [
+        "[REDACTED_EMAIL]",
+        "for approval",
+        "is paid back",
+        "is settled",
+    ];
+    let places = order.map(|text| approved.find(text));
+    assert!(places.is_sorted() && places[0].is_some(), "{approved}");
     let rejected = printed("support_agent", &["Not without the cup."]);
     assert!(
         rejected.contains("tool: Not without the cup."),
         "{rejected}"
     );
     assert!(!rejected.contains("paid back"), "{rejected}");
+}
+
+#[test]
+fn models_type_at_the_pace_that_is_set() {
+    let paced = |pace: &str| command("research_agent").env("PACE", pace).output();
+    let fast = paced("1").unwrap();
+    assert!(fast.status.success(), "{fast:?}");
+    assert_eq!(
+        String::from_utf8(fast.stdout).unwrap(),
+        printed("research_agent", &[])
+    );
+    let wrong = paced("soon").unwrap();
+    let error = String::from_utf8_lossy(&wrong.stderr).into_owned();
+    assert!(!wrong.status.success(), "{error}");
+    assert!(error.contains("`PACE` is `soon`"), "{error}");
 }

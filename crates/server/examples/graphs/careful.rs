@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use langgraph_agent::{ChatModel, HumanInTheLoop, MessagesState, ReactAgent};
 use langgraph_examples::tools;
-use langgraph_server::{GraphHandle, ServedGraph};
+use langgraph_server::ServedGraph;
 
 pub(crate) fn graph(model: Arc<dyn ChatModel>) -> Result<ServedGraph, Box<dyn Error>> {
     let agent = ReactAgent::<MessagesState>::new(model, tools::all())
@@ -13,10 +13,5 @@ pub(crate) fn graph(model: Arc<dyn ChatModel>) -> Result<ServedGraph, Box<dyn Er
         .prompt("Answer the question. Use the tools for arithmetic, the time, and files.")
         .with(HumanInTheLoop::new("find_files"))
         .compile()?;
-    let schema = super::essay::messages_schema();
-    let handle = GraphHandle::new(agent)
-        .input_schema(schema.clone())
-        .output_schema(schema.clone())
-        .state_schema(schema);
-    Ok(handle.into())
+    Ok(super::messages::chat(agent).into())
 }

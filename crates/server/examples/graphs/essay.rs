@@ -12,7 +12,7 @@ use langgraph_store::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::Typing;
+use langgraph_examples::typing::Typing;
 
 #[derive(State, Clone, Debug, Default)]
 struct Essay {
@@ -158,15 +158,6 @@ impl ChatModel for Columnist {
         }
         Ok(ChatResponse::new(Message::assistant(text.trim_end())))
     }
-}
-
-/// The schema of a state that holds messages.
-pub(crate) fn messages_schema() -> Value {
-    let message = json!({"type": "object", "required": ["type", "content"]});
-    json!({
-        "type": "object",
-        "properties": {"messages": {"type": "array", "items": message}},
-    })
 }
 
 pub(crate) fn graph() -> Result<ServedGraph, Box<dyn Error>> {

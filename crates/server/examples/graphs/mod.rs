@@ -2,8 +2,6 @@
 
 pub(crate) mod careful;
 pub(crate) mod essay;
+pub(crate) mod messages;
 pub(crate) mod payment;
-mod typing;
 pub(crate) mod workflow;
-
-pub(crate) use typing::{MODEL, Typing};

@@ -6,7 +6,7 @@ use std::time::Duration;
 use langgraph::prelude::*;
 use langgraph_agent::prelude::*;
 use langgraph_agent::{Approval, MessagesState, MessagesStateUpdate, ToolDecision, tool};
-use langgraph_server::{GraphHandle, ServedGraph};
+use langgraph_server::ServedGraph;
 use serde_json::json;
 
 /// Pays an amount.
@@ -31,10 +31,5 @@ pub(crate) fn graph() -> Result<ServedGraph, Box<dyn Error>> {
         START => request => act => END;
     }
     .compile()?;
-    let schema = super::essay::messages_schema();
-    let handle = GraphHandle::new(graph)
-        .input_schema(schema.clone())
-        .output_schema(schema.clone())
-        .state_schema(schema);
-    Ok(handle.into())
+    Ok(super::messages::chat(graph).into())
 }
