@@ -5,7 +5,8 @@
 
 The list is that of examples/README.md: its programs that need no `-p`, which run to their end without a server.
 A picture is what the program prints with `--graph dot`, and keeps that text as its metadata. The pictures of
-docs/concepts.md are drawn from `docs/pictures/*.dot` in the same way.
+docs/concepts.md are drawn from `docs/pictures/*.dot` in the same way. The programs of `RECORDED` have recordings, too:
+`tests/terminal.py` writes those in a terminal, and `tests/peers/recording.sh` those in the Studio.
 """
 
 import html
@@ -20,9 +21,11 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 PICTURES = DOCS / "pictures"
+RECORDINGS = DOCS / "recordings"
 ROW = re.compile(r"^\| `(cargo run --example ([a-z_0-9]+)(?: -- ([^`]*))?)` \| (.*) \|$")
 # What these print changes with the clock, or with the files of the repository.
 CHANGING = {"agent", "react_zhipu", "supervisor", "tool_agent"}
+RECORDED = ("research_agent", "support_agent", "coding_agent")
 
 HEAD = """# Gallery
 
@@ -45,14 +48,18 @@ def target():
     return pathlib.Path(os.environ.get("CARGO_TARGET_DIR") or ROOT / "target")
 
 
+def variables():
+    """Returns the environment without the user's keys."""
+    keys = re.compile(r"_API_KEY$|_BASE_URL$|^OLLAMA_HOST$|^MODEL$|^PACE$")
+    return {key: value for key, value in os.environ.items() if not keys.search(key)}
+
+
 def run(name, arguments):
-    """Runs a program without the user's keys; returns what it prints, and its milliseconds."""
-    keys = re.compile(r"_API_KEY$|_BASE_URL$|^OLLAMA_HOST$|^MODEL$")
-    variables = {key: value for key, value in os.environ.items() if not keys.search(key)}
+    """Runs a program; returns what it prints, and its milliseconds."""
     program = target() / "debug" / "examples" / name
     start = time.monotonic()
     done = subprocess.run(
-        [program, *arguments], cwd=ROOT, env=variables, stdin=subprocess.DEVNULL, capture_output=True, text=True
+        [program, *arguments], cwd=ROOT, env=variables(), stdin=subprocess.DEVNULL, capture_output=True, text=True
     )
     if done.returncode:
         sys.exit(f"{name} fails:\n{done.stderr}")
@@ -101,6 +108,12 @@ def section(name, command, arguments, purpose, pictures):
         pictures[name] = run(name, ["--graph", "dot"])[0] + "\n"
         parts.append(f"![The graph of {name}](pictures/{name}.svg)\n")
     parts += [block("console", command), block("text", printed)]
+    if name in RECORDED:
+        if drawn_from(RECORDINGS / f"{name}.svg") != printed:
+            sys.exit(f"docs/recordings/{name}.svg is out of date: python3 tests/terminal.py {name}")
+        parts.append("In a terminal and in the Studio, with models that take their time:\n")
+        parts.append(f"![{name} in a terminal](recordings/{name}.svg)\n")
+        parts.append(f"![{name} in the Studio](recordings/{name}.webp)\n")
     relative = path.relative_to(ROOT).as_posix()
     parts.append(f"The program: [`{relative}`](../{relative})\n")
     lines = len(path.read_text().splitlines())

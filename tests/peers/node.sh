@@ -48,14 +48,16 @@ finish() {
 }
 trap finish EXIT
 
-# Starts the demo server on `$port`, with its threads in `$work`.
+# Starts the demo server on `$port`, with its threads in `$work`; or another example, with threads of its own.
 start_server() {
+    local example="${1:-serve}"
+    if [ -n "$server" ]; then kill "$server" && wait "$server" || true; fi
     unset OPENAI_API_KEY OPENAI_BASE_URL ANTHROPIC_API_KEY ANTHROPIC_BASE_URL GEMINI_API_KEY GOOGLE_GEMINI_BASE_URL OLLAMA_HOST
-    (cd "$root" && cargo build --quiet -p langgraph-features -p langgraph-server --example serve)
+    (cd "$root" && cargo build --quiet -p langgraph-features -p langgraph-server --example "$example")
     port="${port:-$(free_port)}"
     # The folder that the demo's tools search.
     cd "$root"
-    PORT="$port" LANGGRAPH_DB="$work/threads.db" "$target/debug/examples/serve" >>"$work/server.log" 2>&1 &
+    PORT="$port" LANGGRAPH_DB="$work/$example.db" "$target/debug/examples/$example" >>"$work/server.log" 2>&1 &
     server=$!
     for _ in $(seq 100); do
         if curl --silent --fail --output /dev/null "http://127.0.0.1:$port/ok"; then return; fi
