@@ -36,6 +36,6 @@ for graph in "${graphs[@]}"; do
         record essay docs/studio.webp 960 60 1500000
     else
         PACE=90 start_server serve_agents
-        record "$graph" "docs/recordings/$graph.webp" 800 40 300000
+        record "$graph" "docs/recordings/$graph.webp" 800 45 300000
     fi
 done

@@ -4,7 +4,7 @@ import { browser, page as open, until } from "./browser.mjs";
 
 const [server, folder, graph] = process.argv.slice(2);
 const chromium = await browser();
-const { page, errors } = await open(chromium, { colorScheme: "light", viewport: { width: 1280, height: 800 } });
+const { page, errors } = await open(chromium, { colorScheme: "light", reducedMotion: "reduce", viewport: { width: 1280, height: 800 } });
 await page.goto(`${server}/#/${graph}`);
 await page.locator(".react-flow__node").first().waitFor();
 
@@ -13,7 +13,7 @@ const question = page.getByRole("region", { name: "Question" });
 const idle = () => until(async () => (await page.getByRole("button", { name: /^Stop/ }).count()) === 0, "the run ends");
 const says = (text) => until(async () => (await page.locator(".chat").textContent()).includes(text), text, 90_000);
 const say = async (text) => {
-  await page.getByLabel("Message").pressSequentially(text, { delay: 5 });
+  await page.getByLabel("Message").pressSequentially(text, { delay: 40 });
   await page.getByLabel("Message").press("Enter");
 };
 
