@@ -1,6 +1,7 @@
 //! A script in the place of a model.
 
 use crate::typing::Typing;
+use langgraph::message::Message;
 use langgraph_agent::{
     ChatModel, ChatRequest, ChatResponse, ModelError, ModelErrorKind, ScriptedModel, Turn,
     async_trait,
@@ -42,7 +43,10 @@ pub fn model(
 }
 
 /// What [`model`] types.
-pub struct Script(Box<dyn Fn(&str) -> Vec<Turn> + Send + Sync>);
+pub struct Script(Box<Turns>);
+
+/// The turns that follow a message of the user.
+type Turns = dyn Fn(&str) -> Vec<Turn> + Send + Sync;
 
 fn pace() -> Result<Duration, ModelError> {
     let Ok(text) = std::env::var("PACE") else {
@@ -59,7 +63,7 @@ fn pace() -> Result<Duration, ModelError> {
 impl ChatModel for Script {
     async fn generate(&self, request: ChatRequest) -> Result<ChatResponse, ModelError> {
         let messages = &request.messages;
-        let last = messages.iter().rposition(|message| message.is_user());
+        let last = messages.iter().rposition(Message::is_user);
         let (question, later) = messages.split_at(last.map_or(0, |place| place + 1));
         let question = question.last().map(|message| message.text());
         let turns = (self.0)(question.as_deref().unwrap_or_default());
