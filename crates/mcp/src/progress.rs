@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 const TYPE: &str = "mcp_progress";
 
 /// Returns the event.
-pub(crate) fn event(tool: &str, call: &str, progress: ProgressNotificationParam) -> Value {
+pub(crate) fn event(tool: &str, call: &str, progress: &ProgressNotificationParam) -> Value {
     json!({
         "type": TYPE,
         "tool": tool,

@@ -185,7 +185,7 @@ impl RemoteTool {
         cx: &ToolContext<'_>,
     ) -> Result<(), ToolError> {
         if cx.wants(StreamMode::Custom) {
-            let event = progress::event(&cx.call().name, cx.call_id(), progress);
+            let event = progress::event(&cx.call().name, cx.call_id(), &progress);
             cx.emit(event).await.map_err(ToolError::fatal)?;
         }
         cx.heartbeat();
