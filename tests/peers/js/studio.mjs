@@ -158,6 +158,32 @@ await check("after a reload, everything is where it was", async () => {
   assert.ok((await page.locator(".chat").textContent()).includes("777"));
 });
 
+await check("a test is made of a thread: its files, without the secrets", async () => {
+  await page.getByRole("button", { name: "Make a test of the thread" }).click();
+  const dialog = page.getByRole("dialog", { name: "Make a test of this thread" });
+  await dialog.getByLabel("Rust code that makes the graph").fill("my_agent::graph()?");
+  await dialog.getByLabel("Texts to take out, one a line").fill("777");
+  await dialog.getByRole("button", { name: "Make the test" }).click();
+  const links = dialog.getByRole("list", { name: "Files" }).getByRole("link");
+  await until(async () => (await links.count()) === 3, "three files");
+  const files = await links.evaluateAll((all) => all.map((link) => [link.download, decodeURIComponent(link.href)]));
+  const [, source] = files.find(([name]) => name.endsWith(".rs"));
+  assert.ok(source.includes("my_agent::graph()?"), source);
+  for (const [name, text] of files) assert.ok(!text.includes("777"), `${name} has a text that is to be taken out`);
+  await accessible("the files of a test");
+  await shot("test");
+  await dialog.getByRole("button", { name: "Make it again" }).waitFor();
+  // One that says which superstep went wrong.
+  await dialog.getByLabel("The thread").selectOption({ index: 1 });
+  await dialog.getByRole("button", { name: "Make it again" }).click();
+  await until(async () => {
+    const now = await links.evaluateAll((all) => all.map((link) => decodeURIComponent(link.href)));
+    return now.some((text) => !files.some(([, before]) => before === text));
+  }, "another test");
+  await dialog.getByRole("button", { name: "Close" }).click();
+  await dialog.waitFor({ state: "hidden" });
+});
+
 await check("a breakpoint pauses the run, which goes on by hand", async () => {
   await page.getByRole("button", { name: "New thread" }).click();
   await page.locator('[data-node="act"]').hover();
@@ -340,7 +366,7 @@ await check("the tasks of an entrypoint appear in the picture as they run", asyn
 
 await check("a node that fails is shown with its error", async () => {
   await go("review");
-  await page.getByLabel("text").fill("hello");
+  await page.getByLabel("text", { exact: true }).fill("hello");
   await page.getByRole("button", { name: "Run", exact: true }).click();
   const form = page.getByRole("region", { name: "Question" });
   await form.getByLabel("Answer").fill("fail");
