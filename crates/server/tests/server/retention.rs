@@ -43,7 +43,7 @@ async fn what_is_over_goes_when_its_time_has_come() {
     let retention = Retention::default()
         .events(second)
         .runs(second * 2)
-        .threads(second * 4)
+        .threads(second * 8)
         .requests(second);
     let api = Api::serve(server(&file).retention(retention)).await;
     let thread = api.thread().await;
