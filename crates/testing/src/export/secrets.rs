@@ -77,11 +77,19 @@ impl Secrets {
     }
 
     /// Takes the secrets out of all texts of a value, wherever they are.
-    pub(super) fn clean(&self, value: &mut Value) {
+    pub(super) fn clean(&mut self, value: &mut Value) {
+        // One that is part of another one comes after it, or leaves the rest of it.
+        self.0.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
+        self.clean_texts(value);
+    }
+
+    fn clean_texts(&self, value: &mut Value) {
         match value {
             Value::String(text) => *text = self.cleaned(text),
-            Value::Array(values) => values.iter_mut().for_each(|value| self.clean(value)),
-            Value::Object(object) => object.values_mut().for_each(|value| self.clean(value)),
+            Value::Array(values) => values.iter_mut().for_each(|value| self.clean_texts(value)),
+            Value::Object(object) => object
+                .values_mut()
+                .for_each(|value| self.clean_texts(value)),
             _ => {}
         }
     }
