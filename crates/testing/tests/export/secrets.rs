@@ -67,12 +67,12 @@ async fn keys_tokens_passwords_and_named_texts_are_taken_out_and_the_test_still_
         .await
         .unwrap();
     let files = [&exported.thread, &exported.cassette, &exported.test].map(String::as_str);
-    for secret in
-        KNOWN
-            .iter()
-            .map(|(_, secret)| *secret)
-            .chain(["hunter2", "correct horse", "Ada", "Lovelace"])
-    {
+    for secret in KNOWN.iter().map(|(_, secret)| *secret).chain([
+        "hunter2",
+        "correct horse",
+        "Ada",
+        "Lovelace",
+    ]) {
         assert!(
             files.iter().all(|file| !file.contains(secret)),
             "{secret} is in a file"
