@@ -1,7 +1,7 @@
 //! Paths of the crates that expansions call.
 
-use proc_macro2::{Span, TokenStream};
-use quote::{ToTokens, quote_spanned};
+use proc_macro2::{Ident, Punct, Spacing, Span, TokenStream};
+use quote::{ToTokens, TokenStreamExt as _};
 
 /// The crate that an expansion calls.
 ///
@@ -36,19 +36,33 @@ impl Root {
 
     /// Returns the crate with this span, so errors about what follows it point there.
     pub(crate) fn at(&self, span: Span) -> TokenStream {
-        match self {
-            Self::Runtime => quote_spanned!(span=> ::langgraph),
-            Self::Agent => quote_spanned!(span=> ::langgraph_agent),
-            Self::Functional => quote_spanned!(span=> ::langgraph_functional),
-            Self::Given(path) => path.to_token_stream(),
+        let mut tokens = TokenStream::new();
+        self.print(span, &mut tokens);
+        tokens
+    }
+
+    /// Prints token by token: adding a stream to another one is a call of the compiler, and each expansion names its
+    /// crate many times.
+    fn print(&self, span: Span, tokens: &mut TokenStream) {
+        let name = match self {
+            Self::Runtime => "langgraph",
+            Self::Agent => "langgraph_agent",
+            Self::Functional => "langgraph_functional",
+            Self::Given(path) => return path.to_tokens(tokens),
+        };
+        for spacing in [Spacing::Joint, Spacing::Alone] {
+            let mut colon = Punct::new(':', spacing);
+            colon.set_span(span);
+            tokens.append(colon);
         }
+        tokens.append(Ident::new(name, span));
     }
 }
 
 impl ToTokens for Root {
     fn to_tokens(&self, tokens: &mut TokenStream) {
         // `mixed_site`, so that the path has the same meaning inside a `macro_rules!` of the user.
-        tokens.extend(self.at(Span::mixed_site()));
+        self.print(Span::mixed_site(), tokens);
     }
 }
 

@@ -17,7 +17,11 @@ use crate::paths::Root;
 pub(super) fn print(function: &Signature<'_>, root: &Root) -> TokenStream {
     let block = &function.item.block;
     let lib = quote!(#root::__private::langgraph);
-    let own = keys::print(&lib, block, &[&function.item.sig.generics]);
+    let own = keys::print(
+        &lib,
+        &block.to_token_stream(),
+        &[&function.item.sig.generics],
+    );
     let own: TokenStream = own.iter().map(|key| quote!(__keys.add(#key);)).collect();
     let tasks = tasks(block);
     if own.is_empty() && tasks.is_empty() {

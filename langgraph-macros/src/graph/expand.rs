@@ -24,6 +24,7 @@ mod reads;
 mod switch;
 mod writes;
 
+use gotos::UndeclaredGotos;
 use optioned_nodes::OptionedNodes;
 
 /// The parts of the input besides the chains.
@@ -79,7 +80,10 @@ pub(crate) fn expand(
     let bounds = printer.bounds();
     let writes = printer.writes();
     let reads = printer.reads(frame.attributes);
-    let undeclared_gotos = printer.undeclared_gotos();
+    let UndeclaredGotos {
+        of_nodes,
+        of_workers,
+    } = printer.undeclared_gotos();
     let answers = printer.answers();
     let locations = printer.locations(frame.state);
     let private = private_at(Span::mixed_site());
@@ -104,11 +108,12 @@ pub(crate) fn expand(
         #writes
         #edges
         #joins
+        #reads
+        #of_nodes
         #(#switches)*
         #gotos
-        #undeclared_gotos
+        #of_workers
         #bounds
-        #reads
         #locations
         #errors
         #graph

@@ -10,6 +10,14 @@ use super::lifetime::one_lifetime;
 use super::signature::NodeFn;
 use crate::paths::Root;
 
+/// An output type that is known by a name outside of the function.
+pub(super) struct Known {
+    /// The item that gives the type its name.
+    pub(super) alias: TokenStream,
+    /// The constant of the marker's metadata that says whether the output can name the next node.
+    pub(super) may_goto: Option<TokenStream>,
+}
+
 /// Returns a name for the output, and what the marker knows of it, if its type has the same meaning
 /// outside of the function.
 pub(super) fn known(
@@ -18,7 +26,7 @@ pub(super) fn known(
     place: Scope<'_>,
     marker: &Ident,
     answer: &Type,
-) -> Option<TokenStream> {
+) -> Option<Known> {
     let state = node.state.filter(|_| !node.is_owned()).map(one_lifetime);
     let of_block = match place {
         Scope::Module => None,
@@ -32,25 +40,21 @@ pub(super) fn known(
     plain.then(|| {
         let answers = answers(marker);
         let around = around(answer);
-        let knows = state.map(|state| {
+        let may_goto = state.map(|state| {
             quote! {
-                #[automatically_derived]
                 #[allow(deprecated, unused_imports, clippy::type_complexity)]
-                impl #root::__private::KnowsAnswer for #marker {
-                    const MAY_GOTO: ::core::primitive::bool = {
-                        use #root::__private::ReturnsNoAnswer as _;
-                        #root::__private::Returns::<#state, #answers>::MAY_GOTO
-                    };
-                }
+                const MAY_GOTO: ::core::primitive::bool = {
+                    use #root::__private::ReturnsNoAnswer as _;
+                    #root::__private::Returns::<#state, #answers>::MAY_GOTO
+                };
             }
         });
-        quote! {
+        let alias = quote! {
             #[doc(hidden)]
             #[allow(deprecated, dead_code, non_camel_case_types, clippy::type_complexity)]
             type #answers #around = #answer;
-
-            #knows
-        }
+        };
+        Known { alias, may_goto }
     })
 }
 

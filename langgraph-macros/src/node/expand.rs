@@ -3,22 +3,16 @@
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{
-    GenericParam, Generics, Ident, Lifetime, Pat, ReturnType, Type, parse_quote,
-    parse_quote_spanned,
-};
+use syn::{GenericParam, Generics, Ident, Lifetime, Pat, ReturnType, Type, parse_quote_spanned};
 
 use super::answer;
 use super::attr::NodeOptions;
 use super::checked;
 use super::expansion::{Expansion, Scope};
-use super::keys;
 use super::lifetime::{one_lifetime, shared_lifetime};
-use super::needs::{self, Needs};
+use super::metadata::{meta, read_needs};
 use super::signature::{Argument, NodeFn, Role, output_span};
-use super::uses;
-use crate::fields;
-use crate::function::{docs, split_attributes, type_span};
+use crate::function::{split_attributes, type_span};
 use crate::paths::Root;
 
 /// Returns the answer of a node that names the fields that it writes.
@@ -53,7 +47,6 @@ pub(super) fn expand(node: &NodeFn<'_>, options: &NodeOptions, place: Scope<'_>)
     let vis = &node.item.vis;
     let name = &node.item.sig.ident;
     let needs = read_needs(node, &marker, place);
-    let mut meta = meta(node, options, &marker, place, needs.as_ref());
     let (outer_attrs, inner_attrs) = split_attributes(&node.item.attrs);
     let generics = without_lifetimes(&node.item.sig.generics);
     let shared = shared_lifetime();
@@ -72,13 +65,15 @@ pub(super) fn expand(node: &NodeFn<'_>, options: &NodeOptions, place: Scope<'_>)
         .zip(&names)
         .map(|(argument, name)| check(root, argument, name));
     // A state that is none is reported where it stands.
-    let place_of_unit = node.state.map_or_else(|| name.span(), type_span);
-    let unit: Type = parse_quote_spanned!(place_of_unit=> ());
-    let output = one_lifetime(node.output.unwrap_or(&unit));
+    let unit = || -> Type {
+        let place = node.state.map_or_else(|| name.span(), type_span);
+        parse_quote_spanned!(place=> ())
+    };
+    let output = node.output.map_or_else(unit, one_lifetime);
     let lifetime = if borrows {
         shared.clone()
     } else {
-        parse_quote!('static)
+        Lifetime::new("'static", Span::call_site())
     };
     let (_, turbofish, _) = generics.split_for_impl();
     let call = {
@@ -100,8 +95,15 @@ pub(super) fn expand(node: &NodeFn<'_>, options: &NodeOptions, place: Scope<'_>)
     };
     let known = checked::known(node, root, place, &marker, &answer);
     let is_known = known.is_some();
+    let meta = meta(
+        node,
+        options,
+        &marker,
+        place,
+        needs.as_ref(),
+        known.as_ref(),
+    );
     let (future, made) = future(node, root, &marker, is_known, &lifetime, &answer);
-    meta.extend(known);
     let owned_check = owned_check(node, root, &answer);
     let mut outer_generics = generics.clone();
     if borrows {
@@ -151,7 +153,11 @@ fn inner(node: &NodeFn<'_>, attrs: Vec<syn::Attribute>, marker: Option<&Ident>) 
     if let (ReturnType::Type(_, output), Some(marker)) = (&mut inner.sig.output, marker) {
         let mut answers = checked::answers(marker);
         answers.set_span(output.span());
-        **output = parse_quote!(#answers);
+        **output = Type::Path(syn::TypePath {
+            attrs: Vec::new(),
+            qself: None,
+            path: answers.into(),
+        });
     }
     inner
 }
@@ -224,115 +230,6 @@ fn marker(name: &Ident, place: Scope<'_>) -> Ident {
     }
 }
 
-/// Prints the marker and its metadata.
-fn meta(
-    node: &NodeFn<'_>,
-    options: &NodeOptions,
-    marker: &Ident,
-    place: Scope<'_>,
-    needed: Option<&Needs>,
-) -> TokenStream {
-    let root = &options.root;
-    let vis = &node.item.vis;
-    let name = syn::ext::IdentExt::unraw(&node.item.sig.ident).to_string();
-    let docs = docs(&node.item.attrs).map(|docs| {
-        quote! {
-            const DOCS: ::core::option::Option<&'static ::core::primitive::str> = ::core::option::Option::Some(#docs);
-        }
-    });
-    let writes = options.writes.as_ref().map(|fields| {
-        let fields = fields
-            .iter()
-            .map(|field| syn::ext::IdentExt::unraw(field).to_string());
-        quote! {
-            const WRITES: ::core::option::Option<&'static [&'static ::core::primitive::str]> =
-                ::core::option::Option::Some(&[#(#fields),*]);
-        }
-    });
-    let declared = options.writes.as_ref().map(|fields| {
-        let names = fields.iter().map(|field| {
-            let hash = fields::hash(&syn::ext::IdentExt::unraw(field).to_string());
-            quote!(#root::__private::Name<#hash>)
-        });
-        let names = fields::list(names);
-        quote! {
-            #[automatically_derived]
-            impl #root::__private::DeclaresWrites for #marker {
-                type Names = #names;
-            }
-        }
-    });
-    let aliases = (!options.aliases.is_empty()).then(|| {
-        let aliases = &options.aliases;
-        quote!(const ALIASES: &'static [&'static ::core::primitive::str] = &[#(#aliases),*];)
-    });
-    let interrupts = options.interrupts.as_ref().map(|_| {
-        quote!(
-            const INTERRUPTS: ::core::primitive::bool = true;
-        )
-    });
-    let needs = needed.map(|needed| needs(node, root, needed));
-    let resources = needed.map(Needs::aliases);
-    let calls = options.calls.as_ref().map(|calls| {
-        let (model, tool) = (calls.model, calls.tool);
-        quote!(
-            const CALLS: #root::graph::Calls = #root::graph::Calls { model: #model, tool: #tool };
-        )
-    });
-    let uses = uses::of(node, options);
-    let (used, used_types) = (uses.constant(), uses.types(root, marker));
-    let keys = keys::function(root, &node.item.block, &all_generics(node, place));
-    quote! {
-        #[doc(hidden)]
-        #[allow(non_camel_case_types, dead_code, unreachable_pub, missing_debug_implementations)]
-        #vis enum #marker {}
-
-        #[automatically_derived]
-        impl #root::node::NodeMeta for #marker {
-            const NAME: &'static ::core::primitive::str = #name;
-            #docs
-            #writes
-            #aliases
-            #interrupts
-            #calls
-            #keys
-            #used
-            #needs
-        }
-
-        #resources
-        #declared
-        #used_types
-    }
-}
-
-/// Returns the generics of the function, and those of the block around it.
-fn all_generics<'a>(node: &NodeFn<'a>, place: Scope<'a>) -> Vec<&'a Generics> {
-    let mut generics = vec![&node.item.sig.generics];
-    if let Scope::Block(_, of_block) = place {
-        generics.push(of_block);
-    }
-    generics
-}
-
-/// Finds the resources that the node always asks for.
-fn read_needs(node: &NodeFn<'_>, marker: &Ident, place: Scope<'_>) -> Option<Needs> {
-    let generics = all_generics(node, place);
-    let prefix = format!("{marker}_needs");
-    needs::read(&node.arguments, &node.item.block, &generics, &prefix)
-}
-
-/// Prints the function that returns these resources.
-fn needs(node: &NodeFn<'_>, root: &Root, needs: &Needs) -> TokenStream {
-    let list = needs.list(root, &node.arguments);
-    quote! {
-        #[allow(deprecated, clippy::all, clippy::pedantic)]
-        fn needs() -> #root::__private::Vec<#root::node::NeededResource> {
-            #list
-        }
-    }
-}
-
 fn without_lifetimes(generics: &Generics) -> Generics {
     let mut generics = generics.clone();
     generics.params = generics
@@ -349,6 +246,16 @@ fn without_lifetimes(generics: &Generics) -> Generics {
     generics
 }
 
+/// Returns a name without a leading underscore, which means that the body does not use it: the call does. `None` if
+/// nothing is left.
+fn used(name: &Ident) -> Option<Ident> {
+    let written = name.to_string();
+    if !written.starts_with('_') {
+        return Some(name.clone());
+    }
+    syn::parse_str(written.trim_start_matches('_')).ok()
+}
+
 /// Returns the names of the arguments in the outer function, which documentation shows.
 pub(super) fn outer_names(arguments: &[Argument<'_>]) -> Vec<Ident> {
     let mut names: Vec<Ident> = Vec::new();
@@ -359,13 +266,11 @@ pub(super) fn outer_names(arguments: &[Argument<'_>]) -> Vec<Ident> {
             Role::Context => "cx",
             Role::StateOrContext => "borrowed",
         };
-        let written = match argument.pat {
-            Pat::Ident(pat) => pat.ident.to_string(),
-            _ => String::new(),
+        let name = match argument.pat {
+            Pat::Ident(pat) => used(&pat.ident),
+            _ => None,
         };
-        // A leading underscore means that the body does not use it, but the call does.
-        let mut name = syn::parse_str::<Ident>(written.trim_start_matches('_'))
-            .unwrap_or_else(|_| Ident::new(role, Span::mixed_site()));
+        let mut name = name.unwrap_or_else(|| Ident::new(role, Span::mixed_site()));
         if names.contains(&name) {
             name = format_ident!("other_{}", syn::ext::IdentExt::unraw(&name));
         }

@@ -5,7 +5,7 @@
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
-use syn::{Block, Generics, LitStr, Type};
+use syn::{Generics, LitStr, Type};
 
 use super::checked::{is_self_contained, takes_no_type};
 use super::needs::is_inferred;
@@ -47,10 +47,17 @@ fn find(body: TokenStream) -> Vec<Key> {
 
 /// Prints the keys in the body of a function as values, with the shapes of their types if these have the same
 /// meaning outside of the function.
-pub(crate) fn print(lib: &TokenStream, body: &Block, generics: &[&Generics]) -> Vec<TokenStream> {
-    let body = body.to_token_stream();
-    let is_plain = generics.iter().all(|generics| takes_no_type(generics)) && !has_items(&body);
-    let keys = find(body).into_iter();
+pub(crate) fn print(
+    lib: &TokenStream,
+    body: &TokenStream,
+    generics: &[&Generics],
+) -> Vec<TokenStream> {
+    let keys = find(body.clone());
+    if keys.is_empty() {
+        return Vec::new();
+    }
+    let is_plain = generics.iter().all(|generics| takes_no_type(generics)) && !has_items(body);
+    let keys = keys.into_iter();
     keys.map(|Key { kind, text, ty }| {
         let (kind, name) = (kind.variant(), compact(&ty));
         let key =
@@ -66,7 +73,7 @@ pub(crate) fn print(lib: &TokenStream, body: &Block, generics: &[&Generics]) -> 
 }
 
 /// Prints the function of the metadata that returns the keys.
-pub(super) fn function(root: &Root, body: &Block, generics: &[&Generics]) -> TokenStream {
+pub(super) fn function(root: &Root, body: &TokenStream, generics: &[&Generics]) -> TokenStream {
     let keys = print(&quote!(#root), body, generics);
     if keys.is_empty() {
         return TokenStream::new();

@@ -8,6 +8,7 @@ mod expand;
 mod expansion;
 pub(crate) mod keys;
 mod lifetime;
+mod metadata;
 mod method;
 mod needs;
 mod signature;

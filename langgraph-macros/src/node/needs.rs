@@ -32,11 +32,12 @@ pub(super) fn read(
     generics: &[&Generics],
     prefix: &str,
 ) -> Option<Needs> {
+    let cx = context(arguments)?;
     if !generics.iter().all(|generics| takes_no_type(generics)) {
         return None;
     }
     let mut block = block.clone();
-    let mut finder = Finder::new(context(arguments)?, prefix);
+    let mut finder = Finder::new(cx, prefix);
     finder.visit_block_mut(&mut block);
     let Finder {
         calls,

@@ -298,6 +298,11 @@ fn functions_of_a_block_are_nodes_of_their_own() {
                     &["plan"],
                 );
                 const USES: &'static ::core::primitive::str = " => plan";
+                #[allow(deprecated, unused_imports, clippy::type_complexity)]
+                const MAY_GOTO: ::core::primitive::bool = {
+                    use lg::__private::ReturnsNoAnswer as _;
+                    lg::__private::Returns::<S, __Foo_plan_node_answer>::MAY_GOTO
+                };
             }
             #[automatically_derived]
             impl lg::__private::DeclaresWrites for __Foo_plan_node {
@@ -305,20 +310,14 @@ fn functions_of_a_block_are_nodes_of_their_own() {
             }
             #[automatically_derived]
             impl lg::__private::UsesFields for __Foo_plan_node {
-                type Reads = ();
-                type Writes = (lg::__private::Name<11954888832644785330u64>, ());
+                type Fields = lg::__private::Each<
+                    (),
+                    (lg::__private::Name<11954888832644785330u64>, ()),
+                >;
             }
             #[doc(hidden)]
             #[allow(deprecated, dead_code, non_camel_case_types, clippy::type_complexity)]
             type __Foo_plan_node_answer = <S as lg::state::State>::Update;
-            #[automatically_derived]
-            #[allow(deprecated, unused_imports, clippy::type_complexity)]
-            impl lg::__private::KnowsAnswer for __Foo_plan_node {
-                const MAY_GOTO: ::core::primitive::bool = {
-                    use lg::__private::ReturnsNoAnswer as _;
-                    lg::__private::Returns::<S, __Foo_plan_node_answer>::MAY_GOTO
-                };
-            }
             #[automatically_derived]
             impl lg::node::Node<S> for Foo
             where
@@ -383,8 +382,10 @@ fn a_function_with_state_and_context() {
             }
             #[automatically_derived]
             impl ::langgraph::__private::UsesFields for __plan_node {
-                type Reads = ();
-                type Writes = ::langgraph::__private::UnknownFields;
+                type Fields = ::langgraph::__private::Each<
+                    (),
+                    ::langgraph::__private::UnknownFields,
+                >;
             }
             /// Plans.
             #[allow(lint)]
@@ -432,8 +433,10 @@ fn a_worker_with_everything() {
             }
             #[automatically_derived]
             impl ::langgraph::__private::UsesFields for __write_node {
-                type Reads = ();
-                type Writes = ::langgraph::__private::UnknownFields;
+                type Fields = ::langgraph::__private::Each<
+                    (),
+                    ::langgraph::__private::UnknownFields,
+                >;
             }
             #[doc(hidden)]
             #[allow(deprecated, dead_code, non_camel_case_types, clippy::type_complexity)]
@@ -477,6 +480,11 @@ fn a_function_that_declares_its_writes() {
                 );
                 const ALIASES: &'static [&'static ::core::primitive::str] = &["old"];
                 const USES: &'static ::core::primitive::str = " => plan type";
+                #[allow(deprecated, unused_imports, clippy::type_complexity)]
+                const MAY_GOTO: ::core::primitive::bool = {
+                    use ::langgraph::__private::ReturnsNoAnswer as _;
+                    ::langgraph::__private::Returns::<S, __planner_node_answer>::MAY_GOTO
+                };
             }
             #[automatically_derived]
             impl ::langgraph::__private::DeclaresWrites for __planner_node {
@@ -487,23 +495,17 @@ fn a_function_that_declares_its_writes() {
             }
             #[automatically_derived]
             impl ::langgraph::__private::UsesFields for __planner_node {
-                type Reads = ();
-                type Writes = (
-                    ::langgraph::__private::Name<11954888832644785330u64>,
-                    (::langgraph::__private::Name<12075340201627130925u64>, ()),
-                );
+                type Fields = ::langgraph::__private::Each<
+                    (),
+                    (
+                        ::langgraph::__private::Name<11954888832644785330u64>,
+                        (::langgraph::__private::Name<12075340201627130925u64>, ()),
+                    ),
+                >;
             }
             #[doc(hidden)]
             #[allow(deprecated, dead_code, non_camel_case_types, clippy::type_complexity)]
             type __planner_node_answer = Result<(<S as ::langgraph::state::State>::Update, Next), E>;
-            #[automatically_derived]
-            #[allow(deprecated, unused_imports, clippy::type_complexity)]
-            impl ::langgraph::__private::KnowsAnswer for __planner_node {
-                const MAY_GOTO: ::core::primitive::bool = {
-                    use ::langgraph::__private::ReturnsNoAnswer as _;
-                    ::langgraph::__private::Returns::<S, __planner_node_answer>::MAY_GOTO
-                };
-            }
             #[allow(clippy::type_complexity)]
             fn planner<'__run>(
                 state: &'__run S,

@@ -27,13 +27,13 @@ pub(super) struct Uses {
 }
 
 /// Finds the fields that a function uses.
-pub(super) fn of(node: &NodeFn<'_>, options: &NodeOptions) -> Uses {
+pub(super) fn of(node: &NodeFn<'_>, options: &NodeOptions, body: &TokenStream) -> Uses {
     let declared = |fields: &Vec<Ident>| fields.iter().map(name).collect();
     let reads = options.reads.as_ref().map(declared);
     let writes = options.writes.as_ref().map(declared);
     Uses {
-        reads: reads.or_else(|| read(&node.arguments, node.item.block.to_token_stream()).known()),
-        writes: writes.or_else(|| written(node.output, &node.item.block)),
+        reads: reads.or_else(|| read(&node.arguments, body.clone()).known()),
+        writes: writes.or_else(|| written(node.output, &node.item.block, body)),
     }
 }
 
@@ -86,16 +86,16 @@ impl Uses {
         };
         let reads = types(self.reads.as_ref());
         // A constant in a type is a body of its own for rustc.
-        let writes = if self.reads == self.writes {
-            quote!(Self::Reads)
+        let fields = if self.reads == self.writes {
+            quote!(Both<#reads>)
         } else {
-            types(self.writes.as_ref())
+            let writes = types(self.writes.as_ref());
+            quote!(Each<#reads, #writes>)
         };
         quote! {
             #[automatically_derived]
             impl #root::__private::UsesFields for #marker {
-                type Reads = #reads;
-                type Writes = #writes;
+                type Fields = #root::__private::#fields;
             }
         }
     }

@@ -2,19 +2,24 @@
 //!
 //! An option such as `.retry(3)` hides the type of its node: `graph!` keeps that of the node before, as a
 //! [`Base`]. Where the type of a node does not say what it returns, [`Added`] has no `goto` of its own, and that of
-//! [`UnknownGoto`] finds nothing: `compile()` reports those.
+//! [`UnknownGoto`] accepts it: `compile()` reports those.
+//!
+//! The methods take the node by value and return nothing, because each step of a call is work for rustc at each
+//! node.
+
+#![allow(clippy::unused_self)] // calls find the methods
 
 use std::future::Future;
 use std::marker::PhantomData;
 
-use super::writes::{Added, Found, Nothing};
+use super::writes::Added;
 use crate::graph::{
     AsyncOwnedCx, AsyncRef, AsyncRefCx, AsyncVal, AsyncValCx, BorrowingFn, ByNode, IntoNode,
     NodeRef, NodeRefCx, NodeVal, NodeValCx, SyncRef, SyncRefCx, SyncVal, SyncValCx,
 };
 use crate::node::{Context, NamesTargets, Targets};
 
-/// Not targets: a node without `goto [..]` follows its edges.
+/// What a node without `goto [..]` returns. The targets of a node do not implement it, and no other type has to.
 #[diagnostic::on_unimplemented(
     message = "this node may name the next node, and the graph does not say which ones",
     label = "it returns `Command`, `Next` or a list of commands",
@@ -22,12 +27,6 @@ use crate::node::{Context, NamesTargets, Targets};
     note = "a node that only sets a field without its reducer needs no command: `update.overwrite_field(value)`"
 )]
 pub trait FollowsEdges {}
-
-#[diagnostic::do_not_recommend]
-impl FollowsEdges for Nothing {}
-
-/// Checks that a node without `goto [..]` names no targets.
-pub fn follows_edges<F: FollowsEdges>(_: Found<F>) {}
 
 /// A value whose method `run` returns a type that names targets.
 pub trait JumpingMethod<S> {}
@@ -88,9 +87,12 @@ impl<S, N: JumpingMethod<S>> JumpingKind<S, N> for ByNode {
 }
 
 impl<S, K: JumpingKind<S, N>, N> Added<S, K, N> {
-    /// Finds the targets.
-    pub fn goto(&self) -> Found<K::Found> {
-        Found::new()
+    /// Reports that it names targets. The bound is that of the method: rustc does not look at it when it chooses
+    /// between this method and that of [`UnknownGoto`].
+    pub fn goto(self)
+    where
+        K::Found: FollowsEdges,
+    {
     }
 }
 
@@ -137,11 +139,9 @@ pub trait UnknownKind: Sized {
 impl<S, N> UnknownKind for &NodeIn<S, N> {}
 
 /// The fallback for a node that names no targets, or whose type does not say.
-pub trait UnknownGoto {
-    /// Finds nothing.
-    fn goto(&self) -> Found<Nothing> {
-        Found::new()
-    }
+pub trait UnknownGoto: Sized {
+    /// Accepts the node.
+    fn goto(self) {}
 }
 
 impl<S, K, N> UnknownGoto for Added<S, K, N> {}

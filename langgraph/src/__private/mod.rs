@@ -25,12 +25,11 @@ pub use self::choice::{
 pub use self::clone_field::{CloneField, NotClone};
 pub use self::codec::{CodecOf, WithCodec, WithoutCodec};
 pub use self::gotos::{
-    Base, FollowsEdges, JumpingMethod, KnownNode, NodeIn, UnknownGoto, UnknownKind, follows_edges,
-    without_options,
+    Base, FollowsEdges, JumpingMethod, KnownNode, NodeIn, UnknownGoto, UnknownKind, without_options,
 };
 pub use self::needs::{Needed, NeedsUnknown, needed};
 pub use self::reads::{
-    UnknownFields, UnknownReads, UsesFields, WrittenBefore, declare_fields, reading,
+    Both, Each, UnknownFields, UnknownReads, UsesFields, WrittenBefore, declare_fields, reading,
 };
 pub use self::shape::{Shaped, UnknownShape};
 pub use self::worker_gotos::{AddedWorker, JumpingWorkerMethod, KnownWorker, WorkerIn, add_worker};
@@ -39,7 +38,7 @@ pub use self::writes::{
     add, pair, write,
 };
 pub use crate::graph::Pick;
-pub use crate::node::{Checked, KnowsAnswer, Returns, ReturnsNoAnswer};
+pub use crate::node::{Checked, Returns, ReturnsNoAnswer};
 pub use crate::state::StoredField;
 pub use langgraph_core::state::derive::{
     ByFunction, ByValue, IntoReducer, ReadField, closure_reducer, give_ids, merge_field,

@@ -14,13 +14,36 @@ use crate::graph::{NodeRef, NodeRefCx, NodeVal, NodeValCx, StateGraph};
 use crate::node::Checked;
 use crate::state::State;
 
-/// The marker of a node function, with the fields that it uses: `(Name<…>, (Name<…>, ()))`, or
-/// [`UnknownFields`].
+/// The marker of a node function, with the fields that it uses.
 pub trait UsesFields {
+    /// [`Each`] or [`Both`]: one type, because each type of each node is work for rustc.
+    type Fields;
+}
+
+/// The fields that a node uses: `(Name<…>, (Name<…>, ()))`, or [`UnknownFields`].
+pub trait Fields {
     /// The fields that it reads at most.
     type Reads;
     /// The fields that it writes at most.
     type Writes;
+}
+
+/// The fields that a node reads, and those that it writes.
+#[derive(Debug)]
+pub struct Each<R, W>(PhantomData<(R, W)>);
+
+impl<R, W> Fields for Each<R, W> {
+    type Reads = R;
+    type Writes = W;
+}
+
+/// The fields that a node reads and writes.
+#[derive(Debug)]
+pub struct Both<F>(PhantomData<F>);
+
+impl<F> Fields for Both<F> {
+    type Reads = F;
+    type Writes = F;
 }
 
 /// Fields that are not known: they have no row.
@@ -28,20 +51,21 @@ pub trait UsesFields {
 pub enum UnknownFields {}
 
 impl<M: UsesFields> UsesFields for Checked<M> {
-    type Reads = M::Reads;
-    type Writes = M::Writes;
+    type Fields = M::Fields;
 }
 
 macro_rules! kinds {
     ($($shape:ty)*) => {$(
         impl<O, M: UsesFields> UsesFields for ($shape, O, M) {
-            type Reads = M::Reads;
-            type Writes = M::Writes;
+            type Fields = M::Fields;
         }
     )*};
 }
 
 kinds!(NodeRef NodeRefCx NodeVal NodeValCx);
+
+type ReadsOf<K> = <<K as UsesFields>::Fields as Fields>::Reads;
+type WritesOf<K> = <<K as UsesFields>::Fields as Fields>::Writes;
 
 /// The names of the input.
 #[derive(Debug)]
@@ -59,11 +83,11 @@ impl<S, N: Row<S>> Before<S> for GivenFields<N> {
 
 impl<S, K, T> Before<S> for (K, T)
 where
-    K: UsesFields<Writes: Row<S>>,
+    K: UsesFields<Fields: Fields<Writes: Row<S>>>,
     T: Before<S>,
-    <K::Writes as Row<S>>::Row: Or<T::Row>,
+    <WritesOf<K> as Row<S>>::Row: Or<T::Row>,
 {
-    type Row = <<K::Writes as Row<S>>::Row as Or<T::Row>>::Out;
+    type Row = <<WritesOf<K> as Row<S>>::Row as Or<T::Row>>::Out;
 }
 
 /// The first field of a row that another row does not have.
@@ -131,12 +155,12 @@ impl<S, A, B> Reading<S, A, B> {
 
 impl<S, A, B> Reading<S, A, B>
 where
-    A: UsesFields<Reads: Row<S>>,
+    A: UsesFields<Fields: Fields<Reads: Row<S>>>,
     B: Before<S>,
-    <A::Reads as Row<S>>::Row: Without<B::Row>,
+    <ReadsOf<A> as Row<S>>::Row: Without<B::Row>,
 {
     /// Finds the first field that nothing writes before.
-    pub fn unwritten(&self) -> Found<<<A::Reads as Row<S>>::Row as Without<B::Row>>::Out> {
+    pub fn unwritten(&self) -> Found<<<ReadsOf<A> as Row<S>>::Row as Without<B::Row>>::Out> {
         Found::new()
     }
 }

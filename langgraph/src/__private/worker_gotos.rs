@@ -1,10 +1,11 @@
 //! Workers whose return types name targets; as [`gotos`](super::gotos) for nodes.
 
+#![allow(clippy::unused_self)] // calls find the methods
+
 use std::future::Future;
 use std::marker::PhantomData;
 
-use super::gotos::{Base, UnknownGoto, UnknownKind};
-use super::writes::Found;
+use super::gotos::{Base, FollowsEdges, UnknownGoto, UnknownKind};
 use crate::graph::into_worker::{
     Annotated, AnnotatedAll, AnnotatedCx, AnnotatedState, Async, AsyncAll, AsyncOwnedAll,
     AsyncOwnedCx, AsyncOwnedState, AsyncState, BorrowingWorker, ByWorker,
@@ -111,9 +112,11 @@ impl<S, T, W: JumpingWorkerMethod<S, T>> JumpingWorker<S, T, W> for ByWorker {
 }
 
 impl<S, T, K: JumpingWorker<S, T, W>, W> AddedWorker<S, T, K, W> {
-    /// Finds the targets.
-    pub fn goto(&self) -> Found<K::Found> {
-        Found::new()
+    /// Reports that it names targets.
+    pub fn goto(self)
+    where
+        K::Found: FollowsEdges,
+    {
     }
 }
 

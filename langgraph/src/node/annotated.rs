@@ -22,18 +22,13 @@ impl<S: State, O: IntoOutput<S>, M: NodeMeta> Annotated<S, O> for M {
     const MAY_GOTO: bool = O::MAY_GOTO;
 }
 
-/// The marker `M` of a function whose definition checks its output type.
+/// The marker `M` of a function whose definition checks its output type: its [`NodeMeta::MAY_GOTO`] is right, even if
+/// that type is wrong.
 #[derive(Debug)]
 pub struct Checked<M>(PhantomData<fn() -> M>);
 
-/// A marker that knows the function's output type, even if that type is wrong.
-pub trait KnowsAnswer: NodeMeta {
-    /// True if the output can name the next node.
-    const MAY_GOTO: bool;
-}
-
 #[diagnostic::do_not_recommend]
-impl<S, O, M: KnowsAnswer> Annotated<S, O> for Checked<M> {
+impl<S, O, M: NodeMeta> Annotated<S, O> for Checked<M> {
     type Meta = M;
     const MAY_GOTO: bool = M::MAY_GOTO;
 }

@@ -50,6 +50,9 @@ pub trait NodeMeta: Send + Sync + 'static {
     const INTERRUPTS: bool = false;
     /// What it declares to call.
     const CALLS: Calls = Calls { model: 0, tool: 0 };
+    /// True if its output can name the next node. Only the expansion of `#[node]` states it.
+    #[doc(hidden)]
+    const MAY_GOTO: bool = false;
 
     /// The keys of its interrupts and of its work that is done once, as far as they are known.
     fn keys() -> Vec<KeyInfo> {

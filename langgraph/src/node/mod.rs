@@ -34,7 +34,7 @@ mod worker_node;
 pub use crate::state::write::{Write, Writes};
 pub use agent::{Agent, AgentGraph};
 #[doc(hidden)]
-pub use annotated::{Checked, KnowsAnswer, Returns, ReturnsNoAnswer};
+pub use annotated::{Checked, Returns, ReturnsNoAnswer};
 pub use command::{Command, IntoTargets, Next, Target};
 pub use context::{Context, ContextOptions, DetachedContext};
 pub use each_item::EachItem;

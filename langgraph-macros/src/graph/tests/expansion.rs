@@ -27,11 +27,9 @@ fn a_chain() {
                     &mut __graph,
                     &[("__start__", "a"), ("a", "b"), ("b", "__end__")],
                 );
-                use __langgraph::{
-                    KnownNode as _, KnownWorker as _, UnknownGoto as _, UnknownKind as _,
-                };
-                __langgraph::follows_edges(__node_a.goto());
-                __langgraph::follows_edges(__node_b.goto());
+                use __langgraph::UnknownGoto as _;
+                __node_a.goto();
+                __node_b.goto();
                 __graph
             }
         "#]],
@@ -53,10 +51,10 @@ fn a_state_and_a_let() {
                 let _ = [::langgraph::START, ::langgraph::END];
                 let __node_a = __langgraph::add(&mut __graph, "a", a);
                 __langgraph::add_edges(&mut __graph, &[("__start__", "a"), ("a", "__end__")]);
-                use __langgraph::{
-                    KnownNode as _, KnownWorker as _, UnknownGoto as _, UnknownKind as _,
-                };
-                __langgraph::follows_edges(__node_a.known_as(__without_options_0).kind().goto());
+                use __langgraph::UnknownGoto as _;
+                use __langgraph::KnownNode as _;
+                use __langgraph::UnknownKind as _;
+                __node_a.known_as(__without_options_0).kind().goto();
                 __graph
             }
         "#]],
@@ -86,12 +84,10 @@ fn a_renamed_crate() {
                     &mut __graph,
                     &[("__start__", "a"), ("a", "b"), ("a", "c"), ("b", "__end__"), ("c", "__end__")],
                 );
-                use __langgraph::{
-                    KnownNode as _, KnownWorker as _, UnknownGoto as _, UnknownKind as _,
-                };
-                __langgraph::follows_edges(__node_a.goto());
-                __langgraph::follows_edges(__node_b.goto());
-                __langgraph::follows_edges(__node_c.goto());
+                use __langgraph::UnknownGoto as _;
+                __node_a.goto();
+                __node_b.goto();
+                __node_c.goto();
                 __graph
             }
         "#]],
@@ -137,6 +133,12 @@ fn a_renamed_crate_with_every_construct() {
                 }
                 __langgraph::add_edges(&mut __graph, &[("__start__", "a"), ("work", "__end__")]);
                 __langgraph::add_joins(&mut __graph, &[(&["b", "c"], "d")]);
+                use __langgraph::UnknownGoto as _;
+                __node_a.goto();
+                __node_b.goto();
+                __node_e.goto();
+                __node_c.goto();
+                __node_d.goto();
                 __langgraph::ask_last(
                     __langgraph::add_switch(
                         &mut __graph,
@@ -216,15 +218,7 @@ fn a_renamed_crate_with_every_construct() {
                     },
                 );
                 __langgraph::add_destinations(&mut __graph, "decide", &["b", "__end__"]);
-                use __langgraph::{
-                    KnownNode as _, KnownWorker as _, UnknownGoto as _, UnknownKind as _,
-                };
-                __langgraph::follows_edges(__node_a.goto());
-                __langgraph::follows_edges(__node_work.goto());
-                __langgraph::follows_edges(__node_b.goto());
-                __langgraph::follows_edges(__node_e.goto());
-                __langgraph::follows_edges(__node_c.goto());
-                __langgraph::follows_edges(__node_d.goto());
+                __node_work.goto();
                 __graph
             }
         "#]],
@@ -268,13 +262,11 @@ fn groups() {
                     &[("__start__", "a"), ("__start__", "b"), ("b", "c"), ("d", "__end__")],
                 );
                 __langgraph::add_joins(&mut __graph, &[(&["a", "c"], "d")]);
-                use __langgraph::{
-                    KnownNode as _, KnownWorker as _, UnknownGoto as _, UnknownKind as _,
-                };
-                __langgraph::follows_edges(__node_a.goto());
-                __langgraph::follows_edges(__node_b.goto());
-                __langgraph::follows_edges(__node_c.goto());
-                __langgraph::follows_edges(__node_d.goto());
+                use __langgraph::UnknownGoto as _;
+                __node_a.goto();
+                __node_b.goto();
+                __node_c.goto();
+                __node_d.goto();
                 __graph
             }
         "#]],
@@ -319,6 +311,11 @@ fn a_loop_mentions_a_node_twice() {
                     &mut __graph,
                     &[("__start__", "a"), ("b", "a"), ("c", "__end__"), ("d", "__end__")],
                 );
+                use __langgraph::UnknownGoto as _;
+                __node_a.goto();
+                __node_b.goto();
+                __node_c.goto();
+                __node_d.goto();
                 __langgraph::ask_last(
                     __langgraph::add_switch(
                         &mut __graph,
@@ -346,13 +343,6 @@ fn a_loop_mentions_a_node_twice() {
                         }
                     },
                 );
-                use __langgraph::{
-                    KnownNode as _, KnownWorker as _, UnknownGoto as _, UnknownKind as _,
-                };
-                __langgraph::follows_edges(__node_a.goto());
-                __langgraph::follows_edges(__node_b.goto());
-                __langgraph::follows_edges(__node_c.goto());
-                __langgraph::follows_edges(__node_d.goto());
                 __graph
             }
         "#]],
@@ -375,6 +365,8 @@ fn an_if() {
                     __langgraph::mentions([&a]).of(a),
                 );
                 __langgraph::add_edges(&mut __graph, &[("__start__", "a")]);
+                use __langgraph::UnknownGoto as _;
+                __node_a.goto();
                 __langgraph::ask_last(
                     __langgraph::add_choice(
                         &mut __graph,
@@ -394,10 +386,6 @@ fn an_if() {
                         }
                     },
                 );
-                use __langgraph::{
-                    KnownNode as _, KnownWorker as _, UnknownGoto as _, UnknownKind as _,
-                };
-                __langgraph::follows_edges(__node_a.goto());
                 __graph
             }
         "#]],
@@ -416,6 +404,8 @@ fn an_if() {
                     __langgraph::mentions([&a]).of(a),
                 );
                 __langgraph::add_edges(&mut __graph, &[("__start__", "a")]);
+                use __langgraph::UnknownGoto as _;
+                __node_a.goto();
                 __langgraph::ask_last(
                     __langgraph::add_choice(
                         &mut __graph,
@@ -437,10 +427,6 @@ fn an_if() {
                         }
                     },
                 );
-                use __langgraph::{
-                    KnownNode as _, KnownWorker as _, UnknownGoto as _, UnknownKind as _,
-                };
-                __langgraph::follows_edges(__node_a.goto());
                 __graph
             }
         "#]],
@@ -464,6 +450,8 @@ fn an_else_if() {
                 );
                 let (__worker_b, __node_b) = __langgraph::add_worker(&mut __graph, "b", b);
                 __langgraph::add_edges(&mut __graph, &[("__start__", "a"), ("b", "__end__")]);
+                use __langgraph::UnknownGoto as _;
+                __node_a.goto();
                 __langgraph::ask_last(
                     __langgraph::ask_first(
                         __langgraph::add_switch(
@@ -521,11 +509,7 @@ fn an_else_if() {
                         }
                     },
                 );
-                use __langgraph::{
-                    KnownNode as _, KnownWorker as _, UnknownGoto as _, UnknownKind as _,
-                };
-                __langgraph::follows_edges(__node_a.goto());
-                __langgraph::follows_edges(__node_b.goto());
+                __node_b.goto();
                 __graph
             }
         "#]],
@@ -549,6 +533,8 @@ fn a_for() {
                     write,
                 );
                 __langgraph::add_edges(&mut __graph, &[("__start__", "plan"), ("write", "__end__")]);
+                use __langgraph::UnknownGoto as _;
+                __node_plan.goto();
                 __langgraph::ask_map(
                     __langgraph::add_map(&mut __graph, &["plan"], "write"),
                     {
@@ -569,11 +555,7 @@ fn a_for() {
                         }
                     },
                 );
-                use __langgraph::{
-                    KnownNode as _, KnownWorker as _, UnknownGoto as _, UnknownKind as _,
-                };
-                __langgraph::follows_edges(__node_plan.goto());
-                __langgraph::follows_edges(__node_write.goto());
+                __node_write.goto();
                 __graph
             }
         "#]],
@@ -598,6 +580,8 @@ fn a_for_in_an_arm() {
                     __langgraph::mentions([&write]).of(write),
                 );
                 __langgraph::add_edges(&mut __graph, &[("__start__", "plan"), ("write", "__end__")]);
+                use __langgraph::UnknownGoto as _;
+                __node_plan.goto();
                 __langgraph::ask_last(
                     __langgraph::add_switch(
                         &mut __graph,
@@ -643,11 +627,7 @@ fn a_for_in_an_arm() {
                         }
                     },
                 );
-                use __langgraph::{
-                    KnownNode as _, KnownWorker as _, UnknownGoto as _, UnknownKind as _,
-                };
-                __langgraph::follows_edges(__node_plan.goto());
-                __langgraph::follows_edges(__node_write.goto());
+                __node_write.goto();
                 __graph
             }
         "#]],
@@ -677,11 +657,9 @@ fn a_goto() {
                     &mut __graph,
                     &[("__start__", "planner"), ("search", "planner")],
                 );
+                use __langgraph::UnknownGoto as _;
+                __node_search.goto();
                 __langgraph::add_destinations(&mut __graph, "planner", &["search", "__end__"]);
-                use __langgraph::{
-                    KnownNode as _, KnownWorker as _, UnknownGoto as _, UnknownKind as _,
-                };
-                __langgraph::follows_edges(__node_search.goto());
                 __graph
             }
         "#]],
@@ -778,6 +756,9 @@ fn a_decision_after_any_of_several_nodes_and_by_name() {
                     a_beside_b(__both.field);
                 }
                 __langgraph::add_edges(&mut __graph, &[("a", "b")]);
+                use __langgraph::UnknownGoto as _;
+                __node_b.goto();
+                __node_a.goto();
                 __langgraph::ask_last(
                     __langgraph::add_choice(
                         &mut __graph,
@@ -800,11 +781,6 @@ fn a_decision_after_any_of_several_nodes_and_by_name() {
                         }
                     },
                 );
-                use __langgraph::{
-                    KnownNode as _, KnownWorker as _, UnknownGoto as _, UnknownKind as _,
-                };
-                __langgraph::follows_edges(__node_b.goto());
-                __langgraph::follows_edges(__node_a.goto());
                 __graph
             }
         "#]],

@@ -7,8 +7,12 @@ use syn::{
     Type,
 };
 
-/// Finds the fields that a function writes, by its return type and what it returns.
-pub(super) fn written(output: Option<&Type>, block: &Block) -> Option<Vec<String>> {
+/// Finds the fields that a function writes, by its return type and what it returns. `body` is its block as tokens.
+pub(super) fn written(
+    output: Option<&Type>,
+    block: &Block,
+    body: &TokenStream,
+) -> Option<Vec<String>> {
     let Some(output) = output.map(value_type) else {
         return Some(Vec::new());
     };
@@ -29,7 +33,9 @@ pub(super) fn written(output: Option<&Type>, block: &Block) -> Option<Vec<String
         unknown: false,
     };
     values.block(block);
-    values.visit_block_mut(&mut block.clone());
+    if returns(body.clone()) {
+        values.visit_block_mut(&mut block.clone());
+    }
     (!values.unknown).then_some(values.fields)
 }
 
@@ -203,17 +209,17 @@ fn returns(tokens: TokenStream) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use syn::{Type, parse_quote};
+    use proc_macro2::TokenStream;
+    use quote::ToTokens as _;
+    use syn::{Block, Type, parse_quote};
 
     use super::written;
 
     #[allow(clippy::needless_pass_by_value)] // as `parse_quote!` gives it
     fn writes(output: Type, body: &str) -> Option<Vec<String>> {
         let block = syn::parse_str(&format!("{{ {body} }}"));
-        written(
-            Some(&output),
-            &block.expect("the text of a test is a block"),
-        )
+        let block: Block = block.expect("the text of a test is a block");
+        written(Some(&output), &block, &block.to_token_stream())
     }
 
     #[test]
@@ -258,7 +264,8 @@ mod tests {
             found.sort();
             assert_eq!(found.join(" "), fields, "{body}");
         }
-        assert_eq!(written(None, &parse_quote!({})), Some(vec![]));
+        let nothing = parse_quote!({});
+        assert_eq!(written(None, &nothing, &TokenStream::new()), Some(vec![]));
     }
 
     #[test]
