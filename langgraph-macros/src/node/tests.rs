@@ -310,7 +310,7 @@ fn functions_of_a_block_are_nodes_of_their_own() {
             }
             #[automatically_derived]
             impl lg::__private::UsesFields for __Foo_plan_node {
-                type Fields = lg::__private::Each<
+                type Fields = lg::__private::ReadsWrites<
                     (),
                     (lg::__private::Name<11954888832644785330u64>, ()),
                 >;
@@ -382,7 +382,7 @@ fn a_function_with_state_and_context() {
             }
             #[automatically_derived]
             impl ::langgraph::__private::UsesFields for __plan_node {
-                type Fields = ::langgraph::__private::Each<
+                type Fields = ::langgraph::__private::ReadsWrites<
                     (),
                     ::langgraph::__private::UnknownFields,
                 >;
@@ -433,7 +433,7 @@ fn a_worker_with_everything() {
             }
             #[automatically_derived]
             impl ::langgraph::__private::UsesFields for __write_node {
-                type Fields = ::langgraph::__private::Each<
+                type Fields = ::langgraph::__private::ReadsWrites<
                     (),
                     ::langgraph::__private::UnknownFields,
                 >;
@@ -495,7 +495,7 @@ fn a_function_that_declares_its_writes() {
             }
             #[automatically_derived]
             impl ::langgraph::__private::UsesFields for __planner_node {
-                type Fields = ::langgraph::__private::Each<
+                type Fields = ::langgraph::__private::ReadsWrites<
                     (),
                     (
                         ::langgraph::__private::Name<11954888832644785330u64>,

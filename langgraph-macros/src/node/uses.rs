@@ -90,7 +90,7 @@ impl Uses {
             quote!(Both<#reads>)
         } else {
             let writes = types(self.writes.as_ref());
-            quote!(Each<#reads, #writes>)
+            quote!(ReadsWrites<#reads, #writes>)
         };
         quote! {
             #[automatically_derived]

@@ -29,7 +29,8 @@ pub use self::gotos::{
 };
 pub use self::needs::{Needed, NeedsUnknown, needed};
 pub use self::reads::{
-    Both, Each, UnknownFields, UnknownReads, UsesFields, WrittenBefore, declare_fields, reading,
+    Both, ReadsWrites, UnknownFields, UnknownReads, UsedFields, UsesFields, WrittenBefore,
+    declare_fields, reading,
 };
 pub use self::shape::{Shaped, UnknownShape};
 pub use self::worker_gotos::{AddedWorker, JumpingWorkerMethod, KnownWorker, WorkerIn, add_worker};

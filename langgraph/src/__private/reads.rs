@@ -16,12 +16,12 @@ use crate::state::State;
 
 /// The marker of a node function, with the fields that it uses.
 pub trait UsesFields {
-    /// [`Each`] or [`Both`]: one type, because each type of each node is work for rustc.
+    /// [`ReadsWrites`] or [`Both`]: one type, because each type of each node is work for rustc.
     type Fields;
 }
 
 /// The fields that a node uses: `(Name<…>, (Name<…>, ()))`, or [`UnknownFields`].
-pub trait Fields {
+pub trait UsedFields {
     /// The fields that it reads at most.
     type Reads;
     /// The fields that it writes at most.
@@ -30,9 +30,9 @@ pub trait Fields {
 
 /// The fields that a node reads, and those that it writes.
 #[derive(Debug)]
-pub struct Each<R, W>(PhantomData<(R, W)>);
+pub struct ReadsWrites<R, W>(PhantomData<(R, W)>);
 
-impl<R, W> Fields for Each<R, W> {
+impl<R, W> UsedFields for ReadsWrites<R, W> {
     type Reads = R;
     type Writes = W;
 }
@@ -41,7 +41,7 @@ impl<R, W> Fields for Each<R, W> {
 #[derive(Debug)]
 pub struct Both<F>(PhantomData<F>);
 
-impl<F> Fields for Both<F> {
+impl<F> UsedFields for Both<F> {
     type Reads = F;
     type Writes = F;
 }
@@ -64,8 +64,8 @@ macro_rules! kinds {
 
 kinds!(NodeRef NodeRefCx NodeVal NodeValCx);
 
-type ReadsOf<K> = <<K as UsesFields>::Fields as Fields>::Reads;
-type WritesOf<K> = <<K as UsesFields>::Fields as Fields>::Writes;
+type ReadsOf<K> = <<K as UsesFields>::Fields as UsedFields>::Reads;
+type WritesOf<K> = <<K as UsesFields>::Fields as UsedFields>::Writes;
 
 /// The names of the input.
 #[derive(Debug)]
@@ -83,7 +83,7 @@ impl<S, N: Row<S>> Before<S> for GivenFields<N> {
 
 impl<S, K, T> Before<S> for (K, T)
 where
-    K: UsesFields<Fields: Fields<Writes: Row<S>>>,
+    K: UsesFields<Fields: UsedFields<Writes: Row<S>>>,
     T: Before<S>,
     <WritesOf<K> as Row<S>>::Row: Or<T::Row>,
 {
@@ -155,7 +155,7 @@ impl<S, A, B> Reading<S, A, B> {
 
 impl<S, A, B> Reading<S, A, B>
 where
-    A: UsesFields<Fields: Fields<Reads: Row<S>>>,
+    A: UsesFields<Fields: UsedFields<Reads: Row<S>>>,
     B: Before<S>,
     <ReadsOf<A> as Row<S>>::Row: Without<B::Row>,
 {
