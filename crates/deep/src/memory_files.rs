@@ -18,7 +18,7 @@ pub const MEMORY_FILES: MiddlewareField<BTreeMap<String, String>> =
 
 /// Puts files such as `AGENTS.md` into the instructions of the model; as deepagents' `MemoryMiddleware`.
 ///
-/// They are read at the start of each run. The model changes them as other files, if it has a
+/// They are read at the start of each run, without their HTML comments, which are notes for people. The model changes them as other files, if it has a
 /// [`Filesystem`](crate::Filesystem) that may write them: the next run reads what it has learned.
 ///
 /// # Examples
@@ -65,7 +65,7 @@ impl AgentMiddleware for MemoryFiles {
             let path = file_path(path).map_err(ToolError::into_node_error)?;
             let text = self.files.read(&path, cx.into()).await;
             if let Some(text) = text.map_err(ToolError::into_node_error)? {
-                texts.insert(path, text);
+                texts.insert(path, without_comments(&text));
             }
         }
         if texts != cx.fields().read(MEMORY_FILES)? {
@@ -90,6 +90,20 @@ impl AgentMiddleware for MemoryFiles {
         call.request = call.request.instruct(&instructions);
         next.run(call).await
     }
+}
+
+/// Returns a text without its HTML comments. What begins one and has no end is text.
+fn without_comments(text: &str) -> String {
+    let (mut kept, mut rest) = (String::new(), text);
+    while let Some((before, comment)) = rest.split_once("<!--") {
+        let Some((_, after)) = comment.split_once("-->") else {
+            break;
+        };
+        kept.push_str(before);
+        rest = after;
+    }
+    kept.push_str(rest);
+    kept
 }
 
 impl fmt::Debug for MemoryFiles {

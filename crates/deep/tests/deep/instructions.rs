@@ -133,3 +133,16 @@ async fn memory_files_are_instructions_and_the_next_run_reads_what_was_learned()
         assert!(instructions.contains(missing), "{instructions}");
     }
 }
+
+#[tokio::test]
+async fn comments_of_memory_files_are_not_for_the_model() {
+    let model = ScriptedModel::new(["Hi."]);
+    let agent = compiled(deep_agent(model.clone()).memory(["/AGENTS.md"]));
+    let text = "<!-- owner: ada -->Short.\n<!-- on\nlines <!-- -->Polite.<!-- without an end";
+    let files = StateFiles::update([("/AGENTS.md", text)]);
+    let input = MessagesStateUpdate::user("Hello!").middleware(files);
+    agent.thread("t").run(input).await.unwrap();
+    let instructions = model.requests()[0].messages[0].text().into_owned();
+    let file = "## /AGENTS.md\n\nShort.\nPolite.<!-- without an end";
+    assert!(instructions.contains(file), "{instructions}");
+}
