@@ -71,14 +71,21 @@ impl Root {
     /// Returns the files below a folder in the order of their paths, without links and without what is
     /// hidden: names that begin with a dot.
     pub fn files(&self, folder: &Path) -> Vec<PathBuf> {
+        self.files_with(folder, |name| !name.starts_with('.'))
+    }
+
+    /// As [`files`](Self::files), but with the names of files and folders for which `keep` returns true. A folder that
+    /// is not kept is not read.
+    pub fn files_with(&self, folder: &Path, keep: impl Fn(&str) -> bool) -> Vec<PathBuf> {
         let mut files = Vec::new();
         let mut folders = vec![folder.to_owned()];
         while let Some(folder) = folders.pop() {
             let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
             for entry in entries {
-                let hidden = entry.file_name().to_string_lossy().starts_with('.');
+                if !keep(&entry.file_name().to_string_lossy()) {
+                    continue;
+                }
                 match entry.file_type() {
-                    _ if hidden => {}
                     Ok(kind) if kind.is_dir() => folders.push(entry.path()),
                     Ok(kind) if kind.is_file() => files.push(entry.path()),
                     _ => {}

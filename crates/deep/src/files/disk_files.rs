@@ -11,8 +11,8 @@ use super::{FileContext, Files};
 
 /// Files in one folder of the disk, and no way out of it: paths with `..` and through links are refused.
 ///
-/// Files whose names begin with a dot are left out of lists and searches. A write replaces the file as a
-/// whole, so that no reader sees half of one.
+/// A write replaces the file as a whole, so that no reader sees half of one. Until then the new text is in a draft,
+/// `.NAME.draft`, which lists and searches leave out; and so they do with folders `.git`.
 ///
 /// # Examples
 ///
@@ -84,11 +84,19 @@ impl DiskFiles {
         }
         let written = fs::create_dir_all(folder).and_then(|()| {
             // A new name takes the place of a link, and does not follow it.
-            let draft = folder.join(format!(".{}.draft", name.to_string_lossy()));
+            let draft = folder.join(format!(".{}{DRAFT}", name.to_string_lossy()));
             replace(&draft, &path, text)
         });
         written.map_err(|error| failed("write", named, &error))
     }
+}
+
+/// The end of the name of a draft.
+const DRAFT: &str = ".draft";
+
+/// Returns true if files and folders of this name are listed.
+fn is_listed(name: &str) -> bool {
+    name != ".git" && !(name.starts_with('.') && name.ends_with(DRAFT))
 }
 
 /// Writes a new file, and puts it into the place of another.
@@ -133,7 +141,7 @@ impl Files for DiskFiles {
             let files = if folder.is_file() {
                 vec![folder]
             } else {
-                root.files(&folder)
+                root.files_with(&folder, is_listed)
             };
             let mut paths: Vec<String> = files
                 .iter()

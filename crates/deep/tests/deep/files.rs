@@ -188,6 +188,44 @@ async fn files_in_several_places_conform() {
 }
 
 #[tokio::test]
+async fn names_with_a_leading_dot_are_listed_in_every_place() {
+    let (folder, other) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    let mounted = CompositeFiles::new(StateFiles).at("/.github", DiskFiles::new(other.path()));
+    fs::create_dir(folder.path().join(".git")).unwrap();
+    fs::write(folder.path().join(".git/config"), "dark").unwrap();
+    fs::write(folder.path().join(".half.md.draft"), "dark").unwrap();
+    let places: [Arc<dyn Files>; 4] = [
+        Arc::new(StateFiles),
+        Arc::new(StoreFiles::new(["files"])),
+        Arc::new(DiskFiles::new(folder.path())),
+        Arc::new(mounted.unwrap()),
+    ];
+    let of = [
+        (
+            "write_file",
+            json!({"path": "/.github/ci.yml", "content": "dark tea"}),
+        ),
+        ("write_file", json!({"path": "/.env", "content": "dark"})),
+        ("ls", json!({"path": "/"})),
+        ("ls", json!({"path": "/.github"})),
+        ("glob", json!({"pattern": "**/*.yml"})),
+        ("grep", json!({"pattern": "dark"})),
+    ];
+    for files in places {
+        let answers = answers_with(files, &of).await;
+        assert_eq!(
+            answers[2..],
+            [
+                "/.env\n/.github/",
+                "/.github/ci.yml",
+                "/.github/ci.yml",
+                "/.env:1: dark\n/.github/ci.yml:1: dark tea",
+            ]
+        );
+    }
+}
+
+#[tokio::test]
 async fn no_path_leads_out() {
     let folder = TempDir::new().unwrap();
     let tools = |path: &str| {
