@@ -73,6 +73,14 @@ pub enum NewError {
         /// The file that it lacks.
         file: PathBuf,
     },
+    /// There is no folder in which the repository of `langgraph` could be.
+    #[error("cannot find the repository of langgraph at {}: {source}", folder.display())]
+    NoLibrary {
+        /// The folder.
+        folder: PathBuf,
+        /// What happened.
+        source: io::Error,
+    },
     /// A file could not be read or written.
     #[error("{}: {source}", path.display())]
     File {
@@ -124,14 +132,20 @@ pub fn create(folder: &Path, template: &str, library: &Library) -> Result<(), Ne
     let mut lock = None;
     match library {
         Library::Path(path) => {
-            let root = fs::canonicalize(path).map_err(failed(path))?;
+            let root = fs::canonicalize(path).map_err(|source| NewError::NoLibrary {
+                folder: path.clone(),
+                source,
+            })?;
             for (_, inner) in CRATES {
                 let file = Path::new(inner).join("Cargo.toml");
                 if !root.join(&file).is_file() {
                     return Err(NewError::Library { folder: root, file });
                 }
             }
-            lock = Some(root.join("Cargo.lock")).filter(|lock| lock.is_file());
+            let file = root.join("Cargo.lock");
+            if file.is_file() {
+                lock = Some(fs::read_to_string(&file).map_err(failed(&file))?);
+            }
             let source = |folder: &str| ("path", root.join(folder).display().to_string());
             values.extend(dependencies(source));
         }
@@ -146,8 +160,7 @@ pub fn create(folder: &Path, template: &str, library: &Library) -> Result<(), Ne
         write(&folder.join(file), &text)?;
     }
     if let Some(lock) = lock {
-        let text = fs::read_to_string(&lock).map_err(failed(&lock))?;
-        write(&folder.join("Cargo.lock"), &text)?;
+        write(&folder.join("Cargo.lock"), &lock)?;
     }
     Ok(())
 }

@@ -77,5 +77,11 @@ fn what_cannot_be_a_package_is_refused_and_nothing_is_written() {
     let library = create(&package, "agent", &Library::Path(folder.path().to_owned()));
     let message = library.unwrap_err().to_string();
     assert!(message.contains("is not the repository of langgraph: it has no langgraph/Cargo.toml"));
+    let wrong = create(&package, "agent", &Library::Path("wrong".into()));
+    let message = wrong.unwrap_err().to_string();
+    assert!(
+        message.starts_with("cannot find the repository of langgraph at wrong: "),
+        "{message}"
+    );
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 }
