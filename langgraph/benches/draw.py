@@ -32,6 +32,7 @@ FONT = "-apple-system, 'Segoe UI', 'Noto Sans', Helvetica, Arial, sans-serif"
 NAMES = {
     "chain": "chain",
     "loop": "loop through a router",
+    "bounded": "loop with a bound",
     "nodes": "fan-out of nodes",
     "sends": "fan-out of sends",
     "react": "ReAct turns",

@@ -9,8 +9,8 @@ use std::time::SystemTime;
 
 use langgraph_core::checkpoint::{
     Administration, Base, Batch, CheckpointId, CheckpointRecord, Checkpointer, Encoded,
-    EntryRecord, Few, Fold, Head, Link, ListOptions, MemorySaver, Payload, Prune, RunStatus,
-    Source, TaskOutcome, TaskRecord, TaskSpec, ThreadKey,
+    EntryRecord, Few, Fold, FollowedRecord, Head, Link, ListOptions, MemorySaver, Payload, Prune,
+    RunStatus, Source, TaskOutcome, TaskRecord, TaskSpec, ThreadKey,
 };
 use langgraph_core::error::CheckpointError;
 
@@ -33,6 +33,17 @@ fn first(id: CheckpointId) -> CheckpointRecord {
     }
 }
 
+/// Every third link follows an edge that has a bound; the first two before any.
+fn followed(index: usize) -> Vec<FollowedRecord> {
+    let times = u32::try_from(index / 3).unwrap();
+    let record = FollowedRecord {
+        from: "node".into(),
+        to: "back".into(),
+        times,
+    };
+    (times > 0).then_some(record).into_iter().collect()
+}
+
 /// The link behind `last` as a whole checkpoint.
 fn whole(link: &Link, last: &CheckpointRecord) -> CheckpointRecord {
     CheckpointRecord {
@@ -46,6 +57,7 @@ fn whole(link: &Link, last: &CheckpointRecord) -> CheckpointRecord {
         source: Source::Loop,
         created_at: link.created_at,
         tasks: Few::one(TaskSpec::new(Arc::clone(&link.next), None)),
+        followed: link.followed.clone(),
         snapshot: None,
         since_snapshot: last.since_snapshot + 1,
         ..last.clone()
@@ -81,6 +93,7 @@ impl Both {
                 created_at: SystemTime::now(),
                 done: payload(&format!("update {index}")),
                 next: format!("node {index}").into(),
+                followed: followed(index),
             };
             saver.put_link(&links, head, &link).unwrap().unwrap();
             let next = whole(&link, &last);
@@ -204,6 +217,7 @@ async fn a_link_behind_another_head_is_refused() {
         created_at: SystemTime::now(),
         done: payload("update"),
         next: "node".into(),
+        followed: Vec::new(),
     };
     let old = Head::new(both.head.id, both.head.version - 1);
     let refused = both.saver.put_link(&both.links, old, &link);

@@ -30,6 +30,7 @@ const WORKLOADS: &[(&str, Make)] = &[
     ("plain-memory", chain::stored),
     ("plain-updates", chain::updates),
     ("loop", chain::turns),
+    ("bounded", chain::bounded),
     ("nodes", fan_out::nodes),
     ("sends", fan_out::sends),
     ("react", react::turns),

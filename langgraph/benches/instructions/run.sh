@@ -71,6 +71,7 @@ ephemeral 1000
 plain-memory 1000
 plain-updates 1000
 loop 1000
+bounded 1000
 nodes 10
 nodes 100
 nodes 1000

@@ -4,6 +4,7 @@ use std::hint::black_box;
 use std::sync::Arc;
 
 use langgraph::checkpoint::MemorySaver;
+use langgraph::graph::EdgeBound;
 use langgraph::prelude::*;
 
 use super::measure::{Pair, work};
@@ -178,7 +179,25 @@ pub(crate) fn turns(turns: usize) -> Pair {
     let more = move |state: &Counter| state.total < end;
     let again = count;
     let graph = graph! { START => again => if more { again } else { END } };
-    let graph = graph.compile().unwrap();
+    repeated("loop through a router", turns, &graph)
+}
+
+/// The same, with a bound on the edge back.
+pub(crate) fn bounded(turns: usize) -> Pair {
+    let end = i64::try_from(turns).unwrap();
+    let more = move |state: &Counter| state.total < end;
+    let again = count;
+    let bound = u32::try_from(turns).unwrap();
+    let mut graph = graph! { START => again => if more { again } else { END } };
+    graph.add_bound(EdgeBound::new("again", "again", bound));
+    repeated("loop with a bound", turns, &graph)
+}
+
+/// Runs a graph whose node runs until the total is `turns`.
+fn repeated(name: &'static str, turns: usize, graph: &StateGraph<Counter>) -> Pair {
+    let end = i64::try_from(turns).unwrap();
+    let more = move |state: &Counter| state.total < end;
+    let graph = graph.clone().compile().unwrap();
     let step: Arc<ByHand> = Arc::new(by_hand());
     let router: Arc<dyn Fn(&Counter) -> bool + Send + Sync> = Arc::new(more);
     let langgraph = work(move || {
@@ -208,5 +227,5 @@ pub(crate) fn turns(turns: usize) -> Pair {
             assert_eq!(state.total, end);
         }
     });
-    Pair::new("loop through a router", turns, langgraph, baseline).target(1.8)
+    Pair::new(name, turns, langgraph, baseline).target(1.8)
 }

@@ -29,6 +29,7 @@ const WORKLOADS: &[(Make, &[usize])] = &[
     (chain::stored, &[1_000]),
     (chain::updates, &[1_000]),
     (chain::turns, &[10_000]),
+    (chain::bounded, &[10_000]),
     (fan_out::nodes, &[10, 100, 1_000]),
     (fan_out::sends, &[10, 100, 1_000]),
     (fan_out::subgraphs, &[100]),

@@ -28,6 +28,15 @@ impl<S: State> Outgoing<S> {
             _ => None,
         }
     }
+
+    /// As [`only_node_of`](Self::only_node_of), for edges that are counted; without an arm, the only edge's.
+    pub(crate) fn only_counted(&self, arm: Option<usize>) -> Option<NodeId> {
+        match (self.successors, &*self.edges, &*self.routers, arm) {
+            (Successors::Counted, [next], [], None) => Some(*next),
+            (Successors::Counted, [], [router], Some(arm)) => *router.next.get(arm)?,
+            _ => None,
+        }
+    }
 }
 
 /// The kind of a node's successors.
@@ -37,6 +46,8 @@ pub(crate) enum Successors {
     One(NodeId),
     /// Those that its only router picks.
     Routed,
+    /// One of both, and an edge has a bound.
+    Counted,
     /// Anything else.
     Several,
 }
@@ -156,9 +167,9 @@ impl<S: State> OutgoingBuilder<S> {
             *next = only_nodes(arms, waits);
         }
         let successors = match (&*self.edges, &*self.joins, &*self.routers) {
-            // These are counted.
-            _ if self.is_bounded => Successors::Several,
-            ([next], [], []) if !waits(*next) => Successors::One(*next),
+            ([next], [], []) if waits(*next) => Successors::Several,
+            ([_], [], []) | ([], [], [_]) if self.is_bounded => Successors::Counted,
+            ([next], [], []) => Successors::One(*next),
             ([], [], [_]) => Successors::Routed,
             _ => Successors::Several,
         };

@@ -86,6 +86,7 @@ impl LogHead {
     }
 
     /// Encodes a payload if the saver needs it.
+    #[inline]
     pub(crate) fn encode(
         &self,
         payload: Payload,

@@ -28,6 +28,11 @@ impl<S: State> Recorder<S> {
         origin: Origin,
         entry: Option<Payload>,
     ) -> Putting<'_> {
+        if entry.is_none()
+            && let Some(stored) = self.record_link(position, pending, origin)
+        {
+            return stored;
+        }
         if let Err(error) = self.fill(position, pending, origin, entry) {
             return Putting::stored(Err(error));
         }
@@ -51,8 +56,6 @@ impl<S: State> Recorder<S> {
     /// Notes that the newest checkpoint is stored.
     pub(super) fn stored(&mut self) {
         self.current = self.newest;
-        let links = self.running && self.call.is_none();
-        self.linked = self.current.filter(|_| links);
         self.stored_name.clear();
     }
 
@@ -81,6 +84,8 @@ impl<S: State> Recorder<S> {
         self.parent = origin.parent;
         self.source = origin.source;
         self.policy.begin(snapshot.is_some());
+        let encodes = self.log_head.encodes();
+        self.links = self.running && !encodes && self.call.is_none() && tasks.len() == 1;
         let now = environment::now();
         let id = self.next_checkpoint(now);
         self.hold_known(id, entry);
@@ -200,7 +205,7 @@ fn join_records<S: State>(position: &Position<S>, joins: &[JoinProgress]) -> Vec
 
 /// Returns the edges that have a bound and were followed.
 #[inline]
-fn followed_records(bounds: &[PlanBound], times: &[u32]) -> Vec<FollowedRecord> {
+pub(super) fn followed_records(bounds: &[PlanBound], times: &[u32]) -> Vec<FollowedRecord> {
     if bounds.is_empty() {
         return Vec::new();
     }

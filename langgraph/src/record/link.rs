@@ -1,70 +1,47 @@
 //! Links: the usual checkpoints, of which savers in memory keep only what is new.
 
+use super::checkpoint::followed_records;
 use super::origin::Origin;
 use super::recorder::Recorder;
-use crate::checkpoint::{Link, Payload, Source};
+use crate::checkpoint::{Link, Source};
 use crate::environment;
 use crate::log::Putting;
-use crate::node::NodeId;
 use crate::state::State;
-use crate::task::{Finished, Pending, Position};
+use crate::task::{Pending, Position};
 
 impl<S: State> Recorder<S> {
-    /// Stores what the only task of the current checkpoint did, and the checkpoint behind it.
-    pub(crate) fn record_only_task(
+    /// Stores the position as a link, with the held result of the only task before it; `None` if that is not
+    /// possible.
+    pub(super) fn record_link(
         &mut self,
         position: &Position<S>,
-        node: NodeId,
-        done: Finished<S>,
         pending: Pending<'_, S>,
-    ) -> Putting<'_> {
-        let done = self.coder.done(node, done);
-        let done = match self.link(position, done, pending) {
-            Ok(stored) => return stored,
-            Err(done) => done,
-        };
-        match self.encode_done(node, done) {
-            Ok(done) => {
-                self.hold_finished(0, done, position.joins_left_in(node));
-                let origin = Origin::of_superstep(self.current);
-                self.record(position, pending, origin, None)
-            }
-            Err(error) => Putting::stored(Err(error)),
-        }
-    }
-
-    /// Stores it as a link; returns what the task wrote if that is not possible.
-    fn link(
-        &mut self,
-        position: &Position<S>,
-        done: Payload,
-        pending: Pending<'_, S>,
-    ) -> Result<Putting<'static>, Payload> {
+        origin: Origin,
+    ) -> Option<Putting<'static>> {
         let [task] = pending.tasks else {
-            return Err(done);
+            return None;
         };
-        let says_more = task.argument.is_some()
-            || !pending.deferred.is_empty()
-            || pending.followed.iter().any(|times| *times > 0)
-            || !self.held.tasks.is_empty()
-            || !self.held.entries.is_empty()
-            || !self.known.is_empty()
+        if !self.links
+            || origin.source != Source::Loop
+            || task.argument.is_some()
+            || self.pauses
             || self.at_rest
-            || self.pauses;
-        if self.linked.is_none()
-            || self.log_head.encodes()
-            || says_more
+            || !pending.deferred.is_empty()
+            || !self.known.is_empty()
+            || !self.held.entries.is_empty()
             || !self.policy.allows_link(position.step)
             || !position.unfilled_joins(pending.joins).is_empty()
         {
-            return Err(done);
+            return None;
         }
+        let done = self.only_result.take()?;
         let now = environment::now();
         let link = Link {
             id: self.next_checkpoint(now),
             created_at: now,
             done,
             next: position.plan.name(task.node),
+            followed: followed_records(&position.plan.bounds, pending.followed),
         };
         match self.log_head.put_link(&link) {
             Some(Putting::Ended(None)) => {
@@ -72,16 +49,16 @@ impl<S: State> Recorder<S> {
                 self.source = Source::Loop;
                 self.policy.records += 1;
                 self.current = self.newest;
-                self.linked = self.newest;
                 self.stored_name.clear();
-                Ok(Putting::Ended(None))
+                Some(Putting::Ended(None))
             }
-            Some(failed) => Ok(failed),
+            Some(failed) => Some(failed),
             None => {
                 // The whole checkpoint gets the id.
                 self.next = Some(link.id);
-                self.linked = None;
-                Err(link.done)
+                self.links = false;
+                self.only_result = Some(link.done);
+                None
             }
         }
     }

@@ -31,8 +31,8 @@ pub(crate) struct Recorder<S: State> {
     pub(super) newest: Option<CheckpointId>,
     /// The id of the next checkpoint, if it is known in advance.
     pub(super) next: Option<CheckpointId>,
-    /// The checkpoint behind which a link may be stored: the current one, if this run has stored it.
-    pub(super) linked: Option<CheckpointId>,
+    /// True if a link may follow the current checkpoint: this run has stored it, and it has one task.
+    pub(super) links: bool,
     /// Its tasks whose nodes had other names when they were stored.
     pub(super) stored_name: Vec<(usize, NodeName)>,
     pub(super) parent: Option<CheckpointId>,
@@ -50,6 +50,8 @@ pub(crate) struct Recorder<S: State> {
     /// Records that are stored with the next checkpoint. A saver in memory takes them out, so that
     /// the lists are filled again.
     pub(super) held: Batch,
+    /// What the first task of the current checkpoint wrote, while nothing else is held of tasks.
+    pub(super) only_result: Option<Payload>,
     /// Known results of the next checkpoint's tasks, to store with it.
     pub(super) known: Vec<(usize, TaskOutcome)>,
 }
@@ -69,7 +71,7 @@ impl<S: State> Recorder<S> {
             current: None,
             newest: None,
             next: None,
-            linked: None,
+            links: false,
             stored_name: Vec::new(),
             parent: None,
             source: Source::Input,
@@ -78,6 +80,7 @@ impl<S: State> Recorder<S> {
             running: false,
             metadata,
             held: Batch::default(),
+            only_result: None,
             known: Vec::new(),
         }
     }
@@ -99,7 +102,7 @@ impl<S: State> Recorder<S> {
     /// Continues after `current`.
     pub(crate) fn resume(&mut self, current: &CheckpointRecord) {
         self.current = Some(current.id);
-        self.linked = None;
+        self.links = false;
         self.parent = current.parent;
         self.source = current.source;
         self.policy.resume(current);
@@ -186,10 +189,22 @@ impl<S: State> Recorder<S> {
     }
 
     fn hold(&mut self, record: TaskRecord) {
+        self.hold_only_result();
         self.held.tasks.push(record);
     }
 
+    /// Puts the only result among the held records.
+    #[inline]
+    fn hold_only_result(&mut self) {
+        if let (Some(done), Some(checkpoint)) = (self.only_result.take(), self.current) {
+            let outcome = TaskOutcome::Finished(done);
+            let record = TaskRecord::ended(checkpoint, 0, outcome);
+            self.held.tasks.push(record);
+        }
+    }
+
     /// Holds the result of a finished task, without a copy of it.
+    #[inline]
     pub(crate) fn keep_finished(
         &mut self,
         task: usize,
@@ -198,32 +213,23 @@ impl<S: State> Recorder<S> {
         joins: Vec<JoinRecord>,
     ) -> Result<(), CheckpointError> {
         let done = self.done(node, done)?;
-        self.hold_finished(task, done, joins);
-        Ok(())
-    }
-
-    pub(super) fn hold_finished(&mut self, task: usize, done: Payload, joins: Vec<JoinRecord>) {
-        if let Some(checkpoint) = self.current {
+        if task == 0 && joins.is_empty() && self.held.tasks.is_empty() && self.only_result.is_none()
+        {
+            self.only_result = Some(done);
+        } else if let Some(checkpoint) = self.current {
             let outcome = TaskOutcome::Finished(done);
             self.hold(TaskRecord {
                 joins,
                 ..TaskRecord::ended(checkpoint, task, outcome)
             });
         }
+        Ok(())
     }
 
     /// Encodes a task's result.
     fn done(&self, node: NodeId, done: Finished<S>) -> Result<Payload, CheckpointError> {
-        self.encode_done(node, self.coder.done(node, done))
-    }
-
-    pub(super) fn encode_done(
-        &self,
-        node: NodeId,
-        payload: Payload,
-    ) -> Result<Payload, CheckpointError> {
         let what = || format!("what node `{}` wrote", self.coder.plan.name(node));
-        self.log_head.encode(payload, what)
+        self.log_head.encode(self.coder.done(node, done), what)
     }
 
     /// Holds an input for the checkpoint that begins with it: both are stored together, or neither.
@@ -319,12 +325,14 @@ impl<S: State> Recorder<S> {
         status: RunStatus,
         wake_at: Option<SystemTime>,
     ) -> Result<(), AgentError> {
+        self.hold_only_result();
         if self.held.tasks.is_empty() && self.held.entries.is_empty() {
             return Ok(());
         }
         self.policy.count_tasks(&self.held.tasks);
         self.policy.count_entries(&self.held.entries);
         self.running = status.is_running();
+        self.links &= self.running && self.held.entries.is_empty();
         self.held.status = status;
         self.held.wake_at = wake_at;
         Ok(self.log_head.put(&mut self.held).await?)
@@ -337,6 +345,7 @@ impl<S: State> Recorder<S> {
         wake_at: Option<SystemTime>,
     ) -> Result<(), AgentError> {
         self.running = status.is_running();
+        self.links = false;
         let mut batch = Batch {
             status,
             wake_at,
@@ -367,6 +376,7 @@ impl<S: State> Recorder<S> {
 
     /// Counts the held records, which are stored with the next checkpoint.
     pub(super) fn count_held(&mut self) {
+        self.hold_only_result();
         self.policy.count_tasks(&self.held.tasks);
         self.policy.count_entries(&self.held.entries);
         for (_, outcome) in &self.known {

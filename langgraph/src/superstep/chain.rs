@@ -13,6 +13,7 @@ use crate::graph::plan::Plan;
 use crate::graph::routes::Routed;
 use crate::graph::wiring::Successors;
 use crate::node::{Context, Jump, NodeId, Output, Write, Writes, caught};
+use crate::record::Origin;
 use crate::state::State;
 use crate::task::{Finished, Routing, TaskResult, Writer, call_routers, classify, merge, run_node};
 
@@ -80,9 +81,15 @@ impl<S: State> Engine<S> {
                         return Err(Box::pin(self.chain_not_routed(ended)).await);
                     }
                 };
-                let Some(next) = next.filter(|next| {
+                let goes_on = |next: &NodeId| {
                     self.budget.goes_on() && !self.breakpoints.is_between(task.node, *next)
-                }) else {
+                };
+                let next = next.filter(goes_on).or_else(|| {
+                    let next = node.out.only_counted(picked).filter(goes_on)?;
+                    let passes = self.frontier.followed.passes(plan, task.node, next);
+                    passes.then_some(next)
+                });
+                let Some(next) = next else {
                     return self.chain_merged::<O>(picked.map_or(Routed::None, Routed::arm));
                 };
                 if O::OBSERVES {
@@ -138,9 +145,13 @@ impl<S: State> Engine<S> {
             (&mut self.observer.recorder, self.unrecorded.take())
         {
             done.routes = picked.map_or(Routed::None, Routed::arm);
-            let pending = self.frontier.pending();
-            let stored = recorder.record_only_task(&self.position, node, done, pending);
-            stored.await?;
+            let position = &self.position;
+            recorder.keep_finished(0, node, done, position.joins_left_in(node))?;
+            let (origin, pending) = (
+                Origin::of_superstep(recorder.current()),
+                self.frontier.pending(),
+            );
+            recorder.record(position, pending, origin, None).await?;
         }
         if self.drains() || self.has_later_inputs() {
             return Ok(false);

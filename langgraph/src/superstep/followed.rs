@@ -27,6 +27,19 @@ impl Followed {
         self.now.clear();
     }
 
+    /// Follows the only edge of a superstep; returns false, and does not, if its bound is reached.
+    pub(super) fn passes<S: State>(&mut self, plan: &Plan<S>, from: NodeId, to: NodeId) -> bool {
+        let mut bounds = plan.bounds.iter().zip(&mut self.times);
+        match bounds.find(|(bound, _)| (bound.from, bound.to) == (from, to)) {
+            None => true,
+            Some((bound, times)) if *times < bound.at_most => {
+                *times += 1;
+                true
+            }
+            Some(_) => false,
+        }
+    }
+
     /// Follows an edge; a send counts each time. Returns where it leads: to its target, or if its bound is
     /// reached, to the exit, which is `None` for END.
     pub(super) fn pass<S: State>(

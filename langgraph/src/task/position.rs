@@ -76,6 +76,7 @@ impl<S: State> Position<S> {
     }
 
     /// Returns the joins that wait: those that subgraphs have left when they ended, then the graph's own.
+    #[inline]
     pub(crate) fn unfilled_joins(&self, joins: &[JoinProgress]) -> Vec<UnfilledJoin> {
         let Scope {
             namespace, shared, ..
@@ -88,6 +89,7 @@ impl<S: State> Position<S> {
     }
 
     /// Returns the records of the joins that the subgraphs of a node have left.
+    #[inline]
     pub(crate) fn joins_left_in(&self, node: NodeId) -> Vec<JoinRecord> {
         let Scope {
             namespace, shared, ..

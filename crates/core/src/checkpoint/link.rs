@@ -4,7 +4,7 @@ use std::time::SystemTime;
 
 use langgraph_topology::NodeName;
 
-use super::Payload;
+use super::{FollowedRecord, Payload};
 use crate::checkpoint_id::CheckpointId;
 
 /// The checkpoint behind a superstep whose only task has finished, and that one task follows: most
@@ -25,4 +25,6 @@ pub struct Link {
     pub done: Payload,
     /// The node of its only task, which has no argument.
     pub next: NodeName,
+    /// How often the run has followed edges that have a bound.
+    pub followed: Vec<FollowedRecord>,
 }

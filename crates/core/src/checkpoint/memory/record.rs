@@ -7,8 +7,8 @@ use langgraph_topology::NodeName;
 
 use super::task_records::TaskRecords;
 use crate::checkpoint::{
-    Base, CheckpointRecord, EntryRecord, Few, Fold, Link, ListOptions, Source, StatePart, Stored,
-    TaskRecord, TaskSpec,
+    Base, CheckpointRecord, EntryRecord, Few, Fold, FollowedRecord, Link, ListOptions, Source,
+    StatePart, Stored, TaskRecord, TaskSpec,
 };
 use crate::checkpoint_id::CheckpointId;
 
@@ -45,6 +45,7 @@ struct OwnPart {
     before: CheckpointId,
     created_at: SystemTime,
     next: NodeName,
+    followed: Vec<FollowedRecord>,
     /// How many links follow the whole checkpoint, up to this one.
     distance: u32,
 }
@@ -73,7 +74,7 @@ impl OwnPart {
             tasks: Few::one(TaskSpec::new(Arc::clone(&self.next), None)),
             joins: Vec::new(),
             deferred: Vec::new(),
-            followed: Vec::new(),
+            followed: self.followed.clone(),
             snapshot: None,
             since_snapshot: from.since_snapshot + self.distance as usize,
             log_bytes: from.log_bytes,
@@ -109,6 +110,7 @@ impl Record {
                 before: self.id,
                 created_at: link.created_at,
                 next: Arc::clone(&link.next),
+                followed: link.followed.clone(),
                 distance: self.link.as_ref().map_or(0, |last| last.distance) + 1,
             }),
         }
