@@ -47,8 +47,11 @@ use crate::replay::log::{self, Logs};
 /// # Secrets
 ///
 /// `[secret]` stands in the place of keys and tokens that have a known form, of the texts of fields such as
-/// `password` and `api_key`, wherever these texts are in the thread, and of each [`secret`](Export::secret).
-/// Other data of persons stays: look at the files before they go into a repository.
+/// `password` and `api_key`, wherever these texts are in the thread, and of each [`secret`](Export::secret): in
+/// texts, in the keys of maps, in the requests to models, and in the id of the thread, of which the test has its
+/// name. Another secret is `[secret-2]`, and so on, so that two keys or two names do not become one. The names
+/// of nodes and of the fields of the state stay. Other data of persons stays, too: look at the files before they
+/// go into a repository.
 ///
 /// # Examples
 ///
@@ -154,7 +157,8 @@ impl<S: State> Export<S> {
         self
     }
 
-    /// Takes this text out, wherever it is: a name, an address.
+    /// Takes this text out, wherever it is: a name, an address. The names of nodes and of the fields of the state
+    /// stay.
     pub fn secret(mut self, text: impl Into<String>) -> Self {
         self.secrets.add(text.into());
         self
@@ -201,9 +205,14 @@ impl<S: State> Export<S> {
             let (graph, superstep, node) = failure?;
             Some(Mistake::at(superstep, node).in_graph(graph))
         });
-        let json = self.json(&logs, &formats, mistake)?;
+        let (json, mut secrets) = self.json(&logs, &formats, mistake)?;
         let mut thread = ExportedThread::new(json, Vec::new()).await?;
-        let (report, exchanges) = self.record(&thread).await?;
+        let (report, mut exchanges) = self.record(&thread).await?;
+        // What the code itself puts into a request: the test compares the hash of the whole.
+        for exchange in &mut exchanges {
+            let hidden = exchange.hide(|request| secrets.cleaned_request(request));
+            hidden.map_err(unwritten)?;
+        }
         if report.threads.is_empty() {
             return Err(self.unknown());
         }
@@ -218,10 +227,10 @@ impl<S: State> Export<S> {
         if is_right {
             thread.json.state = self.state(&thread).await?;
         }
-        let name = exported::test_name(&self.thread);
+        let name = exported::test_name(&thread.json.thread);
         let mistake = thread.json.mistake.as_ref().map(ToString::to_string);
         Ok(Exported {
-            test: exported::test_code(&name, &self.thread, &self.code, mistake.as_deref()),
+            test: exported::test_code(&name, &thread.json.thread, &self.code, mistake.as_deref()),
             thread: pretty(&thread.json)?,
             cassette: pretty(&exchanges)?,
             report,
@@ -245,13 +254,17 @@ impl<S: State> Export<S> {
         }
     }
 
-    /// Returns the thread as JSON, without its secrets.
+    /// Returns the thread as JSON, without its secrets, and these.
     fn json(
         &self,
         logs: &Logs,
         formats: &Formats,
         mistake: Option<Mistake>,
-    ) -> Result<ThreadJson, ExportError> {
+    ) -> Result<(ThreadJson, Secrets), ExportError> {
+        let mut secrets = self.secrets.clone();
+        let owners = logs.values().filter_map(|log| log.owner.as_ref());
+        let fields = owners.flat_map(|owner| &owner.state.fields);
+        secrets.keep_fields(fields.map(|(field, _)| &**field));
         let logs = records::to_json(logs, formats, self.hides_errors);
         let logs = logs.map_err(|source| self.unreadable(source))?;
         let json = ThreadJson {
@@ -266,10 +279,14 @@ impl<S: State> Export<S> {
             logs,
         };
         let mut value = serde_json::to_value(json).map_err(unwritten)?;
-        let mut secrets = self.secrets.clone();
         secrets.find(&value["logs"]);
-        secrets.clean(&mut value["logs"]);
-        serde_json::from_value(value).map_err(unwritten)
+        secrets.clean(&mut value["thread"]);
+        secrets.clean_records(&mut value["logs"]);
+        if let Some(expected) = value.pointer_mut("/mistake/expected/1") {
+            secrets.clean(expected);
+        }
+        let json = serde_json::from_value(value).map_err(unwritten)?;
+        Ok((json, secrets))
     }
 
     /// Replays the thread, and records the requests to models.
@@ -298,7 +315,7 @@ impl<S: State> Export<S> {
         let logs = thread.logs().map_err(|source| self.unreadable(source))?;
         let replay = (self.adapt)((self.replay)(thread, &self.graph));
         let formats = Formats::default();
-        let state = replay.state(&self.thread, &logs, &formats).await;
+        let state = replay.state(&thread.json.thread, &logs, &formats).await;
         state.map_err(|source| self.failed(source))
     }
 

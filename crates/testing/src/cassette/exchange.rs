@@ -57,6 +57,15 @@ impl Exchange {
         self
     }
 
+    /// Hides texts of the request. It still answers the request that has them.
+    pub(crate) fn hide<E>(
+        &mut self,
+        hide: impl FnOnce(&ChatRequest) -> Result<ChatRequest, E>,
+    ) -> Result<(), E> {
+        self.request = hide(&self.request)?;
+        Ok(())
+    }
+
     /// Returns true if another exchange has the same request to the same model, and the same answer.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         let answer = |exchange: &Self| {

@@ -55,11 +55,13 @@ impl Exported {
     }
 }
 
-/// Returns the name of a test: letters of ASCII, numbers and `_`.
+/// Returns the name of a test: letters of ASCII, numbers, and single `_`.
 pub(super) fn test_name(thread: &str) -> String {
     let name = thread.to_ascii_lowercase();
-    let name = name.replace(|c: char| !c.is_ascii_alphanumeric(), "_");
-    format!("thread_{name}")
+    let words = name.split(|c: char| !c.is_ascii_alphanumeric());
+    let words = words.filter(|word| !word.is_empty());
+    let name: Vec<&str> = std::iter::once("thread").chain(words).collect();
+    name.join("_")
 }
 
 /// Returns the code of a test. `graph` is the expression that makes the graph.
