@@ -232,6 +232,18 @@ await check("an approval says until when it waits, and is answered in a name", a
   await idle();
 });
 
+/** Waits until all nodes of the picture are in its frame. */
+const fits = (what) => {
+  const inside = (frame) => {
+    const around = frame.getBoundingClientRect();
+    return [...frame.querySelectorAll(".react-flow__node")].every((node) => {
+      const own = node.getBoundingClientRect();
+      return own.top >= around.top && own.bottom <= around.bottom && own.left >= around.left && own.right <= around.right;
+    });
+  };
+  return until(() => page.locator(".react-flow").evaluate(inside), `all of the picture is in its frame, ${what}`, 3000);
+};
+
 await check("a graph with a form for its input: the subgraph lights up, the draft is typed", async () => {
   await go("essay");
   await page.getByRole("button", { name: "Run", exact: true }).click();
@@ -249,6 +261,7 @@ await check("a graph with a form for its input: the subgraph lights up, the draf
   assert.equal(await page.locator('[data-node="research:search"]').count(), 0);
   await page.getByRole("button", { name: "Open the subgraph research" }).click();
   await page.locator('[data-node="research:search"]').waitFor();
+  await fits("when a subgraph is opened");
   await shot("essay");
   await accessible("a form from a schema");
 });
@@ -356,12 +369,14 @@ await check("the tasks of an entrypoint appear in the picture as they run", asyn
   const edges = await page.locator(".react-flow__edge").evaluateAll((edges) => edges.map((edge) => edge.dataset.id ?? ""));
   assert.ok(edges.length >= 4, `${edges}`);
   assert.equal(await page.getByRole("button", { name: "Pause before chapter" }).count(), 0);
+  await fits("with the tasks that have run");
   await accessible("tasks in the picture");
   await shot("tasks");
   await page.getByRole("button", { name: "Close the subgraph book" }).click();
   assert.equal(await page.locator('[data-node="book:outline"]').count(), 0);
   await page.getByRole("button", { name: "Open the subgraph book" }).click();
   await page.locator('[data-node="book:chapter"]').waitFor();
+  await fits("when a subgraph is opened");
 });
 
 await check("a node that fails is shown with its error", async () => {

@@ -25,6 +25,8 @@ export interface Arrow {
 }
 
 export interface Layout {
+  width: number;
+  height: number;
   nodes: Placed[];
   arrows: Arrow[];
 }
@@ -134,8 +136,8 @@ export function place(drawn: Drawn, open: Set<string>, direction: Direction): La
     });
     return { width: Math.max(0, right - left), height: Math.max(0, bottom - top) };
   };
-  level(null);
+  const size = level(null);
   // A parent stands before its children.
   nodes.sort((one, other) => one.id.split(":").length - other.id.split(":").length);
-  return { nodes, arrows };
+  return { ...size, nodes, arrows };
 }

@@ -1,8 +1,8 @@
-import { memo, useEffect, useMemo, useRef } from "react";
+import { memo, useCallback, useEffect, useMemo, useRef } from "react";
 import type { ReactNode } from "react";
-import { Background, BackgroundVariant, BaseEdge, EdgeLabelRenderer, Handle, Panel, Position, ReactFlow, ReactFlowProvider, useReactFlow, useStore } from "@xyflow/react";
+import { Background, BackgroundVariant, BaseEdge, EdgeLabelRenderer, Handle, Panel, Position, ReactFlow, ReactFlowProvider, getViewportForBounds, useReactFlow, useStore } from "@xyflow/react";
 import type { Edge, EdgeProps, Node, NodeProps } from "@xyflow/react";
-import type { Direction } from "../model/drawing";
+import type { Direction, Layout } from "../model/drawing";
 import type { Follows } from "../model/course";
 import { courseOf, withCourse } from "../model/course";
 import { place } from "../model/drawing";
@@ -233,29 +233,35 @@ function Markers() {
 
 const IDLE: Lit = { light: "idle", count: 0 };
 
-/** Fits the picture when it changes, and when its frame does. */
-function Fitting({ of }: { of: unknown }) {
-  const flow = useReactFlow();
+const ZOOM = { least: 0.2, fitted: 1.3, most: 2 };
+
+/** Fits the picture when it changes, and when its frame does. Returns what fits it again. */
+function useFit(layout: Layout | null): () => void {
+  const { setViewport, viewportInitialized } = useReactFlow();
   const width = useStore((store) => store.width);
   const height = useStore((store) => store.height);
   const first = useRef(true);
-  useEffect(() => {
+  const fit = useCallback(() => {
+    if (!layout || !viewportInitialized || !width || !height) return;
     const duration = first.current || matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 240;
     first.current = false;
-    const timer = setTimeout(() => void flow.fitView({ padding: 0.15, maxZoom: 1.3, duration }), 30);
-    return () => clearTimeout(timer);
-  }, [flow, of, width, height]);
-  return null;
+    // By the sizes of the layout: the page has those of nodes that have just opened only later.
+    const bounds = { x: 0, y: 0, width: layout.width, height: layout.height };
+    void setViewport(getViewportForBounds(bounds, width, height, ZOOM.least, ZOOM.fitted, 0.15), { duration });
+  }, [setViewport, viewportInitialized, layout, width, height]);
+  useEffect(fit, [fit]);
+  return fit;
 }
 
-function Controls() {
+function Controls({ layout }: { layout: Layout | null }) {
   const flow = useReactFlow();
+  const fit = useFit(layout);
   const direction = useStudio((state) => state.direction);
   return (
     <Panel position="bottom-right" className="controls">
       <button type="button" onClick={() => void flow.zoomIn()} aria-label="Zoom in" title="Zoom in">+</button>
       <button type="button" onClick={() => void flow.zoomOut()} aria-label="Zoom out" title="Zoom out">−</button>
-      <button type="button" onClick={() => void flow.fitView({ padding: 0.15, maxZoom: 1.3, duration: 200 })} aria-label="Fit the graph" title="Fit the graph"><Fit /></button>
+      <button type="button" onClick={fit} aria-label="Fit the graph" title="Fit the graph"><Fit /></button>
       <button type="button" onClick={turn} aria-label={direction === "TB" ? "Lay out from left to right" : "Lay out from top to bottom"} title="Turn the graph"><Turn /></button>
     </Panel>
   );
@@ -384,10 +390,8 @@ function Picture() {
         edges={edges}
         nodeTypes={nodeTypes}
         edgeTypes={edgeTypes}
-        fitView
-        fitViewOptions={{ padding: 0.15, maxZoom: 1.3 }}
-        minZoom={0.2}
-        maxZoom={2}
+        minZoom={ZOOM.least}
+        maxZoom={ZOOM.most}
         nodesDraggable={false}
         nodesConnectable={false}
         elementsSelectable={false}
@@ -396,8 +400,7 @@ function Picture() {
         ariaLabelConfig={{ "node.a11yDescription.default": "A node of the graph.", "node.a11yDescription.keyboardDisabled": "A node of the graph." }}
       >
         <Background variant={BackgroundVariant.Dots} gap={22} size={1.2} />
-        <Fitting of={layout} />
-        <Controls />
+        <Controls layout={layout} />
       </ReactFlow>
       <Spoken lit={lit} />
     </section>
