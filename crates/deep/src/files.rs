@@ -16,7 +16,7 @@ pub use composite_files::CompositeFiles;
 pub use disk_files::DiskFiles;
 pub use file_context::FileContext;
 pub use file_path::file_path;
-pub(crate) use file_path::is_below;
+pub(crate) use file_path::{inside, is_below};
 pub(crate) use parent_files::ParentFiles;
 pub use state_files::{FILES, StateFiles};
 pub use store_files::StoreFiles;

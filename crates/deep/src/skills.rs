@@ -26,7 +26,7 @@ pub const SKILLS: MiddlewareField<Vec<Skill>> = MiddlewareField::new("skills");
 /// it needs it, so the agent also has a [`Filesystem`](crate::Filesystem) with these files. The folders are
 /// read at the start of each run.
 ///
-/// A `SKILL.md` that does not follow the format is left out; its place in [`SKILLS`] says
+/// A `SKILL.md` that cannot be read or does not follow the format is left out; its place in [`SKILLS`] says
 /// [why](Skill::problem).
 ///
 /// # Examples
@@ -81,8 +81,14 @@ impl Skills {
                 if name.contains('/') {
                     continue;
                 }
-                let text = self.files.read(&path, cx).await?.unwrap_or_default();
-                skills.insert(name.to_owned(), Skill::read(name, &path, &text));
+                let skill = match self.files.read(&path, cx).await {
+                    Ok(text) => Skill::read(name, &path, &text.unwrap_or_default()),
+                    Err(ToolError::Model(why) | ToolError::Arguments(why)) => {
+                        Skill::unreadable(name, &path, why)
+                    }
+                    Err(error) => return Err(error),
+                };
+                skills.insert(name.to_owned(), skill);
             }
         }
         Ok(skills.into_values().collect())

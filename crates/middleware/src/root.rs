@@ -1,5 +1,6 @@
 //! One folder, and no way out of it.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
@@ -37,14 +38,17 @@ impl Root {
     ///
     /// # Errors
     ///
-    /// [`ToolError::Model`] if the path has a `..`, or if it leads through a link.
+    /// [`ToolError::Model`] if the path has a `..`, on Windows a `:`, or if it leads through a link.
     pub fn resolve(&self, named: &str) -> Result<PathBuf, ToolError> {
         let mut path = self.0.clone();
         for part in Path::new(named.trim_start_matches('/')).components() {
             match part {
                 Component::CurDir => continue,
-                Component::Normal(name) => path.push(name),
-                Component::ParentDir | Component::RootDir | Component::Prefix(_) => {
+                Component::Normal(name) if !has_drive(name) => path.push(name),
+                Component::Normal(_)
+                | Component::ParentDir
+                | Component::RootDir
+                | Component::Prefix(_) => {
                     return Err(ToolError::model(format!(
                         "the path `{named}` leaves the folder; name a path inside it, without `..`"
                     )));
@@ -95,4 +99,9 @@ impl Root {
         files.sort_unstable();
         files
     }
+}
+
+/// Returns true if a part of a path begins anew on another drive, or names a stream of a file.
+fn has_drive(name: &OsStr) -> bool {
+    cfg!(windows) && name.as_encoded_bytes().contains(&b':')
 }

@@ -71,6 +71,16 @@ impl CompositeFiles {
     }
 }
 
+/// Returns the error of the place of a folder, whose paths begin there.
+fn in_place(folder: &str, error: ToolError) -> ToolError {
+    match error {
+        ToolError::Model(why) if !folder.is_empty() => {
+            ToolError::model(format!("in the folder `{folder}`: {why}"))
+        }
+        error => error,
+    }
+}
+
 fn or_root(path: &str) -> &str {
     if path.is_empty() { "/" } else { path }
 }
@@ -78,13 +88,20 @@ fn or_root(path: &str) -> &str {
 #[async_trait]
 impl Files for CompositeFiles {
     async fn read(&self, path: &str, cx: FileContext<'_>) -> Result<Option<String>, ToolError> {
-        let (files, _, inner) = self.place(path);
-        files.read(inner, cx).await
+        let (files, folder, inner) = self.place(path);
+        let text = files.read(inner, cx).await;
+        text.map_err(|error| in_place(folder, error))
     }
 
     async fn write(&self, path: &str, text: &str, cx: FileContext<'_>) -> Result<(), ToolError> {
-        let (files, _, inner) = self.place(path);
-        files.write(inner, text, cx).await
+        let (files, folder, inner) = self.place(path);
+        if inner == "/" {
+            return Err(ToolError::model(format!(
+                "`{path}` is a folder; name a file in it"
+            )));
+        }
+        let written = files.write(inner, text, cx).await;
+        written.map_err(|error| in_place(folder, error))
     }
 
     async fn paths(&self, folder: &str, cx: FileContext<'_>) -> Result<Vec<String>, ToolError> {
@@ -98,7 +115,8 @@ impl Files for CompositeFiles {
             } else {
                 continue;
             };
-            let found = files.paths(or_root(inner), cx).await?;
+            let found = files.paths(or_root(inner), cx).await;
+            let found = found.map_err(|error| in_place(at, error))?;
             let found = found.into_iter().map(|path| format!("{at}{path}"));
             // What another place hides cannot be read.
             paths.extend(found.filter(|path| self.place(path).1 == at));

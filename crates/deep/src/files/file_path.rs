@@ -7,7 +7,8 @@ use langgraph_agent::ToolError;
 ///
 /// # Errors
 ///
-/// [`ToolError::Model`] if the path has a `..`, a `~` at its start, a backslash or a control character.
+/// [`ToolError::Model`] if the path has a `..`, a `~` or a drive such as `C:` at its start, a backslash or a control
+/// character.
 ///
 /// # Examples
 ///
@@ -32,6 +33,9 @@ pub fn file_path(named: &str) -> Result<String, ToolError> {
     if named.contains('\\') || named.contains(char::is_control) {
         return refuse("has a backslash or a control character");
     }
+    if has_drive(named) {
+        return refuse("begins with a drive");
+    }
     let parts = named.split('/').filter(|part| !matches!(*part, "" | "."));
     let mut path = String::new();
     for part in parts {
@@ -45,6 +49,21 @@ pub fn file_path(named: &str) -> Result<String, ToolError> {
         path.push('/');
     }
     Ok(path)
+}
+
+/// Returns true if a path is one of Windows: `C:/x`, maybe after a `/`.
+fn has_drive(named: &str) -> bool {
+    let mut letters = named.trim_start_matches('/').chars();
+    let first = letters
+        .next()
+        .is_some_and(|first| first.is_ascii_alphabetic());
+    first && letters.next() == Some(':') && matches!(letters.next(), None | Some('/'))
+}
+
+/// Returns a path below a folder as seen from there; a file that is named itself, as it is.
+pub(crate) fn inside<'p>(path: &'p str, folder: &str) -> &'p str {
+    let inner = path.strip_prefix(folder.trim_end_matches('/'));
+    inner.filter(|inner| !inner.is_empty()).unwrap_or(path)
 }
 
 /// Returns true if a path is a folder's, or is below it.

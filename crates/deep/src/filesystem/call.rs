@@ -83,7 +83,7 @@ pub(super) struct Grep {
     /// The folder in which to search; all files unless given.
     #[serde(default)]
     pub(super) path: String,
-    /// A pattern of the paths to search, as in `docs/**/*.md`, or of names, as in `*.md`.
+    /// A pattern of the paths to search, relative to the folder, as in `docs/**/*.md`, or of names, as in `*.md`.
     #[serde(default)]
     pub(super) glob: Option<String>,
 }

@@ -25,10 +25,7 @@ impl Edit {
         }
         let places = text.matches(&*asks.old_string).count();
         match places {
-            0 => Err(ToolError::model(format!(
-                "`old_string` does not stand in `{}`; read the file",
-                asks.path
-            ))),
+            0 => Err(ToolError::model(missing(asks, text))),
             2.. if !asks.replace_all => Err(ToolError::model(format!(
                 "`old_string` stands in `{}` {places} times; give more of the text around it, or set `replace_all`",
                 asks.path
@@ -49,6 +46,26 @@ impl Edit {
     pub(super) fn is_done(&self, text: &str) -> bool {
         digest(text) == self.after
     }
+}
+
+/// Returns what is wrong with an `old_string` that does not stand in the file. The model sees each line with an
+/// end, also the last one of a file that has none.
+fn missing(asks: &EditFile, text: &str) -> String {
+    let path = &asks.path;
+    let old = &asks.old_string;
+    let cut = old.strip_suffix("\r\n").or(old.strip_suffix('\n'));
+    let Some(cut) = cut.filter(|cut| !cut.is_empty() && text.ends_with(cut)) else {
+        return format!("`old_string` does not stand in `{path}`; read the file");
+    };
+    let mut why = format!("`old_string` ends with a line end, and `{path}` does not; leave it out");
+    let places = text.matches(cut).count();
+    if places > 1 {
+        let _ = write!(
+            why,
+            ". It stands there {places} times then: give more of the text around it, or set `replace_all`"
+        ); // never fails
+    }
+    why
 }
 
 fn digest(text: &str) -> String {

@@ -41,8 +41,14 @@ impl FilePermissions {
     ///
     /// # Errors
     ///
-    /// [`ToolError::Arguments`] if it is not a pattern of paths.
+    /// [`ToolError::Arguments`] if it is not a pattern of paths, or if no path could match it: one with `..`, with a
+    /// backslash, or that ends with `/`.
     pub fn on(mut self, pattern: &str, access: FileAccess) -> Result<Self, ToolError> {
+        if let Some(why) = matches_nothing(pattern) {
+            return Err(ToolError::arguments(format!(
+                "no path matches the pattern `{pattern}`: {why}; write one such as `/secrets/**`"
+            )));
+        }
         self.rules.push((PathPattern::new(pattern)?, access));
         Ok(self)
     }
@@ -67,6 +73,19 @@ impl FilePermissions {
             .chain([self.otherwise])
             .any(|access| access == FileAccess::Ask)
     }
+}
+
+/// Returns why no path matches a pattern. Such a rule would seem to forbid something.
+fn matches_nothing(pattern: &str) -> Option<&'static str> {
+    let path = pattern.strip_prefix('/').unwrap_or(pattern);
+    if path.starts_with('~') || pattern.contains('\\') {
+        return Some("paths have no `~` at their start and no backslash");
+    }
+    if path.split('/').any(|part| matches!(part, "." | "..")) {
+        return Some("paths have no `.` and no `..`");
+    }
+    let is_empty = path.split('/').any(str::is_empty);
+    is_empty.then_some("paths have no empty parts, and end with the name of a file")
 }
 
 impl Default for FilePermissions {

@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::Filesystem;
 use super::call::{EditFile, Glob, Grep, Ls, ReadFile, WriteFile, parse};
 use super::edit::Edit;
-use crate::files::{FileContext, file_path};
+use crate::files::{FileContext, file_path, inside};
 
 pub(super) const WRITE: &str = "write_file";
 pub(super) const EDIT: &str = "edit_file";
@@ -155,8 +155,7 @@ impl FileTool {
         let pattern = PathPattern::in_all_folders(&asks.pattern)?;
         let mut found = Found::new(RESULTS);
         for path in self.files.paths(&folder, cx).await? {
-            let inner = path.strip_prefix(folder.trim_end_matches('/'));
-            if pattern.matches(inner.unwrap_or(&path)) {
+            if pattern.matches(inside(&path, &folder)) {
                 found.path(path);
             }
         }
@@ -173,7 +172,8 @@ impl FileTool {
             .transpose()?;
         let mut found = Found::new(RESULTS);
         for path in self.files.paths(&folder, cx).await? {
-            if only.as_ref().is_some_and(|only| !only.matches(&path)) {
+            let inner = inside(&path, &folder);
+            if only.as_ref().is_some_and(|only| !only.matches(inner)) {
                 continue;
             }
             match self.files.read(&path, cx).await {

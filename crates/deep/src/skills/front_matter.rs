@@ -19,7 +19,8 @@ pub(super) fn front_matter(text: &str) -> Option<BTreeMap<String, String>> {
             }
             return Some(fields);
         }
-        let indented = line.starts_with([' ', '\t']) || line.trim().is_empty();
+        // The items of a list may stand at the left.
+        let indented = line.starts_with([' ', '\t', '-']) || line.trim().is_empty();
         if let (true, Some(field)) = (indented, &mut last) {
             field.lines.push(line.trim().to_owned());
             continue;
@@ -49,15 +50,58 @@ impl Field {
     fn end(self, fields: &mut BTreeMap<String, String>) {
         let mut lines = self.lines;
         let kept = lines.first().is_some_and(|first| first.starts_with('|'));
-        if kept || lines.first().is_some_and(|first| first.starts_with('>')) {
+        let is_block = kept || lines.first().is_some_and(|first| first.starts_with('>'));
+        if is_block {
             lines.remove(0);
         }
         let text = lines.join(if kept { "\n" } else { " " });
-        fields.insert(self.name, unquoted(text.trim()).to_owned());
+        let text = text.trim();
+        let text = if is_block {
+            text.to_owned()
+        } else {
+            scalar(text)
+        };
+        fields.insert(self.name, text);
     }
 }
 
-fn unquoted(text: &str) -> &str {
-    let inner = |quote| text.strip_prefix(quote)?.strip_suffix(quote);
-    inner('"').or_else(|| inner('\'')).unwrap_or(text)
+/// Returns the text of a value on its line, without its quotes or the comment after it.
+fn scalar(text: &str) -> String {
+    let quoted = match text.chars().next() {
+        Some('"') => double_quoted(text),
+        Some('\'') => single_quoted(text),
+        Some('#') => Some(String::new()),
+        _ => None,
+    };
+    quoted.unwrap_or_else(|| {
+        let plain = text.split_once(" #").map_or(text, |(plain, _)| plain);
+        plain.trim_end().to_owned()
+    })
+}
+
+fn double_quoted(text: &str) -> Option<String> {
+    let mut inner = String::new();
+    let mut letters = text.chars().skip(1);
+    loop {
+        match letters.next()? {
+            '"' => return Some(inner),
+            '\\' => inner.push(match letters.next()? {
+                'n' => '\n',
+                't' => '\t',
+                other => other,
+            }),
+            other => inner.push(other),
+        }
+    }
+}
+
+fn single_quoted(text: &str) -> Option<String> {
+    let mut inner = String::new();
+    let mut letters = text.chars().skip(1).peekable();
+    loop {
+        match letters.next()? {
+            '\'' if letters.next_if_eq(&'\'').is_none() => return Some(inner),
+            other => inner.push(other),
+        }
+    }
 }

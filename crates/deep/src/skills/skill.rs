@@ -14,7 +14,7 @@ pub struct Skill {
     pub description: String,
     /// The path of its `SKILL.md`.
     pub path: String,
-    /// Why the model does not see it, if its `SKILL.md` does not follow the format.
+    /// Why the model does not see it, if its `SKILL.md` cannot be read or does not follow the format.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
 }
@@ -26,16 +26,25 @@ const DESCRIPTION: usize = 1_024;
 impl Skill {
     /// Reads the `SKILL.md` of a folder.
     pub(super) fn read(folder: &str, path: &str, text: &str) -> Self {
-        let mut skill = Self {
+        match check(folder, text) {
+            Ok(description) => Self {
+                name: folder.to_owned(),
+                description,
+                path: path.to_owned(),
+                problem: None,
+            },
+            Err(problem) => Self::unreadable(folder, path, problem),
+        }
+    }
+
+    /// Creates the skill of a folder whose `SKILL.md` the model does not see.
+    pub(super) fn unreadable(folder: &str, path: &str, problem: String) -> Self {
+        Self {
             name: folder.to_owned(),
             path: path.to_owned(),
+            problem: Some(problem),
             ..Self::default()
-        };
-        match check(folder, text) {
-            Ok(description) => skill.description = description,
-            Err(problem) => skill.problem = Some(problem),
         }
-        skill
     }
 
     /// The line about it in the instructions.

@@ -76,7 +76,17 @@ fn first_cases() -> Vec<Case> {
         ),
         case(
             "read_file",
+            json!({"path": "/a.md", "limit": 0}),
+            "(lines 1 to 3 follow)\n",
+        ),
+        case(
+            "read_file",
             json!({"path": "/d/empty"}),
+            "(the file is empty)",
+        ),
+        case(
+            "read_file",
+            json!({"path": "/d/empty", "limit": 0}),
             "(the file is empty)",
         ),
         case("read_file", json!({"path": "/d"}), "there is no file `/d`"),
@@ -112,7 +122,29 @@ fn later_cases() -> Vec<Case> {
             json!({"path": "/a.md"}),
             "     1\tonE\n     2\t2\n     3\tthrEE\n",
         ),
+        case(
+            "edit_file",
+            json!({"path": "/x.md", "old_string": "a", "new_string": "b"}),
+            "there is no file `/x.md`",
+        ),
+        case(
+            "edit_file",
+            json!({"path": "/dx.md", "old_string": "ünï 🦀\n", "new_string": "b\n"}),
+            "`old_string` ends with a line end, and `/dx.md` does not; leave it out",
+        ),
+        // Not at the end of the file, and a line end alone.
+        case(
+            "edit_file",
+            json!({"path": "/dx.md", "old_string": "ünï\n", "new_string": "b\n"}),
+            "`old_string` does not stand in `/dx.md`; read the file",
+        ),
+        case(
+            "edit_file",
+            json!({"path": "/dx.md", "old_string": "\n", "new_string": "b"}),
+            "`old_string` does not stand in `/dx.md`; read the file",
+        ),
         case("glob", json!({"pattern": "**/*.md"}), "/a.md\n/dx.md"),
+        case("glob", json!({"pattern": "*.md", "path": "/a.md"}), "/a.md"),
         case(
             "glob",
             json!({"pattern": "*.rs", "path": "/d/e"}),
@@ -135,11 +167,57 @@ fn later_cases() -> Vec<Case> {
             json!({"pattern": "o", "path": "/a.md"}),
             "/a.md:1: onE",
         ),
+        case(
+            "grep",
+            json!({"pattern": "o", "path": "/a.md", "glob": "*.rs"}),
+            "nothing found",
+        ),
+        // The pattern of paths is relative to the folder.
+        case(
+            "grep",
+            json!({"pattern": "o", "path": "/d", "glob": "e/*.rs"}),
+            "/d/e/b.rs:1: fn two() {}",
+        ),
+        case(
+            "grep",
+            json!({"pattern": "o", "path": "/d", "glob": "d/e/*.rs"}),
+            "nothing found",
+        ),
+        case(
+            "grep",
+            json!({"pattern": "two\\(\\) \\{"}),
+            "/d/e/b.rs:1: fn two() {}",
+        ),
+        case("grep", json!({"pattern": "tea"}), "nothing found"),
+        // Dots are no `..`.
+        case(
+            "write_file",
+            json!({"path": "/d/v1..v2/...", "content": "x x x"}),
+            "`/d/v1..v2/...` is written",
+        ),
+        case(
+            "edit_file",
+            json!({"path": "/d/v1..v2/...", "old_string": "x\n", "new_string": "y\n"}),
+            "`old_string` ends with a line end, and `/d/v1..v2/...` does not; leave it out. It stands there 3 times \
+             then: give more of the text around it, or set `replace_all`",
+        ),
+        case("ls", json!({"path": "/d/v1..v2"}), "/d/v1..v2/..."),
     ]
 }
 
 /// The paths that no place takes.
-const REFUSED: [&str; 5] = ["../x", "/d/../../x", "~/x", "/a\\b", "/a\nb"];
+const REFUSED: [&str; 10] = [
+    "../x",
+    "/d/../../x",
+    "/d/..",
+    "~/x",
+    "/a\\b",
+    "/d\\../x",
+    "/a\nb",
+    "C:/x",
+    "/C:/x",
+    "c:",
+];
 
 async fn conforms(name: &str, files: impl Files) {
     let cases: Vec<Case> = first_cases().into_iter().chain(later_cases()).collect();
@@ -254,77 +332,51 @@ async fn no_path_leads_out() {
     assert!(answers[2].contains("`/` may not be written"), "{answers:?}");
 }
 
-#[cfg(unix)]
 #[tokio::test]
-async fn links_on_the_disk_are_not_followed() {
-    let (folder, outside) = (TempDir::new().unwrap(), TempDir::new().unwrap());
-    fs::write(outside.path().join("secret.md"), "secret").unwrap();
-    std::os::unix::fs::symlink(outside.path(), folder.path().join("link")).unwrap();
-    let secret = outside.path().join("secret.md");
-    std::os::unix::fs::symlink(&secret, folder.path().join("secret.md")).unwrap();
+async fn arguments_that_do_not_fit_are_for_the_model() {
     let of = [
-        ("read_file", json!({"path": "/secret.md"})),
-        ("read_file", json!({"path": "/link/secret.md"})),
+        ("write_file", json!({"path": "/a", "content": "one"})),
+        ("read_file", json!({"path": "/a", "offset": -1})),
+        ("read_file", json!({"path": "/a", "limit": -1})),
+        ("grep", json!({"pattern": "[one"})),
         (
-            "write_file",
-            json!({"path": "/link/new.md", "content": "x"}),
+            "edit_file",
+            json!({"path": "/a", "old_string": "one", "new_string": "one"}),
         ),
-        ("write_file", json!({"path": "/secret.md", "content": "x"})),
-        ("ls", json!({"path": "/link"})),
-        ("grep", json!({"pattern": "secret"})),
+        (
+            "edit_file",
+            json!({"path": "/a", "old_string": "", "new_string": "one"}),
+        ),
+        ("read_file", json!({"path": "/a"})),
     ];
-    let answers = answers_with(DiskFiles::new(folder.path()), &of).await;
-    for answer in &answers[..5] {
-        assert!(answer.contains("through a link"), "{answer}");
+    let answers = answers_with(StateFiles, &of).await;
+    let wanted = [
+        "is written",
+        "invalid value: integer `-1`",
+        "invalid value: integer `-1`",
+        "not a regular expression",
+        "a text to replace by another one",
+        "a text to replace by another one",
+        "one",
+    ];
+    for (answer, wanted) in answers.iter().zip(wanted) {
+        assert!(answer.contains(wanted), "{answer}");
     }
-    assert_eq!(answers[5], "nothing found");
-    assert_eq!(fs::read_to_string(secret).unwrap(), "secret");
-    assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 1);
 }
 
 #[tokio::test]
-async fn files_of_the_disk_that_are_no_text_or_too_large_are_not_read() {
-    let folder = TempDir::new().unwrap();
-    fs::write(folder.path().join("photo"), [0xff, 0xfe]).unwrap();
-    fs::write(folder.path().join("large"), "0123456789 and more").unwrap();
-    fs::write(folder.path().join("small"), "0123").unwrap();
-    let of = [
-        ("read_file", json!({"path": "/photo"})),
-        ("read_file", json!({"path": "/large"})),
-        ("grep", json!({"pattern": "0123"})),
-    ];
-    let answers = answers_with(DiskFiles::new(folder.path()).largest(10), &of).await;
-    assert_eq!(
-        answers,
-        [
-            "the file `/photo` is not text",
-            "the file `/large` has 19 bytes, and the limit is 10",
-            "/small:1: 0123",
-        ]
-    );
-}
-
-#[tokio::test]
-async fn an_edit_keeps_the_line_ends_of_a_file() {
-    let folder = TempDir::new().unwrap();
-    fs::write(folder.path().join("a"), "one\r\ntwo\r\nthree\r\n").unwrap();
-    let edit = json!({"path": "/a", "old_string": "one\ntwo", "new_string": "1\n2"});
-    let of = [("edit_file", edit), ("read_file", json!({"path": "/a"}))];
-    let answers = answers_with(DiskFiles::new(folder.path()), &of).await;
-    assert_eq!(
-        answers,
-        ["`/a` is edited", "     1\t1\n     2\t2\n     3\tthree\n"]
-    );
-    let text = fs::read_to_string(folder.path().join("a")).unwrap();
-    assert_eq!(text, "1\r\n2\r\nthree\r\n");
-}
-
-#[test]
-fn two_places_for_a_folder_are_refused() {
-    let files = CompositeFiles::new(StateFiles)
-        .at("/a", StateFiles)
-        .unwrap();
-    for folder in ["/a/", "a", "/", "/b/../a"] {
-        assert!(files.clone().at(folder, StateFiles).is_err(), "{folder}");
+async fn an_answer_shows_the_first_200_results() {
+    for (lines, cut) in [(200, false), (201, true)] {
+        let of = [
+            (
+                "write_file",
+                json!({"path": "/a", "content": "tea\n".repeat(lines)}),
+            ),
+            ("grep", json!({"pattern": "tea"})),
+        ];
+        let answers = answers_with(StateFiles, &of).await;
+        let is_cut = answers[1].ends_with("\n(only the first 200; search for less)");
+        assert_eq!(is_cut, cut, "{}", answers[1]);
+        assert_eq!(answers[1].matches(": tea").count(), 200);
     }
 }

@@ -3,11 +3,13 @@
 
 mod bounds;
 mod builder;
+mod disk;
 mod files;
 mod instructions;
 mod large_results;
 mod patterns;
 mod permissions;
+mod places;
 mod recovery;
 mod skills;
 mod storage;

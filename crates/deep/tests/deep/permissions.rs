@@ -1,6 +1,7 @@
 //! What a model may do with which files.
 
-use langgraph_agent::{ApprovalRequest, MessagesStateUpdate, ToolDecision};
+use langgraph::message::ToolCall;
+use langgraph_agent::{ApprovalRequest, MessagesStateUpdate, ScriptedModel, ToolDecision, Turn};
 use langgraph_deep::{FileAccess, FilePermissions, StateFiles, deep_agent};
 use serde_json::json;
 
@@ -35,7 +36,12 @@ type Rule = (
 #[test]
 fn the_first_pattern_that_matches_counts() {
     use FileAccess::{Ask, Deny, Read, Write};
-    let cases: [Rule; 16] = [
+    let cases: [Rule; 21] = [
+        (&[("secrets/**", Deny)], "/secrets/key", Deny),
+        (&[("/a..b/**", Deny)], "/a..b/c", Deny),
+        (&[("/{a,b}/**", Deny)], "/b/c", Deny),
+        (&[("/{a,b}/**", Deny)], "/c/c", Write),
+        (&[("/a/**", Deny)], "/a/.hidden/.key", Deny),
         (&[], "/a/b", Write),
         (&[("/secrets/**", Deny)], "/secrets/key", Deny),
         (&[("/secrets/**", Deny)], "/secrets/a/b/c/key", Deny),
@@ -62,7 +68,21 @@ fn the_first_pattern_that_matches_counts() {
     }
     let rest = FilePermissions::new().otherwise(FileAccess::Read);
     assert_eq!(rest.of("/a"), FileAccess::Read);
-    for pattern in ["/a/***", "/[a"] {
+    // No path could match some of them: such a rule would seem to forbid something.
+    for pattern in [
+        "/a/***",
+        "/[a",
+        "/a/../secrets/**",
+        "/a/./b",
+        "..",
+        "~/.ssh/**",
+        "/a\\b",
+        "/a\\..\\b",
+        "/secrets/",
+        "/a//b",
+        "/",
+        "",
+    ] {
         assert!(
             FilePermissions::new().on(pattern, Deny).is_err(),
             "{pattern}"
@@ -190,6 +210,43 @@ async fn a_person_decides_about_writes_and_may_not_edit_a_call_past_a_denial() {
     let files = langgraph_deep::FILES.read(&state.middleware).unwrap();
     assert_eq!(files["/src/main.rs"], "fn main() { work() }");
     assert_eq!(files.len(), 3);
+}
+
+#[tokio::test]
+async fn a_sub_agent_has_the_permissions_of_the_agent_unless_it_has_its_own() {
+    let call = |name: &str, arguments| Turn::tool_calls([ToolCall::new("c", name, arguments)]);
+    let read = || call("read_file", json!({"path": "/secrets/key"}));
+    let own = FilePermissions::new().otherwise(FileAccess::Read);
+    for (agent, sees) in [("general-purpose", false), ("plain", false), ("own", true)] {
+        let task = call("task", json!({"agent": agent, "description": "Read it!"}));
+        // The agent for general purposes has the model of the agent itself.
+        let (boss, reader) = if agent == "general-purpose" {
+            let turns = [task, read(), Turn::text("read"), Turn::text("done")];
+            (
+                ScriptedModel::new(turns),
+                ScriptedModel::new(Vec::<Turn>::new()),
+            )
+        } else {
+            (
+                ScriptedModel::new([task, Turn::text("done")]),
+                ScriptedModel::new([read(), Turn::text("read")]),
+            )
+        };
+        let inner = || deep_agent(reader.clone());
+        let agent = deep_agent(boss.clone())
+            .permissions(permissions())
+            .subagent("plain", "reads", inner())
+            .subagent("own", "reads", inner().permissions(own.clone()));
+        compiled(agent).thread("t").run(seed()).await.unwrap();
+        let requests = [boss.requests(), reader.requests()].concat();
+        let messages = requests.iter().flat_map(|request| &request.messages);
+        let mut answers = messages.filter(|message| message.is_tool());
+        // The other answer is that of the sub-agent.
+        let answer = answers.find(|message| message.text() != "read");
+        let answer = answer.unwrap().text().into_owned();
+        assert_eq!(answer.contains("a secret key"), sees, "{answer}");
+        assert_eq!(answer.contains("there is no file"), !sees, "{answer}");
+    }
 }
 
 #[tokio::test]

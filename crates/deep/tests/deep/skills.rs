@@ -80,6 +80,38 @@ async fn a_description_may_be_quoted_folded_or_a_block_and_other_fields_are_left
             Some("Yes."),
         ),
         ("comment", "# a comment\ndescription: Yes.", Some("Yes.")),
+        ("after", "description: Yes. # Why not?", Some("Yes.")),
+        (
+            "sharp",
+            "description: About C# and F#.",
+            Some("About C# and F#."),
+        ),
+        (
+            "items",
+            "allowed-tools:\n- ls\n- grep: no\ndescription: Yes.",
+            Some("Yes."),
+        ),
+        (
+            "escaped",
+            "description: \"Says \\\"yes\\\". # All of it.\"",
+            Some("Says \"yes\". # All of it."),
+        ),
+        ("doubled", "description: 'It''s tea.'", Some("It's tea.")),
+        (
+            "stripped",
+            "description: >-\n  Brews\n  tea.\nname2: x",
+            Some("Brews tea."),
+        ),
+        (
+            "any-form",
+            "license: true\nmetadata: text\nallowed-tools: 42\ncompatibility:\ndescription: Yes.",
+            Some("Yes."),
+        ),
+        (
+            "empty-lists",
+            "allowed-tools: []\nmetadata: {}\nlicense: \"\"\ndescription: Yes.",
+            Some("Yes."),
+        ),
         ("blank", "description: \"\"", None),
         ("white", "description:    ", None),
         ("none", "license: MIT", None),
@@ -127,6 +159,41 @@ async fn only_folders_with_a_skill_file_are_skills_and_the_later_place_counts() 
         ]
     );
     assert!(found([]).await.is_empty());
+}
+
+#[tokio::test]
+async fn a_skill_that_cannot_be_read_is_left_out_and_the_others_are_found() {
+    let folder = TempDir::new().unwrap();
+    let write = |name: &str, text: &[u8]| {
+        let folder = folder.path().join(name);
+        std::fs::create_dir(&folder).unwrap();
+        std::fs::write(folder.join("SKILL.md"), text).unwrap();
+    };
+    write("bytes", &[0xff, 0xfe]);
+    write("good", b"---\nname: good\ndescription: Does.\n---\n");
+    write("large", &[b' '; 200]);
+    std::fs::create_dir_all(folder.path().join("folder/SKILL.md")).unwrap();
+    let files = DiskFiles::new(folder.path()).largest(100);
+    let agent = deep_agent(model([says("done")])).files(files).skills(["/"]);
+    let run = compiled(agent);
+    let run = run.thread("t").run(MessagesStateUpdate::user("Go!")).await;
+    let state = run.unwrap().finished().unwrap();
+    let skills = SKILLS.read(&state.middleware).unwrap();
+    let found: Vec<_> = skills
+        .iter()
+        .map(|skill| (&*skill.name, skill.problem.as_deref()))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            ("bytes", Some("the file `/bytes/SKILL.md` is not text")),
+            ("good", None),
+            (
+                "large",
+                Some("the file `/large/SKILL.md` has 200 bytes, and the limit is 100")
+            ),
+        ]
+    );
 }
 
 #[tokio::test]
