@@ -79,7 +79,7 @@ struct Rate {
 pub struct Permit(#[allow(dead_code)] OwnedSemaphorePermit);
 
 impl Limit {
-    /// Creates a limit of its own.
+    /// Creates a limit of its own. 0 calls at a time count as 1.
     pub fn new(name: impl Into<String>, at_once: usize) -> Self {
         let calls_at_once = calls_at_once(at_once);
         let shared = Shared {
@@ -92,7 +92,7 @@ impl Limit {
     }
 
     /// Also starts at most `calls` in any span of that length. A limit has one rate: with another one
-    /// than before, no call starts.
+    /// than before, no call starts. 0 calls count as 1.
     #[must_use]
     pub fn rate(self, calls: usize, span: Duration) -> Self {
         let wanted = (calls.max(1), span);

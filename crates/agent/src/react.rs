@@ -109,7 +109,8 @@ impl<S: AgentState> ReactAgent<S> {
     ///
     /// A run that would call the model once more fails with
     /// [`AgentError::Routing`](langgraph::error::AgentError::Routing). To end it with an answer, use the middleware
-    /// `ModelCallLimit::per_run` of `langgraph-middleware`; its limit replaces the default.
+    /// `ModelCallLimit::per_run` of `langgraph-middleware`; its limit replaces the default. With 0, each run fails
+    /// before its first call.
     ///
     /// # Examples
     ///
@@ -130,7 +131,7 @@ impl<S: AgentState> ReactAgent<S> {
     /// Limits the calls of tools in a run: 10,000 unless it is set. A run that would make more fails with
     /// [`AgentError::Routing`](langgraph::error::AgentError::Routing). To answer further calls with an error
     /// that the model reads, use the middleware `ToolCallLimit::per_run` of `langgraph-middleware`; its limit
-    /// replaces the default.
+    /// replaces the default. With 0, no tool is called.
     pub fn max_tool_calls(mut self, calls: u32) -> Self {
         self.limits.tool_calls = Some(calls);
         self

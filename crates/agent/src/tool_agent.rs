@@ -6,7 +6,7 @@ use super::layers::Layers;
 use super::standalone::compiled;
 use super::{Approval, ChatModel, IntoTools, ModelNode, NextAction, ToolNode};
 use langgraph::error::{AgentError, NodeError};
-use langgraph::graph::{Calls, EdgeBound, NodeExt};
+use langgraph::graph::{Calls, EdgeBound, NodeExt, START};
 use langgraph::message::{Message, ToolResult};
 use langgraph::node::{AgentGraph, NodeRun};
 use langgraph::policy::Middleware;
@@ -109,7 +109,7 @@ impl ToolAgent {
     }
 
     /// Limits the model calls for one question. If the last call still requests tools, they do not
-    /// run, and the agent says that it has stopped.
+    /// run, and the agent says that it has stopped. With 0, it says so at once.
     #[must_use]
     pub fn max_iterations(mut self, iterations: usize) -> Self {
         self.max_iterations = iterations;
@@ -170,9 +170,12 @@ impl ToolAgent {
                 Decision::End => END,
             };
         };
-        // The first call needs no way back. A chat that was changed in between may count anew.
-        let again = u32::try_from(max_iterations.saturating_sub(1).max(1)).unwrap_or(u32::MAX);
+        // The first call needs no way back.
+        let again = u32::try_from(max_iterations.saturating_sub(1)).unwrap_or(u32::MAX);
         graph.add_bound(EdgeBound::new("tools", "agent", again).or_else("stop"));
+        if max_iterations == 0 {
+            graph.add_bound(EdgeBound::new(START, "agent", 0).or_else("stop"));
+        }
         graph.set_name("tool_agent");
         layers.apply(&mut graph);
         graph

@@ -53,7 +53,7 @@ pub struct ModelCallLimit {
 }
 
 impl ModelCallLimit {
-    /// Limits the calls of each run.
+    /// Limits the calls of each run; with 0, none is made.
     pub fn per_run(calls: u64) -> Self {
         Self {
             run: Some(calls),

@@ -45,7 +45,7 @@ struct Chosen {
 }
 
 impl ToolSelector {
-    /// Lets `model` choose up to so many tools.
+    /// Lets `model` choose up to so many tools. With 0, it is not asked, and no tool is chosen.
     pub fn new(model: impl ChatModel + 'static, at_most: usize) -> Self {
         Self {
             model: Arc::new(model),
@@ -70,6 +70,9 @@ impl ToolSelector {
         let open: Vec<_> = request.tools.iter().filter(open).collect();
         if open.len() <= self.at_most {
             return Ok(None);
+        }
+        if self.at_most == 0 {
+            return Ok(Some(Vec::new()));
         }
         let Some(question) = request.messages.iter().rfind(|message| message.is_user()) else {
             return Ok(None);

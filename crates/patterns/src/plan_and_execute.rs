@@ -119,13 +119,14 @@ impl PlanAndExecute {
         }
     }
 
-    /// Limits the number of plans; the default is 3. After the last one the answer is what there is.
+    /// Limits the number of plans; the default is 3. After the last one the answer is what there is. With 0, the
+    /// model answers without a plan.
     pub fn rounds(mut self, rounds: usize) -> Self {
         self.rounds = rounds;
         self
     }
 
-    /// Limits the steps of a plan; the default is 20. What a plan has beyond is not done.
+    /// Limits the steps of a plan; the default is 20. What a plan has beyond is not done: with 0, nothing.
     pub fn max_steps(mut self, steps: usize) -> Self {
         self.max_steps = steps;
         self
@@ -188,15 +189,18 @@ impl PlanAndExecute {
                 ["execute", END],
             );
         let of = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-        let (steps, rounds) = (of(max_steps), of(rounds).max(1));
+        let (steps, rounds) = (of(max_steps), of(rounds));
         graph
             .add_bound(EdgeBound::new("plan", "execute", steps))
             .add_bound(EdgeBound::new(
                 "conclude",
                 "execute",
-                steps.saturating_mul(rounds - 1),
+                steps.saturating_mul(rounds.saturating_sub(1)),
             ))
             .add_bound(EdgeBound::new("execute", "conclude", rounds));
+        if rounds == 0 {
+            graph.add_bound(EdgeBound::new(START, "plan", 0).or_else("conclude"));
+        }
         graph
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use langgraph::error::NodeError;
 use langgraph::graph::{
-    Calls, CompilationErrors, CompiledStateGraph, EdgeBound, NodeExt as _, StateGraph,
+    Calls, CompilationErrors, CompiledStateGraph, EdgeBound, NodeExt as _, START, StateGraph,
 };
 use langgraph::message::Message;
 use langgraph::node::{Context, Node, NodeRun};
@@ -104,7 +104,8 @@ impl Reflection {
     }
 
     /// Limits the number of drafts; the default is 3. The last one goes out whatever the critic says;
-    /// then `feedback` says what it lacks.
+    /// then `feedback` says what it lacks. With 0, each run fails with
+    /// [`AgentError::Routing`](langgraph::error::AgentError::Routing) before the first.
     pub fn drafts(mut self, drafts: usize) -> Self {
         self.drafts = drafts;
         self
@@ -141,6 +142,9 @@ impl Reflection {
         // The first draft needs no way back.
         let again = u32::try_from(limit.saturating_sub(1)).unwrap_or(u32::MAX);
         graph.add_bound(EdgeBound::new("criticise", "write", again).or_else("publish"));
+        if limit == 0 {
+            graph.add_bound(EdgeBound::new(START, "write", 0));
+        }
         graph.set_name("reflection");
         graph
     }

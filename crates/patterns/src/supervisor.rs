@@ -91,16 +91,18 @@ impl Supervisor {
 
     /// Limits how often a run goes back to the supervisor from each agent, and from its tools, with the first
     /// call of its model counted: 500 unless it is set, as many as the 1,000 supersteps of a run have room for. A run
-    /// that would go back once more fails with [`AgentError::Routing`](langgraph::error::AgentError::Routing).
+    /// that would go back once more fails with [`AgentError::Routing`](langgraph::error::AgentError::Routing): with
+    /// 0, before its first call.
     pub fn max_iterations(mut self, iterations: u32) -> Self {
-        self.max_iterations = iterations.max(1);
+        self.max_iterations = iterations;
         self
     }
 
     /// Limits how many tasks a run hands to each agent, and how many calls of tools it makes: 10,000 unless it is
-    /// set. A run with more fails with [`AgentError::Routing`](langgraph::error::AgentError::Routing).
+    /// set. A run with more fails with [`AgentError::Routing`](langgraph::error::AgentError::Routing): with 0, one
+    /// that makes any.
     pub fn max_calls(mut self, calls: u32) -> Self {
-        self.max_calls = calls.max(1);
+        self.max_calls = calls;
         self
     }
 
@@ -116,7 +118,7 @@ impl Supervisor {
     /// Returns the agent as a graph, to add nodes and breakpoints.
     pub fn into_graph(self) -> StateGraph<MessagesState> {
         let mut graph = StateGraph::new();
-        let (back, calls) = (self.max_iterations - 1, self.max_calls);
+        let (back, calls) = (self.max_iterations.saturating_sub(1), self.max_calls);
         let add_worker = |graph: &mut StateGraph<MessagesState>, name: &str, tools: Tools| {
             let each = tools.calls();
             graph
@@ -161,6 +163,9 @@ impl Supervisor {
             )
             .add_edge(START, "supervisor")
             .add_conditional_edges("supervisor", route, targets);
+        if self.max_iterations == 0 {
+            graph.add_bound(EdgeBound::new(START, "supervisor", 0));
+        }
         graph
     }
 }

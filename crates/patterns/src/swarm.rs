@@ -127,9 +127,9 @@ impl Swarm {
 
     /// Limits how often each agent runs its tools in a run: 500 times unless it is set, as often as the 1,000
     /// supersteps of a run have room for. A run in which one would run them once more fails with
-    /// [`AgentError::Routing`](langgraph::error::AgentError::Routing).
+    /// [`AgentError::Routing`](langgraph::error::AgentError::Routing): with 0, at the first call.
     pub fn max_iterations(mut self, iterations: u32) -> Self {
-        self.max_iterations = iterations.max(1);
+        self.max_iterations = iterations;
         self
     }
 

@@ -328,6 +328,59 @@ async fn reflection_stops_at_its_limit_and_says_what_is_missing() {
 }
 
 #[tokio::test]
+async fn a_limit_of_0_is_reached_at_once() {
+    fn assert_fails<S>(result: Result<S, AgentError>, to: &str) {
+        let target = match result.err() {
+            Some(AgentError::Routing { target, .. }) => Some(target),
+            _ => None,
+        };
+        assert_eq!(target.as_deref(), Some(to));
+    }
+    let model = ScriptedModel::new(Vec::<Turn>::new());
+    let agent = Supervisor::new(model.clone())
+        .tools((tick,))
+        .max_iterations(0);
+    let agent = agent.compile().unwrap();
+    assert_eq!(agent.bounds().unwrap().calls.model, 0);
+    assert_fails(
+        agent.invoke(MessagesStateUpdate::user("?")).await,
+        "supervisor",
+    );
+    assert_eq!(model.requests().len(), 0);
+
+    let ticks = || ScriptedModel::new([Turn::tool_calls([call("t1", "tick", json!({}))])]);
+    let agent = Supervisor::new(ticks()).tools((tick,)).max_calls(0);
+    let agent = agent.compile().unwrap();
+    assert_eq!(agent.bounds().unwrap().calls.tool, 0);
+    assert_fails(agent.invoke(MessagesStateUpdate::user("?")).await, "tools");
+
+    let swarm = Swarm::new()
+        .agent("a", "ticks", ticks(), (tick,))
+        .max_iterations(0);
+    let swarm = swarm.compile().unwrap();
+    assert_fails(swarm.invoke(SwarmStateUpdate::user("?")).await, "a_tools");
+
+    let critic = ScriptedModel::new(Vec::<Turn>::new());
+    let agent = Reflection::new(model.clone(), critic)
+        .drafts(0)
+        .compile()
+        .unwrap();
+    assert_fails(
+        agent.invoke(ReflectionStateUpdate::user("?")).await,
+        "write",
+    );
+    assert_eq!(model.requests().len(), 0);
+
+    let answers = ScriptedModel::new([r#"{"answer": "No plan.", "steps": ["more"]}"#]);
+    let agent = PlanAndExecute::new(answers.clone(), ticker(false)).rounds(0);
+    let agent = agent.compile().unwrap();
+    assert_eq!(agent.bounds().unwrap().runs["plan"], 0);
+    let state = agent.invoke(PlanStateUpdate::of("Rest.")).await.unwrap();
+    assert_eq!(state.answer.as_deref(), Some("No plan."));
+    assert_eq!((state.rounds, answers.requests().len()), (0, 1));
+}
+
+#[tokio::test]
 async fn an_answer_that_cites_what_is_not_there_goes_back_to_the_model() {
     let options = StoreOptions::default().embedder(HashingEmbedder::new(64));
     let store = MemoryStore::with(options.fields(["text"]));

@@ -4,7 +4,8 @@ use super::run_hook::{Places, RunHook};
 use super::way::Way;
 use crate::middleware::Chain;
 use crate::{AgentGoto, AgentState, Hook};
-use langgraph::graph::{EdgeBound, StateGraph};
+use langgraph::graph::{EdgeBound, START, StateGraph};
+use std::collections::BTreeSet;
 
 /// As many model calls as the 1,000 supersteps of a run have room for, each with its tools.
 const ITERATIONS: u32 = 500;
@@ -33,11 +34,14 @@ impl Limits {
         let by_middleware = last_hook.and(all.model_calls());
         let calls = least(self.iterations, by_middleware, ITERATIONS);
         // Each call of the model comes from the last hook before it. Without one, the first needs no way back.
-        let mut back = calls - 1;
+        let mut back = calls.saturating_sub(1);
         if let Some(last) = last_hook {
             let last = RunHook::name_of(&**last, Hook::BeforeModel);
             bounds.push(EdgeBound::new(last, "agent", calls));
             back = calls;
+        } else if calls == 0 {
+            let first = entries(way).into_iter();
+            bounds.extend(first.map(|from| EdgeBound::new(from, &places.model, 0)));
         }
         if let Some(tools) = &places.tools {
             let calls = least(self.tool_calls, all.tool_calls(), TOOL_CALLS);
@@ -68,8 +72,19 @@ impl Limits {
     }
 }
 
+/// Returns where a run comes from that goes to its model for the first time.
+fn entries(way: &Way) -> BTreeSet<String> {
+    let last = way.before_agent.last();
+    let last = last.map(|last| RunHook::name_of(&**last, Hook::BeforeAgent));
+    let jumps = way.going(AgentGoto::Model).into_iter();
+    let jumps = jumps.filter(|(_, hook)| *hook == Hook::BeforeAgent);
+    let all = jumps.map(|(name, _)| name);
+    all.chain([last.unwrap_or_else(|| START.to_owned())])
+        .collect()
+}
+
 /// Returns the least of the limits that are set, or else the default.
 fn least(own: Option<u32>, by_middleware: Option<u32>, default: u32) -> u32 {
     let set = own.into_iter().chain(by_middleware);
-    set.min().unwrap_or(default).max(1)
+    set.min().unwrap_or(default)
 }

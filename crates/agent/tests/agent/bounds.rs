@@ -6,8 +6,8 @@ use langgraph::prelude::*;
 use langgraph_agent::prelude::*;
 use langgraph_agent::{
     AgentContext, AgentGoto, AgentUpdate, ChatResponse, Hook, MessagesState, MessagesStateUpdate,
-    ModelCall, ModelRetry, NextModel, ScriptedModel, ToolAgent, ToolDefinition, ToolOutput,
-    ToolRetry, Turn, react_agent,
+    ModelCall, ModelRetry, NextModel, ReactAgent, ScriptedModel, ToolAgent, ToolDefinition,
+    ToolOutput, ToolRetry, Turn, react_agent,
 };
 use serde_json::json;
 
@@ -63,6 +63,48 @@ async fn a_run_meets_the_iterations_of_an_agent_and_fails_beyond_them() {
         assert_eq!(bounds.supersteps, u64::from(2 * iterations));
         assert_eq!(failed_at(&agent).await, ("tools".into(), "agent".into()));
         assert_eq!(model.requests().len(), iterations as usize);
+    }
+}
+
+#[tokio::test]
+async fn a_limit_of_0_is_reached_at_once() {
+    let none = |agent: ReactAgent| agent.max_iterations(0).compile().unwrap();
+    let model = restless(9);
+    let agent = none(react_agent(model.clone(), (clock(),)));
+    assert_eq!(agent.bounds().unwrap().calls.model, 0);
+    assert_eq!(failed_at(&agent).await, (START.into(), "agent".into()));
+    // A hook before the agent runs, and may jump.
+    let agent = none(react_agent(model.clone(), (clock(),)).with(Start(&[])));
+    let hook = "Start.before_agent".to_owned();
+    assert_eq!(failed_at(&agent).await, (hook.clone(), "agent".into()));
+    let jumps = Start(&[AgentGoto::Model]);
+    let agent = none(react_agent(model.clone(), (clock(),)).with(jumps));
+    assert_eq!(agent.bounds().unwrap().calls.model, 0);
+    assert_eq!(failed_at(&agent).await, (hook, "agent".into()));
+    assert_eq!(model.requests().len(), 0);
+
+    let agent = react_agent(model.clone(), (clock(),)).max_tool_calls(0);
+    let agent = agent.compile().unwrap();
+    assert_eq!(agent.bounds().unwrap().calls.tool, 0);
+    assert_eq!(failed_at(&agent).await, ("agent".into(), "tools".into()));
+    assert_eq!(model.requests().len(), 1);
+}
+
+/// Begins the agent, maybe with a jump.
+struct Start(&'static [AgentGoto]);
+
+#[middleware]
+impl AgentMiddleware for Start {
+    fn gotos(&self) -> &'static [AgentGoto] {
+        self.0
+    }
+
+    async fn before_agent(&self, _: &AgentContext<'_>) -> Result<AgentUpdate, NodeError> {
+        let update = AgentUpdate::default();
+        Ok(match self.0 {
+            [goto, ..] => update.and_goto(*goto),
+            [] => update,
+        })
     }
 }
 

@@ -64,6 +64,26 @@ async fn limits_of_a_run_are_bounds_of_the_graph_that_a_run_meets() {
 }
 
 #[tokio::test]
+async fn a_limit_of_0_allows_no_call() {
+    let model = ScriptedModel::new([calls(&[("c1", "read")]), Turn::text("done")]);
+    let agent = search(model.clone()).with(ModelCallLimit::per_run(0));
+    let agent = agent.compile().unwrap();
+    assert_eq!(agent.bounds().unwrap().calls.model, 0);
+    let state = agent.invoke(MessagesStateUpdate::user("?")).await.unwrap();
+    let limit = "The limit of 0 model calls per run is reached.";
+    assert_eq!(texts(&state.messages), ["?", limit]);
+    assert_eq!(model.requests().len(), 0);
+
+    let agent = search(model).with(ToolCallLimit::new().per_run(0));
+    let agent = agent.compile().unwrap();
+    assert_eq!(agent.bounds().unwrap().calls.tool, 0);
+    let state = agent.invoke(MessagesStateUpdate::user("?")).await.unwrap();
+    let refused = "Error: not called, the limit of 0 tool calls per run is reached. \
+                   Do not call `read` again.";
+    assert_eq!(texts(&state.messages)[2..], [refused, "done"]);
+}
+
+#[tokio::test]
 async fn a_limit_of_a_run_starts_anew_and_that_of_a_thread_does_not() {
     let model = ScriptedModel::new(["one", "two", "three"]);
     let limit = ModelCallLimit::per_run(1).per_thread(2);

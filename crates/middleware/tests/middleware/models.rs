@@ -52,6 +52,15 @@ async fn a_selector_leaves_the_tools_that_it_names_and_no_others() {
         (small.requests().len(), own.requests()[0].tools.len()),
         (1, 2)
     );
+
+    // None is allowed: it is not asked either.
+    let own = ScriptedModel::new(["done"]);
+    let none = ToolSelector::new(small.clone(), 0).always(["read"]);
+    ask(search(own.clone()), none, "?").await;
+    assert_eq!(
+        (small.requests().len(), own.requests()[0].tools.len()),
+        (1, 1)
+    );
 }
 
 #[tokio::test]
