@@ -157,7 +157,7 @@ fn sales(percent: i64) -> CompiledStateGraph<Sales> {
     let mut graph = StateGraph::<Sales>::new();
     graph
         .add_node("sell", |sales: &Sales| {
-            let price = 10 * (1 + sales.bills.len() as i64);
+            let price = 10 * (1 + i64::try_from(sales.bills.len()).unwrap());
             let sold = [(sales.buyer.clone(), price), ("all".to_owned(), price)];
             SalesUpdate::default().prices(sold.into_iter().collect())
         })
@@ -195,7 +195,10 @@ async fn secrets_are_taken_out_of_keys_and_of_the_threads_id_and_stay_different(
     assert_eq!(right.name, "thread_sales_to_secret");
     let json: serde_json::Value = serde_json::from_str(&right.thread).unwrap();
     let prices = json["state"]["prices"].as_object().unwrap();
-    let mut of_each: Vec<_> = prices.values().filter_map(|price| price.as_i64()).collect();
+    let mut of_each: Vec<_> = prices
+        .values()
+        .filter_map(serde_json::Value::as_i64)
+        .collect();
     of_each.sort_unstable();
     assert_eq!(of_each, [30, 60, 60, 150]);
 
