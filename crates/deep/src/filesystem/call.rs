@@ -56,11 +56,12 @@ pub(super) struct EditFile {
 }
 
 impl EditFile {
-    /// Returns the edit with the line ends of a file that has `\r\n`: the model sees `\n`.
+    /// Returns the edit with the line ends of the file: the model sees `\n`, and may send `\r\n`.
     pub(super) fn with_line_ends_of(mut self, text: &str) -> Self {
-        if text.contains("\r\n") {
-            for part in [&mut self.old_string, &mut self.new_string] {
-                *part = part.replace("\r\n", "\n").replace('\n', "\r\n");
+        for part in [&mut self.old_string, &mut self.new_string] {
+            *part = part.replace("\r\n", "\n");
+            if text.contains("\r\n") {
+                *part = part.replace('\n', "\r\n");
             }
         }
         self

@@ -10,7 +10,7 @@ use super::Filesystem;
 const LINES: usize = 10;
 const LINE: usize = 200;
 
-/// Puts the text of a result into a file if it is too large.
+/// Puts the text of a result into a file if it is too large, and if the place for files takes it.
 pub(super) async fn moved(
     mut answer: ToolAnswer,
     files: &Filesystem,
@@ -26,8 +26,11 @@ pub(super) async fn moved(
         .call_id()
         .replace(|c: char| !c.is_ascii_alphanumeric(), "_");
     let path = format!("/large_tool_results/{name}");
-    let written = files.files.write(&path, &text, cx.into()).await;
-    written.map_err(ToolError::into_node_error)?;
+    match files.files.write(&path, &text, cx.into()).await {
+        Err(ToolError::Fatal(error)) => return Err(error),
+        Err(_) => return Ok(answer),
+        Ok(()) => {}
+    }
     let head = text.lines().take(LINES);
     let head = head.map(|line| line.chars().take(LINE).collect::<String>());
     let head: Vec<String> = head.collect();

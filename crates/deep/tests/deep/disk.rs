@@ -90,14 +90,31 @@ async fn what_the_disk_refuses_is_for_the_model() {
 #[tokio::test]
 async fn an_edit_keeps_the_line_ends_of_a_file() {
     let folder = TempDir::new().unwrap();
-    fs::write(folder.path().join("a"), "one\r\ntwo\r\nthree\r\n").unwrap();
-    let edit = json!({"path": "/a", "old_string": "one\ntwo", "new_string": "1\n2"});
-    let of = [("edit_file", edit), ("read_file", json!({"path": "/a"}))];
-    let answers = answers_with(DiskFiles::new(folder.path()), &of).await;
-    assert_eq!(
-        answers,
-        ["`/a` is edited", "     1\t1\n     2\t2\n     3\tthree\n"]
-    );
-    let text = fs::read_to_string(folder.path().join("a")).unwrap();
-    assert_eq!(text, "1\r\n2\r\nthree\r\n");
+    // The line ends of the file, and those that the model sends.
+    for (own, sent) in [("\r\n", "\n"), ("\r\n", "\r\n"), ("\n", "\r\n")] {
+        let text = |lines: [&str; 3], end: &str| lines.map(|line| format!("{line}{end}")).concat();
+        let file = folder.path().join("a");
+        fs::write(&file, text(["one", "two", "two"], own)).unwrap();
+        let edit = |old: String, new: String| {
+            let all =
+                json!({"path": "/a", "old_string": old, "new_string": new, "replace_all": true});
+            ("edit_file", all)
+        };
+        let of = [
+            edit(format!("one{sent}two"), format!("1{sent}2")),
+            edit(format!("2{sent}"), format!("3{sent}4{sent}")),
+            ("read_file", json!({"path": "/a"})),
+        ];
+        let answers = answers_with(DiskFiles::new(folder.path()), &of).await;
+        assert_eq!(
+            answers,
+            [
+                "`/a` is edited",
+                "`/a` is edited",
+                "     1\t1\n     2\t3\n     3\t4\n     4\ttwo\n"
+            ]
+        );
+        let text = ["1", "3", "4", "two"].map(|line| format!("{line}{own}"));
+        assert_eq!(fs::read_to_string(file).unwrap(), text.concat());
+    }
 }

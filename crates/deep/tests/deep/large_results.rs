@@ -1,17 +1,82 @@
 //! Results that are too large for a chat.
 
-use langgraph_agent::{FnTool, MessagesStateUpdate};
-use langgraph_deep::{FILES, StateFiles, deep_agent};
+use std::sync::Arc;
+
+use langgraph_agent::{FnTool, MessagesStateUpdate, ToolError, async_trait};
+use langgraph_deep::{
+    CompositeFiles, DiskFiles, FILES, FileContext, Files, StateFiles, StoreFiles, deep_agent,
+};
 use serde_json::json;
+use tempfile::TempDir;
 
 use super::support::{answers_with, call, compiled, model, results, says};
 
-#[tokio::test]
-async fn a_large_result_becomes_a_file_that_the_model_reads_in_parts() {
-    let search = FnTool::new("search", "Searches.", || async {
+fn search() -> FnTool {
+    FnTool::new("search", "Searches.", || async {
         let lines = (0..1000).map(|n| format!("result number {n}"));
         lines.collect::<Vec<_>>().join("\n")
-    });
+    })
+}
+
+/// Returns what a search answers, and a `grep` of it, of an agent with these files.
+async fn found(files: impl Files) -> Vec<String> {
+    let turns = [
+        call("c1", "search", json!({})),
+        call("c2", "grep", json!({"pattern": "number 777$"})),
+        says("done"),
+    ];
+    let agent = deep_agent(model(turns)).files(files).tools((search(),));
+    let agent = compiled(agent.results_above(1000));
+    let outcome = agent.thread("t").run(MessagesStateUpdate::user("?")).await;
+    results(&outcome.unwrap().finished().unwrap())
+}
+
+#[tokio::test]
+async fn a_large_result_becomes_a_file_in_every_place() {
+    let folder = TempDir::new().unwrap();
+    let in_store = CompositeFiles::new(StateFiles)
+        .at("/large_tool_results", StoreFiles::new(["results"]))
+        .unwrap();
+    let places: [Arc<dyn Files>; 3] = [
+        Arc::new(DiskFiles::new(folder.path())),
+        Arc::new(StoreFiles::new(["files"])),
+        Arc::new(in_store),
+    ];
+    for files in places {
+        let found = found(files).await;
+        assert!(found[0].contains("`/large_tool_results/c1`"), "{found:?}");
+        assert_eq!(found[1], "/large_tool_results/c1:778: result number 777");
+    }
+    assert!(folder.path().join("large_tool_results/c1").exists());
+}
+
+/// Files that nothing can be added to.
+struct Printed;
+
+#[async_trait]
+impl Files for Printed {
+    async fn read(&self, _: &str, _: FileContext<'_>) -> Result<Option<String>, ToolError> {
+        Ok(None)
+    }
+
+    async fn write(&self, _: &str, _: &str, _: FileContext<'_>) -> Result<(), ToolError> {
+        Err(ToolError::model("it is printed"))
+    }
+
+    async fn paths(&self, _: &str, _: FileContext<'_>) -> Result<Vec<String>, ToolError> {
+        Ok(Vec::new())
+    }
+}
+
+#[tokio::test]
+async fn a_large_result_stays_where_files_cannot_be_written() {
+    let found = found(Printed).await;
+    assert_eq!(found[0].lines().count(), 1000);
+    assert_eq!(found[1], "nothing found");
+}
+
+#[tokio::test]
+async fn a_large_result_becomes_a_file_that_the_model_reads_in_parts() {
     let turns = [
         call("call/1", "search", json!({})),
         call("c2", "grep", json!({"pattern": "number 777$"})),
@@ -23,7 +88,7 @@ async fn a_large_result_becomes_a_file_that_the_model_reads_in_parts() {
         says("done"),
     ];
     let agent = deep_agent(model(turns))
-        .tools((search,))
+        .tools((search(),))
         .results_above(1000);
     let agent = compiled(agent);
     let outcome = agent.thread("t").run(MessagesStateUpdate::user("?")).await;

@@ -2,11 +2,52 @@
 
 use std::fs;
 
-use langgraph_deep::{CompositeFiles, DiskFiles, StateFiles, StoreFiles};
+use langgraph_agent::{ToolError, async_trait};
+use langgraph_deep::{CompositeFiles, DiskFiles, FileContext, Files, StateFiles, StoreFiles};
 use serde_json::json;
 use tempfile::TempDir;
 
 use super::support::answers_with;
+
+/// A place that cannot be reached.
+struct Away;
+
+#[async_trait]
+impl Files for Away {
+    async fn read(&self, _: &str, _: FileContext<'_>) -> Result<Option<String>, ToolError> {
+        Err(ToolError::model("nothing answers"))
+    }
+
+    async fn write(&self, _: &str, _: &str, _: FileContext<'_>) -> Result<(), ToolError> {
+        Err(ToolError::model("nothing answers"))
+    }
+
+    async fn paths(&self, _: &str, _: FileContext<'_>) -> Result<Vec<String>, ToolError> {
+        Err(ToolError::model("nothing answers"))
+    }
+}
+
+#[tokio::test]
+async fn an_error_of_one_place_is_no_answer_without_its_files() {
+    let files = CompositeFiles::new(StateFiles).at("/away", Away).unwrap();
+    let of = [
+        (
+            "write_file",
+            json!({"path": "/here/tea.md", "content": "tea"}),
+        ),
+        ("ls", json!({})),
+        ("glob", json!({"pattern": "*"})),
+        ("grep", json!({"pattern": "tea", "path": "/away/x"})),
+        ("read_file", json!({"path": "/away/x"})),
+        ("write_file", json!({"path": "/away/x", "content": "x"})),
+        ("grep", json!({"pattern": "tea", "path": "/here"})),
+    ];
+    let answers = answers_with(files, &of).await;
+    for answer in &answers[1..6] {
+        assert_eq!(answer, "in the folder `/away`: nothing answers");
+    }
+    assert_eq!(answers[6], "/here/tea.md:1: tea");
+}
 
 #[tokio::test]
 async fn the_files_of_two_namespaces_are_apart() {
