@@ -4,6 +4,7 @@
 mod bounds;
 mod builder;
 mod disk;
+mod exports;
 mod files;
 mod instructions;
 mod large_results;

@@ -34,7 +34,7 @@ impl Opened {
         withheld: Option<&Answered>,
     ) -> Result<Result<Self, Option<Unchecked>>, CheckpointError> {
         let retries = options.retry_failures;
-        let mut opened = match around(logs, target, retries) {
+        let mut opened = match around(logs, target, at, formats, options)? {
             Ok(logs) => Self {
                 logs,
                 run: BTreeSet::new(),
@@ -92,17 +92,32 @@ impl Opened {
 
 /// Returns the logs of the graphs around `target`, up to the tasks that it is in, which are open. If they
 /// cannot run again, says why.
-fn around(logs: &Logs, target: &Log, retries: bool) -> Result<Vec<Log>, Option<Unchecked>> {
+fn around(
+    logs: &Logs,
+    target: &Log,
+    superstep: usize,
+    formats: &Formats,
+    options: &Options,
+) -> Result<Result<Vec<Log>, Option<Unchecked>>, CheckpointError> {
     let mut found = Vec::new();
     for around in logs.values().filter(|log| is_around(log, target)) {
-        let (id, task) = target.caller(around).ok_or(None)?;
-        // Without a position, the graph was called on a branch that the thread has left.
-        let at = around.position(id).ok_or(None)?;
+        let Some((id, task)) = target.caller(around) else {
+            return Ok(Err(None));
+        };
+        let Some(at) = around.position(id) else {
+            // The graph was called on a branch that the thread has left.
+            return Ok(Err(None));
+        };
         let mut cut = cut(around, at);
         if let Some(last) = cut.records.last_mut() {
             let folded = fold_tasks(last);
-            if let Some(why) = refused(&folded, Some(task), retries) {
-                return Err(Some(unchecked(target, target.records.len(), why)));
+            if let Some(why) = refused(&folded, Some(task), options.retry_failures) {
+                return Ok(Err(Some(unchecked(target, target.records.len(), why))));
+            }
+            if let Some(fold) = folded.get(task)
+                && stored::is_answered_tool(fold, formats, options)?
+            {
+                return Ok(Err(Some(unchecked(target, superstep, TOOL))));
             }
             let records = folded.iter().enumerate().map(|(index, fold)| TaskRecord {
                 outcome: fold.outcome.filter(|_| index != task).cloned(),
@@ -112,8 +127,11 @@ fn around(logs: &Logs, target: &Log, retries: bool) -> Result<Vec<Log>, Option<U
         }
         found.push(cut);
     }
-    Ok(found)
+    Ok(Ok(found))
 }
+
+const TOOL: &str =
+    "a tool runs its graph, and gives its stored answer; name the tool in `.run_tools(..)`";
 
 /// Returns true if `inner` is somewhere inside of `outer`.
 fn is_around(outer: &Log, inner: &Log) -> bool {

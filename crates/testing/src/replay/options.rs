@@ -72,7 +72,8 @@ impl<S: State> Replay<S> {
         self
     }
 
-    /// Runs these tools, instead of taking their stored answers.
+    /// Runs these tools, instead of taking their stored answers. A graph that a tool runs, as that of a sub-agent, is
+    /// compared only if the tool runs.
     pub fn run_tools<N: Into<String>>(mut self, tools: impl IntoIterator<Item = N>) -> Self {
         self.options
             .run_tools

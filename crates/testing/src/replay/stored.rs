@@ -50,11 +50,29 @@ pub(super) fn is_command(
     let mut found = TaskAnswers::default();
     collect(&wire, &mut found);
     let writes = wire["writes"].as_array().map_or(0, Vec::len);
-    let runs = |result: &ToolResult| {
-        let name = result.name.as_deref().unwrap_or_default();
-        options.run_tools.contains(name)
+    let all = found.tools.iter().all(|result| runs(result, options));
+    Ok(!all && (writes > 1 || !wire["jump"].is_null()))
+}
+
+/// Returns true if a task called tools, and none of them runs again: a graph that one of them ran does not.
+pub(super) fn is_answered_tool(
+    fold: &TaskFold<'_>,
+    formats: &Formats,
+    options: &Options,
+) -> Result<bool, CheckpointError> {
+    let Some(written) = fold.written() else {
+        return Ok(false);
     };
-    Ok(!found.tools.iter().all(runs) && (writes > 1 || !wire["jump"].is_null()))
+    let mut found = TaskAnswers::default();
+    collect(&json(written, formats)?, &mut found);
+    // A graph with a model and tools writes what both say.
+    let is_tools = found.models.is_empty() && !found.tools.is_empty();
+    Ok(is_tools && !found.tools.iter().any(|result| runs(result, options)))
+}
+
+fn runs(result: &ToolResult, options: &Options) -> bool {
+    let name = result.name.as_deref().unwrap_or_default();
+    options.run_tools.contains(name)
 }
 
 /// Returns a payload as JSON.
