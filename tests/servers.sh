@@ -144,6 +144,8 @@ if [[ -z $started ]]; then
 fi
 
 export DATABASE_URL="postgres://langgraph@127.0.0.1:$port/postgres"
+# `pg_dump` of the same version.
+export PATH="$bin:$PATH"
 # Stops the server at once, and starts it again: for who tests that.
 control="${as[*]:-} $bin/pg_ctl -D $folder/data -l $folder/log -w -t 60"
 export POSTGRES_RESTART="cd / && $control -m immediate restart >/dev/null"
