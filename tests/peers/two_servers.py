@@ -16,6 +16,8 @@ import uuid
 import httpx
 
 program = sys.argv[1]
+# The program of the first server at the beginning: an earlier one, maybe.
+before = sys.argv[2] if len(sys.argv) > 2 else program
 RUNS, STEPS = int(os.environ.get("RUNS", "200")), 30
 CUTS = int(os.environ.get("CUTS", "10"))
 environment = {key: value for key, value in os.environ.items() if not key.endswith("_API_KEY")}
@@ -39,7 +41,7 @@ def log_of(port):
     return os.path.join(logs.name, f"{port}.log")
 
 
-def start(port):
+def start(port, program=program):
     log = open(log_of(port), "a")
     own = environment | {"PORT": str(port)} | disk()
     process = subprocess.Popen([program], env=own, stdout=log, stderr=log)
@@ -240,15 +242,8 @@ async def main():
             await power(client)
             return
         one, other = free_port(), free_port()
-        start(one), start(other)
-
-        async def kill(_):
-            await asyncio.sleep(0.3)
-            servers[one].send_signal(signal.SIGKILL)
-
-        _, again = await many(client, "kill -9", kill)
-        assert again > 0, "nothing was killed"
-        start(one)
+        # The earlier program has made the tables when the other one starts.
+        start(one, before), start(other)
 
         async def end(_):
             await asyncio.sleep(0.3)
@@ -264,6 +259,14 @@ async def main():
             updates = [data for event, data in watcher.events if event == "updates"]
             assert len(updates) == STEPS, updates
         start(other)
+
+        async def kill(_):
+            await asyncio.sleep(0.3)
+            servers[one].send_signal(signal.SIGKILL)
+
+        _, again = await many(client, "kill -9", kill)
+        assert again > 0, "nothing was killed"
+        start(one)
 
         # A run is cancelled through the server that does not carry it out.
         for _ in range(10):

@@ -6,7 +6,7 @@ use std::process::Command;
 use langgraph_postgres::{Database, Options};
 use langgraph_server::Server;
 use rusqlite::Connection;
-use tokio_postgres::{Client, NoTls};
+use tokio_postgres::NoTls;
 
 use crate::Fallible;
 
@@ -91,7 +91,7 @@ impl Storage {
             }
             Kind::Postgres => {
                 let sql = String::from_utf8(dump)?.replace(SCHEMA, schema);
-                connect().await?.batch_execute(&sql).await?;
+                execute(&sql).await?;
                 Ok(Self::Postgres(schema.to_owned()))
             }
         }
@@ -122,7 +122,7 @@ impl Storage {
     pub async fn remove(&self) -> Fallible<()> {
         if let Self::Postgres(schema) = self {
             let sql = format!("DROP SCHEMA IF EXISTS {schema} CASCADE");
-            connect().await?.batch_execute(&sql).await?;
+            execute(&sql).await?;
         }
         Ok(())
     }
@@ -168,8 +168,13 @@ fn url() -> Fallible<String> {
         .map_err(|_| "needs PostgreSQL: run it with tests/servers.sh".into())
 }
 
-async fn connect() -> Fallible<Client> {
+/// Sends statements to the server.
+async fn execute(sql: &str) -> Fallible<()> {
     let (client, connection) = tokio_postgres::connect(&url()?, NoTls).await?;
     tokio::spawn(connection);
-    Ok(client)
+    let done = client.batch_execute(sql).await;
+    done.map_err(|error| match error.as_db_error() {
+        Some(error) => error.to_string().into(),
+        None => error.into(),
+    })
 }

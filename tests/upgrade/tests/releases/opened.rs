@@ -10,6 +10,7 @@ use langgraph_server::Retention;
 use langgraph_upgrade::{Api, Fallible, Kept, KeptRun, Kind, Program, Storage, graphs, releases};
 use serde_json::Value;
 use tokio::net::TcpListener;
+use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 /// How long a cron of a release that was kept a moment ago may take to be due, and its server to be taken for dead.
@@ -20,6 +21,7 @@ pub(crate) struct Opened {
     pub(crate) api: Api,
     pub(crate) kept: Kept,
     pub(crate) program: Arc<Program>,
+    stop: oneshot::Sender<()>,
     serving: JoinHandle<()>,
 }
 
@@ -29,16 +31,30 @@ impl Opened {
         // The release may be years old, and its events are to be read.
         let retention = Retention::default().events(Duration::MAX).runs_forever();
         let server = storage.server().await?.retention(retention);
+        let server = server.drain_time(Duration::from_secs(1));
         let server = graphs::serve(server, &program)?;
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let api = Api::new(&format!("http://{}", listener.local_addr()?))?;
-        let serving = tokio::spawn(async move { server.serve_on(listener).await.unwrap() });
+        let (stop, stopped) = oneshot::channel();
+        let stopped = async { stopped.await.unwrap_or_default() };
+        let serving = tokio::spawn(async move {
+            let served = server.serve_until(listener, stopped);
+            served.await.unwrap();
+        });
         Ok(Self {
             api,
             kept,
             program,
+            stop,
             serving,
         })
+    }
+
+    /// Ends the server: from then on it does nothing to its rows.
+    async fn close(self) -> Fallible<()> {
+        drop(self.stop);
+        drop(self.api);
+        Ok(self.serving.await?)
     }
 
     /// A line that a node of the release has written.
@@ -67,12 +83,6 @@ impl Opened {
         let runs = self.api.client.runs(thread).await?;
         let run = runs[0]["run_id"].as_str().ok_or("no run")?;
         self.done(thread, run).await
-    }
-}
-
-impl Drop for Opened {
-    fn drop(&mut self) {
-        self.serving.abort();
     }
 }
 
@@ -107,8 +117,7 @@ async fn one(
     let kept = Kept::read(release, kind)?;
     let storage = Storage::copy(release, kind, folder.path(), &schema).await?;
     let opened = Opened::serve(&storage, kept).await?;
-    let gone_on = go_on(&opened).await;
-    drop(opened);
-    storage.remove().await?;
-    gone_on
+    go_on(&opened).await?;
+    opened.close().await?;
+    storage.remove().await
 }
