@@ -84,10 +84,11 @@ impl<S: State> Recorder<S> {
         self.parent = origin.parent;
         self.source = origin.source;
         self.policy.begin(snapshot.is_some());
-        let encodes = self.log_head.encodes();
-        self.links = self.running && !encodes && self.call.is_none() && tasks.len() == 1;
         let now = environment::now();
         let id = self.next_checkpoint(now);
+        let encodes = self.log_head.encodes();
+        let links = self.running && !encodes && self.call.is_none() && tasks.len() == 1;
+        self.linked = links.then_some(id);
         self.hold_known(id, entry);
         self.held.status = match continues && !self.at_rest {
             true if pauses => RunStatus::Interrupted,

@@ -21,7 +21,7 @@ impl<S: State> Recorder<S> {
         let [task] = pending.tasks else {
             return None;
         };
-        if !self.links
+        if self.linked.is_none()
             || origin.source != Source::Loop
             || task.argument.is_some()
             || self.pauses
@@ -49,6 +49,7 @@ impl<S: State> Recorder<S> {
                 self.source = Source::Loop;
                 self.policy.records += 1;
                 self.current = self.newest;
+                self.linked = self.newest;
                 self.stored_name.clear();
                 Some(Putting::Ended(None))
             }
@@ -56,7 +57,7 @@ impl<S: State> Recorder<S> {
             None => {
                 // The whole checkpoint gets the id.
                 self.next = Some(link.id);
-                self.links = false;
+                self.linked = None;
                 self.only_result = Some(link.done);
                 None
             }

@@ -31,8 +31,8 @@ pub(crate) struct Recorder<S: State> {
     pub(super) newest: Option<CheckpointId>,
     /// The id of the next checkpoint, if it is known in advance.
     pub(super) next: Option<CheckpointId>,
-    /// True if a link may follow the current checkpoint: this run has stored it, and it has one task.
-    pub(super) links: bool,
+    /// The current checkpoint, if a link may follow it: this run has stored it, and it has one task.
+    pub(super) linked: Option<CheckpointId>,
     /// Its tasks whose nodes had other names when they were stored.
     pub(super) stored_name: Vec<(usize, NodeName)>,
     pub(super) parent: Option<CheckpointId>,
@@ -71,7 +71,7 @@ impl<S: State> Recorder<S> {
             current: None,
             newest: None,
             next: None,
-            links: false,
+            linked: None,
             stored_name: Vec::new(),
             parent: None,
             source: Source::Input,
@@ -102,7 +102,7 @@ impl<S: State> Recorder<S> {
     /// Continues after `current`.
     pub(crate) fn resume(&mut self, current: &CheckpointRecord) {
         self.current = Some(current.id);
-        self.links = false;
+        self.linked = None;
         self.parent = current.parent;
         self.source = current.source;
         self.policy.resume(current);
@@ -332,7 +332,8 @@ impl<S: State> Recorder<S> {
         self.policy.count_tasks(&self.held.tasks);
         self.policy.count_entries(&self.held.entries);
         self.running = status.is_running();
-        self.links &= self.running && self.held.entries.is_empty();
+        let same_tasks = self.running && self.held.entries.is_empty();
+        self.linked = self.linked.filter(|_| same_tasks);
         self.held.status = status;
         self.held.wake_at = wake_at;
         Ok(self.log_head.put(&mut self.held).await?)
@@ -345,7 +346,7 @@ impl<S: State> Recorder<S> {
         wake_at: Option<SystemTime>,
     ) -> Result<(), AgentError> {
         self.running = status.is_running();
-        self.links = false;
+        self.linked = None;
         let mut batch = Batch {
             status,
             wake_at,
