@@ -35,7 +35,8 @@ pub struct EdgeBound {
 }
 
 impl EdgeBound {
-    /// Bounds the edge between two nodes. A run that would follow it more often fails.
+    /// Bounds the edge between two nodes. A run that would follow it more often fails: with 0, one that would follow
+    /// it at all.
     pub fn new(from: impl AsRef<str>, to: impl AsRef<str>, at_most: u32) -> Self {
         Self {
             from: from.as_ref().into(),

@@ -56,7 +56,7 @@ pub struct RunOptions {
 macro_rules! run_option_setters {
     ($self:ident => $options:expr) => {
         /// Limits the supersteps of a run; the default is 1,000. Reaching the limit is an error only if
-        /// tasks remain. Each call of a subgraph has a count of its own.
+        /// tasks remain: with 0, no node runs. Each call of a subgraph has a count of its own.
         pub fn limit(mut $self, supersteps: usize) -> Self {
             $options.limit = Some(supersteps);
             $self
@@ -68,7 +68,7 @@ macro_rules! run_option_setters {
             $self
         }
 
-        /// Limits the parallel tasks of a superstep; the default is no limit.
+        /// Limits the parallel tasks of a superstep; the default is no limit, and 0 counts as 1.
         pub fn max_concurrency(mut $self, tasks: usize) -> Self {
             $options.max_concurrency = Some(tasks);
             $self
