@@ -96,11 +96,10 @@ pub(crate) async fn each(kind: Kind, go_on: impl AsyncFn(&Opened) -> Fallible<()
     let releases = releases().unwrap();
     assert!(!releases.is_empty(), "no release was kept");
     for release in releases {
-        let gone_on = one(&release, kind, &go_on);
-        match tokio::time::timeout(PATIENCE, gone_on).await {
-            Ok(Ok(())) => {}
-            Ok(Err(error)) => panic!("{}, {kind:?}: {error}", release.display()),
-            Err(_) => panic!("{}, {kind:?}: not within {PATIENCE:?}", release.display()),
+        let gone_on = tokio::time::timeout(PATIENCE, one(&release, kind, &go_on));
+        let late = |_| Err(format!("not within {PATIENCE:?}").into());
+        if let Err(error) = gone_on.await.unwrap_or_else(late) {
+            panic!("{}, {kind:?}: {error}", release.display());
         }
     }
 }
