@@ -53,7 +53,7 @@ pub enum Storage {
 }
 
 impl Storage {
-    /// Reads an argument of the command line, as [`argument`](Self::argument) writes it.
+    /// Reads an argument of the command line, which names the storage of a process.
     pub fn parse(argument: &str) -> Fallible<Self> {
         match argument.split_once(':') {
             Some(("sqlite", path)) => Ok(Self::Sqlite(path.into())),
