@@ -239,6 +239,18 @@ impl Checkpointer for PostgresSaver {
         read::list(&client, &LogName::of(key)?, &options).await
     }
 
+    async fn check_holder(&self, thread: &str) -> Result<(), CheckpointError> {
+        let Some(holder) = &self.holder else {
+            return Ok(());
+        };
+        let client = self.database.client().await?;
+        if leases::has(&client, thread, holder).await? {
+            return Ok(());
+        }
+        let thread = thread.to_owned();
+        Err(CheckpointError::LeaseLost { thread })
+    }
+
     fn leases(&self) -> Option<&dyn Leases> {
         // A run whose caller has the lease takes none of its own.
         self.holder.is_none().then_some(self as &dyn Leases)

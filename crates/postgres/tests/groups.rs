@@ -89,6 +89,8 @@ async fn a_group_checks_the_lease_of_each_thread() {
     for (index, put) in join_all(puts).await.into_iter().enumerate() {
         let lost = matches!(put, Err(CheckpointError::LeaseLost { .. }));
         assert_eq!((index % 3 == 0, put.is_ok()), (lost, !lost), "{put:?}");
+        let holds = held.check_holder(&heads[index].0.thread).await;
+        assert_eq!(holds.is_ok(), !lost, "{holds:?}");
     }
 }
 

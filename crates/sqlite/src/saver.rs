@@ -243,6 +243,19 @@ impl Checkpointer for SqliteSaver {
         self.database.read(job).await
     }
 
+    async fn check_holder(&self, thread: &str) -> Result<(), CheckpointError> {
+        let Some(holder) = self.holder.clone() else {
+            return Ok(());
+        };
+        let asked = thread.to_owned();
+        let job = move |connection: &_| leases::has(connection, &asked, &holder);
+        if self.database.read(job).await? {
+            return Ok(());
+        }
+        let thread = thread.to_owned();
+        Err(CheckpointError::LeaseLost { thread })
+    }
+
     fn leases(&self) -> Option<&dyn Leases> {
         // A run whose caller has the lease takes none of its own.
         self.holder.is_none().then_some(self as &dyn Leases)

@@ -77,3 +77,41 @@ fn main_prints_why_a_file_does_not_open() {
     let shown = format!("{:?}", open().unwrap_err());
     assert!(shown.starts_with("cannot open the database `"), "{shown}");
 }
+
+#[tokio::test]
+async fn work_that_runs_once_does_not_begin_when_the_lease_is_lost() {
+    use langgraph::checkpoint::Leases;
+    use langgraph::prelude::*;
+    use std::time::Duration;
+
+    /// Another holder takes the thread, and nothing is recorded that would be refused.
+    async fn pay(n: &i64, cx: &Context) -> Result<i64, NodeError> {
+        let saver = cx.resource::<SqliteSaver>()?;
+        saver.release("t", "one").await?;
+        saver.lease("t", "other", Duration::from_secs(60)).await?;
+        let begins = async { Err(NodeError::msg("it began")) };
+        let paid: i64 = cx.once("pay", begins).await?;
+        Ok(n + paid)
+    }
+
+    let saver = SqliteSaver::in_memory().unwrap();
+    let mut graph = StateGraph::<i64>::new();
+    graph.add_node("pay", pay).add_sequence(&["pay"]);
+    let graph = graph.compile().unwrap().resource(Arc::new(saver.clone()));
+    let held = saver.held_by("one");
+    saver
+        .lease("t", "one", Duration::from_secs(60))
+        .await
+        .unwrap();
+    held.check_holder("t").await.unwrap();
+    let refused = graph
+        .checkpointer(Arc::new(held.clone()))
+        .thread("t")
+        .run(1)
+        .await;
+    let refused = refused.unwrap_err().to_string();
+    let lost = held.check_holder("t").await.unwrap_err().to_string();
+    assert!(refused.contains(&lost), "{refused}: {lost}");
+    // Only a saver of a holder asks.
+    saver.check_holder("t").await.unwrap();
+}

@@ -58,6 +58,12 @@ impl TaskPosition {
         Ok(())
     }
 
+    /// Fails if the saver stores only for a holder of the thread's lease, who has lost it.
+    pub(crate) async fn check_holder(&self) -> Result<(), CheckpointError> {
+        let LogHead { saver, key, .. } = &*self.log_head;
+        saver.check_holder(&key.thread).await
+    }
+
     /// Stores a result of the task's `once`.
     pub(crate) async fn keep_once(&self, record: OnceRecord) -> Result<(), CheckpointError> {
         let mut batch = Batch {

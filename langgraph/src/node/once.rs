@@ -10,6 +10,7 @@ use serde::de::DeserializeOwned;
 use super::{Context, OnceKey, TaskReport};
 use crate::checkpoint::{Format as _, Json, OnceRecord};
 use crate::error::{AgentError, CheckpointError, FormatError, NoRuntime, NodeError};
+use crate::log::TaskPosition;
 
 /// A key whose arguments have been hashed.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -187,7 +188,7 @@ impl Context {
         if let Some(place) = self.place() {
             NoRuntime::handle(|| format!("keeping that `{name}` has been done once"))?;
             place.check_new_work(&name).map_err(AgentError::from)?;
-            self.check_lease().await?;
+            self.check_lease(place).await?;
         }
         let value = work.await.map_err(Into::into)?;
         let text = Json
@@ -204,11 +205,14 @@ impl Context {
     }
 
     /// Fails if another run has taken the thread while this process was paused.
-    async fn check_lease(&self) -> Result<(), NodeError> {
-        let Some(guard) = &self.scope().shared.guard else {
-            return Ok(());
-        };
-        let held = guard.check_lease().await;
+    async fn check_lease(&self, place: &TaskPosition) -> Result<(), NodeError> {
+        let mut held = Ok(());
+        if let Some(guard) = &self.scope().shared.guard {
+            held = guard.check_lease().await;
+        }
+        if held.is_ok() {
+            held = place.check_holder().await;
+        }
         held.map_err(|error| NodeError::from_agent(AgentError::from(error)))
     }
 

@@ -148,6 +148,18 @@ pub trait Checkpointer: Send + Sync + 'static {
         Ok(chain.map(|chain| chain.visit_parts(visit)))
     }
 
+    /// Fails if this saver stores only for a holder of the thread's lease, and another one has it. The runtime asks
+    /// before work that runs once: its record would be refused.
+    ///
+    /// The default knows of no holder, and succeeds.
+    ///
+    /// # Errors
+    ///
+    /// [`CheckpointError::LeaseLost`], which names the thread.
+    async fn check_holder(&self, _: &str) -> Result<(), CheckpointError> {
+        Ok(())
+    }
+
     /// Returns true if runs only rehearse what is stored: a task's work that runs once is refused
     /// unless its result is stored.
     fn is_dry_run(&self) -> bool {

@@ -13,7 +13,7 @@
 /// |---|---|
 /// | `formats` | `formats` |
 /// | `reads` | `load`, `load_state`, `head`, `list` |
-/// | `abilities` | `is_dry_run`, `leases`, `administration` |
+/// | `abilities` | `check_holder`, `is_dry_run`, `leases`, `administration` |
 ///
 /// # Examples
 ///
@@ -123,6 +123,18 @@ macro_rules! forward_checkpointer {
         }
     };
     (@abilities $saver:tt) => {
+        fn check_holder<'saver, 'thread, 'run>(
+            &'saver self,
+            thread: &'thread str,
+        ) -> $crate::checkpoint::SaverFuture<'run, ()>
+        where
+            'saver: 'run,
+            'thread: 'run,
+            Self: 'run,
+        {
+            self.$saver.check_holder(thread)
+        }
+
         fn is_dry_run(&self) -> bool {
             self.$saver.is_dry_run()
         }
