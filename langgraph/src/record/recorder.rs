@@ -54,6 +54,8 @@ pub(crate) struct Recorder<S: State> {
     pub(super) only_result: Option<Payload>,
     /// Known results of the next checkpoint's tasks, to store with it.
     pub(super) known: Vec<(usize, TaskOutcome)>,
+    /// Answers to the next checkpoint's tasks, to store with it.
+    pub(super) known_answers: Vec<(usize, Answer)>,
 }
 
 impl<S: State> Recorder<S> {
@@ -82,6 +84,7 @@ impl<S: State> Recorder<S> {
             held: Batch::default(),
             only_result: None,
             known: Vec::new(),
+            known_answers: Vec::new(),
         }
     }
 
@@ -251,15 +254,13 @@ impl<S: State> Recorder<S> {
     /// Holds answers for a task.
     pub(crate) fn keep_answers(&mut self, task: usize, answers: Vec<Answer>) {
         if let Some(checkpoint) = self.current {
-            self.hold(TaskRecord {
-                checkpoint,
-                task,
-                outcome: None,
-                answers,
-                once: Vec::new(),
-                joins: Vec::new(),
-            });
+            self.hold(TaskRecord::answered(checkpoint, task, answers));
         }
+    }
+
+    /// Holds answers for tasks of the next checkpoint: both are stored together, or neither.
+    pub(crate) fn keep_answers_of_next(&mut self, answers: impl Iterator<Item = (usize, Answer)>) {
+        self.known_answers.extend(answers);
     }
 
     /// Holds the update and the tasks of a command from outside, for the current checkpoint.
@@ -389,6 +390,10 @@ impl<S: State> Recorder<S> {
     pub(super) fn hold_known(&mut self, next: CheckpointId, entry: Option<Payload>) {
         for (task, outcome) in self.known.drain(..) {
             self.held.tasks.push(TaskRecord::ended(next, task, outcome));
+        }
+        for (task, answer) in self.known_answers.drain(..) {
+            let answered = TaskRecord::answered(next, task, vec![answer]);
+            self.held.tasks.push(answered);
         }
         if let Some(writes) = entry {
             self.held.entries.push(EntryRecord {

@@ -76,17 +76,7 @@ async fn fork<S: State>(
     expect(engine, &answers);
     let id = loaded.stored.checkpoint.id;
     let origin = Origin::child_of(Some(id), Source::Fork);
-    let places = copy(engine, log, loaded, origin, command).await?;
-    for (task, answer) in answers {
-        let task = places.get(task).copied().unwrap_or(task);
-        if let Some(task) = engine.frontier.tasks.get_mut(task) {
-            task.add_answer(answer.clone());
-        }
-        if let Some(recorder) = &mut engine.observer.recorder {
-            recorder.keep_answers(task, vec![answer]);
-            recorder.flush(RunStatus::Running).await?;
-        }
-    }
+    copy(engine, log, loaded, origin, command, answers).await?;
     engine.breakpoints.passed = true;
     Ok(())
 }
@@ -113,11 +103,7 @@ pub(crate) async fn resume<S: State>(
     if is_paused && !waits && !loaded.tasks.is_empty() {
         recorder.keep_begun();
     }
-    recorder.flush(RunStatus::Running).await?;
-    // A run that goes on after a breakpoint or a failure, and vanishes, is one that recovery takes up.
-    if log.key.namespace.is_empty() && !waits && loaded.goes_on_at().is_some() {
-        recorder.begin_again().await?;
-    }
+    let goes_on = log.key.namespace.is_empty() && !waits && loaded.goes_on_at().is_some();
     if engine.changes.is_some() {
         engine.changes = loaded.changes.take();
     }
@@ -127,14 +113,14 @@ pub(crate) async fn resume<S: State>(
     engine.breakpoints.was_cut_off = waits;
     let mut added = Vec::new();
     if let Some(command) = command {
-        added = engine.frontier.added(&engine.position, command.jump)?;
-        let writes = command.writes.into_vec();
-        engine.apply_external(writes.clone())?;
-        if let Some(recorder) = &mut engine.observer.recorder {
-            let tasks = added.iter().map(|task| recorder.spec(task));
-            let tasks = tasks.collect::<Result<_, _>>()?;
-            recorder.keep_entry(writes, tasks)?;
-            recorder.flush(RunStatus::Running).await?;
+        added = enter(engine, command)?;
+    }
+    if let Some(recorder) = &mut engine.observer.recorder {
+        // In one batch: a run that goes on after a crash finds the answers and the command, or neither.
+        recorder.flush(RunStatus::Running).await?;
+        // A run that goes on after a breakpoint or a failure, and vanishes, is one that recovery takes up.
+        if goes_on {
+            recorder.begin_again().await?;
         }
     }
     engine.position.emit_values().await;
@@ -144,6 +130,19 @@ pub(crate) async fn resume<S: State>(
         .await;
     engine.frontier.tasks.extend(added);
     Ok(())
+}
+
+/// Applies a command from outside, and holds its record. Returns the tasks that it adds.
+fn enter<S: State>(engine: &mut Engine<S>, command: Output<S>) -> Result<Vec<Task<S>>, AgentError> {
+    let added = engine.frontier.added(&engine.position, command.jump)?;
+    let writes = command.writes.into_vec();
+    engine.apply_external(writes.clone())?;
+    if let Some(recorder) = &mut engine.observer.recorder {
+        let tasks = added.iter().map(|task| recorder.spec(task));
+        let tasks = tasks.collect::<Result<_, _>>()?;
+        recorder.keep_entry(writes, tasks)?;
+    }
+    Ok(added)
 }
 
 /// Returns true if the log ends at a breakpoint that no run has passed.

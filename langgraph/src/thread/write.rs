@@ -13,6 +13,7 @@ use crate::checkpoint::{CheckpointId, Source, ThreadKey};
 use crate::error::{AgentError, CheckpointError, NodeError};
 use crate::graph::plan::Plan;
 use crate::graph::{NodeName, START};
+use crate::interrupt::Answer;
 use crate::log::{joined, last_by_edge};
 use crate::node::{Jump, NodeId, Output, Resources};
 use crate::record::{Log, Origin, Snapshots};
@@ -103,7 +104,7 @@ async fn apply<S: State>(
                 parent: checkpoint.parent,
                 ..Origin::child_of(Some(checkpoint.id), Source::Fork)
             };
-            copy(engine, log, loaded, origin, None).await?;
+            copy(engine, log, loaded, origin, None, Vec::new()).await?;
         }
     }
     made(engine)
@@ -341,15 +342,15 @@ async fn add_input<S: State>(
         .await
 }
 
-/// Stores a checkpoint like `loaded`, whose tasks all run again, without their old answers. Returns
-/// the new index of each task.
+/// Stores a checkpoint like `loaded`, whose tasks all run again, with these answers only.
 pub(crate) async fn copy<S: State>(
     engine: &mut Engine<S>,
     log: &Log,
     mut loaded: Loaded<S>,
     origin: Origin,
     command: Option<Output<S>>,
-) -> Result<Vec<usize>, AgentError> {
+    mut answers: Vec<(usize, Answer)>,
+) -> Result<(), AgentError> {
     let recorder = log.recorder_behind_loaded(engine, &loaded);
     let is_head = loaded.is_head();
     let stays = |task: &TaskState<S>| !task.joined_in || is_head && task.kept_input;
@@ -359,12 +360,11 @@ pub(crate) async fn copy<S: State>(
     }
     loaded.restore(engine, &log.key.thread, Some(recorder))?;
     engine.position.step += 1;
-    let mut places: Vec<usize> = (0..engine.frontier.tasks.len()).collect();
     let mut entry = Vec::new();
     if let Some(command) = command {
         for task in engine.frontier.added(&engine.position, command.jump)? {
             let place = engine.frontier.insert(task);
-            for moved in places.iter_mut().filter(|old| **old >= place) {
+            for (moved, _) in answers.iter_mut().filter(|(task, _)| *task >= place) {
                 *moved += 1;
             }
         }
@@ -384,6 +384,15 @@ pub(crate) async fn copy<S: State>(
             recorder.keep_input(index, input.clone())?;
         }
     }
+    if let Some(recorder) = &mut engine.observer.recorder {
+        let is_there = |(task, _): &&(usize, Answer)| *task < engine.frontier.tasks.len();
+        recorder.keep_answers_of_next(answers.iter().filter(is_there).cloned());
+    }
     engine.record(origin, entry).await?;
-    Ok(places)
+    for (task, answer) in answers {
+        if let Some(task) = engine.frontier.tasks.get_mut(task) {
+            task.add_answer(answer);
+        }
+    }
+    Ok(())
 }

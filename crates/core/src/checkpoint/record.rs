@@ -226,6 +226,18 @@ impl TaskRecord {
             joins: Vec::new(),
         }
     }
+
+    /// Creates the record of answers to a task; of none, that the task has begun.
+    pub fn answered(checkpoint: CheckpointId, task: usize, answers: Vec<Answer>) -> Self {
+        Self {
+            checkpoint,
+            task,
+            outcome: None,
+            answers,
+            once: Vec::new(),
+            joins: Vec::new(),
+        }
+    }
 }
 
 /// How a task ended.

@@ -231,6 +231,6 @@ async fn make_fork<S: State>(
         .into());
     }
     let origin = Origin::child_of(Some(at), Source::Fork);
-    copy(&mut engine, &log, loaded, origin, None).await?;
+    copy(&mut engine, &log, loaded, origin, None, Vec::new()).await?;
     Ok(())
 }
