@@ -4,6 +4,9 @@
 //! numbers. Outside a simulation they are those of the system. A simulation [enters](enter) an
 //! [`Environment`] on its thread. Timers are those of tokio, whose clock a simulation pauses.
 //!
+//! Several [processes](Process) may share the thread of a simulation: it enters each for a while. Calls of a
+//! database [take time](storage_pauses) there, and one that has ended makes none.
+//!
 //! # Examples
 //!
 //! ```
@@ -31,7 +34,9 @@
 //! ```
 
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
 use std::marker::PhantomData;
+use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -47,7 +52,50 @@ pub trait Environment: 'static {
 
     /// Returns the next random number.
     fn random(&self) -> u64;
+
+    /// Returns what passes between a call of a database and its work, and again before its answer. A process that
+    /// crashes there never sees the end of it.
+    ///
+    /// The default passes at once.
+    fn storage(&self) -> Pause {
+        Box::pin(std::future::ready(()))
+    }
 }
+
+/// A wait of a simulation.
+pub type Pause = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// A simulated process: what it keeps in a `static` is kept under its own number.
+///
+/// # Examples
+///
+/// ```
+/// use std::rc::Rc;
+/// use std::time::Duration;
+/// use langgraph::environment::{self, Environment, Process};
+///
+/// struct Fixed;
+///
+/// impl Environment for Fixed {
+///     fn elapsed(&self) -> Duration {
+///         Duration::ZERO
+///     }
+///
+///     fn random(&self) -> u64 {
+///         4
+///     }
+/// }
+///
+/// let (one, other) = (Process::new(Rc::new(Fixed)), Process::new(Rc::new(Fixed)));
+/// let entered = one.enter();
+/// assert_eq!(environment::process(), one.number());
+/// assert!(environment::is_running(other.number()));
+/// other.end();
+/// assert!(!environment::is_running(other.number()));
+/// # drop(entered);
+/// ```
+#[derive(Clone)]
+pub struct Process(Rc<Current>);
 
 struct Current {
     environment: Rc<dyn Environment>,
@@ -58,27 +106,73 @@ struct Current {
 
 thread_local! {
     static CURRENT: RefCell<Option<Rc<Current>>> = const { RefCell::new(None) };
+    /// The simulated processes of this thread that have not ended.
+    static RUNNING: RefCell<BTreeSet<u64>> = const { RefCell::new(BTreeSet::new()) };
+}
+
+fn current() -> Option<Rc<Current>> {
+    // A thread that ends has no environment any more.
+    CURRENT.try_with(|current| current.borrow().clone()).ok()?
 }
 
 fn with<T>(read: impl FnOnce(&Current) -> T) -> Option<T> {
-    // A thread that ends has no environment any more.
-    let current = CURRENT.try_with(|current| current.borrow().clone()).ok()?;
-    current.map(|current| read(&current))
+    current().map(|current| read(&current))
 }
 
-/// Sets the environment of this thread until the result is dropped. Each call stands for a process of
-/// its own, which remembers nothing of an earlier one.
-pub fn enter(environment: Rc<dyn Environment>) -> Entered {
-    static PROCESSES: AtomicU64 = AtomicU64::new(1);
-    let current = Rc::new(Current {
-        environment,
-        process: PROCESSES.fetch_add(1, Ordering::Relaxed),
-        last_id: Cell::new(0),
-    });
-    Entered {
-        previous: CURRENT.replace(Some(current)),
-        thread: PhantomData,
+impl Process {
+    /// Starts a process, which remembers nothing of an earlier one.
+    pub fn new(environment: Rc<dyn Environment>) -> Self {
+        static PROCESSES: AtomicU64 = AtomicU64::new(1);
+        let process = PROCESSES.fetch_add(1, Ordering::Relaxed);
+        let _ = RUNNING.try_with(|running| running.borrow_mut().insert(process));
+        Self(Rc::new(Current {
+            environment,
+            process,
+            last_id: Cell::new(0),
+        }))
     }
+
+    /// Returns its number, which no other process of this program has.
+    pub fn number(&self) -> u64 {
+        self.0.process
+    }
+
+    /// Makes it the process of this thread until the result is dropped.
+    pub fn enter(&self) -> Entered {
+        Entered {
+            previous: CURRENT.replace(Some(Rc::clone(&self.0))),
+            thread: PhantomData,
+        }
+    }
+
+    /// Ends it: what is dropped of it from now on calls no database.
+    pub fn end(&self) {
+        self.0.end();
+    }
+}
+
+impl std::fmt::Debug for Process {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Process").field(&self.number()).finish()
+    }
+}
+
+impl Current {
+    fn end(&self) {
+        let _ = RUNNING.try_with(|running| running.borrow_mut().remove(&self.process));
+    }
+}
+
+impl Drop for Current {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// Sets the environment of this thread until the result is dropped. Each call stands for a
+/// [process](Process) of its own.
+pub fn enter(environment: Rc<dyn Environment>) -> Entered {
+    Process::new(environment).enter()
 }
 
 /// The environment of a thread; dropping it brings the previous one back.
@@ -115,6 +209,16 @@ pub fn steady() -> Instant {
     elapsed.map_or_else(Instant::now, |elapsed| *BASE + elapsed)
 }
 
+/// Returns how long ago that was.
+pub fn since(instant: Instant) -> Duration {
+    steady().saturating_duration_since(instant)
+}
+
+/// Returns the time since the start of the simulation; `None` outside of one.
+pub fn elapsed() -> Option<Duration> {
+    with(|current| current.environment.elapsed())
+}
+
 /// Returns a random number of the simulation; `None` outside of one.
 pub fn random() -> Option<u64> {
     with(|current| current.environment.random())
@@ -124,6 +228,45 @@ pub fn random() -> Option<u64> {
 /// `static` is kept under this number: a simulated process does not find what another one has left.
 pub fn process() -> u64 {
     with(|current| current.process).unwrap_or_default()
+}
+
+/// Returns true if a simulated process of this thread has that number, and has not ended.
+pub fn is_running(process: u64) -> bool {
+    let running = RUNNING.try_with(|running| running.borrow().contains(&process));
+    running.unwrap_or_default()
+}
+
+/// Returns true while an ended process of a simulation is taken apart.
+pub fn has_ended() -> bool {
+    with(|current| !is_running(current.process)).unwrap_or_default()
+}
+
+/// Returns what passes before and after a call of a database in a simulation; `None` outside of one, where a
+/// database has threads of its own.
+///
+/// ```
+/// assert!(langgraph::environment::storage_pauses().is_none());
+/// ```
+pub fn storage_pauses() -> Option<[Pause; 2]> {
+    with(|current| [current.environment.storage(), current.environment.storage()])
+}
+
+/// Makes a call of a database in a simulation, on this thread.
+///
+/// ```
+/// use langgraph::environment::storage_call;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let pauses = [Box::pin(async {}) as _, Box::pin(async {}) as _];
+/// assert_eq!(storage_call(pauses, || 1).await, 1);
+/// # }
+/// ```
+pub async fn storage_call<T>([before, after]: [Pause; 2], call: impl FnOnce() -> T) -> T {
+    before.await;
+    let answer = call();
+    after.await;
+    answer
 }
 
 /// Returns the time of an id, after that of the last one, and its random part.

@@ -1,12 +1,19 @@
 //! The processes that hold leases.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use langgraph_core::environment;
+
 /// The folder with one for each process.
 const PROC: &str = "/proc";
+
+/// The host of all processes of a simulation.
+const SIMULATED: &str = "simulation";
 
 /// Returns the name of this process: its host, its number, and when it started. It is empty where
 /// the system has no such figure; Linux has one.
@@ -14,6 +21,9 @@ const PROC: &str = "/proc";
 /// The host is one boot of one kernel and one namespace of process numbers, so that two containers
 /// are two hosts. A fork has a name of its own.
 pub fn this_process() -> &'static str {
+    if environment::process() != 0 {
+        return simulated_name();
+    }
     static NAME: Mutex<Option<(forkguard::Guard, &str)>> = Mutex::new(None);
     let mut known = NAME.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((guard, name)) = &mut *known
@@ -43,6 +53,11 @@ pub fn this_process() -> &'static str {
 /// ```
 pub fn process_is_gone(process: &str) -> bool {
     let here = parts(process).filter(|_| process_is_here(process));
+    if let Some((SIMULATED, number, _)) = here {
+        return number
+            .parse()
+            .is_ok_and(|number| !environment::is_running(number));
+    }
     here.is_some_and(|(_, number, started)| is_gone(Path::new(PROC), number, started))
 }
 
@@ -63,6 +78,9 @@ pub fn process_is_here(process: &str) -> bool {
 /// Returns how long this host has been running, which no clock changes; `None` where the system does
 /// not tell.
 pub fn uptime() -> Option<Duration> {
+    if let Some(elapsed) = environment::elapsed() {
+        return Some(elapsed);
+    }
     let text = fs::read_to_string("/proc/uptime").ok()?;
     let seconds: f64 = text.split_whitespace().next()?.parse().ok()?;
     Duration::try_from_secs_f64(seconds).ok()
@@ -72,6 +90,18 @@ fn parts(name: &str) -> Option<(&str, &str, &str)> {
     let (rest, started) = name.rsplit_once('/')?;
     let (host, number) = rest.rsplit_once('/')?;
     Some((host, number, started))
+}
+
+/// Returns the name of a process of a simulation. It is one of a few that a test starts.
+fn simulated_name() -> &'static str {
+    thread_local! {
+        static NAMES: RefCell<BTreeMap<u64, &'static str>> = const { RefCell::new(BTreeMap::new()) };
+    }
+    let process = environment::process();
+    NAMES.with_borrow_mut(|names| {
+        let name = || &*Box::leak(format!("{SIMULATED}/{process}/0").into_boxed_str());
+        *names.entry(process).or_insert_with(name)
+    })
 }
 
 fn name() -> Option<String> {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use langgraph_core::environment;
 use rusqlite::Connection;
 
 use crate::SqliteError;
@@ -269,8 +270,9 @@ impl Database {
         E: From<SqliteError> + Send + 'static,
     {
         match &self.inner.readers {
-            Some(readers) => readers.run(job).await,
-            None => self.inner.writer.run(job).await,
+            Some(readers) if environment::process() == 0 => readers.run(job).await,
+            // A database in memory has one connection, and the thread of a simulation needs one.
+            _ => self.inner.writer.run(job).await,
         }
     }
 }

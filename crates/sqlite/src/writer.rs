@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use langgraph_core::environment::{self, Pause};
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
@@ -116,6 +117,20 @@ impl Desk {
         })
     }
 
+    /// Runs a job now.
+    fn run_here<F, T, E>(&self, mut task: Task<F, T, E>) -> Result<T, E>
+    where
+        F: FnOnce(&Connection) -> Result<T, E>,
+        E: From<SqliteError>,
+    {
+        let shared = self.connection.lock();
+        let shared = shared.unwrap_or_else(PoisonError::into_inner);
+        let begun = transaction::begin(&shared.connection).map_err(SqliteError::from);
+        let committed = begun
+            .and_then(|()| transaction::alone(&shared.connection, &mut task, self.files.as_ref()));
+        task.answer(committed)
+    }
+
     /// Notes how long a commit took.
     fn took(&self, time: Duration) {
         let quick = if time < QUICK {
@@ -196,7 +211,26 @@ impl Writer {
         T: Send + 'static,
         E: From<SqliteError> + Send + 'static,
     {
+        if let Some(pauses) = environment::storage_pauses() {
+            return self.run_here(pauses, job).await;
+        }
         self.enqueue(Task::new(job)).await
+    }
+
+    /// Runs `job` on the thread of a simulation.
+    async fn run_here<T, E>(
+        &self,
+        pauses: [Pause; 2],
+        job: impl FnOnce(&Connection) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<SqliteError> + Send + 'static,
+    {
+        let desk = Arc::clone(&self.desk);
+        let call = environment::storage_call(pauses, move || desk.run_here(Task::new(job)));
+        let answer = tokio::spawn(call).await;
+        answer.unwrap_or_else(|_| Err(SqliteError::Closed.into()))
     }
 
     /// As [`run`](Self::run), for a job that takes little time. While commits are quick and no other job
@@ -210,6 +244,9 @@ impl Writer {
         T: Send + 'static,
         E: From<SqliteError> + Send + 'static,
     {
+        if let Some(pauses) = environment::storage_pauses() {
+            return self.run_here(pauses, job).await;
+        }
         let mut task = Task::new(job);
         match self.desk.at_once(&mut task) {
             Some(AtOnce { committed, yields }) => {

@@ -3,6 +3,7 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use langgraph_core::checkpoint::HeldBy;
+use langgraph_core::environment;
 use langgraph_core::error::CheckpointError;
 use langgraph_sql::{process_is_gone, process_is_here, this_process, uptime};
 use rusqlite::{Connection, OptionalExtension, params};
@@ -39,7 +40,7 @@ fn take_lease(
             })
         })
         .optional()?;
-    let now = SystemTime::now();
+    let now = environment::now();
     if let Some(other) = other
         && let Some(left) = other.left(now)
     {
@@ -101,7 +102,7 @@ impl Ends {
     fn after(term: Duration) -> Self {
         // Sums of these stay numbers.
         let term = in_milliseconds(term).min(i64::MAX / 4);
-        let until = milliseconds(SystemTime::now()).saturating_add(term);
+        let until = milliseconds(environment::now()).saturating_add(term);
         let uptime = uptime().map(|uptime| in_milliseconds(uptime).saturating_add(term));
         Self {
             until,

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
-use std::time::SystemTime;
 
 use langgraph_core::checkpoint::{Base, Batch, CheckpointId, Formats, Head, Source};
+use langgraph_core::environment;
 use langgraph_core::error::CheckpointError;
 use langgraph_sql::rows::{self, Row, RowKind, Sums};
 use langgraph_sql::{
@@ -245,7 +245,7 @@ fn advance(
     batch: &Lines,
 ) -> Result<Option<(i64, i64)>, SqliteError> {
     let newest = batch.checkpoints.last().map(|line| line.id);
-    let now = microseconds(SystemTime::now());
+    let now = microseconds(environment::now());
     let rows = signed(batch.rows.len() as u64);
     let (how, at) = match batch.state {
         StateRow::Same => (0, 0),
