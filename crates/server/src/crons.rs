@@ -6,6 +6,7 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 use croner::Cron as Pattern;
+use langgraph::environment;
 use serde_json::json;
 
 use crate::app::App;
@@ -37,7 +38,11 @@ pub(crate) fn next(
 /// Writes when a cron fires next, after now.
 pub(crate) fn schedule(cron: &mut Cron) -> ApiResult<()> {
     let end = cron.end_time.as_deref().map(time).transpose()?;
-    let next = next(&cron.schedule, cron.timezone.as_deref(), Utc::now())?;
+    let next = next(
+        &cron.schedule,
+        cron.timezone.as_deref(),
+        environment::now().into(),
+    )?;
     let next = next.filter(|next| end.is_none_or(|end| *next <= end) && cron.enabled);
     cron.due = next.map(|next| next.timestamp_millis());
     cron.next_run_date = next.map(|next| iso(next.into()));

@@ -7,9 +7,8 @@ use std::sync::Arc;
 use langgraph_postgres::{PostgresSaver, PostgresStore};
 use langgraph_sqlite::{Database, SqliteSaver, SqliteStore};
 use langgraph_store::{Store, StoreOptions};
-use tokio::task::spawn_blocking;
 
-use crate::rows::{Rows, RowsError, create_file};
+use crate::rows::{Rows, RowsError, blocking, create_file};
 use crate::saver::Saver;
 use crate::server_error::ServerError;
 
@@ -53,7 +52,7 @@ impl Storage {
                     create_file(&file).map_err(failed)?;
                     Database::open(&file).map_err(ServerError::from)
                 };
-                let opened = spawn_blocking(open).await;
+                let opened = blocking(open).await;
                 let database = opened.map_err(|error| failed(error.into()))??;
                 (Rows::open(&path).await.map_err(failed)?, database)
             }

@@ -1,11 +1,11 @@
 //! How much each owner has at a time.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Counts what owners have: runs, streams.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct PerOwner(Arc<Mutex<HashMap<String, usize>>>);
+pub(crate) struct PerOwner(Arc<Mutex<BTreeMap<String, usize>>>);
 
 /// One more of an owner, as long as it is held.
 #[derive(Debug)]
@@ -15,7 +15,7 @@ pub(crate) struct Counted {
 }
 
 impl PerOwner {
-    fn map(&self) -> MutexGuard<'_, HashMap<String, usize>> {
+    fn map(&self) -> MutexGuard<'_, BTreeMap<String, usize>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

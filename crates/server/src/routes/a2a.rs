@@ -95,7 +95,7 @@ async fn begin(
     let given = Given::read(&message["parts"]);
     let context = match message["contextId"].as_str() {
         Some(id) => context(app, id),
-        None => Uuid::now_v7().to_string(),
+        None => langgraph_core::new_id().to_string(),
     };
     let waits = match threads::find(app, &context).await {
         Ok(thread) => is_waiting(&thread),

@@ -5,7 +5,6 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use uuid::Uuid;
 
 use super::address::Path;
 use super::query::{Body, one_of};
@@ -77,7 +76,7 @@ async fn made(
     }
     let assistant = given.get("assistant_id").and_then(Value::as_str);
     let assistant = app.assistant(assistant.unwrap_or_default()).await?;
-    let id = Uuid::now_v7().to_string();
+    let id = langgraph_core::new_id().to_string();
     let stateless = thread.is_none();
     let mut cron = new(id, app, thread, assistant.assistant_id);
     if stateless {

@@ -7,7 +7,6 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json};
-use uuid::Uuid;
 
 use super::address::{Path, Query};
 use super::place;
@@ -86,7 +85,7 @@ struct Superstep {
 pub(super) async fn create(app: Access, Body(given): Body<CreateThread>) -> ApiResult<Json<Value>> {
     let id = match &given.thread_id {
         Some(id) => thread_id(id)?,
-        None => Uuid::now_v7().to_string(),
+        None => langgraph_core::new_id().to_string(),
     };
     let mut metadata = Value::Object(given.metadata.unwrap_or_default());
     known_graph(&app, &metadata)?;
@@ -279,7 +278,7 @@ pub(super) async fn count(
 pub(super) async fn copy(app: Access, Path(id): Path<String>) -> ApiResult<Json<Value>> {
     let thread = find(&app, &id).await?;
     let mut copy = Thread::new(
-        Uuid::now_v7().to_string(),
+        langgraph_core::new_id().to_string(),
         app.owner(),
         thread.metadata.clone(),
     );

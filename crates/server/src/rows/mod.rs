@@ -1,6 +1,8 @@
 //! The rows of the server: assistants, threads, runs, events and crons, in SQLite or PostgreSQL.
 
 mod assistants;
+mod base;
+mod blocking;
 mod cells;
 mod claims;
 mod crons;
@@ -41,9 +43,10 @@ use crate::queue::Signal;
 use rusqlite::Connection;
 use serde_json::Value;
 use tokio::sync::broadcast;
-use tokio::task::spawn_blocking;
 
 pub(crate) use assistants::{Assistant, AssistantOrder, AssistantsOf, system_assistant};
+pub(crate) use base::Base;
+pub(crate) use blocking::blocking;
 use cells::Line;
 pub(crate) use crons::{Cron, CronOrder, CronsOf};
 use db::Db;
@@ -86,7 +89,7 @@ impl Rows {
             connection.pragma_update(None, "synchronous", "FULL")?;
             Ok::<_, RowsError>(connection)
         };
-        let mut rows = Self::with(Db::sqlite(spawn_blocking(open).await??)).await?;
+        let mut rows = Self::with(Db::sqlite(blocking(open).await??)).await?;
         rows.file = Some(path.to_owned());
         let watch = Watch::open(path.to_owned()).await?;
         rows.peers = Some(Arc::clone(&watch.peers));

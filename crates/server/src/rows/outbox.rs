@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use uuid::Uuid;
 
 use super::statement::Statement;
 use super::times::length;
@@ -17,7 +16,7 @@ pub(super) fn noticed(run: &str, fence: Option<i64>, notice: &Notice) -> Stateme
          SELECT $1, id, $2, $3, 0, {NOW}, {NOW} FROM served_runs WHERE id = $4 \
          AND ((CAST($5 AS BIGINT) IS NULL AND status = 'pending') \
             OR (fence = $5 AND status = 'running'))",
-        format!("msg_{}", Uuid::now_v7().simple()),
+        format!("msg_{}", langgraph_core::new_id().simple()),
         &notice.url,
         &notice.body,
         run,

@@ -10,12 +10,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::queue::Signal;
+use langgraph::environment;
 use langgraph_sql::{process_is_gone, this_process};
 use rusqlite::Connection;
 use tokio::sync::broadcast;
-use tokio::task::spawn_blocking;
-use uuid::Uuid;
 
+use super::blocking::blocking;
 use super::signal_words::{signal, word};
 use super::statement::Statement;
 use super::{RowsResult, sql};
@@ -74,7 +74,7 @@ pub(super) struct Watch {
 impl Watch {
     /// Lists this process in the file. If there are others, it waits until they know.
     pub(super) async fn open(path: PathBuf) -> RowsResult<Self> {
-        let watch = spawn_blocking(move || Self::list(&path)).await??;
+        let watch = blocking(move || Self::list(&path)).await??;
         if watch.peers.has_others() {
             tokio::time::sleep(ALONE * 2).await;
         }
@@ -87,7 +87,7 @@ impl Watch {
         connection.busy_timeout(Duration::from_secs(10))?;
         connection.pragma_update(None, "synchronous", "NORMAL")?;
         connection.execute_batch(TABLES)?;
-        let name = format!("{}/{}", this_process(), Uuid::new_v4());
+        let name = format!("{}/{}", this_process(), langgraph_core::new_id());
         connection.execute("INSERT INTO served_processes VALUES (?1)", [&name])?;
         let mut watch = Self {
             read: connection.query_row(NEWEST, [], |row| row.get(0))?,
@@ -97,7 +97,7 @@ impl Watch {
                 others: AtomicBool::new(false),
             }),
             version: -1,
-            round: Instant::now(),
+            round: environment::steady(),
         };
         watch.forget_gone()?;
         watch.look()?;
@@ -108,7 +108,7 @@ impl Watch {
 
     /// Returns the signals of other processes since the last look.
     fn look(&mut self) -> RowsResult<Vec<Signal>> {
-        let late = self.round.elapsed() > ROUND;
+        let late = environment::since(self.round) > ROUND;
         if late && self.peers.has_others() {
             // If another process writes just now, it is done in a later round.
             let _ = self.forget_gone();
@@ -121,7 +121,7 @@ impl Watch {
             return Ok(Vec::new());
         }
         if late {
-            self.round = Instant::now();
+            self.round = environment::steady();
         }
         self.version = version;
         let mut signals = Vec::new();
@@ -191,6 +191,9 @@ const OLDEST: &str = "SELECT coalesce(min(number), 0) FROM served_signals";
 
 impl Drop for Watch {
     fn drop(&mut self) {
+        if environment::has_ended() {
+            return;
+        }
         let sql = "DELETE FROM served_processes WHERE name = ?1";
         let _ = self.connection.busy_timeout(Duration::from_secs(1));
         // Otherwise the others notice when the process is gone.
@@ -207,7 +210,7 @@ pub(super) async fn listen(mut watch: Watch, signals: broadcast::Sender<Signal>)
             let found = watch.look();
             (watch, found)
         };
-        let Ok((back, found)) = spawn_blocking(look).await else {
+        let Ok((back, found)) = blocking(look).await else {
             return; // The program ends.
         };
         watch = back;

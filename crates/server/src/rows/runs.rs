@@ -141,17 +141,6 @@ impl Rows {
         self.db.together(statements).await.map(|_| ())
     }
 
-    /// Notes where the thread was before a run, at its first claim; returns what is noted.
-    pub(crate) async fn base(&self, run: &str, base: &str) -> RowsResult<String> {
-        let statement = sql!(
-            "UPDATE served_runs SET base = coalesce(base, $2) WHERE id = $1 RETURNING base",
-            run,
-            base,
-        );
-        let line = self.db.row(statement).await?;
-        Ok(line.map_or_else(String::new, |line| line.text(0).to_owned()))
-    }
-
     /// Writes what a run says of itself, as its metadata.
     pub(crate) async fn change_run(&self, run: &Run) -> RowsResult<()> {
         let statement = sql!(

@@ -5,7 +5,7 @@ use super::db::Db;
 
 /// What makes each version of the tables out of the one before. A step never changes: what is new
 /// is a step more. They have the words of statements.
-const STEPS: [&str; 5] = [FIRST, SECOND, THIRD, FOURTH, FIFTH];
+const STEPS: [&str; 6] = [FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH];
 
 /// Version 1. Its tables may be there already, from before they had a version.
 const FIRST: &str = "
@@ -135,6 +135,11 @@ const FIFTH: &str = "
     CREATE INDEX served_crons_listed
         ON served_crons (owner, made, id, assistant, thread, changed, next, ends);
     CREATE INDEX served_crons_thread ON served_crons (thread);
+";
+
+/// Version 6: how long the log of a thread was before a run.
+const SIXTH: &str = "
+    ALTER TABLE served_runs ADD COLUMN version BIGINT;
 ";
 
 /// Brings the tables to the version of this program.

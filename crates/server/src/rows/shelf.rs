@@ -55,7 +55,7 @@ impl Rows {
         let Some(file) = self.file.clone() else {
             return Ok(());
         };
-        match tokio::task::spawn_blocking(move || vacuum(&file)).await {
+        match super::blocking(move || vacuum(&file)).await {
             // Another process writes: a later round does it.
             Ok(Err(error)) if super::sqlite::is_busy(&error) => Ok(()),
             Ok(done) => Ok(done.map_err(RowsError::from)?),

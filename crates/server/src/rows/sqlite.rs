@@ -1,16 +1,18 @@
 //! Statements in SQLite.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use langgraph::environment;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::Mutex;
-use tokio::task::spawn_blocking;
 
 use super::RowsError;
+use super::blocking::blocking;
 use super::cells::{Cell, Line};
 use super::statement::Statement;
+use super::times::milliseconds;
 
 /// A connection to a file, or to rows in memory. Its calls are made one after the other, on threads
 /// on which waiting for a disk stops no task.
@@ -36,6 +38,8 @@ const WORDS: [(&str, &str); 10] = [
 pub(super) fn in_sqlite(sql: &str) -> String {
     let mut text = String::with_capacity(sql.len() + 128);
     let mut rest = sql;
+    // The database has a clock of its own.
+    let simulated = environment::elapsed().map(|_| milliseconds(environment::now()).to_string());
     while let Some(at) = rest.find(['{', '$']) {
         let (before, from) = rest.split_at(at);
         text.push_str(before);
@@ -43,6 +47,9 @@ pub(super) fn in_sqlite(sql: &str) -> String {
             .iter()
             .find_map(|(word, is)| Some((*is, from.strip_prefix(word)?)));
         let (is, after) = match (word, from.strip_prefix('$')) {
+            (Some((_, after)), _) if simulated.is_some() && from.starts_with("{NOW}") => {
+                (simulated.as_deref().unwrap_or_default(), after)
+            }
             (Some(word), _) => word,
             (None, Some(after)) => ("?", after),
             (None, None) => from.split_at(1),
@@ -127,7 +134,7 @@ impl Sqlite {
             connection.busy_timeout(Duration::ZERO)?;
             Ok(())
         };
-        spawn_blocking(migrate).await?
+        blocking(migrate).await?
     }
 
     /// Runs a statement, and returns its rows and how many it has changed.
@@ -151,14 +158,14 @@ impl Sqlite {
         call: impl Fn(&mut Connection) -> rusqlite::Result<T> + Send + Sync + 'static,
     ) -> Result<T, RowsError> {
         let call = Arc::new(call);
-        let begun = Instant::now();
+        let begun = environment::steady();
         let mut pause = Duration::from_millis(1);
         loop {
             let mut connection = Arc::clone(&self.0).lock_owned().await;
             let once = Arc::clone(&call);
-            let result = spawn_blocking(move || once(&mut connection)).await?;
+            let result = blocking(move || once(&mut connection)).await?;
             match result {
-                Err(error) if is_busy(&error) && begun.elapsed() < PATIENCE => {
+                Err(error) if is_busy(&error) && environment::since(begun) < PATIENCE => {
                     tokio::time::sleep(pause).await;
                     pause = (pause * 2).min(Duration::from_millis(50));
                 }

@@ -8,6 +8,7 @@ use super::cleanup::expire;
 use super::wake::wake;
 use crate::app::App;
 use crate::queue::RunQueue;
+use langgraph::environment;
 
 /// Looks for what is due, until the process ends.
 pub(super) async fn clock_loop(app: Weak<App>) {
@@ -49,6 +50,6 @@ async fn until_next(app: &Arc<App>) -> Duration {
     let cron = app.rows.next_cron().await.ok().flatten();
     let cron = cron.map(|due| SystemTime::UNIX_EPOCH + Duration::from_millis(due.unsigned_abs()));
     let due = delayed.into_iter().chain(cron).min();
-    let until = due.map(|due| due.duration_since(SystemTime::now()).unwrap_or_default());
+    let until = due.map(|due| due.duration_since(environment::now()).unwrap_or_default());
     until.map_or(POLL_INTERVAL, |until| until.min(POLL_INTERVAL)) + Duration::from_millis(1)
 }

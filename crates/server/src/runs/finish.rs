@@ -13,7 +13,7 @@ use crate::app::App;
 use crate::error::{ApiResult, problem};
 use crate::graph::{ErasedGraph, Finished};
 use crate::queue::{Cancel, RunEnd, RunQueue};
-use crate::rows::{Run, Writer};
+use crate::rows::{Base, Run, Writer};
 use crate::stream::{EndStatus, OpenInterrupt, Out, RunError, Spent, Stored, StreamEvent};
 use crate::wire::usage::Usages;
 
@@ -23,8 +23,8 @@ const STORAGE_ATTEMPTS: i64 = 10;
 /// An attempt to carry out a run.
 pub(super) struct Attempt {
     pub(super) result: Result<Finished, AgentError>,
-    /// The checkpoint at which the thread was before the run; empty if there was none.
-    pub(super) base: String,
+    /// Where the thread was before the run.
+    pub(super) base: Base,
     pub(super) usages: Usages,
     /// What its models have used, and those of earlier attempts.
     pub(super) spent: Option<Spent>,
@@ -203,7 +203,7 @@ async fn write_end(
     let writer = Writer::Run(&live.claim);
     let is_cancelled = matches!(attempt.result, Err(AgentError::Cancelled));
     if is_cancelled && live.action() == Some(Cancel::Rollback) {
-        match attempt.base.parse() {
+        match attempt.base.checkpoint.parse() {
             Ok(before) => graph.restore(thread, before).await?,
             Err(_) => graph.delete(thread).await?,
         }

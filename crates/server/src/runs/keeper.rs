@@ -5,9 +5,14 @@ use std::time::{Duration, Instant};
 
 use crate::app::App;
 use crate::rows::Renewer;
+use langgraph::environment;
 
 /// Starts the thread. It ends with the app. Rows in memory belong to one process, which needs none.
 pub(super) fn start(app: &Arc<App>) {
+    // A simulation has one thread.
+    if environment::process() != 0 {
+        return;
+    }
     let Some(renewer) = app.rows.renewer() else {
         return;
     };

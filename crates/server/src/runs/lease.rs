@@ -1,13 +1,13 @@
 //! A process keeps its claims, and finds the runs of lost processes.
 
 use std::sync::{Arc, Weak};
-use std::time::Instant;
 
 use super::failure::fail_lost_run;
 use super::retention::remove_old;
 use crate::app::App;
 use crate::error::ApiResult;
 use crate::queue::RunQueue;
+use langgraph::environment;
 
 /// How often a run is attempted whose process is lost.
 const ATTEMPTS: i64 = 3;
@@ -22,7 +22,7 @@ pub(super) async fn renew(app: &App) -> ApiResult<()> {
         .rows
         .renew(&app.runs.worker, app.runs.lease, &claims)
         .await?;
-    *app.runs.renewed() = Instant::now();
+    *app.runs.renewed() = environment::steady();
     for live in mine {
         let claim = &live.claim;
         let found = held

@@ -1,6 +1,6 @@
 //! The runs that this process carries out.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -58,10 +58,10 @@ impl Live {
 
 /// The runs of this process, by their ids.
 #[derive(Debug, Default)]
-pub(crate) struct LiveRuns(Mutex<HashMap<String, Arc<Live>>>);
+pub(crate) struct LiveRuns(Mutex<BTreeMap<String, Arc<Live>>>);
 
 impl LiveRuns {
-    fn map(&self) -> MutexGuard<'_, HashMap<String, Arc<Live>>> {
+    fn map(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Live>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

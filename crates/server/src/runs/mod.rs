@@ -33,9 +33,9 @@ mod tests;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use langgraph::environment;
 use langgraph_sql::this_process;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, watch};
-use uuid::Uuid;
 
 use crate::guard::PerOwner;
 use crate::stream::Feeds;
@@ -88,10 +88,10 @@ impl Runs {
             watchers: Watchers::default(),
             clock: Arc::default(),
             deliveries: Arc::default(),
-            renewed: Mutex::new(Instant::now()),
+            renewed: Mutex::new(environment::steady()),
             owners: PerOwner::default(),
             last_owner: Mutex::default(),
-            worker: format!("{}/{}", this_process(), Uuid::new_v4()),
+            worker: format!("{}/{}", this_process(), langgraph_core::new_id()),
             slots: Arc::new(Semaphore::new(limit)),
             limit,
             lease,

@@ -1,10 +1,11 @@
 //! A run that can be put in the queue.
 
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use crate::queue::{Job, RequestKey};
 use crate::rows::Run;
 use crate::spec::Strategy;
+use langgraph::environment;
 
 /// A run that can be put in the queue.
 #[derive(Debug)]
@@ -40,7 +41,7 @@ impl NewRun {
         Ok(Job {
             priority: self.priority,
             concurrency_key: self.concurrency_key.clone(),
-            not_before: self.delay.map(|delay| SystemTime::now() + delay),
+            not_before: self.delay.map(|delay| environment::now() + delay),
             needs_thread: true,
             unless_busy: row.multitask_strategy == Strategy::Reject,
             most_waiting: Some(most_waiting),

@@ -5,7 +5,6 @@ use std::time::Duration;
 use langgraph::run::CancelToken;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value, json};
-use uuid::Uuid;
 
 use super::invocation::invocation;
 use super::new_run::NewRun;
@@ -238,8 +237,8 @@ impl RunRequest {
         let row = Run {
             run_id: run_id
                 .transpose()?
-                .unwrap_or_else(|| Uuid::now_v7().to_string()),
-            thread_id: thread.map_or_else(|| Uuid::now_v7().to_string(), str::to_owned),
+                .unwrap_or_else(|| langgraph_core::new_id().to_string()),
+            thread_id: thread.map_or_else(|| langgraph_core::new_id().to_string(), str::to_owned),
             assistant_id: assistant.assistant_id.clone(),
             metadata,
             status: "pending".to_owned(),

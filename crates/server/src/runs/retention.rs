@@ -7,6 +7,7 @@ use crate::app::App;
 use crate::error::ApiResult;
 use crate::queue::EventLog;
 use crate::rows::KeptSince;
+use langgraph::environment;
 
 const HOUR: Duration = Duration::from_secs(60 * 60);
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -104,7 +105,7 @@ impl Retention {
 /// Removes what is over and old, and gives its space back.
 pub(super) async fn remove_old(app: &App) -> ApiResult<()> {
     let before = |time: Duration| {
-        let before = SystemTime::now().checked_sub(time);
+        let before = environment::now().checked_sub(time);
         before.unwrap_or(SystemTime::UNIX_EPOCH)
     };
     let retention = &app.retention;

@@ -1,9 +1,10 @@
 //! One run, from its claim to its end.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use langgraph::checkpoint::Checkpointer;
+use langgraph::checkpoint::{Checkpointer, ThreadKey};
+use langgraph::environment;
 use langgraph::error::AgentError;
 use langgraph::run::CancelToken;
 use serde_json::{Value, json};
@@ -17,9 +18,9 @@ use super::outcome::Outcome;
 use super::temporary::leave_thread;
 use crate::app::App;
 use crate::error::ApiResult;
-use crate::graph::{ErasedGraph, Finished, Start};
+use crate::graph::{ErasedGraph, Finished, Head, Start};
 use crate::queue::{Claim, RunEnd, RunQueue};
-use crate::rows::{Run, Thread, Writer, merge};
+use crate::rows::{Base, Run, Thread, Writer, merge};
 use crate::stream::{
     OrderedSaver, Out, Publisher, Publishing, Spending, Spent, Stored, Storing, StreamEvent,
     StreamEventKind,
@@ -34,7 +35,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Carries out a run that was claimed.
 pub(super) async fn execute(app: &Arc<App>, mut claim: Claim) {
-    let began = Instant::now();
+    let began = environment::steady();
     // It is not needed again.
     let payload = std::mem::take(&mut claim.payload);
     let row: Arc<Run> = match serde_json::from_str(&payload) {
@@ -80,7 +81,7 @@ pub(super) async fn execute(app: &Arc<App>, mut claim: Claim) {
     live.feed.set_local(false);
     app.runs.live.remove(&live);
     if let Outcome::Ended { result } = outcome {
-        app.metrics.run_ended(&result, began.elapsed());
+        app.metrics.run_ended(&result, environment::since(began));
         live.feed.end(Some(result));
         app.runs.deliveries.notify_one();
         leave_thread(app, &row);
@@ -265,26 +266,25 @@ impl Session {
         metadata
     }
 
-    /// Runs the graph, from where an earlier attempt has stopped. Also returns the checkpoint at
-    /// which the thread was before the run; empty if there was none.
+    /// Runs the graph, from where an earlier attempt has stopped. Also returns where the thread was before
+    /// the run.
     async fn attempt(
         &self,
         graph: &dyn ErasedGraph,
         publishing: &mut Publishing<'_>,
-    ) -> ApiResult<(Result<Finished, AgentError>, String)> {
+    ) -> ApiResult<(Result<Finished, AgentError>, Base)> {
         let Self { app, live, row } = self;
-        let run = row.run_id.as_str();
         let token: CancelToken = live.token.clone();
         let mut invocation = invocation(row, token, &app.limits)?;
         let head = match graph.head(&row.thread_id).await {
             Ok(head) => head,
             // The thread of another graph, say.
-            Err(error) => return Ok((Err(error), String::new())),
+            Err(error) => return Ok((Err(error), Base::default())),
         };
-        let before = head.as_ref().map(|head| head.id.to_string());
-        let base = app.rows.base(run, &before.unwrap_or_default()).await?;
+        let now = self.base_at(head.as_ref()).await?;
+        let base = app.rows.base(&row.run_id, &now).await?;
         if let Some(head) = head
-            && head.run.as_deref() == Some(run)
+            && (head.run.as_ref() == Some(&row.run_id) || is_behind(&base, &now))
         {
             // An earlier attempt has begun: its input, and its command, are in the thread.
             invocation.start = Start::Recover;
@@ -307,4 +307,25 @@ impl Session {
         }
         Ok((result, base))
     }
+
+    /// Returns where the thread is now.
+    async fn base_at(&self, head: Option<&Head>) -> ApiResult<Base> {
+        let mut now = Base::default();
+        if let Some(head) = head {
+            now.checkpoint = head.id.to_string();
+        }
+        // Answers, and a command, are stored with the checkpoint that waits for them: no new one says that an
+        // earlier attempt has stored them, but the log is longer.
+        if self.row.kwargs.command.is_some() {
+            let log = ThreadKey::root(&self.row.thread_id);
+            let head = self.app.saver.plain().head(&log).await?;
+            now.version = head.and_then(|head| i64::try_from(head.version).ok());
+        }
+        Ok(now)
+    }
+}
+
+/// Returns true if something was stored behind the checkpoint at which a run began.
+fn is_behind(base: &Base, now: &Base) -> bool {
+    base.checkpoint == now.checkpoint && base.version.is_some_and(|_| base.version < now.version)
 }

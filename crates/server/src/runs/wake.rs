@@ -1,10 +1,10 @@
 //! Threads whose nodes wait for a time are woken when it has come.
 
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, UNIX_EPOCH};
 
+use langgraph::environment;
 use serde_json::{Map, Value};
-use uuid::Uuid;
 
 use super::accept::accept;
 use super::new_run::NewRun;
@@ -33,7 +33,7 @@ async fn start(app: &Arc<App>, thread: &Thread) -> ApiResult<()> {
     let id = thread.thread_id.as_str();
     // The clock of the database says that one is due; that of this process may be slow.
     let due = Duration::from_millis(thread.wakes.unwrap_or_default().unsigned_abs());
-    let now_or_due = SystemTime::now().max(UNIX_EPOCH + due);
+    let now_or_due = environment::now().max(UNIX_EPOCH + due);
     let answers: Map<String, Value> = waits(id, &thread.interrupts)
         .filter(|wait| wait.is_due(now_or_due))
         .map(|wait| (wait.interrupt.clone(), wait.answer()))
@@ -69,7 +69,7 @@ async fn start(app: &Arc<App>, thread: &Thread) -> ApiResult<()> {
 /// Returns the run that continues a paused one: with what its client has asked for. If the
 /// interrupt was answered meanwhile, it changes nothing.
 fn next(mut row: Run, command: RunCommand) -> Run {
-    row.run_id = Uuid::now_v7().to_string();
+    row.run_id = langgraph_core::new_id().to_string();
     "pending".clone_into(&mut row.status);
     row.multitask_strategy = Strategy::Enqueue;
     row.created_at = now();

@@ -1,13 +1,13 @@
 //! Streams of threads that wait for the next run.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use tokio::sync::watch;
 
 /// The threads whose streams wait. A signal wakes those of its thread, and no others.
 #[derive(Debug, Default)]
-pub(crate) struct Watchers(Mutex<HashMap<String, Weak<watch::Sender<()>>>>);
+pub(crate) struct Watchers(Mutex<BTreeMap<String, Weak<watch::Sender<()>>>>);
 
 /// Learns that a thread may have another run.
 #[derive(Debug)]
@@ -18,7 +18,7 @@ pub(crate) struct Watcher {
 }
 
 impl Watchers {
-    fn map(&self) -> MutexGuard<'_, HashMap<String, Weak<watch::Sender<()>>>> {
+    fn map(&self) -> MutexGuard<'_, BTreeMap<String, Weak<watch::Sender<()>>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -1,6 +1,6 @@
 //! The events of a run, as its clients in this process see them.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
@@ -164,7 +164,7 @@ pub(crate) struct Feeds(Mutex<FeedMap>);
 
 #[derive(Debug, Default)]
 struct FeedMap {
-    feeds: HashMap<String, Weak<Feed>>,
+    feeds: BTreeMap<String, Weak<Feed>>,
     /// This process follows no run any more.
     has_left: bool,
 }

@@ -6,7 +6,6 @@ use langgraph::graph::NodeName;
 use langgraph::interrupt::Interrupt;
 use langgraph::message::{Message, MessageAccumulator, MessageChunk};
 use serde_json::{Value, json};
-use uuid::Uuid;
 
 use super::{OpenInterrupt, StreamEvent, StreamEventKind};
 use super::{Spending, Spent};
@@ -204,7 +203,7 @@ impl Publisher {
         let is_new = known.is_none_or(|known| chunk.id.as_ref().is_some_and(|id| known.id != *id));
         if is_new {
             let id = chunk.id.clone();
-            let id = id.unwrap_or_else(|| format!("run--{}", Uuid::now_v7()));
+            let id = id.unwrap_or_else(|| format!("run--{}", langgraph_core::new_id()));
             self.published.insert(id.clone());
             let so_far = MessageAccumulator::new();
             self.partial
@@ -251,7 +250,7 @@ impl Publisher {
         }
         let mut wire = message::to_wire(message);
         if wire["id"].is_null() {
-            wire["id"] = json!(Uuid::now_v7().to_string());
+            wire["id"] = json!(langgraph_core::new_id().to_string());
         }
         self.usages.write(&mut wire);
         Some(StreamEventKind::Message {

@@ -3,6 +3,7 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use chrono::{DateTime, SecondsFormat, Utc};
+use langgraph::environment;
 
 /// Returns the time in the form `2026-11-21T21:08:47.349715+00:00`.
 pub(crate) fn iso(time: SystemTime) -> String {
@@ -11,12 +12,12 @@ pub(crate) fn iso(time: SystemTime) -> String {
 
 /// Returns the current time in the same form.
 pub(crate) fn now() -> String {
-    iso(SystemTime::now())
+    iso(environment::now())
 }
 
 /// Returns the milliseconds since 1970.
 pub(crate) fn now_ms() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    let since = environment::now().duration_since(UNIX_EPOCH);
     i64::try_from(since.unwrap_or_default().as_millis()).unwrap_or(i64::MAX)
 }
 

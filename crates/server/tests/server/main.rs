@@ -5,6 +5,7 @@
 mod support;
 
 mod approvals;
+mod attempts;
 mod authorize;
 mod breakpoints;
 mod changed_prompt;

@@ -2,11 +2,11 @@
 
 mod answer;
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::UNIX_EPOCH;
 
+use langgraph::environment;
 use langgraph_http::Frame;
 use serde_json::{Value, json};
-use uuid::Uuid;
 
 use super::Encoder;
 use crate::stream::StreamEvent;
@@ -23,9 +23,9 @@ pub(crate) struct ResponseHead {
 
 impl ResponseHead {
     pub(crate) fn new(model: &str) -> Self {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH);
+        let now = environment::now().duration_since(UNIX_EPOCH);
         Self {
-            id: format!("chatcmpl-{}", Uuid::now_v7().simple()),
+            id: format!("chatcmpl-{}", langgraph_core::new_id().simple()),
             created: now.map_or(0, |now| now.as_secs()),
             model: model.to_owned(),
         }

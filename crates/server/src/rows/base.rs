@@ -1,0 +1,32 @@
+//! Where a thread was before a run.
+
+use super::{Rows, RowsResult, sql};
+
+/// Where a thread was before a run, as noted at its first attempt.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Base {
+    /// The checkpoint; empty if the thread had none.
+    pub(crate) checkpoint: String,
+    /// How many batches its log had; `None` if the run brings nothing that is stored without a checkpoint.
+    pub(crate) version: Option<i64>,
+}
+
+impl Rows {
+    /// Notes where the thread is before a run, at its first attempt; returns what is noted.
+    pub(crate) async fn base(&self, run: &str, now: &Base) -> RowsResult<Base> {
+        // Servers of before version 6 have noted the checkpoint alone.
+        let statement = sql!(
+            "UPDATE served_runs SET base = coalesce(base, $2), \
+             version = CASE WHEN base IS NULL THEN $3 ELSE version END \
+             WHERE id = $1 RETURNING base, version",
+            run,
+            &now.checkpoint,
+            now.version,
+        );
+        let line = self.db.row(statement).await?;
+        Ok(line.map_or_else(Base::default, |line| Base {
+            checkpoint: line.text(0).to_owned(),
+            version: line.some_int(1),
+        }))
+    }
+}
