@@ -1,0 +1,149 @@
+//! A client of the servers: it asks again until it has an answer.
+
+use axum::body::{Body, Bytes};
+use axum::http::{Method, Request, StatusCode};
+use serde_json::Value;
+
+use crate::network::{Lost, Network, Reply};
+use crate::world::World;
+
+/// A client, which any server may answer.
+#[derive(Clone)]
+pub(crate) struct Client {
+    pub(crate) world: World,
+    pub(crate) network: Network,
+}
+
+/// An event of a stream: its id, its kind, its data.
+pub(crate) type Event = (String, String, String);
+
+impl Client {
+    async fn once(
+        &self,
+        method: &Method,
+        path: &str,
+        headers: &[(&'static str, &str)],
+        body: &Value,
+    ) -> Result<Reply, Lost> {
+        let mut request = Request::builder()
+            .method(method)
+            .uri(path)
+            .header("host", "localhost")
+            .header("content-type", "application/json");
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let body = if body.is_null() {
+            Body::empty()
+        } else {
+            Body::from(body.to_string())
+        };
+        let request = request.body(body).expect("a request");
+        self.network.send(request).await
+    }
+
+    /// Asks until a server answers. A request with a key is carried out once.
+    pub(crate) async fn ask(
+        &self,
+        method: Method,
+        path: &str,
+        key: Option<&str>,
+        body: &Value,
+    ) -> (StatusCode, Value) {
+        let headers: Vec<_> = key
+            .map(|key| ("idempotency-key", key))
+            .into_iter()
+            .collect();
+        loop {
+            if let Ok(reply) = self.once(&method, path, &headers, body).await
+                && reply.status != StatusCode::SERVICE_UNAVAILABLE
+            {
+                let status = reply.status;
+                if let Ok(text) = whole(reply).await {
+                    return (status, serde_json::from_slice(&text).unwrap_or(Value::Null));
+                }
+            }
+            self.pause().await;
+        }
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Value {
+        let (status, answer) = self.ask(Method::GET, path, None, &Value::Null).await;
+        self.succeeds(status, path, &answer);
+        answer
+    }
+
+    pub(crate) async fn post(&self, path: &str, key: Option<&str>, body: &Value) -> Value {
+        let (status, answer) = self.ask(Method::POST, path, key, body).await;
+        self.succeeds(status, path, &answer);
+        answer
+    }
+
+    fn succeeds(&self, status: StatusCode, path: &str, answer: &Value) {
+        if status != StatusCode::OK {
+            self.world
+                .violate(format!("{path} answers {status}: {answer}"));
+        }
+    }
+
+    /// Waits before the next attempt.
+    pub(crate) async fn pause(&self) {
+        tokio::time::sleep(self.world.up_to(400)).await;
+    }
+
+    /// Reads all events of a run, from whichever server has them, until its stream has ended.
+    pub(crate) async fn watch(&self, run: &str) -> Vec<Event> {
+        let path = format!("{run}/stream");
+        let mut events: Vec<Event> = Vec::new();
+        loop {
+            let last = events.last().map_or("-1", |(id, ..)| id).to_owned();
+            let headers = [("last-event-id", &*last)];
+            let reply = self.once(&Method::GET, &path, &headers, &Value::Null).await;
+            let has_ended = match reply {
+                Ok(reply) if reply.status == StatusCode::OK => read(reply, &mut events).await,
+                _ => false,
+            };
+            if has_ended {
+                let row = self.get(run).await;
+                if !matches!(row["status"].as_str(), Some("pending" | "running")) {
+                    return events;
+                }
+            }
+            self.pause().await;
+        }
+    }
+}
+
+/// Returns the whole body.
+async fn whole(mut reply: Reply) -> Result<Vec<u8>, Lost> {
+    let mut text = Vec::new();
+    loop {
+        match reply.body.recv().await {
+            Some(Some(part)) => text.extend_from_slice(&part),
+            Some(None) => return Ok(text),
+            None => return Err(Lost),
+        }
+    }
+}
+
+/// Adds the events of a stream. Returns true if it was not cut off.
+async fn read(mut reply: Reply, events: &mut Vec<Event>) -> bool {
+    let mut text = String::new();
+    loop {
+        let part: Bytes = match reply.body.recv().await {
+            Some(Some(part)) => part,
+            Some(None) => return true,
+            None => return false,
+        };
+        text.push_str(&String::from_utf8_lossy(&part).replace("\r\n", "\n"));
+        while let Some((frame, rest)) = text.split_once("\n\n") {
+            let field = |name: &str| frame.lines().find_map(|line| line.strip_prefix(name));
+            if let Some(data) = field("data: ") {
+                let id = field("id: ").unwrap_or_default().to_owned();
+                let event = field("event: ").unwrap_or_default().to_owned();
+                events.push((id, event, data.to_owned()));
+            }
+            text = rest.to_owned();
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! The simulated world: one clock, one source of chance, and what has happened.
+
+use std::fmt::Write as _;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::Waker;
+use std::time::Duration;
+
+use langgraph::environment::{Environment, Pause};
+use tokio::runtime::Handle;
+use tokio::time::Instant;
+
+/// How long each host of the world runs before the next one does.
+pub(crate) const TICK: Duration = Duration::from_millis(10);
+
+/// How often a server attempts a run whose processes are lost.
+const ATTEMPTS: u32 = 3;
+
+/// The world of a seed. Clones are handles of the same world.
+#[derive(Clone)]
+pub(crate) struct World(Arc<Mutex<State>>);
+
+struct State {
+    dice: fastrand::Rng,
+    /// When the tick began that is under way.
+    tick: Duration,
+    /// The same, by the clock of the host that runs.
+    entered: Option<Instant>,
+    /// How many processes are still lost: by a crash, or by a pause that is longer than their leases.
+    losses: u32,
+    /// How many were lost.
+    lost: u32,
+    /// True from when on nothing fails any more.
+    quiet: bool,
+    /// The process that crashes.
+    crashed: Option<u64>,
+    /// Wakes the host that runs.
+    waker: Option<Waker>,
+    story: Vec<String>,
+    violations: Vec<String>,
+}
+
+impl World {
+    pub(crate) fn new(seed: u64) -> Self {
+        let mut dice = fastrand::Rng::with_seed(seed);
+        Self(Arc::new(Mutex::new(State {
+            losses: dice.u32(0..=4),
+            lost: 0,
+            dice,
+            tick: Duration::ZERO,
+            entered: None,
+            quiet: false,
+            crashed: None,
+            waker: None,
+            story: Vec::new(),
+            violations: Vec::new(),
+        })))
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Begins a tick of the host whose runtime this is called in.
+    pub(crate) fn enter(&self, waker: &Waker) {
+        let mut state = self.state();
+        state.waker = Some(waker.clone());
+        state.entered.get_or_insert_with(Instant::now);
+    }
+
+    /// Ends the tick of a host.
+    pub(crate) fn leave(&self) {
+        self.state().entered = None;
+    }
+
+    /// Goes on to the next tick.
+    pub(crate) fn advance(&self) {
+        self.state().tick += TICK;
+    }
+
+    /// Returns the time.
+    pub(crate) fn elapsed(&self) -> Duration {
+        let state = self.state();
+        match (state.entered, Handle::try_current()) {
+            (Some(entered), Ok(_)) => state.tick + Instant::now().duration_since(entered),
+            _ => state.tick,
+        }
+    }
+
+    /// Returns a number below `end`.
+    pub(crate) fn below(&self, end: u64) -> u64 {
+        self.state().dice.u64(0..end)
+    }
+
+    /// Returns a time of up to that many milliseconds.
+    pub(crate) fn up_to(&self, milliseconds: u64) -> Duration {
+        Duration::from_millis(self.below(milliseconds + 1))
+    }
+
+    /// Returns true once in that many calls, until it is quiet.
+    pub(crate) fn happens(&self, once_in: u64) -> bool {
+        let mut state = self.state();
+        !state.quiet && state.dice.u64(0..once_in) == 0
+    }
+
+    /// As [`happens`](Self::happens), for the loss of a process, of which there are a few in a seed.
+    pub(crate) fn loses(&self, once_in: u64) -> bool {
+        let mut state = self.state();
+        let loses = !state.quiet && state.losses > 0 && state.dice.u64(0..once_in) == 0;
+        state.losses -= u32::from(loses);
+        state.lost += u32::from(loses);
+        loses
+    }
+
+    /// Returns true if so many processes were lost that a run may be given up.
+    pub(crate) fn may_give_up(&self) -> bool {
+        self.state().lost >= ATTEMPTS
+    }
+
+    /// Lets nothing fail any more.
+    pub(crate) fn be_quiet(&self) {
+        self.state().quiet = true;
+    }
+
+    /// Crashes a process: the rest of what it does is not done.
+    pub(crate) fn crash(&self, process: u64) {
+        let mut state = self.state();
+        state.crashed = Some(process);
+        if let Some(waker) = state.waker.take() {
+            waker.wake();
+        }
+    }
+
+    /// Returns true if the process has crashed.
+    pub(crate) fn has_crashed(&self, process: u64) -> bool {
+        self.state().crashed == Some(process)
+    }
+
+    /// Notes what has happened.
+    pub(crate) fn tell(&self, what: impl Into<String>) {
+        let at = self.elapsed();
+        let mut state = self.state();
+        let mut line = String::new();
+        let _ = write!(line, "{:>8.3} s  {}", at.as_secs_f64(), what.into());
+        state.story.push(line);
+    }
+
+    /// Notes that a promise is broken.
+    pub(crate) fn violate(&self, what: impl Into<String>) {
+        let what = what.into();
+        self.tell(format!("BROKEN: {what}"));
+        self.state().violations.push(what);
+    }
+
+    pub(crate) fn is_broken(&self) -> bool {
+        !self.state().violations.is_empty()
+    }
+
+    pub(crate) fn story(&self) -> Vec<String> {
+        self.state().story.clone()
+    }
+
+    pub(crate) fn violations(&self) -> Vec<String> {
+        self.state().violations.clone()
+    }
+}
+
+/// What a process of the world sees of it.
+pub(crate) struct View {
+    pub(crate) world: World,
+    pub(crate) name: String,
+    /// The number of the process, once it has one.
+    pub(crate) process: Arc<Mutex<u64>>,
+}
+
+impl Environment for View {
+    fn elapsed(&self) -> Duration {
+        self.world.elapsed()
+    }
+
+    fn random(&self) -> u64 {
+        self.world.state().dice.u64(..)
+    }
+
+    /// A call of the database takes up to 3 ms, and sometimes longer. The process may be lost in it.
+    fn storage(&self) -> Pause {
+        let process = *self.process.lock().unwrap_or_else(PoisonError::into_inner);
+        let world = self.world.clone();
+        let is_lost = world.loses(1_500);
+        let is_slow = world.happens(100);
+        let time = world.up_to(if is_slow { 80 } else { 3 });
+        let name = self.name.clone();
+        Box::pin(async move {
+            if is_lost {
+                world.tell(format!("{name} crashes in a call of its database"));
+                world.crash(process);
+            }
+            if !time.is_zero() && !world.has_crashed(process) {
+                tokio::time::sleep(time).await;
+            }
+            if world.has_crashed(process) {
+                std::future::pending::<()>().await;
+            }
+        })
+    }
+}
