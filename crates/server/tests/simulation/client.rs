@@ -67,6 +67,23 @@ impl Client {
         }
     }
 
+    /// Asks one server once; `None` if it is not known what became of the request.
+    pub(crate) async fn try_once(
+        &self,
+        method: Method,
+        path: &str,
+        body: &Value,
+    ) -> Option<(StatusCode, Value)> {
+        self.pause().await;
+        let reply = self.once(&method, path, &[], body).await.ok()?;
+        let status = reply.status;
+        if status == StatusCode::SERVICE_UNAVAILABLE {
+            return None;
+        }
+        let text = whole(reply).await.ok()?;
+        Some((status, serde_json::from_slice(&text).unwrap_or(Value::Null)))
+    }
+
     pub(crate) async fn get(&self, path: &str) -> Value {
         let (status, answer) = self.ask(Method::GET, path, None, &Value::Null).await;
         self.succeeds(status, path, &answer);
@@ -100,11 +117,13 @@ impl Client {
             let headers = [("last-event-id", &*last)];
             let reply = self.once(&Method::GET, &path, &headers, &Value::Null).await;
             let has_ended = match reply {
+                // A run that was taken back is removed.
+                Ok(reply) if reply.status == StatusCode::NOT_FOUND => return events,
                 Ok(reply) if reply.status == StatusCode::OK => read(reply, &mut events).await,
                 _ => false,
             };
             if has_ended {
-                let row = self.get(run).await;
+                let (_, row) = self.ask(Method::GET, run, None, &Value::Null).await;
                 if !matches!(row["status"].as_str(), Some("pending" | "running")) {
                     return events;
                 }

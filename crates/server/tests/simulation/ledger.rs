@@ -1,6 +1,6 @@
 //! What nodes have done outside, as an accountant would see it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -25,6 +25,8 @@ struct Accounts {
     /// another one.
     interrupted: BTreeMap<u64, Duration>,
     names: BTreeMap<u64, String>,
+    /// The runs whose webhooks came.
+    webhooks: BTreeSet<String>,
 }
 
 struct Effect {
@@ -66,6 +68,7 @@ impl Ledger {
             effects,
             interrupted,
             names,
+            ..
         } = &mut *accounts;
         let effect = effects.entry(order.to_owned()).or_insert(Effect {
             times: 0,
@@ -103,6 +106,16 @@ impl Ledger {
         {
             effect.kept = true;
         }
+    }
+
+    /// Takes the webhook of a run.
+    pub(crate) fn takes_webhook(&self, run: &str) {
+        self.accounts().webhooks.insert(run.to_owned());
+    }
+
+    /// Returns true if the webhook of a run came.
+    pub(crate) fn has_webhook(&self, run: &str) -> bool {
+        self.accounts().webhooks.contains(run)
     }
 
     /// Returns how often an order was paid.

@@ -5,11 +5,13 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a test fails by panicking
 
 mod client;
+mod customer;
 mod graph;
+mod hook;
 mod ledger;
 mod network;
 mod process;
-mod scenario;
+mod trades;
 mod world;
 
 use std::path::Path;
@@ -19,11 +21,11 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use client::Client;
+use customer::Customer;
 use langgraph::environment::Process;
 use ledger::Ledger;
 use network::Network;
 use process::{Host, Site, run_for_a_tick, set_world};
-use scenario::Customer;
 use world::{View, World};
 
 /// How many seeds a test plays, unless `SEEDS` says so.
@@ -100,14 +102,11 @@ fn open_shop(
         .unwrap();
     let shopped = Arc::new(AtomicUsize::new(0));
     for number in 0..customers {
-        let customer = Customer {
-            site: site.clone(),
-            client: Client {
-                world: site.world.clone(),
-                network: site.network.clone(),
-            },
-            number,
+        let client = Client {
+            world: site.world.clone(),
+            network: site.network.clone(),
         };
+        let customer = Customer::new(site.clone(), client, number);
         let shopped = Arc::clone(&shopped);
         clients.spawn(async move {
             customer.shop().await;

@@ -14,6 +14,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::mpsc;
 
 use crate::graph::{LEASE, served};
+use crate::hook::Hook;
 use crate::ledger::Ledger;
 use crate::network::{Network, answer};
 use crate::world::{TICK, View, World};
@@ -210,9 +211,14 @@ async fn serve(
     mut drained: mpsc::UnboundedReceiver<Duration>,
     has_ended: Arc<AtomicBool>,
 ) {
+    let hook = Hook {
+        world: site.world.clone(),
+        ledger: Arc::clone(&site.ledger),
+    };
     let server = Server::new()
         .file(&site.file)
         .lease(LEASE)
+        .webhooks(hook, "a key that customers know")
         .graph("work", served(&site.world, &site.ledger));
     let serving = match server.start().await {
         Ok(serving) => serving,

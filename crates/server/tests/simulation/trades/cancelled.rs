@@ -1,0 +1,74 @@
+//! An order that is cancelled while it is carried out, and then continued, or taken back.
+
+use axum::http::{Method, StatusCode};
+use serde_json::{Value, json};
+
+use crate::customer::{Customer, Stopped};
+use crate::graph::expected;
+
+pub(super) async fn trade(customer: &mut Customer) -> Result<(), Stopped> {
+    let world = customer.site.world.clone();
+    let order = customer.order();
+    let input = json!({"order": order, "steps": 3, "asks": false});
+    let path = customer.begin(&order, &json!({"input": input})).await;
+    tokio::time::sleep(world.up_to(500)).await;
+    let action = if world.below(2) == 0 {
+        "interrupt"
+    } else {
+        "rollback"
+    };
+    world.tell(format!("{order} is cancelled: {action}"));
+    let cancel = format!("{path}/cancel?action={action}");
+    let (answer, text) = customer
+        .client
+        .ask(Method::POST, &cancel, None, &Value::Null)
+        .await;
+    // It may have ended before, or been removed by an earlier attempt of this request.
+    let known = [
+        StatusCode::ACCEPTED,
+        StatusCode::CONFLICT,
+        StatusCode::NOT_FOUND,
+    ];
+    if !known.contains(&answer) {
+        return Err(customer.violated(format!("{cancel} answers {answer}: {text}")));
+    }
+    let ended = customer.ended(path, &order).await;
+    let all = expected(&order, 3, None);
+    match action {
+        "rollback" => {
+            customer.ends(&ended, &["", "success"])?;
+            if ended.status == "success" {
+                customer.done.extend(all);
+            }
+        }
+        _ => {
+            customer.ends(&ended, &["interrupted", "success"])?;
+            if ended.status == "interrupted" {
+                let stored = customer.stored().await;
+                let is_part = stored
+                    .strip_prefix(&*customer.done)
+                    .is_some_and(|part| is_within(part, &all));
+                if !is_part {
+                    return Err(customer.violated(format!("{order} left {stored:?}")));
+                }
+                // Without anything stored of it, nothing is there to go on with.
+                if stored.len() == customer.done.len() {
+                    if customer.state().await["next"] == json!([]) {
+                        return Ok(());
+                    }
+                }
+                let key = format!("{order}/goes on");
+                let goes_on = customer.run(&key, &json!({"input": null})).await;
+                customer.ends(&goes_on, &["success"])?;
+            }
+            customer.done.extend(all);
+        }
+    }
+    Ok(())
+}
+
+/// Returns true if the first list is the second one without some of its items: one of two branches may have ended.
+fn is_within(part: &[String], all: &[String]) -> bool {
+    let mut all = all.iter();
+    part.iter().all(|what| all.any(|one| one == what))
+}
