@@ -1,0 +1,164 @@
+#!/usr/bin/env python3
+"""Plants defects into the code, one at a time, and looks whether the simulation of the servers finds each.
+
+    tests/mutants.py                       # all of them: about half an hour on two cores
+    tests/mutants.py once_forgotten …      # some
+    SEEDS=10000 tests/mutants.py           # how many seeds each may take; the default is 2,000
+
+The defects are planted into a copy in the target folder. The last line is `N planted, M found`; the exit status is 1 if
+one was not found, or cannot be planted because the code has changed.
+"""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "mutants"
+TREE = TARGET / "tree"
+SEEDS = os.environ.get("SEEDS", "2000")
+
+SERVER = "crates/server/src/"
+SQLITE = "crates/sqlite/src/"
+RUNTIME = "langgraph/src/"
+
+# The name, the file, what stands there, and what is planted.
+MUTANTS = [
+    # The queue.
+    ("end_ignores_the_fence", SERVER + "rows/queue.rs",
+     "updated = $4 \\\n             WHERE id = $1 AND fence = $2 AND", "updated = $4 \\\n             WHERE id = $1 AND $2 = $2 AND"),
+    ("events_ignore_the_fence", SERVER + "rows/event_log.rs", "fence = $2 AND", "$2 = $2 AND"),
+    ("living_runs_are_taken", SERVER + "rows/queue.rs", "AND lease < {NOW} \\", "AND lease < {NOW} + 2500 \\"),
+    ("leases_are_not_renewed", SERVER + "rows/queue.rs",
+     "SET lease = {NOW} + $2 WHERE worker", "SET lease = lease + 0 * $2 WHERE worker"),
+    ("one_loss_gives_a_run_up", SERVER + "runs/lease.rs", "const ATTEMPTS: i64 = 3;", "const ATTEMPTS: i64 = 1;"),
+    ("claim_is_not_asked_again", SERVER + "runs/session.rs", "if held.is_some() {", "if held.is_some() || true {"),
+    ("living_processes_count_as_gone", "crates/sql/src/process.rs",
+     "!environment::is_running(number)", "environment::is_running(number)"),
+    ("a_request_is_not_known_again", SERVER + "runs/accept.rs",
+     "            Some((_, run)) => Some(run),\n", "            Some((_, run)) => Some(run).filter(|_| false),\n"),
+    ("a_cancelled_run_is_not_rolled_back", SERVER + "runs/finish.rs",
+     "is_cancelled && live.action()", "is_cancelled && false && live.action()"),
+    ("a_rollback_keeps_the_state", SERVER + "runs/finish.rs",
+     "Ok(before) => graph.restore(thread, before).await?,", "Ok(_) => {}"),
+    ("the_base_of_a_rollback_moves", SERVER + "rows/base.rs", "base = coalesce(base, $2)", "base = $2"),
+    ("an_answer_is_given_again", SERVER + "runs/session.rs",
+     "base.checkpoint == now.checkpoint &&", "false && base.checkpoint == now.checkpoint &&"),
+    ("a_removed_thread_comes_back", SERVER + "runs/removal.rs",
+     "match app.rows.repeat_removal(thread).await? {", "match app.rows.repeat_removal(thread).await?.filter(|_| false) {"),
+    # Events and webhooks.
+    ("events_begin_anew_at_each_attempt", SERVER + "runs/session.rs",
+     "            load(&self.app, feed).await?;\n", ""),
+    ("events_of_others_are_not_read", SERVER + "runs/signals.rs",
+     "Some(feed) => catch_up(app, &feed).await,", "Some(_) => Ok(()),"),
+    ("records_do_not_wait_for_events", SERVER + "stream/sink.rs",
+     ".wait_for(|count| *count >= until)", ".wait_for(|count| *count >= until || true)"),
+    ("the_last_event_is_sent_again", SERVER + "encode/v1.rs",
+     "None => self.event.saturating_add(1),", "None => self.event,"),
+    ("an_event_is_left_out", SERVER + "encode/v1.rs",
+     "None => self.event.saturating_add(1),", "None => self.event.saturating_add(2),"),
+    ("a_webhook_is_not_kept", SERVER + "rows/ending.rs",
+     "if let Some(notice) = ending.notice {", "if let Some(notice) = ending.notice.filter(|_| false) {"),
+    ("a_webhook_is_forgotten_before_it_is_sent", SERVER + "runs/deliver.rs",
+     "    let sent = tokio::time::timeout(TIME,",
+     "    let _ = app.rows.remove(&outgoing.id).await;\n    let sent = tokio::time::timeout(TIME,"),
+    # Threads.
+    ("a_stale_head_is_taken", SQLITE + "saver/put.rs", "(found == head).then_some(log)", "(found == head || true).then_some(log)"),
+    ("a_lost_lease_is_not_noticed", SQLITE + "saver.rs",
+     "&& !leases::has(connection, &log, &holder)?", "&& false && !leases::has(connection, &log, &holder)?"),
+    ("work_begins_without_a_lease", SQLITE + "saver.rs",
+     "if self.database.read(job).await? {", "if self.database.read(job).await? || true {"),
+    ("once_is_not_stored", RUNTIME + "node/once.rs",
+     "        let (name, record) = (record.key.clone(), record.clone());\n",
+     "        if !record.key.is_empty() {\n            return Ok(());\n        }\n        let (name, record) = (record.key.clone(), record.clone());\n"),
+    ("once_is_stored_behind", RUNTIME + "node/once.rs",
+     "        let stored = stored.await.map_err(CheckpointError::storage).flatten();\n        stored.map_err",
+     "        drop(stored);\n        let stored: Result<(), CheckpointError> = Ok(());\n        stored.map_err"),
+    ("once_is_forgotten", RUNTIME + "node/context/interrupts.rs",
+     "OnceMemory::new(once.to_vec())", "OnceMemory::new(once.get(..0).unwrap_or_default().to_vec())"),
+    ("an_answer_is_not_stored", RUNTIME + "record/recorder.rs",
+     "            self.hold(TaskRecord::answered(checkpoint, task, answers));\n",
+     "            if answers.is_empty() {\n                self.hold(TaskRecord::answered(checkpoint, task, answers));\n            }\n"),
+    ("a_commands_update_is_not_stored", RUNTIME + "record/recorder.rs",
+     "if writes.is_empty() && tasks.is_empty() {", "if !writes.is_empty() || tasks.is_empty() {"),
+    ("a_write_counts_as_stored_when_it_failed", "langgraph/src/log/log_head.rs",
+     "        stored.map_err(|error| end.failed(error))?;\n", "        let _ = stored.map_err(|error| end.failed(error));\n"),
+]
+
+
+def run(command, **options):
+    return subprocess.run(command, cwd=TREE, text=True, capture_output=True, **options)
+
+
+def copy_tree():
+    """Copies what git knows of; files that have not changed keep their times, so that little is built anew."""
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True)
+    for name in filter(None, listed.stdout.decode().split("\0")):
+        source, copy = ROOT / name, TREE / name
+        if not source.is_file():
+            continue
+        if not copy.is_file() or copy.read_bytes() != source.read_bytes():
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(source, copy)
+
+
+def build():
+    """Builds the simulation, and returns its program; `None` and why not."""
+    environment = os.environ | {"CARGO_TARGET_DIR": str(TARGET / "target"), "CARGO_PROFILE_DEV_DEBUG": "false"}
+    command = ["cargo", "test", "--quiet", "-p", "langgraph-server", "--test", "simulation", "--no-run"]
+    built = run([*command, "--message-format", "json"], env=environment)
+    if built.returncode != 0:
+        return None, run(command, env=environment).stderr
+    programs = re.findall(r'"executable":"([^"]*/simulation-[^"]*)"', built.stdout)
+    return programs[-1], ""
+
+
+def play(program):
+    """Plays seeds until one breaks a promise. Returns what was broken, or nothing."""
+    environment = os.environ | {"SEEDS": SEEDS}
+    try:
+        played = subprocess.run([program, "servers_keep", "--nocapture"], cwd=TREE, env=environment, text=True,
+                                errors="replace", capture_output=True, timeout=1800)
+    except subprocess.TimeoutExpired:
+        return "it does not end"
+    found = re.search(r"^seed (\d+) \(again.*?\): (.*)$", played.stdout + played.stderr, re.M)
+    if found:
+        return f"seed {found[1]}: {found[2][:120]}"
+    return "" if played.returncode == 0 else "it panics"
+
+
+def main():
+    wanted = sys.argv[1:]
+    chosen = [mutant for mutant in MUTANTS if not wanted or mutant[0] in wanted]
+    TREE.mkdir(parents=True, exist_ok=True)
+    copy_tree()
+    found = 0
+    for name, path, old, new in chosen:
+        file = TREE / path
+        text = file.read_text()
+        begun = time.time()
+        if old not in text:
+            print(f"{name:45} CANNOT BE PLANTED: {path} has changed", flush=True)
+            continue
+        file.write_text(text.replace(old, new))
+        try:
+            program, error = build()
+            what = play(program) if program else ""
+        finally:
+            file.write_text(text)
+        if not program:
+            print(f"{name:45} DOES NOT COMPILE\n{error}", flush=True)
+        elif what:
+            found += 1
+            print(f"{name:45} found in {time.time() - begun:4.0f} s: {what}", flush=True)
+        else:
+            print(f"{name:45} NOT FOUND", flush=True)
+    print(f"{len(chosen)} planted, {found} found")
+    sys.exit(found < len(chosen))
+
+
+main()
