@@ -1,4 +1,4 @@
-//! The graph that is served: steps, a question, a payment, two branches.
+//! The graph that is served: steps, a question, and two branches: a payment, and a graph inside.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -84,6 +84,12 @@ async fn pack(work: &Work, cx: &Context) -> Result<WorkUpdate, NodeError> {
 }
 
 #[node]
+async fn label(work: &Work, cx: &Context) -> Result<WorkUpdate, NodeError> {
+    cx.resource::<Outside>()?.work().await;
+    Ok(done(format!("{}/labelled", work.order)))
+}
+
+#[node]
 async fn ship(work: &Work) -> WorkUpdate {
     done(format!("{}/shipped", work.order))
 }
@@ -94,11 +100,17 @@ pub(crate) fn expected(order: &str, steps: u32, answer: Option<&str>) -> Vec<Str
         .map(|step| format!("{order}/step {}", steps.saturating_sub(step)))
         .collect();
     all.extend(answer.map(|answer| format!("{order}/answer {answer}")));
-    all.extend(["paid", "packed", "shipped"].map(|what| format!("{order}/{what}")));
+    all.extend(["paid", "packed", "labelled", "shipped"].map(|what| format!("{order}/{what}")));
     all
 }
 
 pub(crate) fn served(world: &World, ledger: &Arc<Ledger>) -> ServedGraph {
+    let mut warehouse = graph! {
+        type State = Work;
+        START => pack => label => END;
+    };
+    let warehouse = warehouse.set_name("warehouse").compile();
+    let warehouse = warehouse.expect("the warehouse is wired");
     let mut graph = graph! {
         type State = Work;
         START => step => if |work: &Work| work.steps > 0 {
@@ -106,7 +118,7 @@ pub(crate) fn served(world: &World, ledger: &Arc<Ledger>) -> ServedGraph {
         } else {
             ask
         };
-        ask => [pay, pack] => ship => END;
+        ask => [pay, warehouse] => ship => END;
     };
     let outside = Outside {
         world: world.clone(),

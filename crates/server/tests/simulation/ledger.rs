@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use langgraph::environment;
 
+use crate::graph::LEASE;
 use crate::world::World;
 
 /// How long the question at most takes whether a process still has its thread. It may stand still just behind the
@@ -58,6 +59,16 @@ impl Ledger {
     pub(crate) fn interrupts(&self, process: u64) {
         let at = self.world.elapsed();
         self.accounts().interrupted.insert(process, at);
+    }
+
+    /// Notes that all processes lose their leases: until then, the database is away.
+    pub(crate) fn interrupts_all(&self, until: Duration) {
+        let mut accounts = self.accounts();
+        let Accounts {
+            names, interrupted, ..
+        } = &mut *accounts;
+        // Which of them renews first is open for a moment.
+        interrupted.extend(names.keys().map(|process| (*process, until + LEASE)));
     }
 
     /// Makes an effect, whose work has begun at that time.

@@ -22,6 +22,7 @@ use std::time::Duration;
 
 use client::Client;
 use customer::Customer;
+use graph::LEASE;
 use langgraph::environment::Process;
 use ledger::Ledger;
 use network::Network;
@@ -53,6 +54,12 @@ fn play(seed: u64) -> (Vec<String>, Vec<String>) {
     let customers = usize::try_from(1 + world.below(3)).unwrap_or(1);
     let (clients, process, shopped) = open_shop(&site, customers);
     while shopped.load(Ordering::Relaxed) < customers && !world.is_broken() {
+        if world.loses(3_000) {
+            let time = LEASE + world.up_to(9_000);
+            world.tell(format!("the database is away for {} ms", time.as_millis()));
+            world.be_away_until(world.elapsed() + time);
+            site.ledger.interrupts_all(world.elapsed() + time);
+        }
         for host in &mut hosts {
             host.tick();
         }

@@ -29,6 +29,8 @@ struct State {
     losses: u32,
     /// How many were lost.
     lost: u32,
+    /// Until when the database is away.
+    away: Duration,
     /// True from when on nothing fails any more.
     quiet: bool,
     /// The process that crashes.
@@ -45,6 +47,7 @@ impl World {
         Self(Arc::new(Mutex::new(State {
             losses: dice.u32(0..=4),
             lost: 0,
+            away: Duration::ZERO,
             dice,
             tick: Duration::ZERO,
             entered: None,
@@ -116,6 +119,17 @@ impl World {
         self.state().lost >= ATTEMPTS
     }
 
+    /// Lets the database be away until then: no call of it ends before.
+    pub(crate) fn be_away_until(&self, end: Duration) {
+        self.state().away = end;
+    }
+
+    /// Returns for how long the database is away.
+    fn left_away(&self) -> Duration {
+        let now = self.elapsed();
+        self.state().away.saturating_sub(now)
+    }
+
     /// Lets nothing fail any more.
     pub(crate) fn be_quiet(&self) {
         self.state().quiet = true;
@@ -181,13 +195,14 @@ impl Environment for View {
         self.world.state().dice.u64(..)
     }
 
-    /// A call of the database takes up to 3 ms, and sometimes longer. The process may be lost in it.
+    /// A call of the database takes up to 3 ms, and sometimes longer; while the database is away, until it is back.
+    /// The process may be lost in it.
     fn storage(&self) -> Pause {
         let process = *self.process.lock().unwrap_or_else(PoisonError::into_inner);
         let world = self.world.clone();
         let is_lost = world.loses(1_500);
         let is_slow = world.happens(100);
-        let time = world.up_to(if is_slow { 80 } else { 3 });
+        let time = world.left_away() + world.up_to(if is_slow { 80 } else { 3 });
         let name = self.name.clone();
         Box::pin(async move {
             if is_lost {
