@@ -114,6 +114,7 @@ where
             let mut begin = std::pin::pin!(self.begin(&mut spec));
             loop {
                 tokio::select! {
+                    biased;
                     run = &mut begin => break run?,
                     () = sink.open_barrier() => {}
                 }

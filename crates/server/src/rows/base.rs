@@ -30,3 +30,34 @@ impl Rows {
         }))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)] // a test fails by panicking
+
+    use std::time::Duration;
+
+    use super::*;
+    use crate::queue::{After, Cancel, Cancelled, Job, RunQueue};
+
+    #[tokio::test]
+    async fn a_run_that_was_put_back_is_not_withdrawn_but_ended_by_its_next_attempt() {
+        let rows = Rows::in_memory().await.unwrap();
+        let claim = async || {
+            let claim = rows.claim("one", Duration::from_secs(30), After::START);
+            claim.await.unwrap().unwrap()
+        };
+        rows.push(Job::new("run", "thread", "{}")).await.unwrap();
+        let first = claim().await;
+        rows.base("run", &Base::default()).await.unwrap();
+        assert!(rows.give_back(&first).await.unwrap());
+        let cancelled = rows.cancel("run", Cancel::Rollback, None).await.unwrap();
+        assert_eq!(cancelled, Cancelled::Requested);
+        assert_eq!(claim().await.cancel, Some(Cancel::Rollback));
+
+        // One that has not begun is.
+        rows.push(Job::new("other", "other", "{}")).await.unwrap();
+        let cancelled = rows.cancel("other", Cancel::Rollback, None).await.unwrap();
+        assert_eq!(cancelled, Cancelled::Withdrawn);
+    }
+}

@@ -272,7 +272,7 @@ impl RunQueue for Rows {
         };
         let withdraw = sql!(
             "UPDATE served_runs SET status = $3, result = '{}', updated = $2 \
-             WHERE id = $1 AND status = 'pending' RETURNING id",
+             WHERE id = $1 AND status = 'pending' AND base IS NULL RETURNING id",
             run,
             now(),
             if action == Cancel::Rollback {
@@ -291,8 +291,10 @@ impl RunQueue for Rows {
         if self.end_run(&ending, withdraw).await? {
             return Ok(Cancelled::Withdrawn);
         }
+        // One that was put back has written to its thread: who takes it next ends it.
         let ask = sql!(
-            "UPDATE served_runs SET cancel = $2 WHERE id = $1 AND status = 'running' RETURNING id",
+            "UPDATE served_runs SET cancel = $2 WHERE id = $1 AND (status = 'running' \
+             OR status = 'pending' AND base IS NOT NULL) RETURNING id",
             run,
             action.as_str(),
         );

@@ -28,6 +28,7 @@ pub(super) async fn claim_loop(app: Weak<App>) {
         tokio::pin!(sleep);
         loop {
             tokio::select! {
+                biased;
                 () = &mut sleep => break,
                 signal = signals.next() => match signal {
                     Some(Signal::Queued | Signal::Ended { .. } | Signal::Lost) => break,

@@ -38,6 +38,7 @@ pub(super) async fn clock_loop(app: Weak<App>) {
             until_next(&app).await
         };
         tokio::select! {
+            biased;
             () = tokio::time::sleep(wait) => {}
             () = clock.notified() => {}
         }

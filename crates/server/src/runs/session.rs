@@ -134,6 +134,7 @@ impl Session {
             let mut carried = std::pin::pin!(self.carry_out());
             loop {
                 tokio::select! {
+                    biased;
                     outcome = &mut carried => break outcome,
                     () = tokio::time::sleep(TERM / 3) => {
                         if let Err(error) = saver.renew(thread, &holder, TERM).await {
