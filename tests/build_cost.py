@@ -17,7 +17,6 @@ dependencies downloaded. It takes some minutes.
 
 import argparse
 import os
-import platform
 import re
 import resource
 import shutil
@@ -25,6 +24,8 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+import tables
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs/performance.md"
@@ -262,17 +263,6 @@ def user_crates():
     return len(set(re.findall(r"^\S+ v[\d.]\S*", tree, re.M)))
 
 
-def machine():
-    cpu = platform.processor() or platform.machine()
-    try:
-        found = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
-        cpu = found.group(1) if found else cpu
-    except OSError:
-        pass
-    rustc = subprocess.run(["rustc", "--version"], capture_output=True, text=True).stdout.split()[1]
-    return f"{cpu}, {os.cpu_count()} cores, rustc {rustc}"
-
-
 def table(crates, command, first, sizes):
     megabytes = lambda size: f"{size / 1e6:.1f} MB"  # noqa: E731
     rows = [
@@ -296,16 +286,8 @@ def table(crates, command, first, sizes):
     return (
         f"| what | | |\n|---|---|---|\n{lines}\n\n"
         f"Seconds are those of the processor, user and system, the least of several runs "
-        f"({machine()})."
+        f"({tables.machine()})."
     )
-
-
-def write(text):
-    readme = PAGE.read_text()
-    marked = re.compile(r"(<!-- build-cost -->\n).*?(<!-- /build-cost -->)", re.S)
-    if not marked.search(readme):
-        sys.exit("docs/performance.md has no `<!-- build-cost -->` markers")
-    PAGE.write_text(marked.sub(lambda found: f"{found[1]}{text}\n{found[2]}", readme))
 
 
 def main():
@@ -325,7 +307,7 @@ def main():
     text = table(user_crates(), command, first, sizes)
     print(text)
     if options.write:
-        write(text)
+        tables.write(PAGE, "build-cost", text)
     if options.check and too_much(sizes):
         sys.exit(too_much(sizes))
 

@@ -51,4 +51,4 @@ fi
 {
     "$project/target/release/compare"
     timeout 120 "$venv/bin/python" tests/peers/compare/graphs.py
-} | python3 tests/peers/compare/table.py "$graph_flow" "$synaptic" "$cognis" "$langgraph" "$@"
+} | PYTHONPATH=tests python3 tests/peers/compare/table.py "$graph_flow" "$synaptic" "$cognis" "$langgraph" "$@"

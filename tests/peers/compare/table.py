@@ -1,13 +1,11 @@
 """Makes the table of compare.sh from its lines, and writes it into the README with `--write`."""
 
 import argparse
-import datetime
-import os
 import platform
-import re
-import subprocess
 import sys
 from pathlib import Path
+
+import tables
 
 arguments = argparse.ArgumentParser()
 arguments.add_argument("--write", action="store_true", help="put the table into README.md")
@@ -53,23 +51,11 @@ for row, title in ROWS.items():
     cells = [shown(times[(*row, library)]) for library in LIBRARIES]
     lines.append(f"| {title} | " + " | ".join(cells) + " |")
 
-cpu = platform.machine()
-if Path("/proc/cpuinfo").exists():
-    found = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
-    cpu = found[1] if found else cpu
-rustc = subprocess.run(["rustc", "--version"], capture_output=True, text=True, check=True).stdout.split()[1]
-today = datetime.date.today().isoformat()
 lines.append("")
 lines.append(
-    f"The fastest of several samples ({cpu.strip()}, {os.cpu_count()} cores, rustc {rustc}, "
-    f"Python {platform.python_version()}, {today})."
+    f"The fastest of several samples ({tables.machine()}, Python {platform.python_version()}, {tables.today()})."
 )
 table = "\n".join(lines)
 print(table)
 if arguments.write:
-    readme = Path("README.md")
-    text = readme.read_text()
-    begin, end = "<!-- peers -->", "<!-- /peers -->"
-    before, rest = text.split(begin)
-    after = rest.split(end)[1]
-    readme.write_text(f"{before}{begin}\n{table}\n{end}{after}")
+    tables.write(Path("README.md"), "peers", table)
