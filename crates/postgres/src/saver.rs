@@ -172,7 +172,7 @@ impl Checkpointer for PostgresSaver {
                 })
             });
             job.await?
-        } else if lines.is_plain() {
+        } else {
             let holder = self.holder.clone();
             let task = group::Task {
                 name,
@@ -180,9 +180,6 @@ impl Checkpointer for PostgresSaver {
                 holder,
             };
             self.groups.put(&self.database, task).await?
-        } else {
-            let client = self.database.client().await?;
-            put::put(&client, &name, &lines, self.holder.as_deref()).await?
         };
         let thread = key.thread.clone();
         match put {

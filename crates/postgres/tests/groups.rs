@@ -3,12 +3,13 @@
 
 mod support;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::join_all;
 use langgraph::checkpoint::{
-    Batch, CheckpointId, Checkpointer, Head, Leases, TaskOutcome, TaskRecord, ThreadKey,
+    Batch, CheckpointRecord, Checkpointer, Head, Leases, TaskOutcome, TaskRecord, ThreadKey,
 };
 use langgraph::error::CheckpointError;
 use langgraph::prelude::*;
@@ -35,12 +36,18 @@ async fn threads(saver: &PostgresSaver) -> Vec<(ThreadKey, Head)> {
     heads
 }
 
-/// A batch with one record of the head's.
-fn batch(head: Head, checkpoint: CheckpointId) -> Batch {
+/// A batch with one record of the head's; for every second thread with a new checkpoint, as of a superstep.
+fn batch(thread: usize, head: Head) -> Batch {
     let failed = TaskOutcome::Failed("no".to_owned());
+    let new = CheckpointRecord::of_metadata(Some(head.id), BTreeMap::new());
     Batch {
         head: Some(head),
-        tasks: vec![TaskRecord::ended(checkpoint, 0, failed)],
+        tasks: vec![TaskRecord::ended(head.id, 0, failed)],
+        checkpoints: if thread.is_multiple_of(2) {
+            vec![new]
+        } else {
+            Vec::new()
+        },
         ..Batch::default()
     }
 }
@@ -49,25 +56,65 @@ fn batch(head: Head, checkpoint: CheckpointId) -> Batch {
 async fn a_stale_batch_in_a_group_is_refused_alone() {
     let schema = Schema::new();
     let saver = PostgresSaver::new(schema.connect().await);
-    let heads = threads(&saver).await;
-    for round in 1..4 {
+    let mut heads = threads(&saver).await;
+    for _ in 1..4 {
         let puts = heads.iter().enumerate().map(|(index, (key, head))| {
             // Those of every third thread come late.
-            let stale = index % 3 == 0;
-            let version = head.version + if stale { round + 7 } else { round - 1 };
-            let head = Head::new(head.id, version);
-            let saver = &saver;
-            async move { (stale, saver.put(key, batch(head, head.id)).await) }
+            let stale = index.is_multiple_of(3);
+            let version = head.version + if stale { 7 } else { 0 };
+            let put = saver.put(key, batch(index, Head::new(head.id, version)));
+            async move { (stale, put.await) }
         });
         for (stale, put) in join_all(puts).await {
             let conflict = matches!(put, Err(CheckpointError::Conflict { head: Some(_), .. }));
             assert_eq!((stale, put.is_ok()), (conflict, !stale), "{put:?}");
         }
-        for (index, (key, head)) in heads.iter().enumerate() {
+        for (index, (key, head)) in heads.iter_mut().enumerate() {
             let now = saver.head(key).await.unwrap().unwrap();
-            let stored = if index % 3 == 0 { 0 } else { round };
-            assert_eq!(now.version, head.version + stored);
+            let stored = !index.is_multiple_of(3);
+            assert_eq!(now.version, head.version + u64::from(stored));
+            assert_eq!(now.id != head.id, stored && index.is_multiple_of(2));
+            *head = now;
         }
+    }
+}
+
+/// What the database holds of a thread, without ids and times.
+async fn rows(saver: &PostgresSaver, thread: &str) -> String {
+    let client = saver.database().client().await.unwrap();
+    let sql = "SELECT concat(l.version, l.status, l.rows, l.owner,
+            (SELECT string_agg(concat_ws(' ', step, source, snapshot, first_row, last_row, row_count), ';' ORDER BY first_row)
+                FROM thread_checkpoints WHERE log = l.id),
+            (SELECT string_agg(concat_ws(' ', number, checkpoint, kind, format, version, payload), ';' ORDER BY number)
+                FROM thread_rows WHERE log = l.id))
+        FROM thread_logs AS l WHERE thread = $1";
+    client.query_one(sql, &[&thread]).await.unwrap().get(0)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn supersteps_of_a_group_are_stored_as_one_alone() {
+    let schema = Schema::new();
+    let saver = PostgresSaver::new(schema.connect().await);
+    let mut graph = StateGraph::<i64>::new();
+    let names: Vec<_> = (0..9).map(|node| format!("node{node}")).collect();
+    for name in &names {
+        graph.add_node(name.clone(), |n: &i64| n + 1);
+    }
+    let graph = graph.add_sequence(&names).compile().unwrap();
+    let graph = graph.checkpointer(Arc::new(saver.clone()));
+    graph.run(1).thread("alone").await.unwrap();
+    let alone = rows(&saver, "alone").await;
+    assert_eq!(alone.matches(" loop ").count(), names.len() + 1, "{alone}");
+
+    let runs = (0..THREADS).map(|thread| graph.run(1).thread(thread.to_string()));
+    for run in join_all(runs.map(IntoFuture::into_future)).await {
+        assert_eq!(run.unwrap().finished().unwrap(), 10);
+    }
+    for thread in 0..THREADS {
+        assert_eq!(rows(&saver, &thread.to_string()).await, alone);
+        // Reads its rows with their sums.
+        let state = graph.thread(thread.to_string()).state().await.unwrap();
+        assert_eq!(state.unwrap().values, 10);
     }
 }
 
@@ -82,10 +129,8 @@ async fn a_group_checks_the_lease_of_each_thread() {
         let term = Duration::from_secs(60);
         saver.lease(&key.thread, holder, term).await.unwrap();
     }
-    let puts = heads.iter().map(|(key, head)| {
-        let (held, head) = (&held, *head);
-        async move { held.put(key, batch(head, head.id)).await }
-    });
+    let puts = heads.iter().enumerate();
+    let puts = puts.map(|(index, (key, head))| held.put(key, batch(index, *head)));
     for (index, put) in join_all(puts).await.into_iter().enumerate() {
         let lost = matches!(put, Err(CheckpointError::LeaseLost { .. }));
         assert_eq!((index % 3 == 0, put.is_ok()), (lost, !lost), "{put:?}");
@@ -104,10 +149,8 @@ async fn batches_of_dropped_callers_hold_up_no_other() {
         let heads = heads.to_vec();
         let saver = saver.clone();
         async move {
-            let puts = heads.iter().map(|(key, head)| {
-                let (saver, head) = (&saver, *head);
-                async move { saver.put(key, batch(head, head.id)).await }
-            });
+            let puts = heads.iter().enumerate();
+            let puts = puts.map(|(index, (key, head))| saver.put(key, batch(index, *head)));
             join_all(puts).await
         }
     };

@@ -1,16 +1,17 @@
 //! Supersteps of several threads in one commit.
 //!
 //! Few batches are stored by their callers, as they come. Those that come meanwhile wait for one of
-//! them to end, and are then sent together: one round trip and one commit for all.
+//! them to end, and are then sent together: one round trip and one commit for all, and one statement for supersteps.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use deadpool_postgres::Client;
-use futures_util::future::{join_all, join3};
+use futures_util::future::{join_all, join4};
 use langgraph_sql::LogName;
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
+use super::put::supersteps::{self, Superstep};
 use super::put::{self, Lines, Put};
 use crate::{Database, PostgresError};
 
@@ -91,7 +92,10 @@ impl Groups {
             return None;
         }
         let count = queue.waiting.len().min(GROUP);
-        Some(queue.waiting.drain(..count).collect())
+        let mut group: Vec<_> = queue.waiting.drain(..count).collect();
+        // Two groups that add the same owners wait for one another in one order only.
+        group.sort_by_key(|waiting| waiting.task.lines.owner());
+        Some(group)
     }
 }
 
@@ -164,63 +168,79 @@ async fn store(database: &Database, group: Vec<Waiting>) {
         Err(error) => return fail(group, error),
     };
     let stored = match &*group {
-        [_] => Ok(None),
+        [_] => Ok(vec![false]),
         _ => together(&client, &group).await,
     };
-    match stored {
-        Ok(Some(stored)) => {
-            for (stored, waiting) in stored.into_iter().zip(group) {
-                let Task {
-                    name,
-                    lines,
-                    holder,
-                } = &waiting.task;
-                let stored = if stored {
-                    Ok(Put::Stored)
-                } else {
-                    put::refused(&client, name, lines, holder.as_deref()).await
-                };
-                let _ = waiting.stored.send(stored);
-            }
-        }
-        Ok(None) => {
-            for waiting in group {
-                let stored = waiting.task.put(&client).await;
-                let _ = waiting.stored.send(stored);
-            }
-        }
-        Err(error) => fail(group, error),
+    let stored = match stored {
+        Ok(stored) => stored,
+        Err(error) => return fail(group, error),
+    };
+    for (stored, waiting) in stored.into_iter().zip(group) {
+        // By itself, a batch says why it is refused, or follows another one of its thread.
+        let stored = if stored {
+            Ok(Put::Stored)
+        } else {
+            waiting.task.put(&client).await
+        };
+        let _ = waiting.stored.send(stored);
     }
 }
 
 /// Stores a group in one transaction, which is sent as a whole. Returns which batches are stored:
-/// those whose head is as they expect it. `None`: nothing is stored, because a statement has failed.
+/// those whose head is as they expect it; none, if a statement has failed.
 ///
 /// # Errors
 ///
 /// If the connection breaks, or the commit fails.
-async fn together(client: &Client, group: &[Waiting]) -> Result<Option<Vec<bool>>, PostgresError> {
-    for Waiting { task, .. } in group {
+async fn together(client: &Client, group: &[Waiting]) -> Result<Vec<bool>, PostgresError> {
+    let (mut supersteps, mut indices, mut others) = (Vec::new(), Vec::new(), Vec::new());
+    for (index, Waiting { task, .. }) in group.iter().enumerate() {
+        match Superstep::of(&task.name, &task.lines, task.holder.as_deref()) {
+            Some(superstep) => {
+                supersteps.push(superstep);
+                indices.push(index);
+            }
+            None => others.push((index, task)),
+        }
+    }
+    // What is prepared is sent at once, and in order.
+    if !supersteps.is_empty() {
+        supersteps::prepare(client).await?;
+    }
+    for (_, task) in &others {
         put::prepare(client, &task.lines, task.holder.is_some()).await?;
     }
-    let statements = group.iter().map(|Waiting { task, .. }| {
-        put::store(client, &task.name, &task.lines, task.holder.as_deref())
-    });
-    let (begun, stored, committed) = join3(
-        client.batch_execute("BEGIN"),
+    let statements = others
+        .iter()
+        .map(|(_, task)| put::store(client, &task.name, &task.lines, task.holder.as_deref()));
+    let (begun, advanced, stored, committed) = join4(
+        client.batch_execute(supersteps::BEGIN),
+        supersteps::store(client, &supersteps),
         join_all(statements),
         client.batch_execute("COMMIT"),
     )
     .await;
     begun?;
     committed?;
+    let mut all = vec![false; group.len()];
     let stored: Result<Vec<_>, _> = stored.into_iter().collect();
-    match stored {
-        Ok(stored) => Ok(Some(stored)),
-        Err(error) if client.is_closed() => Err(error),
+    let (advanced, stored) = match (advanced, stored) {
+        (Ok(advanced), Ok(stored)) => (advanced, stored),
+        (Err(error), _) | (_, Err(error)) if client.is_closed() => return Err(error),
         // Another transaction made the server abort this one, for example.
-        Err(_) => Ok(None),
+        _ => return Ok(all),
+    };
+    let advanced = advanced
+        .iter()
+        .filter_map(|step| indices.get(*step).copied());
+    let others = others.iter().zip(stored);
+    let others = others.filter_map(|((index, _), stored)| stored.then_some(*index));
+    for index in advanced.chain(others) {
+        if let Some(stored) = all.get_mut(index) {
+            *stored = true;
+        }
     }
+    Ok(all)
 }
 
 /// Reports an error to all callers.

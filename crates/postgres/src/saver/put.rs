@@ -18,6 +18,7 @@ use line::{Column, Line, Parameter, column};
 
 mod line;
 mod statement;
+pub(super) mod supersteps;
 
 /// A batch as lines of tables.
 pub(super) struct Lines {
@@ -149,9 +150,9 @@ impl Lines {
 }
 
 impl Lines {
-    /// Returns true if the batch is what a superstep usually stores.
-    pub(super) fn is_plain(&self) -> bool {
-        self.plain().is_some()
+    /// Returns the key of the owner that the batch may add: a row that batches of several logs have in common.
+    pub(super) fn owner(&self) -> Option<i64> {
+        self.owner.as_ref().map(|owner| owner.key)
     }
 
     /// Returns the statement that stores the batch.
@@ -265,7 +266,7 @@ pub(super) async fn put(
 }
 
 /// Returns why a batch is not stored.
-pub(super) async fn refused(
+async fn refused(
     client: &impl GenericClient,
     name: &LogName,
     lines: &Lines,

@@ -1,5 +1,7 @@
 //! Rows as parameters of a statement.
 
+use std::borrow::Borrow;
+
 use langgraph_sql::rows::{Row, Sums};
 use tokio_postgres::types::ToSql;
 use uuid::Uuid;
@@ -52,14 +54,14 @@ impl Line {
         }
     }
 
-    pub(super) fn columns(rows: &[Self]) -> [Column<'_>; 6] {
+    pub(super) fn columns<L: Borrow<Self>>(rows: &[L]) -> [Column<'_>; 6] {
         [
-            column(rows, |row| row.kind),
-            column(rows, |row| &*row.text),
-            column(rows, |row| row.format.as_deref()),
-            column(rows, |row| row.version),
-            column(rows, |row| row.payload.as_deref()),
-            column(rows, |row| row.sums),
+            column(rows, |row| row.borrow().kind),
+            column(rows, |row| &*row.borrow().text),
+            column(rows, |row| row.borrow().format.as_deref()),
+            column(rows, |row| row.borrow().version),
+            column(rows, |row| row.borrow().payload.as_deref()),
+            column(rows, |row| row.borrow().sums),
         ]
     }
 
