@@ -18,14 +18,6 @@ if [ "${1:-}" = "--long" ]; then
     limit=1800
 fi
 
-target="$(realpath -m "${CARGO_TARGET_DIR:-target}")"
-version=1.7.12
-home="$target/peers/restate-$version"
-server="$home/node_modules/@restatedev/restate-server-linux-x64/bin/restate-server"
-if [ ! -x "$server" ]; then
-    mkdir -p "$home"
-    npm install --silent --no-audit --no-fund --ignore-scripts --prefix "$home" "@restatedev/restate-server@$version"
-fi
 if [ "${1:-}" != "--latency" ]; then
     cargo build --quiet -p langgraph-features -p langgraph-restate --example orders
     cargo build --quiet -p langgraph-features -p langgraph-tests --bin parity
@@ -39,17 +31,7 @@ finish() {
     rm -rf "$work"
 }
 trap finish EXIT
-read -r ingress admin fabric service < <(python3 -c '
-import socket
-sockets = [socket.socket() for _ in range(4)]
-for s in sockets: s.bind(("127.0.0.1", 0))
-print(*[s.getsockname()[1] for s in sockets])')
-
-export RESTATE_SERVER="$server" RESTATE_BASE_DIR="$work/restate" RESTATE_LISTEN_MODE=tcp RESTATE_BIND_IP=127.0.0.1
-export RESTATE_BIND_PORT="$fabric" RESTATE_INGRESS__BIND_PORT="$ingress" RESTATE_ADMIN__BIND_PORT="$admin"
-export RESTATE_DISABLE_TELEMETRY=true DO_NOT_TRACK=1 RESTATE_DEFAULT_NUM_PARTITIONS=4
-export RESTATE_ROCKSDB_TOTAL_MEMORY_SIZE=256MiB
-export RESTATE_URL="http://127.0.0.1:$ingress" RESTATE_ADMIN_URL="http://127.0.0.1:$admin" SERVICE_PORT="$service"
+source tests/peers/restate_server.sh
 export LEDGER="$work/ledger" UNKNOWN="$work/unknown" PROCESSES="$work/processes" THREADS="$work/orders.sqlite"
 export SERVER_LOG="$work/server.log" SERVICE_LOG="$work/service.log"
 
@@ -84,7 +66,7 @@ if [ "${1:-}" = "--long" ]; then
 fi
 
 echo '== the parity cases on the server'
-"$server" --no-logo >"$work/server.log" 2>&1 &
+"$RESTATE_SERVER" --no-logo >"$work/server.log" 2>&1 &
 child=$!
 disown $child
 for _ in $(seq 100); do
