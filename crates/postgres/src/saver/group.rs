@@ -16,7 +16,7 @@ use super::put::{self, Lines, Put};
 use crate::{Database, PostgresError};
 
 /// So many batches, or groups of them, are stored at once.
-const AT_ONCE: usize = 2;
+const AT_ONCE: usize = 4;
 
 /// At most so many batches share a commit. `join_all` polls that many in their order.
 const GROUP: usize = 30;
