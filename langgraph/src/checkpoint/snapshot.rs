@@ -9,8 +9,7 @@ use serde_json::Value;
 use super::{CheckpointId, InnerSnapshot, Source};
 use super::{UnfilledJoin, task_id};
 use crate::interrupt::Interrupt;
-use crate::state::write::Write;
-use crate::state::{FieldSet, State};
+use crate::state::{FieldSet, State, Write};
 use langgraph_topology::NodeName;
 
 /// A thread at one of its checkpoints.

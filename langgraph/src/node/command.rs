@@ -6,10 +6,8 @@ use std::sync::Arc;
 
 use super::{Output, Send};
 use crate::error::{FormatError, NodeError};
-use crate::state::State;
-use crate::state::StateCodec;
 use crate::state::codec::write_text;
-use crate::state::write::{Write, Writes};
+use crate::state::{State, StateCodec, Write, Writes};
 use langgraph_topology::{END, NodeName};
 
 /// Where to go after a node, as the node returns it beside its update.

@@ -31,7 +31,6 @@ mod subgraph;
 mod worker;
 mod worker_node;
 
-pub use crate::state::write::{Write, Writes};
 pub use agent::{Agent, AgentGraph};
 #[doc(hidden)]
 pub use annotated::{Checked, Returns, ReturnsNoAnswer};

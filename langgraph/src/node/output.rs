@@ -4,8 +4,7 @@ use super::command::Jump;
 use super::{Command, Next};
 use crate::error::NodeError;
 use crate::state::plain::with_single_values;
-use crate::state::write::{Write, Writes};
-use crate::state::{Plain, PlainUpdate, State};
+use crate::state::{Plain, PlainUpdate, State, Write, Writes};
 
 /// The output of a node: its writes, and its targets if it names some.
 ///

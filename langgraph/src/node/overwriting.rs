@@ -2,8 +2,7 @@
 
 use super::{Command, IntoOutput, Output};
 use crate::error::NodeError;
-use crate::state::State;
-use crate::state::write::{Write, Writes};
+use crate::state::{State, Write, Writes};
 
 /// An update that also sets fields without their reducers.
 ///

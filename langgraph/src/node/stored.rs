@@ -8,8 +8,7 @@ use super::send::{Argument, Send, StoredItem};
 use crate::error::FormatError;
 use crate::state::decoded::{Decoded, Updates};
 use crate::state::wire::{JumpWire, LentUpdate, OutputWire, TargetWire, UpdateIndex, WriteWire};
-use crate::state::write::{Write, Writes};
-use crate::state::{State, StateCodec};
+use crate::state::{State, StateCodec, Write, Writes};
 use langgraph_topology::NodeName;
 
 impl<S: State> Write<S> {

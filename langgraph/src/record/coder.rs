@@ -9,11 +9,11 @@ use crate::error::{AgentError, CheckpointError, FormatError};
 use crate::graph::NodeName;
 use crate::graph::plan::Plan;
 use crate::graph::routes::Routes;
-use crate::node::{ErasedItem, NodeId, Output, StoredItem, Target, Write, Writes, state};
+use crate::node::{ErasedItem, NodeId, Output, StoredItem, Target, state};
 use crate::state::codec::encode;
 use crate::state::decoded::{Decoded, Updates};
 use crate::state::wire::{LentUpdate, OutputWire, RoutesWire, TargetWire, UpdateIndex, WriteWire};
-use crate::state::{State, StateCodec, TrackedState, WrittenFields};
+use crate::state::{State, StateCodec, TrackedState, Write, Writes, WrittenFields};
 use crate::task::Finished;
 
 /// Converts values of a graph to payloads, and back.

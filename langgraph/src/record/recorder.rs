@@ -17,8 +17,8 @@ use crate::graph::NodeName;
 use crate::graph::plan::Plan;
 use crate::interrupt::Answer;
 use crate::log::{LogHead, TaskPosition};
-use crate::node::{Argument, Context, NodeId, Write};
-use crate::state::{State, TrackedState};
+use crate::node::{Argument, Context, NodeId};
+use crate::state::{State, TrackedState, Write};
 use crate::task::{Finished, Task, TaskResult};
 
 /// The end of a log, to which a run appends.

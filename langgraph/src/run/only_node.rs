@@ -5,9 +5,9 @@ use std::sync::Arc;
 use super::subgraph::{SubgraphRun, scope_below};
 use crate::error::{AgentError, NodeError};
 use crate::graph::CompiledStateGraph;
-use crate::node::{Call, Context, Jump, NodeId, Output, Write, Writes, caught};
+use crate::node::{Call, Context, Jump, NodeId, Output, caught};
 use crate::span::Span;
-use crate::state::{State, TrackedState};
+use crate::state::{State, TrackedState, Write, Writes};
 use crate::superstep::{Engine, check_cancelled};
 use crate::task::{Task, TaskMemory, TaskResult, Writer, classify, merge, run_node};
 

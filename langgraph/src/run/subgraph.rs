@@ -12,12 +12,12 @@ use crate::interrupt::Answer;
 use crate::log::answer_key;
 use crate::node::{
     AgentGraph, Call, Context, GraphNode, IntoOutput, NodeRun, OnlyCall, Output, ParentCommand,
-    Persistence, Scope, Step, Writes,
+    Persistence, Scope, Step,
 };
 use crate::record::{Log, Snapshots};
 use crate::session::resume::resume;
 use crate::session::start::start;
-use crate::state::{State, TrackedState};
+use crate::state::{State, TrackedState, Writes};
 use crate::superstep::{End, Engine};
 use crate::task::{Changes, normalize_input};
 

@@ -16,7 +16,7 @@ pub(crate) mod plain;
 mod stored_field;
 mod tracked_state;
 pub(crate) mod wire;
-pub(crate) mod write;
+mod write;
 mod written_fields;
 
 #[doc(inline)]
@@ -34,6 +34,7 @@ pub use plain::{Plain, PlainUpdate};
 #[doc(hidden)]
 pub use stored_field::StoredField;
 pub use tracked_state::TrackedState;
+pub use write::{Write, Writes};
 pub(crate) use written_fields::WrittenFields;
 
 /// The state of a graph.

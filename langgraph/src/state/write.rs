@@ -36,7 +36,7 @@ impl<S: State> Write<S> {
 /// # Examples
 ///
 /// ```
-/// use langgraph::node::Write;
+/// use langgraph::state::Write;
 /// use langgraph::prelude::*;
 /// use langgraph::stream::EventKind;
 ///

@@ -12,8 +12,7 @@ use super::{EventTask, MapProgress, SavedCheckpoint};
 use crate::checkpoint::Snapshot;
 use crate::interrupt::Interrupt;
 use crate::message::{Message, MessageChunk};
-use crate::state::write::Writes;
-use crate::state::{State, TrackedState};
+use crate::state::{State, TrackedState, Writes};
 use langgraph_topology::NodeName;
 
 /// An event of a run.

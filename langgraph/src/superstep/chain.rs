@@ -12,9 +12,9 @@ use crate::error::{AgentError, NodeError};
 use crate::graph::plan::Plan;
 use crate::graph::routes::Routed;
 use crate::graph::wiring::Successors;
-use crate::node::{Context, Jump, NodeId, Output, Write, Writes, caught};
+use crate::node::{Context, Jump, NodeId, Output, caught};
 use crate::record::Origin;
-use crate::state::State;
+use crate::state::{State, Write, Writes};
 use crate::task::{Finished, Routing, TaskResult, Writer, call_routers, classify, merge, run_node};
 
 impl<S: State> Engine<S> {

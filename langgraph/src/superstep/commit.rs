@@ -8,8 +8,7 @@ use std::sync::Arc;
 use crate::error::InvalidUpdate;
 use crate::graph::START;
 use crate::graph::plan::Plan;
-use crate::node::{Write, Writes};
-use crate::state::{FieldSet, State, WrittenFields};
+use crate::state::{FieldSet, State, Write, Writes, WrittenFields};
 use crate::task::{Changes, Position, Writer, merge};
 
 /// What the merge of a superstep's writes has done.

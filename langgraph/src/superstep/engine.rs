@@ -15,10 +15,10 @@ use crate::checkpoint::{Payload, UnfilledJoin};
 use crate::error::{AgentError, Panicked};
 use crate::graph::CompiledStateGraph;
 use crate::graph::inbox::Inbox;
-use crate::node::{CancelToken, Context, NodeId, Output, Scope, Write, Writes};
+use crate::node::{CancelToken, Context, NodeId, Output, Scope};
 use crate::record::{Coder, Origin};
 use crate::span::Span;
-use crate::state::{State, StateCodec, TrackedState};
+use crate::state::{State, StateCodec, TrackedState, Write, Writes};
 use crate::task::{
     Changes, Finished, Position, Task, TaskResult, Writer, run_task, unfilled_joins,
 };

@@ -6,9 +6,9 @@ use crate::checkpoint::{CheckpointId, Payload, RunStatus};
 use crate::error::{AgentError, Panicked};
 use crate::interrupt::{Interrupt, Interrupts};
 use crate::message::Message;
-use crate::node::{Context, Output, Write};
+use crate::node::{Context, Output};
 use crate::record::{Origin, Recorder};
-use crate::state::State;
+use crate::state::{State, Write};
 use crate::stream::{EventTask, MapProgress, Sending, StreamMode};
 use crate::task::{Finished, InterruptIds, Pending, Position, Progress, Task, TaskResult};
 

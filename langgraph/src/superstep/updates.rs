@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::Engine;
 use crate::error::{AgentError, CheckpointError};
 use crate::graph::targets::calls_routers;
-use crate::node::{Context, Jump, NodeId, Write};
-use crate::state::State;
+use crate::node::{Context, Jump, NodeId};
+use crate::state::{State, Write};
 use crate::task::{Changes, Finished, Task, TaskResult, Writer, route_on_view};
 
 impl<S: State> Engine<S> {

@@ -1,7 +1,6 @@
 //! The changes of a subgraph.
 
-use crate::node::{Write, Writes};
-use crate::state::{FieldSet, State};
+use crate::state::{FieldSet, State, Write, Writes};
 
 /// The changes of a graph, for its parent.
 pub(crate) struct Changes<S: State> {

@@ -9,8 +9,8 @@ use crate::error::NodeError;
 use crate::graph::NodeName;
 use crate::interrupt::Interrupt;
 use crate::message::Message;
-use crate::node::{Argument, Write, Writes};
-use crate::state::{State, TrackedState};
+use crate::node::Argument;
+use crate::state::{State, TrackedState, Write, Writes};
 use crate::stream::{
     Emitter, EventBatch, EventTask, MapProgress, Payload, Sending, StreamMode, Superstep,
 };

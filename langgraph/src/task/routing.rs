@@ -10,8 +10,8 @@ use crate::graph::plan::Plan;
 use crate::graph::routes::{Routed, RouterCall, Routes};
 use crate::graph::targets::{calls_routers, check_routes};
 use crate::graph::wiring::PlanRouter;
-use crate::node::{Context, NodeId, Write, Writes, catch, caught};
-use crate::state::State;
+use crate::node::{Context, NodeId, catch, caught};
+use crate::state::{State, Write, Writes};
 
 /// Returns true if the routers of a task beside others have a view of their own.
 pub(crate) fn routes_on_view<S: State>(plan: &Plan<S>, task: &Task<S>, done: &Finished<S>) -> bool {

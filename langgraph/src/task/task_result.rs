@@ -5,8 +5,8 @@ use crate::graph::plan::Plan;
 use crate::graph::routes::Routed;
 use crate::graph::targets::check_jump;
 use crate::interrupt::Interrupts;
-use crate::node::{Context, Jump, NodeId, Output, Write, Writes, caught};
-use crate::state::State;
+use crate::node::{Context, Jump, NodeId, Output, caught};
+use crate::state::{State, Write, Writes};
 
 /// The result of a task.
 pub(crate) enum TaskResult<S: State> {

@@ -10,9 +10,8 @@ use crate::checkpoint::{Head, Payload, Source, StatePart, Stored, TaskSpec};
 use crate::error::AgentError;
 use crate::graph::START;
 use crate::graph::plan::Plan;
-use crate::node::{Write, Writes};
 use crate::record::Reader;
-use crate::state::{State, TrackedState, WrittenFields};
+use crate::state::{State, TrackedState, Write, Writes, WrittenFields};
 use crate::superstep::Commit;
 use crate::task::{Changes, TaskResult, Writer};
 

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use langgraph::graph::NodeName;
 use langgraph::interrupt::Interrupt;
-use langgraph::node::Write;
+use langgraph::state::Write;
 use langgraph::stream::{Event, EventKind, StreamMode, StreamModes};
 use serde_json::{Map, Value, json};
 

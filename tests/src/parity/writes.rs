@@ -1,7 +1,7 @@
 //! Writes as a case spells them, and as the library takes them.
 
 use langgraph::Command;
-use langgraph::node::Write;
+use langgraph::state::Write;
 use serde_json::{Map, Value};
 
 use super::schema::Schema;

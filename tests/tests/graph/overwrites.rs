@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use langgraph::checkpoint::{Format, Json, MemorySaver};
-use langgraph::node::{IntoOutput, Overwriting, Write};
+use langgraph::node::{IntoOutput, Overwriting};
 use langgraph::prelude::*;
+use langgraph::state::Write;
 use serde::{Deserialize, Serialize};
 
 #[derive(State, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -38,7 +38,7 @@ fn line(event: &Event<Trail>) -> String {
         .map(|name| format!("{name}/"))
         .collect();
     let visits = |state: &Trail| state.visits.join(" ");
-    let writes = |writes: &[langgraph::node::Write<Trail>]| {
+    let writes = |writes: &[langgraph::state::Write<Trail>]| {
         let texts = writes
             .iter()
             .filter_map(|write| write.update()?.visits.clone());

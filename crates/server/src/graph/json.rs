@@ -7,8 +7,7 @@ use langgraph::checkpoint::{CheckpointId, InnerSnapshot, Snapshot, Source, TaskS
 use langgraph::error::AgentError;
 use langgraph::graph::NodeName;
 use langgraph::interrupt::Interrupt;
-use langgraph::node::Write;
-use langgraph::state::FieldSet;
+use langgraph::state::{FieldSet, Write};
 use langgraph::stream::{EventKind, InnerEvent};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};

@@ -6,8 +6,8 @@ use std::hash::{Hash, Hasher};
 
 use uuid::fmt::Hyphenated;
 
-use crate::node::{Write, whole};
-use crate::state::State;
+use crate::node::whole;
+use crate::state::{State, Write};
 
 /// The ids of the messages in the updates of a log so far.
 ///
