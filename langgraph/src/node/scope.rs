@@ -100,10 +100,16 @@ impl Shared {
     /// Returns the unfilled joins that the subgraphs of the graph at `namespace` have left.
     #[inline]
     pub(crate) fn unfilled_joins_below(&self, namespace: &[NodeName]) -> Vec<UnfilledJoin> {
-        if !self.had_unfilled_joins.load(Ordering::Acquire) {
-            return Vec::new();
+        if self.had_unfilled_joins() {
+            return self.known_joins_below(namespace);
         }
-        self.known_joins_below(namespace)
+        Vec::new()
+    }
+
+    /// Returns false if no graph of the run has left an unfilled join so far.
+    #[inline]
+    pub(crate) fn had_unfilled_joins(&self) -> bool {
+        self.had_unfilled_joins.load(Ordering::Acquire)
     }
 
     #[cold]

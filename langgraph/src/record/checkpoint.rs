@@ -33,11 +33,12 @@ impl<S: State> Recorder<S> {
         {
             return stored;
         }
-        if let Err(error) = self.fill(position, pending, origin, entry) {
-            return Putting::stored(Err(error));
-        }
+        let status = match self.fill(position, pending, origin, entry) {
+            Ok(status) => status,
+            Err(error) => return Putting::stored(Err(error)),
+        };
         let span = Span::checkpoint(position.step);
-        match span.enter(|| self.log_head.put(&mut self.held)) {
+        match span.enter(|| self.log_head.put(self.held.batch(status, None))) {
             Putting::Ended(None) => self.stored(),
             Putting::Ended(error) => return Putting::Ended(error),
             Putting::Waits(put) => {
@@ -59,16 +60,17 @@ impl<S: State> Recorder<S> {
         self.stored_name.clear();
     }
 
-    /// Adds a checkpoint of the position to the held records.
+    /// Adds a checkpoint of the position to the held records, and returns the status of the run.
     fn fill(
         &mut self,
         position: &Position<S>,
         pending: Pending<'_, S>,
         origin: Origin,
         entry: Option<Payload>,
-    ) -> Result<(), CheckpointError> {
+    ) -> Result<RunStatus, CheckpointError> {
         let Position { plan, step, .. } = position;
-        self.count_held();
+        self.held.count(&mut self.policy);
+        self.held.count_known(&mut self.policy);
         let snapshot = self.snapshot_if_due(origin.source, position)?;
         // Savers in memory keep the list as it is.
         let tasks = match pending.tasks {
@@ -89,14 +91,7 @@ impl<S: State> Recorder<S> {
         let encodes = self.log_head.encodes();
         let links = self.running && !encodes && self.call.is_none() && tasks.len() == 1;
         self.linked = links.then_some(id);
-        self.hold_known(id, entry);
-        self.held.status = match continues && !self.at_rest {
-            true if pauses => RunStatus::Interrupted,
-            true => RunStatus::Running,
-            false => RunStatus::Done,
-        };
-        self.held.wake_at = None;
-        self.held.checkpoints.push(CheckpointRecord {
+        let record = CheckpointRecord {
             id,
             parent: origin.parent,
             base: origin.base,
@@ -117,8 +112,13 @@ impl<S: State> Recorder<S> {
             graph: plan.fingerprint,
             call: self.call.clone(),
             pauses,
-        });
-        Ok(())
+        };
+        self.held.checkpoint(record, entry);
+        Ok(match continues && !self.at_rest {
+            true if pauses => RunStatus::Interrupted,
+            true => RunStatus::Running,
+            false => RunStatus::Done,
+        })
     }
 
     /// Returns the state if a snapshot of it is due.

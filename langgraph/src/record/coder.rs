@@ -149,6 +149,7 @@ fn name_routes<S: State>(
 }
 
 impl<S: State> Coder<S> {
+    #[inline]
     fn coded(self: &Arc<Self>, value: impl Coding<S>) -> Payload {
         Payload::of(Coded {
             value,
@@ -156,6 +157,7 @@ impl<S: State> Coder<S> {
         })
     }
 
+    #[inline]
     pub(crate) fn done(self: &Arc<Self>, node: NodeId, mut done: Finished<S>) -> Payload {
         self.forget_untracked(done.output.writes.as_mut_slice());
         self.coded(TaskDone { node, done })

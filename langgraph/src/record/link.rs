@@ -27,14 +27,12 @@ impl<S: State> Recorder<S> {
             || self.pauses
             || self.at_rest
             || !pending.deferred.is_empty()
-            || !self.known.is_empty()
-            || !self.held.entries.is_empty()
             || !self.policy.allows_link(position.step)
-            || !position.unfilled_joins(pending.joins).is_empty()
+            || position.has_unfilled_joins(pending.joins)
         {
             return None;
         }
-        let done = self.only_result.take()?;
+        let done = self.held.take_only_result()?;
         let now = environment::now();
         let link = Link {
             id: self.next_checkpoint(now),
@@ -58,7 +56,7 @@ impl<S: State> Recorder<S> {
                 // The whole checkpoint gets the id.
                 self.next = Some(link.id);
                 self.linked = None;
-                self.only_result = Some(link.done);
+                self.held.result(self.current?, 0, link.done, Vec::new());
                 None
             }
         }

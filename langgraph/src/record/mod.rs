@@ -4,6 +4,7 @@
 mod checkpoint;
 mod coder;
 mod coding;
+mod held;
 mod link;
 mod log;
 mod origin;

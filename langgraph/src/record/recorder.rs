@@ -7,6 +7,7 @@ use std::time::SystemTime;
 use serde_json::Value;
 
 use super::coder::Coder;
+use super::held::{Held, Known};
 use super::snapshot_policy::{SnapshotPolicy, Snapshots};
 use crate::checkpoint::{
     Batch, CheckpointId, CheckpointRecord, EntryRecord, Head, JoinRecord, Payload, RunStatus,
@@ -47,15 +48,8 @@ pub(crate) struct Recorder<S: State> {
     /// True while the log says that a run is active.
     pub(super) running: bool,
     pub(super) metadata: Arc<BTreeMap<String, Value>>,
-    /// Records that are stored with the next checkpoint. A saver in memory takes them out, so that
-    /// the lists are filled again.
-    pub(super) held: Batch,
-    /// What the first task of the current checkpoint wrote, while nothing else is held of tasks.
-    pub(super) only_result: Option<Payload>,
-    /// Known results of the next checkpoint's tasks, to store with it.
-    pub(super) known: Vec<(usize, TaskOutcome)>,
-    /// Answers to the next checkpoint's tasks, to store with it.
-    pub(super) known_answers: Vec<(usize, Answer)>,
+    /// What is stored with the next checkpoint.
+    pub(super) held: Held,
 }
 
 impl<S: State> Recorder<S> {
@@ -81,10 +75,7 @@ impl<S: State> Recorder<S> {
             pauses: false,
             running: false,
             metadata,
-            held: Batch::default(),
-            only_result: None,
-            known: Vec::new(),
-            known_answers: Vec::new(),
+            held: Held::default(),
         }
     }
 
@@ -182,28 +173,13 @@ impl<S: State> Recorder<S> {
         };
         if let Some(ran) = ran {
             let ran = TaskOutcome::Ran(ran);
-            self.hold(TaskRecord::ended(checkpoint, task, ran));
+            self.held.task(TaskRecord::ended(checkpoint, task, ran));
         }
-        self.hold(TaskRecord {
+        self.held.task(TaskRecord {
             joins,
             ..TaskRecord::ended(checkpoint, task, outcome)
         });
         Ok(())
-    }
-
-    fn hold(&mut self, record: TaskRecord) {
-        self.hold_only_result();
-        self.held.tasks.push(record);
-    }
-
-    /// Puts the only result among the held records.
-    #[inline]
-    fn hold_only_result(&mut self) {
-        if let (Some(done), Some(checkpoint)) = (self.only_result.take(), self.current) {
-            let outcome = TaskOutcome::Finished(done);
-            let record = TaskRecord::ended(checkpoint, 0, outcome);
-            self.held.tasks.push(record);
-        }
     }
 
     /// Holds the result of a finished task, without a copy of it.
@@ -215,21 +191,15 @@ impl<S: State> Recorder<S> {
         done: Finished<S>,
         joins: Vec<JoinRecord>,
     ) -> Result<(), CheckpointError> {
-        let done = self.done(node, done)?;
-        if task == 0 && joins.is_empty() && self.held.tasks.is_empty() && self.only_result.is_none()
-        {
-            self.only_result = Some(done);
-        } else if let Some(checkpoint) = self.current {
-            let outcome = TaskOutcome::Finished(done);
-            self.hold(TaskRecord {
-                joins,
-                ..TaskRecord::ended(checkpoint, task, outcome)
-            });
+        if let Some(checkpoint) = self.current {
+            let done = self.done(node, done)?;
+            self.held.result(checkpoint, task, done, joins);
         }
         Ok(())
     }
 
     /// Encodes a task's result.
+    #[inline]
     fn done(&self, node: NodeId, done: Finished<S>) -> Result<Payload, CheckpointError> {
         let what = || format!("what node `{}` wrote", self.coder.plan.name(node));
         self.log_head.encode(self.coder.done(node, done), what)
@@ -242,7 +212,8 @@ impl<S: State> Recorder<S> {
         input: Finished<S>,
     ) -> Result<(), CheckpointError> {
         let input = self.done(NodeId::START, input)?;
-        self.known.push((task, TaskOutcome::Finished(input)));
+        let input = TaskOutcome::Finished(input);
+        self.held.known(task, Known::Ended(input));
         Ok(())
     }
 
@@ -254,13 +225,13 @@ impl<S: State> Recorder<S> {
     /// Holds answers for a task.
     pub(crate) fn keep_answers(&mut self, task: usize, answers: Vec<Answer>) {
         if let Some(checkpoint) = self.current {
-            self.hold(TaskRecord::answered(checkpoint, task, answers));
+            self.held.task(TaskRecord::answered(checkpoint, task, answers));
         }
     }
 
     /// Holds answers for tasks of the next checkpoint: both are stored together, or neither.
     pub(crate) fn keep_answers_of_next(&mut self, answers: impl Iterator<Item = (usize, Answer)>) {
-        self.known_answers.extend(answers);
+        answers.for_each(|(task, answer)| self.held.known(task, Known::Answered(answer)));
     }
 
     /// Holds the update and the tasks of a command from outside, for the current checkpoint.
@@ -274,7 +245,7 @@ impl<S: State> Recorder<S> {
         }
         if let Some(checkpoint) = self.current {
             let writes = self.writes(writes)?;
-            self.held.entries.push(EntryRecord {
+            self.held.entry(EntryRecord {
                 checkpoint,
                 writes,
                 tasks,
@@ -326,18 +297,15 @@ impl<S: State> Recorder<S> {
         status: RunStatus,
         wake_at: Option<SystemTime>,
     ) -> Result<(), AgentError> {
-        self.hold_only_result();
-        if self.held.tasks.is_empty() && self.held.entries.is_empty() {
+        if self.held.is_empty() {
             return Ok(());
         }
-        self.policy.count_tasks(&self.held.tasks);
-        self.policy.count_entries(&self.held.entries);
+        self.held.count(&mut self.policy);
         self.running = status.is_running();
-        let same_tasks = self.running && self.held.entries.is_empty();
+        let same_tasks = self.running && !self.held.has_entries();
         self.linked = self.linked.filter(|_| same_tasks);
-        self.held.status = status;
-        self.held.wake_at = wake_at;
-        Ok(self.log_head.put(&mut self.held).await?)
+        let batch = self.held.batch(status, wake_at);
+        Ok(self.log_head.put(batch).await?)
     }
 
     /// Stores how the run stands, without the held records.
@@ -374,33 +342,5 @@ impl<S: State> Recorder<S> {
             return Ok(());
         }
         self.put_status(status, wake_at).await
-    }
-
-    /// Counts the held records, which are stored with the next checkpoint.
-    pub(super) fn count_held(&mut self) {
-        self.hold_only_result();
-        self.policy.count_tasks(&self.held.tasks);
-        self.policy.count_entries(&self.held.entries);
-        for (_, outcome) in &self.known {
-            self.policy.count_outcome(outcome);
-        }
-    }
-
-    /// Holds what is known of the next checkpoint: results of its tasks, and an entry.
-    pub(super) fn hold_known(&mut self, next: CheckpointId, entry: Option<Payload>) {
-        for (task, outcome) in self.known.drain(..) {
-            self.held.tasks.push(TaskRecord::ended(next, task, outcome));
-        }
-        for (task, answer) in self.known_answers.drain(..) {
-            let answered = TaskRecord::answered(next, task, vec![answer]);
-            self.held.tasks.push(answered);
-        }
-        if let Some(writes) = entry {
-            self.held.entries.push(EntryRecord {
-                checkpoint: next,
-                writes,
-                tasks: Vec::new(),
-            });
-        }
     }
 }

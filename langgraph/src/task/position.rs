@@ -88,6 +88,13 @@ impl<S: State> Position<S> {
         all
     }
 
+    /// Returns true if there are [unfilled joins](Self::unfilled_joins).
+    #[inline]
+    pub(crate) fn has_unfilled_joins(&self, joins: &[JoinProgress]) -> bool {
+        let may_have = !joins.is_empty() || self.scope.shared.had_unfilled_joins();
+        may_have && !self.unfilled_joins(joins).is_empty()
+    }
+
     /// Returns the records of the joins that the subgraphs of a node have left.
     #[inline]
     pub(crate) fn joins_left_in(&self, node: NodeId) -> Vec<JoinRecord> {
