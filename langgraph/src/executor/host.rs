@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use tokio::sync::mpsc;
 use tokio::time::{MissedTickBehavior, interval};
 
 use super::{TaskOrder, TaskReply};
@@ -20,7 +19,9 @@ use crate::node::{
 };
 use crate::state::decoded::Decoded;
 use crate::state::{State, StateCodec};
-use crate::stream::{Emitter, Payload, RawEvent, StreamMode, StreamModes};
+use crate::stream::{
+    Emitter, EventReader, EventSender, Payload, RawEvent, StreamMode, StreamModes, event_queue,
+};
 
 /// How often a task's progress is reported.
 const PULSE: Duration = Duration::from_millis(200);
@@ -82,7 +83,7 @@ impl<S: State> TaskHost<S> {
         };
         let item = order.item.clone().map(StoredItem);
         // One event waits while another is on its way.
-        let (sender, mut events) = mpsc::channel(1);
+        let (sender, events) = event_queue(1);
         let heartbeat = order.heartbeats.then(|| Arc::new(Heartbeat::new(None)));
         let scope = self.scope(order, sender, heartbeat.clone(), cancel);
         let mut cx = Context::new(Arc::new(scope), order.step, 0, node);
@@ -95,8 +96,8 @@ impl<S: State> TaskHost<S> {
             cx: &cx,
         };
         let run = catch(|| running.step.call(call));
-        let result = reporting(run, &mut events, heartbeat, &*reporter).await;
-        while let Ok(event) = events.try_recv() {
+        let result = reporting(run, &events, heartbeat, &*reporter).await;
+        while let Some(event) = events.pop() {
             if let Some(report) = report_of(event) {
                 let _ = reporter.report(report).await;
             }
@@ -107,7 +108,7 @@ impl<S: State> TaskHost<S> {
     fn scope(
         &self,
         order: &TaskOrder,
-        sender: mpsc::Sender<RawEvent>,
+        sender: EventSender<RawEvent>,
         heartbeat: Option<Arc<Heartbeat>>,
         cancel: CancelToken,
     ) -> Scope {
@@ -143,7 +144,7 @@ impl<S: State> TaskHost<S> {
 /// Runs a task, and reports its events and heartbeats meanwhile.
 async fn reporting<T>(
     run: impl Future<Output = T>,
-    events: &mut mpsc::Receiver<RawEvent>,
+    events: &EventReader<RawEvent>,
     heartbeat: Option<Arc<Heartbeat>>,
     reporter: &dyn Reporter,
 ) -> T {
@@ -155,7 +156,7 @@ async fn reporting<T>(
     });
     loop {
         let report = poll_fn(|task| {
-            if let Poll::Ready(Some(event)) = events.poll_recv(task) {
+            if let Poll::Ready(Some(event)) = events.poll_pop(task) {
                 return Poll::Ready(Ok(report_of(event)));
             }
             if let Some((ticks, seen, heartbeat)) = &mut pulse {

@@ -19,17 +19,18 @@ pub(crate) struct Outgoing<S: State> {
 }
 
 impl<S: State> Outgoing<S> {
-    /// Returns the only node of an arm of the only router, if nothing else follows and the node does
-    /// not wait.
+    /// Returns the only node that follows, by the only edge or in the arm that the only router has picked, if
+    /// it does not wait.
     #[inline]
-    pub(crate) fn only_node_of(&self, arm: usize) -> Option<NodeId> {
-        match (self.successors, &*self.routers) {
-            (Successors::Routed, [router]) => *router.next.get(arm)?,
+    pub(crate) fn only_next(&self, arm: Option<usize>) -> Option<NodeId> {
+        match (self.successors, &*self.routers, arm) {
+            (Successors::One(next), ..) => Some(next),
+            (Successors::Routed, [router], Some(arm)) => *router.next.get(arm)?,
             _ => None,
         }
     }
 
-    /// As [`only_node_of`](Self::only_node_of), for edges that are counted; without an arm, the only edge's.
+    /// As [`only_next`](Self::only_next), for edges that are counted.
     pub(crate) fn only_counted(&self, arm: Option<usize>) -> Option<NodeId> {
         match (self.successors, &*self.edges, &*self.routers, arm) {
             (Successors::Counted, [next], [], None) => Some(*next),

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use futures_core::Stream;
-use tokio::sync::mpsc;
 
 use super::{Outcome, Run};
 use crate::checkpoint::{CheckpointId, Checkpointer, ThreadKey};
@@ -15,7 +14,7 @@ use crate::error::AgentError;
 use crate::log::RunGuard;
 use crate::session::BoxedRun;
 use crate::state::{FieldSet, State};
-use crate::stream::{Emitter, Event, RawEvent, RunStart, StreamOptions};
+use crate::stream::{Emitter, Event, EventReader, RawEvent, RunStart, StreamOptions, event_queue};
 
 impl<S: State> Run<S> {
     /// Runs the graph as a stream of events.
@@ -65,7 +64,7 @@ impl<S: State> Run<S> {
 #[must_use = "a stream does nothing unless it is read"]
 pub struct EventStream<S: State> {
     driver: Option<BoxedRun<S>>,
-    events: mpsc::Receiver<RawEvent>,
+    events: EventReader<RawEvent>,
     start: Arc<RunStart>,
     /// Events from before the run was accepted.
     ahead: VecDeque<RawEvent>,
@@ -87,7 +86,7 @@ impl<S: State> EventStream<S> {
     where
         F: Future<Output = Result<Outcome<S>, AgentError>> + Send + 'static,
     {
-        let (sender, events) = mpsc::channel(options.buffer);
+        let (sender, events) = event_queue(options.buffer);
         let mut emitter = Emitter::new(sender, options.modes, options.subgraphs);
         emitter.checkpoint_values = options.checkpoint_values;
         let begun = Arc::clone(&emitter.start);
@@ -291,7 +290,7 @@ impl<S: State> EventStream<S> {
 
     fn poll_raw(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<RawEvent, AgentError>>> {
         // Buffered events first: the run does not advance further than its reader asks.
-        if let Ok(raw) = self.events.try_recv() {
+        if let Some(raw) = self.events.pop() {
             return Poll::Ready(Some(Ok(raw)));
         }
         if let Some(driver) = &mut self.driver
@@ -305,7 +304,7 @@ impl<S: State> EventStream<S> {
                 Err(error) => self.failed = Some(error),
             }
         }
-        match self.events.poll_recv(cx) {
+        match self.events.poll_pop(cx) {
             Poll::Ready(Some(raw)) => Poll::Ready(Some(Ok(raw))),
             // The run has ended; only its error is left.
             Poll::Ready(None) if self.driver.is_none() => Poll::Ready(self.failed.take().map(Err)),
@@ -326,7 +325,7 @@ impl<S: State> Stream for EventStream<S> {
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = self.get_mut();
         let buffered = match this.ahead.pop_front() {
-            None => this.events.try_recv().ok(),
+            None => this.events.pop(),
             ahead => ahead,
         };
         // As a rule: an event is large, and is moved only once.

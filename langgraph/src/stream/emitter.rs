@@ -7,11 +7,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 
 use serde_json::Value;
-use tokio::sync::mpsc;
-use tokio::sync::mpsc::error::TrySendError;
 use uuid::Uuid;
 
-use super::{EventTask, MapProgress, RunStart, SavedCheckpoint, StreamMode, StreamModes};
+use super::{
+    EventSender, EventTask, MapProgress, RunStart, SavedCheckpoint, StreamMode, StreamModes,
+};
 use crate::interrupt::Interrupt;
 use crate::message::{Message, MessageChunk};
 use crate::state::WrittenFields;
@@ -117,7 +117,7 @@ pub(crate) struct RawEvent {
 /// Sends the events of one graph of a run.
 #[derive(Clone)]
 pub(crate) struct Emitter {
-    sender: mpsc::Sender<RawEvent>,
+    sender: EventSender<RawEvent>,
     modes: StreamModes,
     subgraphs: bool,
     /// False if checkpoints are shown without the state.
@@ -133,7 +133,7 @@ pub(crate) struct Emitter {
 }
 
 impl Emitter {
-    pub(crate) fn new(sender: mpsc::Sender<RawEvent>, modes: StreamModes, subgraphs: bool) -> Self {
+    pub(crate) fn new(sender: EventSender<RawEvent>, modes: StreamModes, subgraphs: bool) -> Self {
         Self {
             sender,
             modes,
@@ -183,46 +183,56 @@ impl Emitter {
         task: Option<&Arc<EventTask>>,
         payload: Payload,
     ) -> Sending<'_> {
-        let mut events = self.batch(step, task);
-        events.push(payload);
-        events.sent()
+        match self.sender.try_send(self.event(step, task, payload)) {
+            None => Sending::default(),
+            Some(event) => Sending(Some(Box::pin(self.sender.send(event)))),
+        }
+    }
+
+    #[inline]
+    fn event(&self, step: usize, task: Option<&Arc<EventTask>>, payload: Payload) -> RawEvent {
+        RawEvent {
+            namespace: Arc::clone(&self.namespace),
+            step,
+            task: task.cloned(),
+            parent: self.parent.clone(),
+            payload,
+        }
     }
 
     /// Returns what sends several events of a superstep, or of a task of it.
-    pub(crate) fn batch(&self, step: usize, task: Option<&Arc<EventTask>>) -> EventBatch<'_> {
+    pub(crate) fn batch<'t>(
+        &self,
+        step: usize,
+        task: Option<&'t Arc<EventTask>>,
+    ) -> EventBatch<'_, 't> {
         EventBatch {
             emitter: self,
             step,
-            task: task.cloned(),
+            task,
             waiting: Vec::new(),
         }
     }
 }
 
 /// Events that are sent together. Those for which there is no room wait until the end.
-pub(crate) struct EventBatch<'a> {
+pub(crate) struct EventBatch<'a, 't> {
     pub(crate) emitter: &'a Emitter,
     step: usize,
-    task: Option<Arc<EventTask>>,
+    task: Option<&'t Arc<EventTask>>,
     waiting: Vec<RawEvent>,
 }
 
-impl<'a> EventBatch<'a> {
+impl<'a> EventBatch<'a, '_> {
     pub(crate) fn wants(&self, mode: StreamMode) -> bool {
         self.emitter.wants(mode)
     }
 
     pub(crate) fn push(&mut self, payload: Payload) {
-        let event = RawEvent {
-            namespace: Arc::clone(&self.emitter.namespace),
-            step: self.step,
-            task: self.task.clone(),
-            parent: self.emitter.parent.clone(),
-            payload,
-        };
+        let event = self.emitter.event(self.step, self.task, payload);
         if !self.waiting.is_empty() {
             self.waiting.push(event);
-        } else if let Err(TrySendError::Full(event)) = self.emitter.sender.try_send(event) {
+        } else if let Some(event) = self.emitter.sender.try_send(event) {
             self.waiting.push(event);
         }
     }
@@ -232,9 +242,12 @@ impl<'a> EventBatch<'a> {
         if self.waiting.is_empty() {
             return Sending::default();
         }
+        let Self {
+            emitter, waiting, ..
+        } = self;
         Sending(Some(Box::pin(async move {
-            for event in self.waiting {
-                let _ = self.emitter.sender.send(event).await;
+            for event in waiting {
+                emitter.sender.send(event).await;
             }
         })))
     }

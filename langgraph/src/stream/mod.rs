@@ -2,6 +2,7 @@
 
 mod emitter;
 mod event;
+mod event_queue;
 mod event_task;
 mod map_progress;
 mod options;
@@ -11,6 +12,7 @@ mod stream_mode;
 
 pub(crate) use emitter::{Emitter, EventBatch, Payload, RawEvent, Sending};
 pub use event::{Event, EventKind, InnerEvent, TaskFinished, TaskStarted};
+pub(crate) use event_queue::{EventReader, EventSender, event_queue};
 pub use event_task::EventTask;
 pub(crate) use event_task::Superstep;
 pub use map_progress::MapProgress;

@@ -1,5 +1,6 @@
 //! The start of a run, as its stream sees it.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
@@ -13,6 +14,8 @@ use crate::state::{FieldSet, WrittenFields};
 pub(crate) struct RunStart {
     pub(crate) run_id: String,
     progress: Mutex<StartProgress>,
+    /// True once nothing changes any more: every superstep asks.
+    accepted: AtomicBool,
     written: Mutex<Option<FieldSet>>,
 }
 
@@ -30,6 +33,7 @@ impl RunStart {
         Self {
             run_id: langgraph_core::new_id().to_string(),
             progress: Mutex::default(),
+            accepted: AtomicBool::new(false),
             written: Mutex::default(),
         }
     }
@@ -87,12 +91,16 @@ impl RunStart {
     }
 
     fn change(&self, change: impl FnOnce(&mut StartProgress)) {
+        if self.accepted.load(Ordering::Relaxed) {
+            return;
+        }
         let mut progress = self.lock();
         if progress.accepted {
             return;
         }
         change(&mut progress);
         progress.accepted |= progress.begun && progress.untaken.is_empty();
+        self.accepted.store(progress.accepted, Ordering::Relaxed);
         let waker = progress.accepted.then(|| progress.waker.take()).flatten();
         drop(progress);
         if let Some(waker) = waker {

@@ -3,17 +3,15 @@
 use std::sync::Arc;
 
 use super::budget::check_cancelled;
-use super::chained::Chained;
 use super::commit::{Merged, clear_ephemeral};
 use super::end::Stop;
-use super::engine::Engine;
+use super::engine::{Engine, Ran};
 use super::observing::Observing;
-use crate::error::{AgentError, NodeError};
+use crate::error::NodeError;
 use crate::graph::plan::Plan;
 use crate::graph::routes::Routed;
-use crate::graph::wiring::Successors;
+use crate::log::Putting;
 use crate::node::{Context, Jump, NodeId, Output, caught};
-use crate::record::Origin;
 use crate::state::{State, Write, Writes};
 use crate::task::{Finished, Routing, TaskResult, Writer, call_routers, classify, merge, run_node};
 
@@ -22,161 +20,111 @@ impl<S: State> Engine<S> {
     /// log.
     #[inline]
     pub(super) fn is_chain(&self) -> bool {
-        let [task] = &*self.frontier.tasks else {
-            return false;
-        };
-        task.is_plain()
+        matches!(&*self.frontier.tasks, [task] if task.is_plain())
             && self.position.scope.emitter.is_none()
             && self.observer.interrupt_ids.given.is_empty()
     }
 
-    /// Runs the only task and, as long as each only merges an update and has one successor, the tasks
-    /// that follow it.
-    pub(super) async fn run_chain<O: Observing>(&mut self) -> Result<Chained<S>, Stop> {
+    /// Runs the only task and, as long as each only merges an update, has one successor and is not stored,
+    /// the tasks that follow it. The result of the last one is an ordinary one.
+    pub(super) async fn run_chain<O: Observing>(&mut self) -> Result<Ran, Stop> {
+        let ([task], [cx]) = (&mut *self.frontier.tasks, &mut *self.contexts) else {
+            return Ok(Ran::Tasks);
+        };
+        let plan = &*self.position.plan;
+        // Nothing else holds the state: checked once, and not for every merge.
+        let state = Arc::make_mut(&mut self.position.state);
         loop {
-            let ([task], [cx]) = (&mut *self.frontier.tasks, &mut *self.contexts) else {
-                return Ok(Chained::Between);
+            let Some(node) = plan.node(task.node) else {
+                return Ok(self.chain_merged(Routed::None));
             };
-            let plan = &*self.position.plan;
-            // Nothing else holds the state: checked once, and not for every merge.
-            let state = Arc::make_mut(&mut self.position.state);
-            let (next, picked) = loop {
-                let Some(node) = plan.node(task.node) else {
-                    return Ok(Chained::Merged(Routed::None));
-                };
-                let answer = {
-                    let call = || task.call(state, &self.position.written, cx);
-                    run_node(node, call).await
-                };
-                let update = match only_update(plan, task.node, state, cx, answer) {
-                    Ok(update) => update,
-                    Err(ended) => return Ok(Chained::Ended(ended)),
-                };
-                if !plan.fields.ephemeral.is_empty() {
-                    clear_ephemeral(plan, state, self.changes.as_mut());
-                    self.position.written.remove(&plan.fields.ephemeral);
-                }
-                if let Some(changes) = &mut self.changes {
-                    changes.note(&update);
-                }
-                if O::OBSERVES {
-                    self.position.written.add(&state.written(&update));
-                }
-                if O::OBSERVES && self.observer.recorder.is_some() {
-                    self.unrecorded = Some((copy_of(&update, cx), Vec::new()));
-                }
-                merge(plan, Writer::Node(task.node), state, update)?;
-                let routed = match node.out.successors {
-                    Successors::One(only) => Ok((Some(only), None)),
-                    _ if node.out.routers.is_empty() => Ok((None, None)),
-                    _ => match call_routers(plan, task.node, state, cx) {
-                        Routing::Arm(arm) => Ok((node.out.only_node_of(arm), Some(arm))),
-                        Routing::Later(answers) => Err(answers.await),
-                    },
-                };
-                let (next, picked) = match routed {
-                    Ok(routed) => routed,
-                    Err(Ok(routes)) => return self.chain_merged::<O>(routes),
-                    Err(Err(ended)) => {
-                        return Err(Box::pin(self.chain_not_routed(ended)).await);
-                    }
-                };
-                let goes_on = |next: &NodeId| {
-                    self.budget.goes_on() && !self.breakpoints.is_between(task.node, *next)
-                };
-                let next = next.filter(goes_on).or_else(|| {
-                    let next = node.out.only_counted(picked).filter(goes_on)?;
-                    let passes = self.frontier.followed.passes(plan, task.node, next);
-                    passes.then_some(next)
-                });
-                let Some(next) = next else {
-                    return self.chain_merged::<O>(picked.map_or(Routed::None, Routed::arm));
-                };
-                if O::OBSERVES {
-                    // Storing needs all of the engine, which is taken apart anew afterwards.
-                    break (next, picked);
-                }
-                task.node = next;
-                check_cancelled(&self.position.scope)?;
-                self.budget.begin_superstep(&self.position.scope);
-                self.position.step += 1;
-                cx.advance(task.node);
+            let answer = {
+                let call = || task.call(state, &self.position.written, cx);
+                run_node(node, call).await
             };
-            if !O::hold(self.store_link(next, picked)).await? {
-                return Ok(Chained::Between);
+            let update = match only_update(plan, task.node, state, cx, answer) {
+                Ok(update) => update,
+                Err(ended) => {
+                    self.results.push(ended);
+                    return Ok(Ran::Tasks);
+                }
+            };
+            if !plan.fields.ephemeral.is_empty() {
+                clear_ephemeral(plan, state, self.changes.as_mut());
+                self.position.written.remove(&plan.fields.ephemeral);
             }
+            if let Some(changes) = &mut self.changes {
+                changes.note(&update);
+            }
+            if O::OBSERVES && self.observer.recorder.is_some() {
+                self.position.written.add(&state.written(&update));
+                self.unrecorded = Some((copy_of(&update, cx), Vec::new()));
+            }
+            merge(plan, Writer::Node(task.node), state, update)?;
+            let routed = match node.out.routers.is_empty() {
+                true => Ok(None),
+                false => match call_routers(plan, task.node, state, cx) {
+                    Routing::Arm(arm) => Ok(Some(arm)),
+                    Routing::Later(answers) => Err(answers.await),
+                },
+            };
+            let picked = match routed {
+                Ok(picked) => picked,
+                Err(Ok(routes)) => return Ok(self.chain_merged(routes)),
+                Err(Err(ended)) => return Err(Box::pin(self.chain_not_routed(ended)).await),
+            };
+            let goes_on = |next: &NodeId| {
+                self.budget.goes_on() && !self.breakpoints.is_between(task.node, *next)
+            };
+            let next = node.out.only_next(picked).filter(goes_on).or_else(|| {
+                let next = node.out.only_counted(picked).filter(goes_on)?;
+                let passes = self.frontier.followed.passes(plan, task.node, next);
+                passes.then_some(next)
+            });
+            let Some(next) = next else {
+                return Ok(self.chain_merged(picked.map_or(Routed::None, Routed::arm)));
+            };
+            if O::OBSERVES {
+                let node = std::mem::replace(&mut task.node, next);
+                O::hold(self.store_link(node, picked)).await?;
+                return Ok(Ran::Superstep);
+            }
+            task.node = next;
+            check_cancelled(&self.position.scope)?;
+            self.budget.begin_superstep(&self.position.scope);
+            self.position.step += 1;
+            cx.advance(next);
         }
     }
 
     /// Ends a chain after a task whose writes are merged.
-    fn chain_merged<O: Observing>(&mut self, routes: Routed<S>) -> Result<Chained<S>, Stop> {
-        if O::OBSERVES
-            && let [task] = &*self.frontier.tasks
-        {
-            self.hold_merged(task.node, &routes)?;
+    fn chain_merged(&mut self, routes: Routed<S>) -> Ran {
+        if let Some((done, _)) = &mut self.unrecorded {
+            done.routes.clone_from(&routes);
         }
-        Ok(Chained::Merged(routes))
-    }
-
-    /// Holds the copy of a merged output for the log.
-    fn hold_merged(&mut self, node: NodeId, routes: &Routed<S>) -> Result<(), AgentError> {
-        if let (Some(recorder), Some((mut done, _))) =
-            (&mut self.observer.recorder, self.unrecorded.take())
-        {
-            done.routes.clone_from(routes);
-            let joins = self.position.joins_left_in(node);
-            recorder.keep_finished(0, node, done, joins)?;
-        }
-        Ok(())
-    }
-
-    /// Stores a superstep of a chain, and begins the one of `next`. Returns false if something else may
-    /// precede that one.
-    async fn store_link(
-        &mut self,
-        next: NodeId,
-        picked: Option<usize>,
-    ) -> Result<bool, AgentError> {
-        let [task] = &mut *self.frontier.tasks else {
-            return Ok(false);
-        };
-        let node = std::mem::replace(&mut task.node, next);
-        if let (Some(recorder), Some((mut done, _))) =
-            (&mut self.observer.recorder, self.unrecorded.take())
-        {
-            done.routes = picked.map_or(Routed::None, Routed::arm);
-            let position = &self.position;
-            recorder.keep_finished(0, node, done, position.joins_left_in(node))?;
-            let (origin, pending) = (
-                Origin::of_superstep(recorder.current()),
-                self.frontier.pending(),
-            );
-            recorder.record(position, pending, origin, None).await?;
-        }
-        if self.drains() || self.has_later_inputs() {
-            return Ok(false);
-        }
-        let scope = &*self.position.scope;
-        check_cancelled(scope)?;
-        self.budget.begin_superstep(scope);
-        self.position.step += 1;
-        if let [cx] = &mut *self.contexts {
-            cx.advance(next);
-        }
-        if let Some(recorder) = &self.observer.recorder {
-            recorder.place(&mut self.contexts);
-        }
-        Ok(true)
+        self.results.push(Finished::merged(routes).into());
+        Ran::Merged
     }
 
     /// Ends a chain at a task whose routers have failed or interrupted after its writes were merged.
     async fn chain_not_routed(&mut self, ended: TaskResult<S>) -> Stop {
         self.results.push(Finished::merged(Routed::None).into());
-        let merged = Merged {
-            wrote: true,
-            waits: false,
-        };
-        self.not_routed(0, ended, merged).await
+        self.not_routed(0, ended, Merged::WRITES).await
+    }
+
+    /// Stores a superstep of a chain, whose node one other follows.
+    fn store_link(&mut self, node: NodeId, picked: Option<usize>) -> Putting<'_> {
+        if let (Some(recorder), Some((mut done, _))) =
+            (&mut self.observer.recorder, self.unrecorded.take())
+        {
+            done.routes = picked.map_or(Routed::None, Routed::arm);
+            let joins = self.position.joins_left_in(node);
+            if let Err(error) = recorder.keep_finished(0, node, done, joins) {
+                return Putting::stored(Err(error));
+            }
+        }
+        let (position, pending) = (&self.position, self.frontier.pending());
+        self.observer.store_superstep(position, pending, false)
     }
 }
 

@@ -20,6 +20,14 @@ pub(super) struct Merged {
     pub(super) waits: bool,
 }
 
+impl Merged {
+    /// Writes, of which no task waits.
+    pub(super) const WRITES: Self = Self {
+        wrote: true,
+        waits: false,
+    };
+}
+
 /// A state that receives writes.
 pub(crate) struct Commit<'a, S: State> {
     pub(crate) plan: &'a Plan<S>,

@@ -1,6 +1,6 @@
 //! The end of a graph's run.
 
-use crate::error::{AgentError, InvalidUpdate};
+use crate::error::{AgentError, CheckpointError, InvalidUpdate};
 use crate::interrupt::Interrupt;
 use crate::node::ParentCommand;
 
@@ -33,6 +33,12 @@ impl From<End> for Stop {
 impl From<AgentError> for Stop {
     fn from(error: AgentError) -> Self {
         Self(Box::new(Err(error)))
+    }
+}
+
+impl From<CheckpointError> for Stop {
+    fn from(error: CheckpointError) -> Self {
+        AgentError::from(error).into()
     }
 }
 

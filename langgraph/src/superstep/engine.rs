@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use super::breakpoints::RunBreakpoints;
 use super::budget::{Budget, check_cancelled};
-use super::chained::{Chained, Ran};
 use super::commit::{Commit, Merged};
 use super::end::{End, Stop};
 use super::frontier::Frontier;
@@ -19,9 +18,17 @@ use crate::node::{CancelToken, Context, NodeId, Output, Scope};
 use crate::record::{Coder, Origin};
 use crate::span::Span;
 use crate::state::{State, StateCodec, TrackedState, Write, Writes};
-use crate::task::{
-    Changes, Finished, Position, Task, TaskResult, Writer, run_task, unfilled_joins,
-};
+use crate::task::{Changes, Position, Task, TaskResult, Writer, run_task, unfilled_joins};
+
+/// What has run of a superstep.
+pub(super) enum Ran {
+    /// Its tasks.
+    Tasks,
+    /// Its tasks, and their writes are merged.
+    Merged,
+    /// All of it.
+    Superstep,
+}
 
 /// A run of a graph.
 pub(crate) struct Engine<S: State> {
@@ -124,16 +131,13 @@ impl<S: State> Engine<S> {
             self.budget.give_turn().await;
         }
         self.prepare_contexts();
-        if O::OBSERVES && self.show_tasks() {
+        if O::OBSERVES && self.position.scope.emitter.is_some() && self.show_tasks() {
             let tasks = &self.frontier.tasks;
             O::hold(self.observer.emit_begun(&self.position, tasks)).await;
         }
         let merged = match self.run_tasks::<O>().await? {
-            Ran::Supersteps => return Ok(()),
-            Ran::Merged => Merged {
-                wrote: true,
-                waits: false,
-            },
+            Ran::Superstep => return Ok(()),
+            Ran::Merged => Merged::WRITES,
             Ran::Tasks => self.commit(Writer::from)?,
         };
         if merged.waits {
@@ -148,13 +152,18 @@ impl<S: State> Engine<S> {
         }
         let pauses_after = self.breakpoints.stop_after(&self.frontier.tasks);
         self.frontier.advance(&self.position, &mut self.results)?;
-        if O::OBSERVES {
-            let (position, pending) = (&self.position, self.frontier.pending());
+        if O::OBSERVES && merged.wrote {
+            self.position.emit_values().await;
+        }
+        if O::OBSERVES && self.observer.recorder.is_some() {
+            let pending = self.frontier.pending();
             let pauses = pauses_after || self.breakpoints.stops_before(pending.tasks);
-            let ended = self
+            let (observer, position) = (&mut self.observer, &self.position);
+            O::hold(observer.store_superstep(position, pending, pauses)).await?;
+            let checkpoint = self
                 .observer
-                .superstep_ended(position, pending, merged.wrote, pauses);
-            O::hold(ended).await?;
+                .emit_checkpoint(&self.position, self.frontier.pending());
+            O::hold(checkpoint).await;
         }
         if pauses_after {
             self.breakpoints.passed = true;
@@ -166,33 +175,24 @@ impl<S: State> Engine<S> {
     /// Runs the tasks.
     async fn run_tasks<O: Observing>(&mut self) -> Result<Ran, Stop> {
         self.results.clear();
-        let mut only_ended = false;
         if self.is_chain() && !(O::OBSERVES && Span::is_watched()) {
-            let result = match self.run_chain::<O>().await? {
-                Chained::Between => return Ok(Ran::Supersteps),
-                Chained::Merged(routes) => {
-                    self.results.push(Finished::merged(routes).into());
-                    return Ok(Ran::Merged);
-                }
-                Chained::Ended(result) => {
-                    only_ended = true;
-                    result
-                }
-            };
-            self.results.push(result);
+            let ran = self.run_chain::<O>().await?;
+            if !matches!(ran, Ran::Tasks) {
+                return Ok(ran);
+            }
         } else if let ([task], [cx]) = (&mut *self.frontier.tasks, &*self.contexts) {
             // An only task runs in the engine's own task: it spawns nothing and clones no state.
-            let result = if let Some(known) = task.take_result() {
-                known
-            } else {
-                only_ended = true;
-                run_task(&self.position, task, cx).await
-            };
+            if let Some(known) = task.take_result() {
+                self.results.push(known);
+                return Ok(Ran::Tasks);
+            }
+            let result = run_task(&self.position, task, cx).await;
             self.results.push(result);
         } else {
             Box::pin(self.run_parallel()).await?;
+            return Ok(Ran::Tasks);
         }
-        if O::OBSERVES && only_ended && !self.hold_finished() {
+        if O::OBSERVES && !self.hold_finished() {
             Box::pin(self.only_task_ended()).await?;
         }
         Ok(Ran::Tasks)
@@ -213,11 +213,16 @@ impl<S: State> Engine<S> {
     fn begin_superstep(&mut self) -> Result<bool, Stop> {
         let takes_input = self.frontier.tasks.iter().all(|task| task.node.is_start());
         if !takes_input && self.budget.is_spent() {
-            let next = self.frontier.pending().names(&self.position.plan);
-            return Err(self.budget.spent(next).into());
+            return Err(self.limit_reached());
         }
         self.position.step += 1;
         Ok(!takes_input && self.budget.begin_superstep(&self.position.scope))
+    }
+
+    #[cold]
+    fn limit_reached(&self) -> Stop {
+        let next = self.frontier.pending().names(&self.position.plan);
+        self.budget.spent(next).into()
     }
 
     /// Merges the tasks' writes, in order.
@@ -327,16 +332,18 @@ impl<S: State> Engine<S> {
         let step = self.position.shown_step();
         let taken = self.budget.taken;
         let tasks = &self.frontier.tasks;
-        self.contexts.truncate(tasks.len());
         for (cx, task) in self.contexts.iter_mut().zip(tasks) {
             cx.reuse(step, taken, task.node);
         }
-        let missing = tasks.get(self.contexts.len()..).unwrap_or_default();
-        self.contexts.reserve_exact(missing.len());
-        for task in missing {
-            let scope = Arc::clone(&self.position.scope);
-            self.contexts
-                .push(Context::new(scope, step, taken, task.node));
+        if self.contexts.len() != tasks.len() {
+            let scope = &self.position.scope;
+            let missing = tasks.get(self.contexts.len()..).unwrap_or_default();
+            self.contexts.truncate(tasks.len());
+            self.contexts.reserve_exact(missing.len());
+            for task in missing {
+                let cx = Context::new(Arc::clone(scope), step, taken, task.node);
+                self.contexts.push(cx);
+            }
         }
         self.observer
             .restore(&self.position, &mut self.contexts, tasks);

@@ -6,7 +6,7 @@ use crate::error::AgentError;
 use crate::graph::plan::Plan;
 use crate::graph::routes::{Routed, Routes};
 use crate::graph::targets::{declared, follows_edges, resolve_target};
-use crate::graph::wiring::{Arrival, Successors};
+use crate::graph::wiring::Arrival;
 use crate::node::{Argument, Jump, NodeId, Send, Target, caught};
 use crate::state::State;
 use crate::task::{JoinProgress, Pending, Position, Task, TaskResult};
@@ -323,12 +323,11 @@ pub(super) fn only_successor<S: State>(
     node: NodeId,
     answers: &Routed<S>,
 ) -> Option<NodeId> {
-    let out = &plan.node(node)?.out;
-    match (out.successors, answers) {
-        (Successors::One(next), _) => Some(next),
-        (Successors::Routed, Routed::One(Routes::Arm(arm))) => out.only_node_of(*arm),
+    let picked = match answers {
+        Routed::One(Routes::Arm(arm)) => Some(*arm),
         _ => None,
-    }
+    };
+    plan.node(node)?.out.only_next(picked)
 }
 
 /// Replaces the node of a map by a task for each item, after the other tasks.

@@ -3,7 +3,6 @@
 mod breakpoints;
 mod budget;
 mod chain;
-mod chained;
 mod commit;
 mod end;
 mod engine;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::checkpoint::{CheckpointId, Payload, RunStatus};
 use crate::error::{AgentError, Panicked};
 use crate::interrupt::{Interrupt, Interrupts};
+use crate::log::Putting;
 use crate::message::Message;
 use crate::node::{Context, Output};
 use crate::record::{Origin, Recorder};
@@ -224,8 +225,10 @@ impl<S: State> Observer<S> {
         let shown = self.shown.get(index);
         match result {
             TaskResult::Finished(done) => {
-                let done = done.clone();
-                position.emit_finished(task, shown, done, messages).await;
+                let mut done = done.clone();
+                position
+                    .emit_finished(task, shown, &mut done, messages)
+                    .await;
             }
             TaskResult::Interrupted(open) => {
                 let ids = open.interrupts.clone();
@@ -249,27 +252,31 @@ impl<S: State> Observer<S> {
         self.progress.as_deref_mut()?.ended(task, failed)
     }
 
-    /// Stores and emits the success of the superstep's only task, without a copy of its output if
-    /// only one of them is asked for.
+    /// Stores and emits the success of the superstep's only task, and takes its output: a copy is made
+    /// only if both are asked for.
     pub(super) fn only_task_finished<'a>(
         &mut self,
         position: &'a Position<S>,
         task: &Task<S>,
-        (done, messages): Unrecorded<S>,
+        (done, messages): &mut Unrecorded<S>,
     ) -> Result<Sending<'a>, AgentError> {
         // The input was stored when the run began.
         if task.node.is_start() {
             return Ok(Sending::default());
         }
+        let is_read = position.scope.emitter.is_some();
         if let Some(recorder) = &mut self.recorder {
             let joins = position.joins_left_in(task.node);
-            if position.scope.emitter.is_none() {
-                recorder.keep_finished(0, task.node, done, joins)?;
-                return Ok(Sending::default());
-            }
-            recorder.keep_finished(0, task.node, done.clone(), joins)?;
+            let stored = match is_read {
+                true => done.clone(),
+                false => done.take(),
+            };
+            recorder.keep_finished(0, task.node, stored, joins)?;
         }
-        let shown = self.shown.first();
+        if !is_read {
+            return Ok(Sending::default());
+        }
+        let (shown, messages) = (self.shown.first(), std::mem::take(messages));
         Ok(position.emit_finished(task, shown, done, messages))
     }
 
@@ -305,28 +312,20 @@ impl<S: State> Observer<S> {
         }
     }
 
-    /// Stores and emits the end of a superstep. If the run pauses behind it, at a breakpoint, the thread
-    /// says so at once: a run that vanishes then is not taken for one that has passed the breakpoint.
-    pub(super) async fn superstep_ended(
+    /// Stores the end of a superstep. If the run pauses behind it, at a breakpoint, the thread says so at
+    /// once: a run that vanishes then is not taken for one that has passed the breakpoint.
+    pub(super) fn store_superstep(
         &mut self,
         position: &Position<S>,
         pending: Pending<'_, S>,
-        wrote: bool,
         pauses: bool,
-    ) -> Result<(), AgentError> {
-        if wrote {
-            position.emit_values().await;
-        }
+    ) -> Putting<'_> {
         let Some(recorder) = &mut self.recorder else {
-            return Ok(());
+            return Putting::stored(Ok(()));
         };
         let origin = Origin::of_superstep(recorder.current());
         recorder.pauses = pauses;
-        recorder.record(position, pending, origin, None).await?;
-        if position.scope.emitter.is_some() {
-            self.emit_checkpoint(position, pending).await;
-        }
-        Ok(())
+        recorder.record(position, pending, origin, None)
     }
 
     /// Stores and emits a checkpoint of the current position.
@@ -345,10 +344,14 @@ impl<S: State> Observer<S> {
     }
 
     /// Emits the checkpoint of the current position.
-    pub(crate) async fn emit_checkpoint(&self, position: &Position<S>, pending: Pending<'_, S>) {
-        if let Some(recorder) = &self.recorder {
-            let checkpoint = |values| recorder.shown(position, pending, values);
-            position.emit_checkpoint(checkpoint).await;
-        }
+    pub(crate) fn emit_checkpoint<'a>(
+        &self,
+        position: &'a Position<S>,
+        pending: Pending<'_, S>,
+    ) -> Sending<'a> {
+        let recorder = self.recorder.as_ref();
+        recorder.map_or_else(Sending::default, |recorder| {
+            position.emit_checkpoint(|values| recorder.shown(position, pending, values))
+        })
     }
 }

@@ -28,13 +28,14 @@ impl<S: State> Engine<S> {
 
     /// Stores and emits the success of an only task.
     pub(super) fn only_task_finished(&mut self) -> Result<Sending<'_>, AgentError> {
-        match (self.unrecorded.take(), self.frontier.tasks.first()) {
-            (Some(done), Some(task)) => {
-                let observer = &mut self.observer;
-                observer.only_task_finished(&self.position, task, done)
-            }
-            _ => Ok(Sending::default()),
-        }
+        let (Some(task), Some(held)) = (self.frontier.tasks.first(), &mut self.unrecorded) else {
+            return Ok(Sending::default());
+        };
+        let sent = self
+            .observer
+            .only_task_finished(&self.position, task, held)?;
+        self.unrecorded = None;
+        Ok(sent)
     }
 
     /// Emits how far the map of an only task is.

@@ -130,7 +130,11 @@ impl<S: State> Position<S> {
     }
 
     /// Returns what sends the events of a task whose node has run, if events are read.
-    fn events_of(&self, task: &Task<S>, shown: Shown<'_>) -> Option<(EventBatch<'_>, NodeName)> {
+    fn events_of<'t>(
+        &self,
+        task: &Task<S>,
+        shown: Shown<'t>,
+    ) -> Option<(EventBatch<'_, 't>, NodeName)> {
         let emitter = self.scope.emitter.as_deref()?;
         // If only the routers of a task run again, its output was emitted before.
         let has_run = !task.node.is_start() && task.ran().is_none();
@@ -157,7 +161,7 @@ impl<S: State> Position<S> {
         let node = self.plan.name(task.node);
         let mut done = done.clone();
         done.cached = true;
-        let writes = push_output(&mut events, &node, done, Vec::new());
+        let writes = push_output(&mut events, &node, &mut done, Vec::new());
         // A task of which only the routers run has not started either.
         if task.ran().is_none() {
             let ended = TaskEnd {
@@ -170,12 +174,12 @@ impl<S: State> Position<S> {
         events.sent()
     }
 
-    /// Emits the success of a task; `messages` are those that its output adds.
+    /// Emits the success of a task, and takes its writes; `messages` are those that its output adds.
     pub(crate) fn emit_finished(
         &self,
         task: &Task<S>,
         shown: Shown<'_>,
-        done: Finished<S>,
+        done: &mut Finished<S>,
         messages: Vec<Message>,
     ) -> Sending<'_> {
         let Some((mut events, node)) = self.events_of(task, shown) else {
@@ -212,9 +216,9 @@ impl<S: State> Position<S> {
             error: open.refused.as_ref().map(ToString::to_string),
             ..TaskEnd::default()
         };
-        if let Some(done) = open.ran.clone() {
+        if let Some(mut done) = open.ran.clone() {
             ended.cached = done.cached;
-            ended.writes = push_output(&mut events, &node, done, messages);
+            ended.writes = push_output(&mut events, &node, &mut done, messages);
         }
         ended.interrupts.clone_from(&interrupts);
         events.push(Payload::Interrupt(interrupts));
@@ -284,7 +288,7 @@ struct TaskEnd<S: State> {
 
 impl_default!([S: State] TaskEnd<S> { writes, error, interrupts, cached });
 
-fn push_end<S: State>(events: &mut EventBatch<'_>, node: NodeName, ended: TaskEnd<S>) {
+fn push_end<S: State>(events: &mut EventBatch<'_, '_>, node: NodeName, ended: TaskEnd<S>) {
     if events.wants(StreamMode::Tasks) {
         events.push(Payload::TaskFinished {
             node,
@@ -298,9 +302,9 @@ fn push_end<S: State>(events: &mut EventBatch<'_>, node: NodeName, ended: TaskEn
 
 /// Adds the events of a task's output, and returns its writes if they are read.
 fn push_output<S: State>(
-    events: &mut EventBatch<'_>,
+    events: &mut EventBatch<'_, '_>,
     node: &NodeName,
-    done: Finished<S>,
+    done: &mut Finished<S>,
     messages: Vec<Message>,
 ) -> Option<Arc<Writes<S>>> {
     for message in messages {
@@ -315,7 +319,7 @@ fn push_output<S: State>(
     if !shows_updates && !events.wants(StreamMode::Tasks) {
         return None;
     }
-    let writes = Arc::new(done.output.writes);
+    let writes = Arc::new(std::mem::take(&mut done.output.writes));
     if shows_updates {
         events.push(Payload::Update {
             node: Arc::clone(node),

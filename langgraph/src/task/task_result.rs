@@ -44,6 +44,11 @@ impl<S: State> Finished<S> {
         }
     }
 
+    /// Takes the result, and leaves an empty one.
+    pub(crate) fn take(&mut self) -> Self {
+        std::mem::replace(self, Self::new(Output::none()))
+    }
+
     /// The result of a task whose writes are merged, and whose routers have given these answers.
     pub(crate) fn merged(routes: Routed<S>) -> Self {
         Self {

@@ -5,7 +5,6 @@ use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use serde_json::Value;
-use tokio::sync::{Semaphore, mpsc};
 
 use super::Context;
 use super::interrupts::Memory;
@@ -13,7 +12,7 @@ use crate::interrupt::{Answer, Interrupt};
 use crate::node::once::OnceMemory;
 use crate::node::{CancelToken, NodeId, Resources, Scope, Shared};
 use crate::state::State;
-use crate::stream::{Emitter, Event, RawEvent, StreamModes};
+use crate::stream::{Emitter, Event, EventReader, RawEvent, StreamModes, event_queue};
 use langgraph_topology::NodeName;
 
 /// What a [`DetachedContext`] shows its node.
@@ -63,13 +62,13 @@ impl Default for ContextOptions {
 /// It is the base of the crate `langgraph-testing`, which is more convenient in tests.
 pub struct DetachedContext {
     context: Context,
-    events: Mutex<(mpsc::Receiver<RawEvent>, Vec<RawEvent>)>,
+    events: Mutex<(EventReader<RawEvent>, Vec<RawEvent>)>,
 }
 
 impl DetachedContext {
     /// Creates a context.
     pub fn new(options: ContextOptions) -> Self {
-        let (sender, receiver) = mpsc::channel(Semaphore::MAX_PERMITS);
+        let (sender, reader) = event_queue(usize::MAX);
         let scope = Scope {
             names: Arc::from([langgraph_topology::START.into(), options.node]),
             limit: options.remaining_steps,
@@ -90,7 +89,7 @@ impl DetachedContext {
         context.remember(&options.answers, &[]);
         Self {
             context,
-            events: Mutex::new((receiver, Vec::new())),
+            events: Mutex::new((reader, Vec::new())),
         }
     }
 
@@ -141,8 +140,8 @@ impl DetachedContext {
     /// Returns the events so far.
     pub fn events<S: State>(&self) -> Vec<Event<S>> {
         let mut guard = self.events.lock().unwrap_or_else(PoisonError::into_inner);
-        let (receiver, known) = &mut *guard;
-        known.extend(std::iter::from_fn(|| receiver.try_recv().ok()));
+        let (reader, known) = &mut *guard;
+        known.extend(std::iter::from_fn(|| reader.pop()));
         let numbered = (0..).zip(known.iter().cloned());
         numbered.map(|(seq, raw)| Event::new(seq, raw)).collect()
     }
