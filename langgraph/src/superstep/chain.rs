@@ -61,12 +61,13 @@ impl<S: State> Engine<S> {
                 self.unrecorded = Some((copy_of(&update, cx), Vec::new()));
             }
             merge(plan, Writer::Node(task.node), state, update)?;
-            let routed = match node.out.routers.is_empty() {
-                true => Ok(None),
-                false => match call_routers(plan, task.node, state, cx) {
+            let routed = if node.out.routers.is_empty() {
+                Ok(None)
+            } else {
+                match call_routers(plan, task.node, state, cx) {
                     Routing::Arm(arm) => Ok(Some(arm)),
                     Routing::Later(answers) => Err(answers.await),
-                },
+                }
             };
             let picked = match routed {
                 Ok(picked) => picked,

@@ -267,10 +267,7 @@ impl<S: State> Observer<S> {
         let is_read = position.scope.emitter.is_some();
         if let Some(recorder) = &mut self.recorder {
             let joins = position.joins_left_in(task.node);
-            let stored = match is_read {
-                true => done.clone(),
-                false => done.take(),
-            };
+            let stored = if is_read { done.clone() } else { done.take() };
             recorder.keep_finished(0, task.node, stored, joins)?;
         }
         if !is_read {
