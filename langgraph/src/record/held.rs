@@ -19,11 +19,11 @@ pub(super) struct Held {
     /// filled again.
     batch: Batch,
     /// What is known of the next checkpoint's tasks, which has no id yet.
-    known: Vec<(usize, Known)>,
+    known: Vec<(usize, KnownTask)>,
 }
 
 /// What is known of a task before its checkpoint is stored.
-pub(super) enum Known {
+pub(super) enum KnownTask {
     Ended(TaskOutcome),
     Answered(Answer),
 }
@@ -67,7 +67,7 @@ impl Held {
     }
 
     /// Holds what is known of a task of the next checkpoint.
-    pub(super) fn known(&mut self, task: usize, known: Known) {
+    pub(super) fn known(&mut self, task: usize, known: KnownTask) {
         self.known.push((task, known));
     }
 
@@ -99,7 +99,7 @@ impl Held {
     /// Counts what is known of the next checkpoint.
     pub(super) fn count_known(&self, policy: &mut SnapshotPolicy) {
         for (_, known) in &self.known {
-            if let Known::Ended(outcome) = known {
+            if let KnownTask::Ended(outcome) = known {
                 policy.count_outcome(outcome);
             }
         }
@@ -111,8 +111,8 @@ impl Held {
         self.make_record();
         for (task, known) in self.known.drain(..) {
             self.batch.tasks.push(match known {
-                Known::Ended(outcome) => TaskRecord::ended(checkpoint, task, outcome),
-                Known::Answered(answer) => TaskRecord::answered(checkpoint, task, vec![answer]),
+                KnownTask::Ended(outcome) => TaskRecord::ended(checkpoint, task, outcome),
+                KnownTask::Answered(answer) => TaskRecord::answered(checkpoint, task, vec![answer]),
             });
         }
         if let Some(writes) = entry {

@@ -7,7 +7,7 @@ use std::time::SystemTime;
 use serde_json::Value;
 
 use super::coder::Coder;
-use super::held::{Held, Known};
+use super::held::{Held, KnownTask};
 use super::snapshot_policy::{SnapshotPolicy, Snapshots};
 use crate::checkpoint::{
     Batch, CheckpointId, CheckpointRecord, EntryRecord, Head, JoinRecord, Payload, RunStatus,
@@ -213,7 +213,7 @@ impl<S: State> Recorder<S> {
     ) -> Result<(), CheckpointError> {
         let input = self.done(NodeId::START, input)?;
         let input = TaskOutcome::Finished(input);
-        self.held.known(task, Known::Ended(input));
+        self.held.known(task, KnownTask::Ended(input));
         Ok(())
     }
 
@@ -225,13 +225,14 @@ impl<S: State> Recorder<S> {
     /// Holds answers for a task.
     pub(crate) fn keep_answers(&mut self, task: usize, answers: Vec<Answer>) {
         if let Some(checkpoint) = self.current {
-            self.held.task(TaskRecord::answered(checkpoint, task, answers));
+            self.held
+                .task(TaskRecord::answered(checkpoint, task, answers));
         }
     }
 
     /// Holds answers for tasks of the next checkpoint: both are stored together, or neither.
     pub(crate) fn keep_answers_of_next(&mut self, answers: impl Iterator<Item = (usize, Answer)>) {
-        answers.for_each(|(task, answer)| self.held.known(task, Known::Answered(answer)));
+        answers.for_each(|(task, answer)| self.held.known(task, KnownTask::Answered(answer)));
     }
 
     /// Holds the update and the tasks of a command from outside, for the current checkpoint.

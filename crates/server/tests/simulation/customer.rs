@@ -120,7 +120,7 @@ impl Customer {
 
     /// Begins a run, and returns its path.
     pub(crate) async fn begin(&self, key: &str, what: &Value) -> String {
-        self.site.world.tell(format!("{key} is asked for"));
+        self.site.world.record(format!("{key} is asked for"));
         let runs = format!("{}/runs", self.thread);
         let body = Self::request(what);
         let run = self.client.post(&runs, Some(key), &body).await;
@@ -144,7 +144,7 @@ impl Customer {
             StatusCode::NOT_FOUND => String::new(),
             _ => row["status"].as_str().unwrap_or("?").to_owned(),
         };
-        self.site.world.tell(format!("{key} has ended: {status}"));
+        self.site.world.record(format!("{key} has ended: {status}"));
         Ended {
             path,
             status,

@@ -101,7 +101,7 @@ impl Ledger {
             _ => None,
         };
         let name = names.get(&process).map_or("?", |name| name);
-        self.world.tell(format!("{order} is paid by {name}"));
+        self.world.record(format!("{order} is paid by {name}"));
         if let Some(broken) = broken {
             self.world
                 .violate(format!("{order} is paid again, {broken}"));

@@ -56,7 +56,7 @@ fn play(seed: u64) -> (Vec<String>, Vec<String>) {
     while shopped.load(Ordering::Relaxed) < customers && !world.is_broken() {
         if world.loses(3_000) {
             let time = LEASE + world.up_to(9_000);
-            world.tell(format!("the database is away for {} ms", time.as_millis()));
+            world.record(format!("the database is away for {} ms", time.as_millis()));
             world.be_away_until(world.elapsed() + time);
             site.ledger.interrupts_all(world.elapsed() + time);
         }

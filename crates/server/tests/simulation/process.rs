@@ -74,7 +74,7 @@ impl Host {
             if let Some(life) = &self.life {
                 self.site.ledger.interrupts(life.process.number());
             }
-            self.tell("goes on");
+            self.record("goes on");
         }
         self.fail();
         let world = self.site.world.clone();
@@ -83,14 +83,14 @@ impl Host {
         if world.has_crashed(life.process.number()) {
             self.end();
         } else if life.has_ended.load(Ordering::Relaxed) {
-            self.tell("has drained");
+            self.record("has drained");
             self.end();
         }
     }
 
-    fn tell(&self, what: &str) {
+    fn record(&self, what: &str) {
         let number = self.number;
-        self.site.world.tell(format!("server {number} {what}"));
+        self.site.world.record(format!("server {number} {what}"));
     }
 
     fn start(&mut self) {
@@ -119,7 +119,7 @@ impl Host {
             Arc::clone(&has_ended),
         ));
         drop(entered);
-        self.tell("starts");
+        self.record("starts");
         self.life = Some(Life {
             process,
             runtime: Some(runtime),
@@ -136,20 +136,20 @@ impl Host {
         let process = life.process.number();
         if world.loses(900) {
             world.crash(process);
-            self.tell("crashes");
+            self.record("crashes");
             self.end();
         } else if world.loses(900) {
             // Longer than its leases, and than the first pause of a client.
             let time = LEASE + world.up_to(8_000);
             self.stands_until = Some(world.elapsed() + time);
             self.site.ledger.interrupts(process);
-            self.tell(&format!("stands still for {} ms", time.as_millis()));
+            self.record(&format!("stands still for {} ms", time.as_millis()));
         } else if !life.is_draining && world.happens(1_200) {
             let at_most = world.up_to(400);
             life.is_draining = true;
             let _ = life.drains.send(at_most);
             self.site.ledger.interrupts(process);
-            self.tell(&format!("drains for {} ms", at_most.as_millis()));
+            self.record(&format!("drains for {} ms", at_most.as_millis()));
         }
     }
 

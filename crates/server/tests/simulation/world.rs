@@ -150,7 +150,7 @@ impl World {
     }
 
     /// Notes what has happened.
-    pub(crate) fn tell(&self, what: impl Into<String>) {
+    pub(crate) fn record(&self, what: impl Into<String>) {
         let at = self.elapsed();
         let mut state = self.state();
         let mut line = String::new();
@@ -161,7 +161,7 @@ impl World {
     /// Notes that a promise is broken.
     pub(crate) fn violate(&self, what: impl Into<String>) {
         let what = what.into();
-        self.tell(format!("BROKEN: {what}"));
+        self.record(format!("BROKEN: {what}"));
         self.state().violations.push(what);
     }
 
@@ -206,7 +206,7 @@ impl Environment for View {
         let name = self.name.clone();
         Box::pin(async move {
             if is_lost {
-                world.tell(format!("{name} crashes in a call of its database"));
+                world.record(format!("{name} crashes in a call of its database"));
                 world.crash(process);
             }
             if !time.is_zero() && !world.has_crashed(process) {

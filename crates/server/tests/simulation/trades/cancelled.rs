@@ -17,7 +17,7 @@ pub(super) async fn trade(customer: &mut Customer) -> Result<(), Stopped> {
     } else {
         "rollback"
     };
-    world.tell(format!("{order} is cancelled: {action}"));
+    world.record(format!("{order} is cancelled: {action}"));
     let cancel = format!("{path}/cancel?action={action}");
     let (answer, text) = customer
         .client

@@ -11,7 +11,7 @@ pub(super) async fn trade(customer: &mut Customer) -> Result<(), Stopped> {
         return Ok(());
     }
     let word = format!("{}/changed", customer.order());
-    customer.site.world.tell(format!("{word} is written"));
+    customer.site.world.record(format!("{word} is written"));
     let path = format!("{}/state", customer.thread);
     let body = json!({"values": {"done": [word]}});
     // Such a request has no key: a client that does not know what became of it looks first.

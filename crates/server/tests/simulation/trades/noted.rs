@@ -10,7 +10,10 @@ pub(super) async fn trade(customer: &mut Customer) -> Result<(), Stopped> {
     let path = "/store/items";
     let read = format!("{path}?namespace={label}&key=note");
     for number in 0..=customer.site.world.below(3) {
-        customer.site.world.tell(format!("{label} notes {number}"));
+        customer
+            .site
+            .world
+            .record(format!("{label} notes {number}"));
         let body = json!({"namespace": [label], "key": "note", "value": {"number": number}});
         let (status, answer) = customer.client.ask(Method::PUT, path, None, &body).await;
         if status != StatusCode::NO_CONTENT {

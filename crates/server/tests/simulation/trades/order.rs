@@ -21,7 +21,7 @@ pub(super) async fn trade(customer: &mut Customer) -> Result<(), Stopped> {
         if state["next"] != json!(["ask"]) {
             return Err(customer.violated(format!("{order} does not ask: {state}")));
         }
-        world.tell(format!("{order} is approved"));
+        world.record(format!("{order} is approved"));
         answer = Some("yes");
         let mut command = json!({"resume": answer});
         // What is added at once with an answer.

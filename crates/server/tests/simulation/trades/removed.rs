@@ -12,7 +12,7 @@ pub(super) async fn trade(customer: &mut Customer) -> Result<(), Stopped> {
     customer.begin(&order, &json!({"input": input})).await;
     tokio::time::sleep(world.up_to(600)).await;
     let thread = customer.thread.clone();
-    world.tell(format!("{order} is thrown away with its thread"));
+    world.record(format!("{order} is thrown away with its thread"));
     let (status, text) = customer
         .client
         .ask(Method::DELETE, &thread, None, &Value::Null)
