@@ -21,10 +21,10 @@ const SIMULATED: &str = "simulation";
 /// The host is one boot of one kernel and one namespace of process numbers, so that two containers
 /// are two hosts. A fork has a name of its own.
 pub fn this_process() -> &'static str {
+    static NAME: Mutex<Option<(forkguard::Guard, &str)>> = Mutex::new(None);
     if environment::process() != 0 {
         return simulated_name();
     }
-    static NAME: Mutex<Option<(forkguard::Guard, &str)>> = Mutex::new(None);
     let mut known = NAME.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((guard, name)) = &mut *known
         && !guard.detected_fork()

@@ -134,11 +134,13 @@ impl Host {
         let world = self.site.world.clone();
         let Some(life) = &mut self.life else { return };
         let process = life.process.number();
-        if world.loses(900) {
-            world.crash(process);
-            self.record("crashes");
-            self.end();
-        } else if world.loses(900) {
+        if world.loses(450) {
+            if world.below(2) == 0 {
+                world.crash(process);
+                self.record("crashes");
+                self.end();
+                return;
+            }
             // Longer than its leases, and than the first pause of a client.
             let time = LEASE + world.up_to(8_000);
             self.stands_until = Some(world.elapsed() + time);

@@ -34,36 +34,32 @@ pub(super) async fn trade(customer: &mut Customer) -> Result<(), Stopped> {
     }
     let ended = customer.ended(path, &order).await;
     let all = expected(&order, 3, None);
-    match action {
-        "rollback" => {
-            customer.ends(&ended, &["", "success"])?;
-            if ended.status == "success" {
-                customer.done.extend(all);
-            }
-        }
-        _ => {
-            customer.ends(&ended, &["interrupted", "success"])?;
-            if ended.status == "interrupted" {
-                let stored = customer.stored().await;
-                let is_part = stored
-                    .strip_prefix(&*customer.done)
-                    .is_some_and(|part| is_within(part, &all));
-                if !is_part {
-                    return Err(customer.violated(format!("{order} left {stored:?}")));
-                }
-                // Without anything stored of it, nothing is there to go on with.
-                if stored.len() == customer.done.len() {
-                    if customer.state().await["next"] == json!([]) {
-                        return Ok(());
-                    }
-                }
-                let key = format!("{order}/goes on");
-                let goes_on = customer.run(&key, &json!({"input": null})).await;
-                customer.ends(&goes_on, &["success"])?;
-            }
+    if action == "rollback" {
+        customer.ends(&ended, &["", "success"])?;
+        if ended.status == "success" {
             customer.done.extend(all);
         }
+        return Ok(());
     }
+    customer.ends(&ended, &["interrupted", "success"])?;
+    if ended.status == "interrupted" {
+        let stored = customer.stored().await;
+        let is_part = stored
+            .strip_prefix(&*customer.done)
+            .is_some_and(|part| is_within(part, &all));
+        if !is_part {
+            return Err(customer.violated(format!("{order} left {stored:?}")));
+        }
+        // Without anything stored of it, nothing is there to go on with.
+        let is_empty = stored.len() == customer.done.len();
+        if is_empty && customer.state().await["next"] == json!([]) {
+            return Ok(());
+        }
+        let key = format!("{order}/goes on");
+        let goes_on = customer.run(&key, &json!({"input": null})).await;
+        customer.ends(&goes_on, &["success"])?;
+    }
+    customer.done.extend(all);
     Ok(())
 }
 
