@@ -1,12 +1,13 @@
 //! The calls of a client, and what disturbs them.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::join;
 use langgraph::error::AgentError;
 use langgraph::interrupt::Interrupt;
-use langgraph::run::{Outcome, Run};
+use langgraph::run::{CancelToken, Outcome, Run};
 use langgraph::state::State;
 use langgraph::stream::StreamMode;
 use langgraph::thread::{OnConflict, Thread};
@@ -60,13 +61,21 @@ impl<S: State> Calls<'_, S> {
             let cancels = world.dice.fault(Fault::Cancel);
             cancels.then(|| world.dice.time(Duration::from_millis(400)))
         });
+        let drain = self.world.with(|world| {
+            let drains = world.dice.fault(Fault::Drain);
+            drains.then(|| world.dice.time(Duration::from_millis(400)))
+        });
         let slow = self.world.fault(Fault::SlowReader);
         if slow {
             self.note(Fault::SlowReader, "a second per event");
         }
-        let (number, run) = self.prepare(action, action.name());
+        let (number, mut run) = self.prepare(action, action.name());
+        let token = CancelToken::new();
+        if drain.is_some() {
+            run = run.cancel(token.clone());
+        }
         let own = async {
-            let read = read(run, slow);
+            let read = self.drained(read(run, slow), drain, &token);
             match cancel {
                 None => Some(read.await),
                 Some(limit) => timeout(limit, read).await.ok(),
@@ -85,6 +94,25 @@ impl<S: State> Calls<'_, S> {
             Some(result) => self.returned(number, result),
         }
         Returned { result, alone }
+    }
+
+    /// Waits for a run, and drains it after a time.
+    async fn drained<T>(
+        &self,
+        run: impl Future<Output = T>,
+        after: Option<Duration>,
+        token: &CancelToken,
+    ) -> T {
+        let mut run = pin!(run);
+        let Some(after) = after else {
+            return run.await;
+        };
+        if let Ok(ended) = timeout(after, run.as_mut()).await {
+            return ended;
+        }
+        self.note(Fault::Drain, "the program stops");
+        token.drain();
+        run.await
     }
 
     /// Calls once, and ignores the outcome.

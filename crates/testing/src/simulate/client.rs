@@ -3,13 +3,13 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use langgraph::checkpoint::Snapshot;
+use langgraph::checkpoint::{RunStatus, Snapshot, ThreadFilter};
 use langgraph::error::{AgentError, CheckpointError};
 use langgraph::graph::CompiledStateGraph;
 use langgraph::interrupt::Interrupt;
 use langgraph::run::Outcome;
 use langgraph::state::State;
-use langgraph::thread::Thread;
+use langgraph::thread::{Thread, Threads};
 use langgraph_agent::ChatModel;
 use serde_json::Value;
 use tokio::time::sleep;
@@ -77,6 +77,7 @@ pub(super) struct Client<'a, S: State> {
     pub(super) setup: &'a Setup<S>,
     pub(super) world: World,
     pub(super) thread: Thread<S>,
+    pub(super) threads: Threads<S>,
     pub(super) calls: Calls<'a, S>,
     pub(super) memory: SharedMemory,
 }
@@ -100,6 +101,7 @@ impl<'a, S: State> Client<'a, S> {
                 model: account.model.clone(),
             },
             thread,
+            threads: graph.threads(),
             memory: account.memory.clone(),
         }
     }
@@ -185,10 +187,31 @@ impl<'a, S: State> Client<'a, S> {
                 self.world.record(thread, node, kind);
             }
         }
+        if returned.alone && matches!(outcome, Outcome::Drained { .. }) {
+            self.check_drained().await;
+        }
         if returned.alone {
             self.memory.get().returned = Some((self.setup.json)(outcome.state()));
         }
         Ok(())
+    }
+
+    /// Checks that the next program takes up a run that has been drained.
+    async fn check_drained(&self) {
+        let threads = self.threads.list(ThreadFilter::new()).await;
+        let Ok(threads) = threads else {
+            return; // the saver is away
+        };
+        let own = threads.iter().find(|info| info.thread == self.thread.id());
+        if let Some(info) = own
+            && info.status != RunStatus::Drained
+        {
+            let text = format!(
+                "the run was drained, and its thread says {:?}: `resume_pending` does not go on with it",
+                info.status
+            );
+            self.violated(Rule::GoesOn, text);
+        }
     }
 
     /// Waits, and sends an earlier answer again, if the dice say so.

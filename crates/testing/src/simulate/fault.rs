@@ -12,6 +12,8 @@ pub enum Fault {
     Saver,
     /// A run is dropped.
     Cancel,
+    /// The program stops: a run ends behind its superstep, by [`CancelToken::drain`](langgraph::run::CancelToken::drain).
+    Drain,
     /// Another client continues the thread while a run is active on it.
     Rival,
     /// Another process takes the thread from a run, which goes on until it notices.
@@ -30,10 +32,11 @@ pub enum Fault {
 
 impl Fault {
     /// All of them.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Crash,
         Self::Saver,
         Self::Cancel,
+        Self::Drain,
         Self::Rival,
         Self::LostLease,
         Self::LateAnswer,
@@ -59,6 +62,7 @@ impl fmt::Display for Fault {
             Self::Crash => "crash",
             Self::Saver => "failing saver",
             Self::Cancel => "cancelled run",
+            Self::Drain => "drained run",
             Self::Rival => "rival run",
             Self::LostLease => "lost lease",
             Self::LateAnswer => "late answer",

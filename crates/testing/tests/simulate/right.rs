@@ -178,6 +178,21 @@ fn a_thread_that_is_created_while_another_run_fails_is_kept() {
     assert!(simulation.run().unwrap().faults > 100);
 }
 
+/// A run that was drained inside a graph of its own was stored as one that waits for an answer: nothing took it up.
+#[test]
+fn a_run_that_is_drained_inside_a_graph_is_one_that_the_next_program_finds() {
+    #[node]
+    async fn walk(n: &u64) -> u64 {
+        tokio::time::sleep(Duration::from_millis(60)).await;
+        n + 1
+    }
+    let inside = graph! { let first = walk; let second = walk; START => first => second => END };
+    let inside = inside.compile().unwrap();
+    let graph = graph! { START => walk => inside => END }.compile().unwrap();
+    let simulation = simulate(&graph).seeds(0..200).faults([Fault::Drain]);
+    assert!(simulation.run().unwrap().faults > 50);
+}
+
 #[test]
 fn each_fault_happens() {
     for fault in Fault::ALL {
