@@ -100,7 +100,12 @@ impl<T> EventSender<T> {
         consume_budget().await;
         let mut unsent = Some(event);
         poll_fn(|cx| {
-            let wait = |senders: &mut Vec<Waker>| senders.push(cx.waker().clone());
+            let wait = |senders: &mut Vec<Waker>| {
+                // A task that is polled for other reasons waits once.
+                if !senders.iter().any(|waker| waker.will_wake(cx.waker())) {
+                    senders.push(cx.waker().clone());
+                }
+            };
             unsent = unsent.take().and_then(|event| self.0.push(event, wait));
             if unsent.is_some() {
                 return Poll::Pending;
@@ -170,6 +175,8 @@ mod tests {
         assert_eq!(sender.try_send(2), Some(2));
         let mut sending = pin!(sender.send(2));
         assert!(poll(sending.as_mut()).is_pending());
+        assert!(poll(sending.as_mut()).is_pending());
+        assert_eq!(reader.0.lock().senders.len(), 1);
         assert_eq!(reader.pop(), Some(1));
         assert!(poll(sending).is_ready());
         assert_eq!((reader.pop(), reader.pop()), (Some(2), None));
