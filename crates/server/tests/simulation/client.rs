@@ -137,10 +137,9 @@ impl Client {
 async fn whole(mut reply: Reply) -> Result<Vec<u8>, Lost> {
     let mut text = Vec::new();
     loop {
-        match reply.body.recv().await {
-            Some(Some(part)) => text.extend_from_slice(&part),
-            Some(None) => return Ok(text),
-            None => return Err(Lost),
+        match reply.next().await? {
+            Some(part) => text.extend_from_slice(&part),
+            None => return Ok(text),
         }
     }
 }
@@ -149,10 +148,10 @@ async fn whole(mut reply: Reply) -> Result<Vec<u8>, Lost> {
 async fn read(mut reply: Reply, events: &mut Vec<Event>) -> bool {
     let mut text = String::new();
     loop {
-        let part: Bytes = match reply.body.recv().await {
-            Some(Some(part)) => part,
-            Some(None) => return true,
-            None => return false,
+        let part: Bytes = match reply.next().await {
+            Ok(Some(part)) => part,
+            Ok(None) => return true,
+            Err(Lost) => return false,
         };
         text.push_str(&String::from_utf8_lossy(&part).replace("\r\n", "\n"));
         while let Some((frame, rest)) = text.split_once("\n\n") {

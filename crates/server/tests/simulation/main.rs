@@ -16,7 +16,7 @@ mod world;
 
 use std::path::Path;
 use std::rc::Rc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -170,9 +170,34 @@ fn servers_keep_what_they_acknowledge() {
 
 #[test]
 fn a_seed_plays_the_same_story_each_time() {
-    for seed in 0..5 {
-        let (one, _) = play(seed);
-        let (other, _) = play(seed);
-        assert_eq!(one, other, "seed {seed}");
+    let has_ended = AtomicBool::new(false);
+    std::thread::scope(|threads| {
+        threads.spawn(|| take_task_ids(&has_ended));
+        let _ends = EndsWhenDropped(&has_ended);
+        for seed in 0..5 {
+            let (one, _) = play(seed);
+            let (other, _) = play(seed);
+            assert_eq!(one, other, "seed {seed}");
+        }
+    });
+}
+
+/// Takes numbers of tasks, as other tests may at any time: tokio drops the tasks of a runtime in an order that depends
+/// on them.
+fn take_task_ids(has_ended: &AtomicBool) {
+    let runtime = tokio::runtime::Builder::new_current_thread().build();
+    let runtime = runtime.unwrap();
+    while !has_ended.load(Ordering::Relaxed) {
+        runtime.spawn(async {});
+        runtime.block_on(tokio::task::yield_now());
+        std::thread::sleep(Duration::from_micros(100));
+    }
+}
+
+struct EndsWhenDropped<'a>(&'a AtomicBool);
+
+impl Drop for EndsWhenDropped<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
     }
 }
