@@ -22,8 +22,8 @@ pub(crate) enum Db {
 }
 
 impl Db {
-    pub(crate) fn sqlite(connection: Connection) -> Self {
-        Self::Sqlite(Sqlite::new(connection))
+    pub(crate) fn sqlite(connection: Connection) -> rusqlite::Result<Self> {
+        Sqlite::new(connection).map(Self::Sqlite)
     }
 
     /// Returns true if any number of processes have the same rows.

@@ -89,7 +89,7 @@ impl Rows {
             connection.pragma_update(None, "synchronous", "FULL")?;
             Ok::<_, RowsError>(connection)
         };
-        let mut rows = Self::with(Db::sqlite(blocking(open).await??)).await?;
+        let mut rows = Self::with(Db::sqlite(blocking(open).await??)?).await?;
         rows.file = Some(path.to_owned());
         let watch = Watch::open(path.to_owned()).await?;
         rows.peers = Some(Arc::clone(&watch.peers));
@@ -98,7 +98,7 @@ impl Rows {
     }
 
     pub(crate) async fn in_memory() -> RowsResult<Self> {
-        Self::with(Db::sqlite(Connection::open_in_memory()?)).await
+        Self::with(Db::sqlite(Connection::open_in_memory()?)?).await
     }
 
     /// Keeps the rows in the schema of a PostgreSQL database.

@@ -1,9 +1,10 @@
 //! Statements in SQLite.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
 use langgraph::environment;
+use rusqlite::functions::FunctionFlags;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::Mutex;
@@ -12,7 +13,6 @@ use super::RowsError;
 use super::blocking::blocking;
 use super::cells::{Cell, Line};
 use super::statement::Statement;
-use super::times::milliseconds;
 
 /// A connection to a file, or to rows in memory. Its calls are made one after the other, on threads
 /// on which waiting for a disk stops no task.
@@ -38,8 +38,6 @@ const WORDS: [(&str, &str); 10] = [
 pub(super) fn in_sqlite(sql: &str) -> String {
     let mut text = String::with_capacity(sql.len() + 128);
     let mut rest = sql;
-    // The database has a clock of its own.
-    let simulated = environment::elapsed().map(|_| milliseconds(environment::now()).to_string());
     while let Some(at) = rest.find(['{', '$']) {
         let (before, from) = rest.split_at(at);
         text.push_str(before);
@@ -47,9 +45,6 @@ pub(super) fn in_sqlite(sql: &str) -> String {
             .iter()
             .find_map(|(word, is)| Some((*is, from.strip_prefix(word)?)));
         let (is, after) = match (word, from.strip_prefix('$')) {
-            (Some((_, after)), _) if simulated.is_some() && from.starts_with("{NOW}") => {
-                (simulated.as_deref().unwrap_or_default(), after)
-            }
             (Some(word), _) => word,
             (None, Some(after)) => ("?", after),
             (None, None) => from.split_at(1),
@@ -59,6 +54,17 @@ pub(super) fn in_sqlite(sql: &str) -> String {
     }
     text.push_str(rest);
     text
+}
+
+/// Gives the database the clock of the simulation, where there is one.
+fn simulate_clock(connection: &Connection) -> rusqlite::Result<()> {
+    if environment::elapsed().is_none() {
+        return Ok(());
+    }
+    connection.create_scalar_function("unixepoch", 1, FunctionFlags::SQLITE_UTF8, |_| {
+        let since = environment::now().duration_since(UNIX_EPOCH);
+        Ok(since.unwrap_or_default().as_secs_f64())
+    })
 }
 
 fn run_in_sqlite(
@@ -105,10 +111,11 @@ pub(super) fn is_busy(error: &rusqlite::Error) -> bool {
 }
 
 impl Sqlite {
-    pub(super) fn new(connection: Connection) -> Self {
+    pub(super) fn new(connection: Connection) -> rusqlite::Result<Self> {
         // All of them: a statement that has to be parsed again takes as long as its work.
         connection.set_prepared_statement_cache_capacity(128);
-        Self(Arc::new(Mutex::new(connection)))
+        simulate_clock(&connection)?;
+        Ok(Self(Arc::new(Mutex::new(connection))))
     }
 
     /// Applies the steps that the tables have not had yet, as they are known by their number.
@@ -193,7 +200,7 @@ mod tests {
     async fn a_long_call_stops_no_other_task() {
         const LONG: &str = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 100000) \
              SELECT max(i) FROM n";
-        let sqlite = Sqlite::new(Connection::open_in_memory().unwrap());
+        let sqlite = Sqlite::new(Connection::open_in_memory().unwrap()).unwrap();
         let call = sqlite.run(Statement::new(LONG, Vec::new()));
         tokio::pin!(call);
         // There is one thread for tasks: a call on it would have ended when it was first polled.
