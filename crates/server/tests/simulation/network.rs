@@ -60,7 +60,8 @@ struct Link {
 impl Link {
     fn connect(&mut self) -> (mpsc::UnboundedSender<Call>, Cut) {
         let (connection, cut) = oneshot::channel();
-        self.connections.retain(|connection| !connection.is_closed());
+        self.connections
+            .retain(|connection| !connection.is_closed());
         self.connections.push(connection);
         (self.calls.clone(), cut)
     }
