@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
@@ -12,9 +13,10 @@ use serde_json::json;
 use crate::app::App;
 use crate::error::{ApiError, ApiResult};
 use crate::guard::{Access, User};
+use crate::queue::RequestKey;
 use crate::rows::Cron;
 use crate::runs::{OnCompletion, RunRequest, accept};
-use crate::wire::time::{iso, now};
+use crate::wire::time::iso;
 
 /// Returns when a schedule comes next after a time; `None` if it never does.
 pub(crate) fn next(
@@ -35,14 +37,10 @@ pub(crate) fn next(
     Ok(found.ok().map(|time| time.with_timezone(&Utc)))
 }
 
-/// Writes when a cron fires next, after now.
-pub(crate) fn schedule(cron: &mut Cron) -> ApiResult<()> {
+/// Writes when a cron fires next, after that time.
+pub(crate) fn schedule(cron: &mut Cron, after: SystemTime) -> ApiResult<()> {
     let end = cron.end_time.as_deref().map(time).transpose()?;
-    let next = next(
-        &cron.schedule,
-        cron.timezone.as_deref(),
-        environment::now().into(),
-    )?;
+    let next = next(&cron.schedule, cron.timezone.as_deref(), after.into())?;
     let next = next.filter(|next| end.is_none_or(|end| *next <= end) && cron.enabled);
     cron.due = next.map(|next| next.timestamp_millis());
     cron.next_run_date = next.map(|next| iso(next.into()));
@@ -57,27 +55,30 @@ pub(crate) fn time(text: &str) -> ApiResult<DateTime<Utc>> {
     Ok(parsed.with_timezone(&Utc))
 }
 
-/// Starts a run for each cron whose time has come. One process does so for each of them. A time
-/// that passed while no process was there is made up for once.
+/// Starts a run for each cron whose time has come, once, whichever processes look at the same time. A time that
+/// passed while no process was there is made up for once.
 pub(crate) async fn fire(app: &Arc<App>) -> ApiResult<()> {
     for mut cron in app.rows.due_crons().await? {
         let was = cron.due;
-        if schedule(&mut cron).is_err() {
+        // The run comes first: a process that is lost here leaves the cron due.
+        match start(app, &cron).await {
+            Ok(run) => cron.run = run,
+            Err(error) if error.may_work_later() => return Err(error),
+            Err(error) => {
+                tracing::error!(?error, cron = cron.cron_id, "a cron cannot start its run");
+            }
+        }
+        if schedule(&mut cron, environment::now()).is_err() {
             (cron.due, cron.next_run_date) = (None, None);
         }
-        if !app.rows.write_cron(&mut cron, was).await? {
-            continue;
-        }
-        if let Err(error) = start(app, &cron).await {
-            tracing::error!(?error, cron = cron.cron_id, "a cron cannot start its run");
-        }
+        app.rows.write_cron(&mut cron, was).await?;
     }
     Ok(())
 }
 
-/// Starts a run of a cron, as its owner. While the run before it waits or runs, it leaves one out:
-/// runs that take longer than the time between them do not pile up.
-async fn start(app: &Arc<App>, cron: &Cron) -> ApiResult<()> {
+/// Starts a run of a cron, as its owner, and returns the newest run of the cron. While the run before it waits or runs,
+/// it leaves one out: runs that take longer than the time between them do not pile up.
+async fn start(app: &Arc<App>, cron: &Cron) -> ApiResult<Option<String>> {
     if let Some(run) = &cron.run
         && app
             .rows
@@ -86,7 +87,7 @@ async fn start(app: &Arc<App>, cron: &Cron) -> ApiResult<()> {
             .is_some_and(|run| run.is_open())
     {
         tracing::info!(cron = cron.cron_id, "the run before has not ended");
-        return Ok(());
+        return Ok(cron.run.clone());
     }
     let user = app.authenticate.is_some().then(|| {
         let named = || User::new(&*cron.user_id).owner(&*cron.owner);
@@ -98,14 +99,25 @@ async fn start(app: &Arc<App>, cron: &Cron) -> ApiResult<()> {
         Some("keep") => Some(OnCompletion::Keep),
         _ => None,
     };
+    // Another process may have started it.
+    request.request_key = Some(RequestKey {
+        name: format!("cron {} at {}", cron.cron_id, cron.due.unwrap_or_default()),
+        digest: String::new(),
+    });
     let thread = cron.thread_id.as_deref();
-    let run = accept(&access, thread, request).await?.row.run_id;
-    Ok(app.rows.set_cron_run(&cron.cron_id, &run).await?)
+    let accepted = accept(&access, thread, request).await?;
+    Ok(Some(accepted.row.run_id))
 }
 
-/// Returns a new cron.
-pub(crate) fn new(id: String, app: &Access, thread: Option<String>, assistant: String) -> Cron {
-    let now = now();
+/// Returns a cron that is created now.
+pub(crate) fn new(
+    id: String,
+    app: &Access,
+    thread: Option<String>,
+    assistant: String,
+    now: SystemTime,
+) -> Cron {
+    let now = iso(now);
     Cron {
         cron_id: id,
         assistant_id: assistant,

@@ -110,6 +110,11 @@ impl ApiError {
         self.is_storage
     }
 
+    /// Returns true if the storage failed, or the server stops: the same may work later.
+    pub(crate) fn may_work_later(&self) -> bool {
+        self.is_storage || self.status == StatusCode::SERVICE_UNAVAILABLE
+    }
+
     /// Returns true if a run failed because its storage did.
     pub(crate) fn is_storage_error(error: &AgentError) -> bool {
         matches!(error, AgentError::Checkpoint(CheckpointError::Storage(_)))

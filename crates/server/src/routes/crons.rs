@@ -1,8 +1,11 @@
 //! Crons: runs that start by the clock.
 
+use std::time::SystemTime;
+
 use axum::Json;
 use axum::http::StatusCode;
 use axum::response::Response;
+use langgraph::environment;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -20,8 +23,13 @@ use crate::threads;
 /// What a cron has for itself. The rest of its request is the request for its runs.
 const OWN: [&str; 4] = ["end_time", "enabled", "timezone", "on_run_completed"];
 
-/// Writes what a request says into a cron, and checks all of it.
-async fn apply(app: &Access, cron: &mut Cron, given: Map<String, Value>) -> ApiResult<()> {
+/// Writes what a request of that time says into a cron, and checks all of it.
+async fn apply(
+    app: &Access,
+    cron: &mut Cron,
+    given: Map<String, Value>,
+    now: SystemTime,
+) -> ApiResult<()> {
     let text = |name: &str, value: &Value| match value {
         Value::Null => Ok(None),
         Value::String(text) => Ok(Some(text.clone())),
@@ -60,7 +68,7 @@ async fn apply(app: &Access, cron: &mut Cron, given: Map<String, Value>) -> ApiR
     )?;
     let request: RunRequest = serde_json::from_value(cron.payload.clone())?;
     request.plan(app, cron.thread_id.as_deref()).await?;
-    schedule(cron)
+    schedule(cron, now)
 }
 
 async fn made(
@@ -78,13 +86,14 @@ async fn made(
     let assistant = app.assistant(assistant.unwrap_or_default()).await?;
     let id = langgraph_core::new_id().to_string();
     let stateless = thread.is_none();
-    let mut cron = new(id, app, thread, assistant.assistant_id);
+    let now = environment::now();
+    let mut cron = new(id, app, thread, assistant.assistant_id, now);
     if stateless {
         cron.on_run_completed = Some("delete".to_owned());
     }
     let mut given = given;
     given.remove("assistant_id");
-    apply(app, &mut cron, given).await?;
+    apply(app, &mut cron, given, now).await?;
     merge(&mut cron.metadata, &app.filters.crons.as_metadata());
     let limit = app.limits.crons;
     if !app.rows.create_cron(&cron, limit).await? {
@@ -137,7 +146,7 @@ pub(super) async fn change(
     if !app.filters.crons.keeps(metadata) {
         return Err(ApiError::forbidden("Forbidden"));
     }
-    apply(&app, &mut cron, given).await?;
+    apply(&app, &mut cron, given, environment::now()).await?;
     if !app.rows.write_cron(&mut cron, was).await? {
         return Err(ApiError::conflict(
             "the cron has fired or changed meanwhile",

@@ -128,12 +128,6 @@ impl Rows {
         Ok(answers.last().is_some_and(|lines| !lines.is_empty()))
     }
 
-    /// Notes the run that a cron has started last.
-    pub(crate) async fn set_cron_run(&self, id: &str, run: &str) -> RowsResult<()> {
-        let statement = sql!("UPDATE served_crons SET run = $2 WHERE id = $1", id, run);
-        self.db.change(statement).await.map(|_| ())
-    }
-
     pub(crate) async fn cron(&self, id: &str) -> RowsResult<Option<Cron>> {
         let statement = sql!(
             "SELECT owner, due, doc, run FROM served_crons WHERE id = $1",
@@ -161,17 +155,18 @@ impl Rows {
         Ok(line.and_then(|line| line.some_int(0)))
     }
 
-    /// Writes a cron, if it is still due when it was read: one process fires it. Returns false if
-    /// it has changed.
+    /// Writes a cron and its newest run, if it is still due when it was read. Returns false if it has
+    /// changed.
     pub(crate) async fn write_cron(&self, cron: &mut Cron, was: Option<i64>) -> RowsResult<bool> {
         cron.updated_at = now();
         let statement = sql!(
-            "UPDATE served_crons SET due = $2, doc = $3 \
+            "UPDATE served_crons SET due = $2, doc = $3, run = $5 \
              WHERE id = $1 AND coalesce(due, -1) = coalesce(CAST($4 AS BIGINT), -1)",
             &cron.cron_id,
             cron.due,
             serde_json::to_string(cron)?,
             was,
+            cron.run.clone(),
         );
         Ok(self.db.change(statement).await? == 1)
     }

@@ -21,8 +21,9 @@ pub(super) async fn clock_loop(app: Weak<App>) {
             if app.runs.is_draining() {
                 return;
             }
-            if let Err(error) = crate::crons::fire(&app).await {
-                tracing::error!(?error, "failed to list due crons");
+            let fired = crate::crons::fire(&app).await;
+            if let Err(error) = &fired {
+                tracing::error!(?error, "failed to fire crons");
             }
             if let Err(error) = wake(&app).await {
                 tracing::error!(?error, "failed to list threads whose wait is due");
@@ -35,7 +36,11 @@ pub(super) async fn clock_loop(app: Weak<App>) {
             if let Err(error) = expire(&app).await {
                 tracing::error!(?error, "failed to list expired threads");
             }
-            until_next(&app).await
+            match fired {
+                Ok(()) => until_next(&app).await,
+                // A cron that is due stays due.
+                Err(_) => POLL_INTERVAL,
+            }
         };
         tokio::select! {
             biased;
