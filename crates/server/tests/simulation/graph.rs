@@ -28,9 +28,12 @@ struct Outside {
 }
 
 impl Outside {
-    /// Works for a while.
+    /// Works for a while, and sometimes for longer than a lease lasts.
     async fn work(&self) {
-        let time = self.world.up_to(60);
+        let time = match self.world.below(100) {
+            0 => LEASE + self.world.up_to(2_000),
+            _ => self.world.up_to(60),
+        };
         if !time.is_zero() {
             tokio::time::sleep(time).await;
         }
