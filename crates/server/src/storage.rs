@@ -33,7 +33,7 @@ impl Storage {
     /// Opens it. Waiting for a file stops no other task.
     pub(crate) async fn open(self, options: StoreOptions) -> Result<Opened, ServerError> {
         let failed = |error: RowsError| ServerError::Rows(Box::new(error));
-        let (rows, database) = match self {
+        let database = match self {
             #[cfg(feature = "postgres")]
             Self::Postgres(database) => {
                 return Ok(Opened {
@@ -42,23 +42,18 @@ impl Storage {
                     store: Arc::new(PostgresStore::with(database, options)),
                 });
             }
-            Self::Memory => {
-                let rows = Rows::in_memory().await.map_err(failed)?;
-                (rows, Database::in_memory()?)
-            }
-            Self::File(path) => {
-                let file = path.clone();
+            Self::Memory => Database::in_memory()?,
+            Self::File(file) => {
                 let open = move || {
                     create_file(&file).map_err(failed)?;
                     Database::open(&file).map_err(ServerError::from)
                 };
                 let opened = blocking(open).await;
-                let database = opened.map_err(|error| failed(error.into()))??;
-                (Rows::open(&path).await.map_err(failed)?, database)
+                opened.map_err(|error| failed(error.into()))??
             }
         };
         Ok(Opened {
-            rows,
+            rows: Rows::sqlite(database.clone()).await.map_err(failed)?,
             saver: Saver::Sqlite(SqliteSaver::new(database.clone())),
             store: Arc::new(SqliteStore::with(database, options)),
         })

@@ -235,7 +235,34 @@ impl Database {
     /// Its changes are kept if it returns `Ok`, and undone if it returns `Err`. The result arrives
     /// after the commit. The job must not begin or end transactions itself, nor hold a
     /// [`Database`]. Dropping the future does not stop a job in the queue.
-    pub(crate) async fn write<T, E>(
+    ///
+    /// # Errors
+    ///
+    /// What the job returns, or why its transaction failed.
+    ///
+    /// # Examples
+    ///
+    /// Tables of a program beside those of its threads: what is written to both at the same time waits once for the
+    /// disk.
+    ///
+    /// ```
+    /// use langgraph_sqlite::{Database, SqliteError, rusqlite::Connection};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), SqliteError> {
+    /// let database = Database::in_memory()?;
+    /// let create = |connection: &Connection| {
+    ///     Ok::<_, SqliteError>(connection.execute_batch("CREATE TABLE orders (id TEXT PRIMARY KEY)")?)
+    /// };
+    /// database.write(create).await?;
+    /// let count = |connection: &Connection| {
+    ///     Ok::<i64, SqliteError>(connection.query_row("SELECT count(*) FROM orders", [], |row| row.get(0))?)
+    /// };
+    /// assert_eq!(database.read(count).await?, 0);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn write<T, E>(
         &self,
         job: impl FnOnce(&Connection) -> Result<T, E> + Send + 'static,
     ) -> Result<T, E>
@@ -248,7 +275,11 @@ impl Database {
 
     /// As [`write`](Self::write), for a job that takes about as long as a commit on a fast disk:
     /// while commits are that fast, it runs on the thread of the caller.
-    pub(crate) async fn write_short<T, E>(
+    ///
+    /// # Errors
+    ///
+    /// As [`write`](Self::write).
+    pub async fn write_short<T, E>(
         &self,
         job: impl FnOnce(&Connection) -> Result<T, E> + Send + 'static,
     ) -> Result<T, E>
@@ -260,8 +291,12 @@ impl Database {
     }
 
     /// Runs `job` on a snapshot of the database, which includes everything committed before the
-    /// call.
-    pub(crate) async fn read<T, E>(
+    /// call. It writes nothing.
+    ///
+    /// # Errors
+    ///
+    /// What the job returns, or why the snapshot failed.
+    pub async fn read<T, E>(
         &self,
         job: impl FnOnce(&Connection) -> Result<T, E> + Send + 'static,
     ) -> Result<T, E>
@@ -279,7 +314,8 @@ impl Database {
 
 fn configure(connection: &Connection, options: &Options) -> rusqlite::Result<()> {
     connection.busy_timeout(options.busy_timeout)?;
-    connection.set_prepared_statement_cache_capacity(64);
+    // All statements of a server too: one that has to be parsed again takes as long as its work.
+    connection.set_prepared_statement_cache_capacity(256);
     connection.pragma_update(None, "foreign_keys", true)?;
     let synchronous = match options.synchronous {
         Synchronous::Full => "FULL",

@@ -22,6 +22,8 @@ mod writer;
 
 pub use database::{Database, Options, Synchronous};
 pub use error::SqliteError;
+/// The crate whose connections [`Database::write`] hands out.
+pub use rusqlite;
 pub use saver::SqliteSaver;
 #[cfg(feature = "store")]
 pub use store::SqliteStore;

@@ -60,4 +60,28 @@ mod tests {
         let cancelled = rows.cancel("other", Cancel::Rollback, None).await.unwrap();
         assert_eq!(cancelled, Cancelled::Withdrawn);
     }
+    #[tokio::test]
+    async fn a_run_that_was_put_back_goes_on_before_another_one_begins() {
+        let rows = Rows::in_memory().await.unwrap();
+        let claim = async || {
+            let claim = rows.claim("one", Duration::from_secs(30), After::START);
+            claim.await.unwrap()
+        };
+        rows.push(Job::new("run", "thread", "{}")).await.unwrap();
+        let first = claim().await.unwrap();
+        rows.base("run", &Base::default()).await.unwrap();
+        let urgent = Job::new("urgent", "thread", "{}").priority(5);
+        rows.push(urgent).await.unwrap();
+        assert!(rows.give_back(&first).await.unwrap());
+        let again = claim().await.unwrap();
+        assert_eq!(again.run, "run");
+
+        // Also while it waits before it is tried again.
+        assert!(rows.give_back_failed(&again).await.unwrap());
+        assert_eq!(claim().await.map(|claim| claim.run), None);
+        assert_eq!(
+            rows.cancel("run", Cancel::Interrupt, None).await.unwrap(),
+            Cancelled::Requested
+        );
+    }
 }

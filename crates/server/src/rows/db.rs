@@ -7,7 +7,7 @@
 //! elements `e` of the list that is `$3`; for columns that come from the document, `{KEY}`, texts in the order of
 //! their bytes, `{DOC}`, the document, and `{KEPT}`, how such a column is kept.
 
-use rusqlite::Connection;
+use langgraph_sqlite::Database;
 
 use super::RowsError;
 use super::cells::Line;
@@ -22,8 +22,8 @@ pub(crate) enum Db {
 }
 
 impl Db {
-    pub(crate) fn sqlite(connection: Connection) -> rusqlite::Result<Self> {
-        Sqlite::new(connection).map(Self::Sqlite)
+    pub(crate) async fn sqlite(database: Database) -> Result<Self, RowsError> {
+        Sqlite::new(database).await.map(Self::Sqlite)
     }
 
     /// Returns true if any number of processes have the same rows.

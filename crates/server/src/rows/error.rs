@@ -7,6 +7,8 @@ use crate::queue::QueueError;
 pub(crate) enum RowsError {
     #[error("sqlite: {0}")]
     Sqlite(#[from] rusqlite::Error),
+    #[error(transparent)]
+    Database(#[from] langgraph_sqlite::SqliteError),
     #[cfg(feature = "postgres")]
     #[error(transparent)]
     Postgres(#[from] langgraph_postgres::PostgresError),

@@ -37,10 +37,9 @@ mod times;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use crate::queue::Signal;
-use rusqlite::Connection;
+use langgraph_sqlite::Database;
 use serde_json::Value;
 use tokio::sync::broadcast;
 
@@ -80,25 +79,28 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    /// Opens a file on a connection of its own. Other processes may have it too.
-    pub(crate) async fn open(path: &Path) -> RowsResult<Self> {
-        let file = path.to_owned();
-        let open = move || {
-            let connection = Connection::open(file)?;
-            connection.busy_timeout(Duration::from_secs(10))?;
-            connection.pragma_update(None, "synchronous", "FULL")?;
-            Ok::<_, RowsError>(connection)
-        };
-        let mut rows = Self::with(Db::sqlite(blocking(open).await??)?).await?;
-        rows.file = Some(path.to_owned());
-        let watch = Watch::open(path.to_owned()).await?;
-        rows.peers = Some(Arc::clone(&watch.peers));
-        tokio::spawn(peers::listen(watch, rows.signals.clone()));
+    /// Keeps the rows in a SQLite database. Other processes may have its file too.
+    pub(crate) async fn sqlite(database: Database) -> RowsResult<Self> {
+        let file = database.path().map(Path::to_owned);
+        let mut rows = Self::with(Db::sqlite(database).await?).await?;
+        if let Some(file) = file {
+            let watch = Watch::open(file.clone()).await?;
+            rows.file = Some(file);
+            rows.peers = Some(Arc::clone(&watch.peers));
+            tokio::spawn(peers::listen(watch, rows.signals.clone()));
+        }
         Ok(rows)
     }
 
+    /// Opens a file.
+    #[cfg(test)]
+    pub(crate) async fn open(path: &Path) -> RowsResult<Self> {
+        Self::sqlite(Database::open(path)?).await
+    }
+
+    #[cfg(test)]
     pub(crate) async fn in_memory() -> RowsResult<Self> {
-        Self::with(Db::sqlite(Connection::open_in_memory()?)?).await
+        Self::sqlite(Database::in_memory()?).await
     }
 
     /// Keeps the rows in the schema of a PostgreSQL database.

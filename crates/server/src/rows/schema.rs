@@ -5,7 +5,7 @@ use super::db::Db;
 
 /// What makes each version of the tables out of the one before. A step never changes: what is new
 /// is a step more. They have the words of statements.
-const STEPS: [&str; 6] = [FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH];
+const STEPS: [&str; 7] = [FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH];
 
 /// Version 1. Its tables may be there already, from before they had a version.
 const FIRST: &str = "
@@ -142,6 +142,11 @@ const SIXTH: &str = "
     ALTER TABLE served_runs ADD COLUMN version BIGINT;
 ";
 
+/// Version 7: which runs have begun and were put back.
+const SEVENTH: &str = "
+    CREATE INDEX served_runs_begun ON served_runs (thread) WHERE status = 'pending' AND base IS NOT NULL;
+";
+
 /// Brings the tables to the version of this program.
 pub(super) async fn create(db: &Db) -> RowsResult<()> {
     db.migrate(&STEPS).await
@@ -149,6 +154,7 @@ pub(super) async fn create(db: &Db) -> RowsResult<()> {
 
 #[cfg(test)]
 mod tests {
+    use langgraph_sqlite::Database;
     use rusqlite::Connection;
 
     use super::super::{Rows, RowsError};
@@ -166,6 +172,7 @@ mod tests {
     async fn tables_have_a_version_and_newer_ones_are_refused() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("rows.db");
+        drop(Database::open(&file).unwrap());
         let connection = Connection::open(&file).unwrap();
         // As they were without a version.
         connection.execute_batch(FIRST).unwrap();

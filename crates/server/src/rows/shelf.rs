@@ -30,6 +30,14 @@ pub(crate) fn create_file(path: &Path) -> RowsResult<()> {
     }
 }
 
+fn is_busy(error: &rusqlite::Error) -> bool {
+    use rusqlite::ErrorCode::{DatabaseBusy, DatabaseLocked};
+    matches!(
+        error.sqlite_error_code(),
+        Some(DatabaseBusy | DatabaseLocked)
+    )
+}
+
 /// Gives free pages back to the file system. It blocks.
 fn vacuum(path: &Path) -> rusqlite::Result<()> {
     let connection = Connection::open(path)?;
@@ -57,7 +65,7 @@ impl Rows {
         };
         match super::blocking(move || vacuum(&file)).await {
             // Another process writes: a later round does it.
-            Ok(Err(error)) if super::sqlite::is_busy(&error) => Ok(()),
+            Ok(Err(error)) if is_busy(&error) => Ok(()),
             Ok(done) => Ok(done.map_err(RowsError::from)?),
             Err(error) => {
                 tracing::error!(%error, "failed to give space back");

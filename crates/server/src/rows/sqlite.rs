@@ -1,25 +1,19 @@
 //! Statements in SQLite.
 
-use std::sync::Arc;
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::UNIX_EPOCH;
 
 use langgraph::environment;
+use langgraph_sqlite::Database;
+use rusqlite::Connection;
 use rusqlite::functions::FunctionFlags;
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, TransactionBehavior};
-use tokio::sync::Mutex;
 
 use super::RowsError;
-use super::blocking::blocking;
 use super::cells::{Cell, Line};
 use super::statement::Statement;
 
-/// A connection to a file, or to rows in memory. Its calls are made one after the other, on threads
-/// on which waiting for a disk stops no task.
-pub(crate) struct Sqlite(Arc<Mutex<Connection>>);
-
-/// How long a call waits for another process that writes to the file.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// Rows in the database of the threads: what is written to both at the same time waits once for the disk.
+pub(crate) struct Sqlite(Database);
 
 /// What the words are in SQLite.
 const WORDS: [(&str, &str); 10] = [
@@ -90,32 +84,11 @@ fn run_in_sqlite(
     Ok((lines, connection.changes()))
 }
 
-fn run_together(
-    connection: &mut Connection,
-    statements: &[Statement],
-) -> rusqlite::Result<Vec<Vec<Line>>> {
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let answers = statements.iter();
-    let answers = answers.map(|statement| Ok(run_in_sqlite(&transaction, statement)?.0));
-    let answers = answers.collect::<rusqlite::Result<_>>()?;
-    transaction.commit()?;
-    Ok(answers)
-}
-
-pub(super) fn is_busy(error: &rusqlite::Error) -> bool {
-    use rusqlite::ErrorCode::{DatabaseBusy, DatabaseLocked};
-    matches!(
-        error.sqlite_error_code(),
-        Some(DatabaseBusy | DatabaseLocked)
-    )
-}
-
 impl Sqlite {
-    pub(super) fn new(connection: Connection) -> rusqlite::Result<Self> {
-        // All of them: a statement that has to be parsed again takes as long as its work.
-        connection.set_prepared_statement_cache_capacity(128);
-        simulate_clock(&connection)?;
-        Ok(Self(Arc::new(Mutex::new(connection))))
+    pub(super) async fn new(database: Database) -> Result<Self, RowsError> {
+        let simulate = |connection: &Connection| Ok::<_, RowsError>(simulate_clock(connection)?);
+        database.write(simulate).await?;
+        Ok(Self(database))
     }
 
     /// Applies the steps that the tables have not had yet, as they are known by their number.
@@ -126,28 +99,26 @@ impl Sqlite {
         version: String,
         missing: impl FnOnce(i64) -> Result<usize, RowsError> + Send + 'static,
     ) -> Result<(), RowsError> {
-        let mut connection = Arc::clone(&self.0).lock_owned().await;
-        let migrate = move || {
-            connection.busy_timeout(PATIENCE)?;
-            let transaction =
-                connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            transaction.execute_batch(table)?;
-            let done = missing(transaction.query_row(found, [], |row| row.get(0))?)?;
+        let migrate = move |connection: &Connection| {
+            connection.execute_batch(table)?;
+            let done = missing(connection.query_row(found, [], |row| row.get(0))?)?;
             for step in steps.iter().skip(done) {
-                transaction.execute_batch(&in_sqlite(step))?;
+                connection.execute_batch(&in_sqlite(step))?;
             }
-            transaction.execute_batch(&version)?;
-            transaction.commit()?;
-            connection.busy_timeout(Duration::ZERO)?;
-            Ok(())
+            Ok(connection.execute_batch(&version)?)
         };
-        blocking(migrate).await?
+        self.0.write(migrate).await
     }
 
     /// Runs a statement, and returns its rows and how many it has changed.
     pub(super) async fn run(&self, statement: Statement) -> Result<(Vec<Line>, u64), RowsError> {
-        self.patiently(move |connection| run_in_sqlite(connection, &statement))
-            .await
+        let reads = statement.sql.starts_with("SELECT ");
+        let run = move |connection: &Connection| Ok(run_in_sqlite(connection, &statement)?);
+        if reads {
+            self.0.read(run).await
+        } else {
+            self.0.write_short(run).await
+        }
     }
 
     /// Runs statements in a transaction.
@@ -155,30 +126,12 @@ impl Sqlite {
         &self,
         statements: Vec<Statement>,
     ) -> Result<Vec<Vec<Line>>, RowsError> {
-        self.patiently(move |connection| run_together(connection, &statements))
-            .await
-    }
-
-    /// Makes a call, again and again while another process writes.
-    async fn patiently<T: Send + 'static>(
-        &self,
-        call: impl Fn(&mut Connection) -> rusqlite::Result<T> + Send + Sync + 'static,
-    ) -> Result<T, RowsError> {
-        let call = Arc::new(call);
-        let begun = environment::steady();
-        let mut pause = Duration::from_millis(1);
-        loop {
-            let mut connection = Arc::clone(&self.0).lock_owned().await;
-            let once = Arc::clone(&call);
-            let result = blocking(move || once(&mut connection)).await?;
-            match result {
-                Err(error) if is_busy(&error) && environment::since(begun) < PATIENCE => {
-                    tokio::time::sleep(pause).await;
-                    pause = (pause * 2).min(Duration::from_millis(50));
-                }
-                result => return Ok(result?),
-            }
-        }
+        let run = move |connection: &Connection| {
+            let answers = statements.iter();
+            let answers = answers.map(|statement| Ok(run_in_sqlite(connection, statement)?.0));
+            answers.collect()
+        };
+        self.0.write_short(run).await
     }
 }
 
@@ -196,11 +149,13 @@ mod tests {
                 .replacen("?2 AND", "?2  AND", 1)
         );
     }
+
     #[tokio::test]
     async fn a_long_call_stops_no_other_task() {
-        const LONG: &str = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 100000) \
-             SELECT max(i) FROM n";
-        let sqlite = Sqlite::new(Connection::open_in_memory().unwrap()).unwrap();
+        const LONG: &str = "SELECT max(i) FROM (WITH RECURSIVE n (i) AS \
+             (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 100000) SELECT i FROM n)";
+        let database = Database::in_memory().unwrap();
+        let sqlite = Sqlite::new(database).await.unwrap();
         let call = sqlite.run(Statement::new(LONG, Vec::new()));
         tokio::pin!(call);
         // There is one thread for tasks: a call on it would have ended when it was first polled.
