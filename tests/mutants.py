@@ -29,12 +29,16 @@ RUNTIME = "langgraph/src/"
 # The name, the file, what stands there, and what is planted.
 MUTANTS = [
     # The queue.
-    ("events_ignore_the_fence", SERVER + "rows/event_log.rs", "fence = $2 AND", "$2 = $2 AND"),
     ("living_runs_are_taken", SERVER + "rows/queue.rs", "AND lease < {NOW} \\", "AND lease < {NOW} + 2500 \\"),
     ("leases_are_not_renewed", SERVER + "rows/queue.rs",
      "SET lease = {NOW} + $2 WHERE worker", "SET lease = lease + 0 * $2 WHERE worker"),
     ("one_loss_gives_a_run_up", SERVER + "runs/lease.rs", "const ATTEMPTS: i64 = 3;", "const ATTEMPTS: i64 = 1;"),
-    ("claim_is_not_asked_again", SERVER + "runs/session.rs", "if held.is_some() {", "if held.is_some() || true {"),
+    ("a_put_back_run_waits_its_turn", SERVER + "rows/lanes.rs",
+     "AND base IS NOT NULL LIMIT 1", "AND base IS NOT NULL AND 1 = 0 LIMIT 1"),
+    ("the_run_of_a_cron_has_no_name", SERVER + "crons.rs",
+     "    let accepted = accept(", "    request.request_key = None;\n    let accepted = accept("),
+    ("a_cron_that_cannot_start_is_left_out", SERVER + "crons.rs",
+     "Err(error) if error.may_work_later() =>", "Err(error) if false && error.may_work_later() =>"),
     ("living_processes_count_as_gone", "crates/sql/src/process.rs",
      "!environment::is_running(number)", "environment::is_running(number)"),
     ("a_request_is_not_known_again", SERVER + "runs/accept.rs",
