@@ -11,6 +11,8 @@ folder=$(mktemp -d)
 server=
 trap '[[ -z $server ]] || kill "$server"; rm -rf "$folder"' EXIT
 export PATH=$target/templates/debug:$PATH CARGO_NET_OFFLINE=true CARGO_TARGET_DIR=$target/templates
+# What an earlier run has found out of packages of these names.
+rm -rf "$CARGO_TARGET_DIR"/langgraph/my-*
 cd "$folder"
 # The packages name each other by version, which is that of no registry.
 cp -r "$root/.cargo" .
