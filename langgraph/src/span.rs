@@ -46,8 +46,8 @@ mod imp {
 
         /// The span of a superstep.
         pub(crate) fn superstep(scope: &Scope, step: usize, tasks: usize) -> Self {
-            let path = || scope.namespace.join("/");
-            let path = (!scope.namespace.is_empty()).then(path);
+            let path = || scope.path.join("/");
+            let path = (!scope.path.is_root()).then(path);
             let run = scope.shared.run_id();
             Self {
                 span: tracing::info_span!(

@@ -126,7 +126,7 @@ impl<S: State> TaskHost<S> {
             limit: order.remaining,
             resources: plan.resources.clone(),
             emitter: wanted.then(|| Box::new(Emitter::new(sender, modes, false))),
-            namespace: order.namespace.as_slice().into(),
+            path: Arc::<[_]>::from(order.namespace.as_slice()).into(),
             heartbeat,
             shared: Arc::new(Shared {
                 run_id: OnceLock::from(order.run.clone()),

@@ -1,6 +1,7 @@
 //! Breakpoints of a run at nodes of its subgraphs, which are named by paths: `research:search`.
 
 use super::{Breakpoints, NodeName, Topology};
+use crate::node::GraphPath;
 
 /// Splits the breakpoints of a run into those at nodes of its graph, and the paths of others. Returns the
 /// name of a node that does not exist.
@@ -18,10 +19,10 @@ pub(crate) fn split(
     }
 }
 
-/// Returns the breakpoints at nodes of the subgraph in that namespace; `None` if there are none.
-pub(crate) fn below(paths: &[NodeName], namespace: &[NodeName]) -> Option<Breakpoints> {
+/// Returns the breakpoints at nodes of the subgraph at that path; `None` if there are none.
+pub(crate) fn below(paths: &[NodeName], graph: &GraphPath) -> Option<Breakpoints> {
     let inner = paths.iter().filter_map(|path| {
-        let below = namespace.iter().try_fold(&**path, |rest, node| {
+        let below = graph.iter().try_fold(&**path, |rest, node| {
             rest.strip_prefix(&**node)?.strip_prefix(':')
         })?;
         (!below.contains(':')).then(|| NodeName::from(below))

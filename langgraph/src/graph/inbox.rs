@@ -124,8 +124,8 @@ impl<S: State> Inboxes<S> {
 
 impl<S: State> Inbox<S> {
     /// Returns true if an input waits that the run may merge.
-    pub(crate) fn has_mergeable(&self) -> bool {
-        self.merges.load(Ordering::Acquire)
+    pub(crate) fn waits(inbox: Option<&Self>) -> bool {
+        inbox.is_some_and(|inbox| inbox.merges.load(Ordering::Acquire))
     }
 
     /// Takes the inputs that the run may merge. `merge` returns the reason if it refuses one.

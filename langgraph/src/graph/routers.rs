@@ -120,6 +120,7 @@ where
 }
 
 /// Returns the arm, if it is known at once.
+#[inline]
 fn picked<S: State>(run: RouterRun<'_, Pick<S>>) -> RouterCall<'_, S> {
     // Inspected in place: reading as a whole what was just written in parts is slow.
     if let Some(Ok(Pick(Routes::Arm(arm)))) = run.answer() {

@@ -1,5 +1,6 @@
 //! Turns a panic in a node into the node's error.
 
+use std::any::Any;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
@@ -16,7 +17,13 @@ use crate::error::{NodeError, Panicked};
 /// The panic.
 #[inline]
 pub(crate) fn caught<T>(work: impl FnOnce() -> T) -> Result<T, Panicked> {
-    catch_unwind(AssertUnwindSafe(work)).map_err(|payload| Panicked::new(&*payload))
+    catch_unwind(AssertUnwindSafe(work)).map_err(|payload| panicked(&*payload))
+}
+
+/// The panic of that payload. Apart, so that the rest is inlined.
+#[cold]
+fn panicked(payload: &(dyn Any + Send)) -> Panicked {
+    Panicked::new(payload)
 }
 
 /// Runs `start` and its future, and turns a panic in either into an error.
@@ -76,6 +83,6 @@ where
             }
             Stage::Running(future) => catch_unwind(AssertUnwindSafe(|| Pin::new(future).poll(cx))),
         };
-        polled.unwrap_or_else(|payload| Poll::Ready(Err(Panicked::new(&*payload).into())))
+        polled.unwrap_or_else(|payload| Poll::Ready(Err(panicked(&*payload).into())))
     }
 }

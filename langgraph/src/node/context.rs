@@ -14,7 +14,7 @@ use self::interrupts::{InterruptState, Memory};
 use super::heartbeat::Heartbeat;
 use super::once::OnceMemory;
 use super::scope::Scope;
-use super::{NodeId, Reporter};
+use super::{GraphPath, NodeId, Reporter};
 use crate::checkpoint::Json;
 use crate::error::{MissingResource, NodeError};
 use crate::log::TaskPosition;
@@ -245,7 +245,7 @@ impl Context {
 
     /// Returns the path of nodes to this graph, outermost first; empty at the root.
     pub fn namespace(&self) -> &[langgraph_topology::NodeName] {
-        &self.scope.namespace
+        &self.scope.path
     }
 
     /// Returns a resource of the graph or the run, by its type. Trait objects work too:
@@ -370,11 +370,13 @@ impl Context {
     }
 
     pub(crate) fn name(&self) -> langgraph_topology::NodeName {
-        self.scope
-            .names
-            .get(self.node.index())
-            .cloned()
-            .unwrap_or_else(|| langgraph_topology::START.into())
+        self.scope.name(self.node)
+    }
+
+    /// Returns the path to a graph that the task runs.
+    #[inline]
+    pub(crate) fn path_below(&self) -> GraphPath {
+        GraphPath::below(&self.scope, self.node)
     }
 }
 

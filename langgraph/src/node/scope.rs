@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use serde_json::Value;
 
-use super::Resources;
 use super::heartbeat::Heartbeat;
+use super::{GraphPath, NodeId, Resources};
 use crate::checkpoint::{RunStatus, UnfilledJoin};
 use crate::log::RunGuard;
 use crate::node::CancelToken;
@@ -22,11 +22,18 @@ pub(crate) struct Scope {
     pub(crate) limit: usize,
     pub(crate) resources: Resources,
     pub(crate) emitter: Option<Box<Emitter>>,
-    /// The path of nodes to this graph, outermost first.
-    pub(crate) namespace: Arc<[NodeName]>,
+    pub(crate) path: GraphPath,
     /// The heartbeat of the parent task, if it has an idle timeout.
     pub(crate) heartbeat: Option<Arc<Heartbeat>>,
     pub(crate) shared: Arc<Shared>,
+}
+
+impl Scope {
+    /// Returns the name of a node of the graph.
+    pub(super) fn name(&self, node: NodeId) -> NodeName {
+        let name = self.names.get(node.index()).cloned();
+        name.unwrap_or_else(|| langgraph_topology::START.into())
+    }
 }
 
 /// What a run shares with its subgraphs.
@@ -97,11 +104,11 @@ impl Shared {
         shared.append(&mut unfilled);
     }
 
-    /// Returns the unfilled joins that the subgraphs of the graph at `namespace` have left.
+    /// Returns the unfilled joins that the subgraphs of the graph at `path` have left.
     #[inline]
-    pub(crate) fn unfilled_joins_below(&self, namespace: &[NodeName]) -> Vec<UnfilledJoin> {
+    pub(crate) fn unfilled_joins_below(&self, path: &GraphPath) -> Vec<UnfilledJoin> {
         if self.had_unfilled_joins() {
-            return self.known_joins_below(namespace);
+            return self.known_joins_below(path);
         }
         Vec::new()
     }

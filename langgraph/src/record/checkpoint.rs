@@ -200,7 +200,7 @@ fn join_records<S: State>(position: &Position<S>, joins: &[JoinProgress]) -> Vec
         return Vec::new();
     }
     all.into_iter()
-        .map(|join| join.into_record(&position.scope.namespace))
+        .map(|join| join.into_record(&position.scope.path))
         .collect()
 }
 

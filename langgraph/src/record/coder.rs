@@ -293,10 +293,12 @@ impl<S: State> Reader<'_, S> {
         let rename = |name: NodeName| self.plan.renamed(&name);
         let cached = decoded.wire.cached;
         let routes = std::mem::take(&mut decoded.wire.routes);
+        let routes = routes_of(routes, &mut decoded.updates, initial, &rename)?;
+        let output = Output::from_wire(decoded, initial, &rename)?;
         Ok(Finished {
-            routes: routes_of(routes, &mut decoded.updates, initial, &rename)?.into(),
-            output: Output::from_wire(decoded, initial, &rename)?,
+            routes: routes.into(),
             cached,
+            ..Finished::new(output)
         })
     }
 

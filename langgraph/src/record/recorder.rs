@@ -202,6 +202,11 @@ impl<S: State> Recorder<S> {
     #[inline]
     fn done(&self, node: NodeId, done: Finished<S>) -> Result<Payload, CheckpointError> {
         let what = || format!("what node `{}` wrote", self.coder.plan.name(node));
+        // A replay merges it into another state.
+        let done = Finished {
+            merged: false,
+            ..done
+        };
         self.log_head.encode(self.coder.done(node, done), what)
     }
 

@@ -6,7 +6,7 @@ use crate::checkpoint::check_path;
 use crate::error::{AgentError, NodeError};
 use crate::graph::copies::copy_of;
 use crate::graph::thread_policy::OnOpenInterrupt;
-use crate::graph::{CompiledStateGraph, NodeKind, NodeName};
+use crate::graph::{CompiledStateGraph, NodeKind};
 use crate::graph::{ConfiguredNode, IntoNode};
 use crate::interrupt::Answer;
 use crate::log::answer_key;
@@ -118,8 +118,7 @@ impl<S: State> SubgraphRun<S> {
 pub(super) fn scope_below<S: State>(graph: &CompiledStateGraph<S>, cx: &Context) -> Scope {
     let plan = &graph.plan;
     let outer = cx.scope();
-    let path = outer.namespace.iter().cloned();
-    let namespace: Arc<[NodeName]> = path.chain([cx.name()]).collect();
+    let path = cx.path_below();
     Scope {
         names: Arc::clone(&plan.names),
         limit: outer.limit,
@@ -133,9 +132,9 @@ pub(super) fn scope_below<S: State>(graph: &CompiledStateGraph<S>, cx: &Context)
         emitter: outer
             .emitter
             .as_ref()
-            .and_then(|emitter| emitter.nested(Arc::clone(&namespace), cx.task().cloned()))
+            .and_then(|emitter| emitter.nested(path.names(), cx.task().cloned()))
             .map(Box::new),
-        namespace,
+        path,
         heartbeat: cx.nearest_heartbeat().cloned(),
         shared: Arc::clone(&outer.shared),
     }
@@ -195,7 +194,7 @@ async fn begin_logged<S: State>(
     let loaded = loaded.map_err(NodeError::from_agent)?;
     // Of an earlier call, only the state matters.
     if let Some(loaded) = loaded.filter(|loaded| loaded.stored.checkpoint.call == log.call) {
-        let namespace = Arc::clone(&engine.position.scope.namespace);
+        let namespace = engine.position.scope.path.names();
         let open = loaded.open(&namespace);
         let answers = open.iter().filter_map(|(task, interrupt)| {
             let value = cx.answer_to(&interrupt.id)?.clone();

@@ -13,7 +13,7 @@ use crate::graph::breakpoint_paths::split;
 use crate::graph::plan::Plan;
 use crate::graph::{Breakpoints, CompiledStateGraph, NodeName};
 use crate::interrupt::Interrupt;
-use crate::node::{Command, NeededBy, NodeId, Output, Resources, Scope, Shared};
+use crate::node::{Command, GraphPath, NeededBy, NodeId, Output, Resources, Scope, Shared};
 use crate::record::Log;
 use crate::state::State;
 use crate::stream::Emitter;
@@ -92,7 +92,7 @@ fn scope<S: State>(
         limit: options.run.limit.unwrap_or(DEFAULT_LIMIT),
         resources: plan.resources.layered(&options.resources),
         emitter: emitter.map(Box::new),
-        namespace: Arc::default(),
+        path: GraphPath::default(),
         heartbeat: None,
         shared: Arc::new(Shared {
             run_id,

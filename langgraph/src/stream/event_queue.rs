@@ -161,11 +161,23 @@ impl<T> Drop for EventReader<T> {
 #[cfg(test)]
 mod tests {
     use std::pin::pin;
+    use std::task::Wake;
 
     use super::*;
 
+    struct Ignored;
+
+    impl Wake for Ignored {
+        fn wake(self: Arc<Self>) {}
+    }
+
+    thread_local! {
+        /// One for all polls: those of `Waker::noop` need not be the same one.
+        static WAKER: Waker = Waker::from(Arc::new(Ignored));
+    }
+
     fn poll<F: Future>(future: std::pin::Pin<&mut F>) -> Poll<F::Output> {
-        future.poll(&mut Context::from_waker(Waker::noop()))
+        WAKER.with(|waker| future.poll(&mut Context::from_waker(waker)))
     }
 
     #[test]

@@ -30,7 +30,7 @@ impl RunBreakpoints {
             AgentError::InvalidOption(format!("breakpoint at `{name}`: there is no such node"))
         };
         let stops = |paths: &[NodeName]| {
-            let inner = below(paths, &scope.namespace);
+            let inner = below(paths, &scope.path);
             inner.map(|inner| plan.stops(&inner)).transpose()
         };
         if let Some(before) = stops(&scope.shared.paths_before).map_err(unknown)? {

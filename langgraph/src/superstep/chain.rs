@@ -1,132 +1,141 @@
-//! Chains: plain supersteps of one task each, whose events are not read.
+//! Chains: plain tasks that follow one another, whose events are not read.
 
 use std::sync::Arc;
 
 use super::budget::check_cancelled;
 use super::commit::{Merged, clear_ephemeral};
 use super::end::Stop;
-use super::engine::{Engine, Ran};
-use super::observing::Observing;
-use crate::error::NodeError;
+use super::engine::Engine;
+use crate::error::{AgentError, InvalidUpdate, NodeError, Panicked};
+use crate::graph::inbox::Inbox;
 use crate::graph::plan::Plan;
 use crate::graph::routes::Routed;
-use crate::log::Putting;
 use crate::node::{Context, Jump, NodeId, Output, caught};
-use crate::state::{State, Write, Writes};
-use crate::task::{Finished, Routing, TaskResult, Writer, call_routers, classify, merge, run_node};
+use crate::state::{State, Write, Writes, WrittenFields};
+use crate::task::{
+    Changes, Finished, Pending, Routing, TaskResult, Writer, call_routers, classify, merge,
+    run_node,
+};
 
 impl<S: State> Engine<S> {
-    /// Returns true if plain supersteps need not end one by one: they only change the state, and the
-    /// log.
-    #[inline]
-    pub(super) fn is_chain(&self) -> bool {
-        matches!(&*self.frontier.tasks, [task] if task.is_plain())
-            && self.position.scope.emitter.is_none()
-            && self.observer.interrupt_ids.given.is_empty()
-    }
-
-    /// Runs the only task and, as long as each only merges an update, has one successor and is not stored,
-    /// the tasks that follow it. The result of the last one is an ordinary one.
-    pub(super) async fn run_chain<O: Observing>(&mut self) -> Result<Ran, Stop> {
+    /// Runs the only task, and the tasks that follow it as long as each only updates the state and has one
+    /// successor. The result is that of the last one, whose writes may be merged.
+    pub(super) async fn run_chain(&mut self) -> Result<(), Stop> {
         let ([task], [cx]) = (&mut *self.frontier.tasks, &mut *self.contexts) else {
-            return Ok(Ran::Tasks);
+            return Err(AgentError::from(Panicked::lost()).into());
         };
         let plan = &*self.position.plan;
         // Nothing else holds the state: checked once, and not for every merge.
-        let state = Arc::make_mut(&mut self.position.state);
-        loop {
-            let Some(node) = plan.node(task.node) else {
-                return Ok(self.chain_merged(Routed::None));
+        let mut state = Arc::make_mut(&mut self.position.state);
+        let (answers, done) = loop {
+            let id = task.node;
+            let Some(node) = plan.node(id) else {
+                return Err(AgentError::from(Panicked::lost()).into());
             };
             let answer = {
                 let call = || task.call(state, &self.position.written, cx);
                 run_node(node, call).await
             };
-            let update = match only_update(plan, task.node, state, cx, answer) {
+            let update = match only_update(plan, id, state, cx, answer) {
                 Ok(update) => update,
                 Err(ended) => {
                     self.results.push(ended);
-                    return Ok(Ran::Tasks);
+                    return Ok(());
                 }
             };
-            if !plan.fields.ephemeral.is_empty() {
-                clear_ephemeral(plan, state, self.changes.as_mut());
-                self.position.written.remove(&plan.fields.ephemeral);
-            }
-            if let Some(changes) = &mut self.changes {
-                changes.note(&update);
-            }
-            if O::OBSERVES && self.observer.recorder.is_some() {
-                self.position.written.add(&state.written(&update));
-                self.unrecorded = Some((copy_of(&update, cx), Vec::new()));
-            }
-            merge(plan, Writer::Node(task.node), state, update)?;
-            let routed = if node.out.routers.is_empty() {
-                Ok(None)
-            } else {
-                match call_routers(plan, task.node, state, cx) {
-                    Routing::Arm(arm) => Ok(Some(arm)),
-                    Routing::Later(answers) => Err(answers.await),
-                }
+            let notes = Notes {
+                stored: self.observer.recorder.is_some(),
+                written: &mut self.position.written,
+                changes: self.changes.as_mut(),
             };
-            let picked = match routed {
-                Ok(picked) => picked,
-                Err(Ok(routes)) => return Ok(self.chain_merged(routes)),
-                Err(Err(ended)) => return Err(Box::pin(self.chain_not_routed(ended)).await),
+            let stored = notes.stored;
+            let kept = merge_update(plan, id, state, update, notes)?;
+            let picked = match &*node.out.routers {
+                [] => None,
+                _ => match call_routers(plan, id, state, cx) {
+                    Routing::Arm(arm) => Some(arm),
+                    Routing::Later(answers) => break (answers.await, Finished::merged(kept, cx)),
+                },
             };
-            let goes_on = |next: &NodeId| {
-                self.budget.goes_on() && !self.breakpoints.is_between(task.node, *next)
+            let goes_on = |next: NodeId| {
+                self.budget.goes_on()
+                    && !self.breakpoints.is_between(id, next)
+                    && !(stored
+                        && (self.observer.drains(&self.position.scope)
+                            || Inbox::waits(self.inbox.as_deref())))
             };
-            let next = node.out.only_next(picked).filter(goes_on).or_else(|| {
-                let next = node.out.only_counted(picked).filter(goes_on)?;
-                let passes = self.frontier.followed.passes(plan, task.node, next);
-                passes.then_some(next)
-            });
-            let Some(next) = next else {
-                return Ok(self.chain_merged(picked.map_or(Routed::None, Routed::arm)));
+            let followed = &mut self.frontier.followed;
+            let Some(next) = followed.only_next(plan, (id, node), picked, goes_on) else {
+                self.results
+                    .push(Finished::merged(kept, cx).on(picked).into());
+                return Ok(());
             };
-            if O::OBSERVES {
-                let node = std::mem::replace(&mut task.node, next);
-                O::hold(self.store_link(node, picked)).await?;
-                return Ok(Ran::Superstep);
-            }
             task.node = next;
+            if stored {
+                let link = {
+                    let pending = Pending {
+                        tasks: std::slice::from_ref(task),
+                        deferred: &self.frontier.deferred,
+                        joins: &self.frontier.joins,
+                        followed: &self.frontier.followed.times,
+                    };
+                    let done = Finished::merged(kept, cx).on(picked);
+                    self.observer.store_link(&self.position, pending, id, done)
+                };
+                link.await?;
+                self.observer.place(std::slice::from_mut(cx));
+                state = Arc::make_mut(&mut self.position.state);
+            }
             check_cancelled(&self.position.scope)?;
             self.budget.begin_superstep(&self.position.scope);
             self.position.step += 1;
             cx.advance(next);
-        }
+        };
+        self.results.push(done.into());
+        Box::pin(self.end_chain(answers)).await
     }
 
-    /// Ends a chain after a task whose writes are merged.
-    fn chain_merged(&mut self, routes: Routed<S>) -> Ran {
-        if let Some((done, _)) = &mut self.unrecorded {
-            done.routes.clone_from(&routes);
+    /// Ends a chain after a task whose writes are merged, with the answers of its routers.
+    async fn end_chain(&mut self, routed: Result<Routed<S>, TaskResult<S>>) -> Result<(), Stop> {
+        match self.routed(0, routed) {
+            Ok(()) => Ok(()),
+            Err(ended) => Err(self.not_routed(0, ended, Merged::WRITES).await),
         }
-        self.results.push(Finished::merged(routes).into());
-        Ran::Merged
     }
+}
 
-    /// Ends a chain at a task whose routers have failed or interrupted after its writes were merged.
-    async fn chain_not_routed(&mut self, ended: TaskResult<S>) -> Stop {
-        self.results.push(Finished::merged(Routed::None).into());
-        self.not_routed(0, ended, Merged::WRITES).await
-    }
+/// Where an update is noted before it is merged.
+struct Notes<'a, S: State> {
+    /// True if it is stored.
+    stored: bool,
+    written: &'a mut WrittenFields,
+    changes: Option<&'a mut Changes<S>>,
+}
 
-    /// Stores a superstep of a chain, whose node one other follows.
-    fn store_link(&mut self, node: NodeId, picked: Option<usize>) -> Putting<'_> {
-        if let (Some(recorder), Some((mut done, _))) =
-            (&mut self.observer.recorder, self.unrecorded.take())
-        {
-            done.routes = picked.map_or(Routed::None, Routed::arm);
-            let joins = self.position.joins_left_in(node);
-            if let Err(error) = recorder.keep_finished(0, node, done, joins) {
-                return Putting::stored(Err(error));
-            }
-        }
-        let (position, pending) = (&self.position, self.frontier.pending());
-        self.observer.store_superstep(position, pending, false)
+/// Merges the update of an only task. Returns a copy if it is stored.
+#[inline]
+fn merge_update<S: State>(
+    plan: &Plan<S>,
+    node: NodeId,
+    state: &mut S,
+    update: S::Update,
+    notes: Notes<'_, S>,
+) -> Result<Option<S::Update>, InvalidUpdate> {
+    let Notes {
+        stored,
+        written,
+        mut changes,
+    } = notes;
+    clear_ephemeral(plan, state, Some(&mut *written), changes.as_deref_mut());
+    if let Some(changes) = changes {
+        changes.note(&update);
     }
+    let kept = stored.then(|| {
+        written.add(&state.written(&update));
+        update.clone()
+    });
+    merge(plan, Writer::Node(node), state, update)?;
+    Ok(kept)
 }
 
 /// Returns the update of a task that only updates the state, ready to be merged; or the result of
@@ -154,13 +163,5 @@ fn only_update<S: State>(
     match caught(|| state.prepare(&mut update)) {
         Ok(()) => Ok(update),
         Err(panicked) => Err(NodeError::from(panicked).into()),
-    }
-}
-
-/// Returns what the log keeps of a task that only updates the state.
-fn copy_of<S: State>(update: &S::Update, cx: &Context) -> Finished<S> {
-    Finished {
-        cached: cx.is_from_cache(),
-        ..Finished::new(Output::update(update.clone()))
     }
 }

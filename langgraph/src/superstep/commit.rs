@@ -177,10 +177,8 @@ impl<S: State> Commit<'_, S> {
     fn clear_ephemeral(&mut self) {
         if !self.plan.fields.ephemeral.is_empty() {
             let state = Arc::make_mut(self.state);
-            clear_ephemeral(self.plan, state, self.changes.as_deref_mut());
-            if let Some(written) = &mut self.written {
-                written.remove(&self.plan.fields.ephemeral);
-            }
+            let (written, changes) = (self.written.as_deref_mut(), self.changes.as_deref_mut());
+            clear_ephemeral(self.plan, state, written, changes);
         }
     }
 
@@ -262,16 +260,24 @@ impl<S: State> Commit<'_, S> {
     }
 }
 
-/// Resets the ephemeral fields of a state, and in the record of its writes.
+/// Resets the ephemeral fields of a state, and in the records of its writes.
+#[inline]
 pub(super) fn clear_ephemeral<S: State>(
     plan: &Plan<S>,
     state: &mut S,
+    written: Option<&mut WrittenFields>,
     changes: Option<&mut Changes<S>>,
 ) {
     let ephemeral = &plan.fields.ephemeral;
+    if ephemeral.is_empty() {
+        return;
+    }
     state.reset(ephemeral);
     if let Some(changes) = changes {
         changes.forget(state, ephemeral);
+    }
+    if let Some(written) = written {
+        written.remove(ephemeral);
     }
 }
 

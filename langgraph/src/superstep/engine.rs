@@ -1,5 +1,4 @@
-//! The superstep loop: run the tasks, commit their writes, route, go on to the next tasks, store and
-//! emit.
+//! The superstep loop: run the tasks, commit their writes, route, advance, store and emit.
 
 use std::sync::Arc;
 
@@ -8,27 +7,17 @@ use super::budget::{Budget, check_cancelled};
 use super::commit::{Commit, Merged};
 use super::end::{End, Stop};
 use super::frontier::Frontier;
-use super::observer::{Observer, Unrecorded};
-use super::observing::{Observed, Observing, Unobserved};
+use super::observer::Observer;
 use crate::checkpoint::{Payload, UnfilledJoin};
 use crate::error::{AgentError, Panicked};
 use crate::graph::CompiledStateGraph;
 use crate::graph::inbox::Inbox;
-use crate::node::{CancelToken, Context, NodeId, Output, Scope};
+use crate::node::{Context, NodeId, Output, Scope};
 use crate::record::{Coder, Origin};
 use crate::span::Span;
 use crate::state::{State, StateCodec, TrackedState, Write, Writes};
+use crate::stream::Sending;
 use crate::task::{Changes, Position, Task, TaskResult, Writer, run_task, unfilled_joins};
-
-/// What has run of a superstep.
-pub(super) enum Ran {
-    /// Its tasks.
-    Tasks,
-    /// Its tasks, and their writes are merged.
-    Merged,
-    /// All of it.
-    Superstep,
-}
 
 /// A run of a graph.
 pub(crate) struct Engine<S: State> {
@@ -47,8 +36,6 @@ pub(crate) struct Engine<S: State> {
     pub(super) contexts: Vec<Context>,
     /// The results of the current tasks, in their order.
     pub(super) results: Vec<TaskResult<S>>,
-    /// The result of an only task, until it is stored and emitted.
-    pub(super) unrecorded: Option<Unrecorded<S>>,
 }
 
 impl<S: State> Engine<S> {
@@ -74,7 +61,6 @@ impl<S: State> Engine<S> {
             inbox: None,
             contexts: Vec::new(),
             results: Vec::new(),
-            unrecorded: None,
             position: Position {
                 plan,
                 scope,
@@ -92,78 +78,70 @@ impl<S: State> Engine<S> {
 
     /// Runs until nothing is left to do, or something stops the run.
     pub(crate) async fn run(&mut self) -> Result<End, AgentError> {
-        let observed = self.observer.watches(&self.position) || Span::is_watched();
-        let ran = if observed {
-            // Boxed once, because it is large.
-            Box::pin(self.supersteps::<Observed>()).await
-        } else {
-            self.supersteps::<Unobserved>().await
-        };
+        let ran = self.supersteps().await;
         ran.map_or_else(Stop::into_end, |()| Ok(End::Done))
     }
 
-    /// The loop, compiled twice.
-    async fn supersteps<O: Observing>(&mut self) -> Result<(), Stop> {
+    async fn supersteps(&mut self) -> Result<(), Stop> {
         while !self.frontier.tasks.is_empty() || self.breakpoints.was_cut_off {
-            if self.has_later_inputs() {
+            if Inbox::waits(self.inbox.as_deref()) {
                 Box::pin(self.merge_later_inputs()).await?;
             }
-            if O::OBSERVES && Span::is_watched() {
-                let span = self.superstep_span();
-                span.around(Box::pin(self.superstep::<O>())).await?;
+            if Span::is_watched() {
+                Box::pin(self.superstep_in_span()).await?;
             } else {
-                self.superstep::<O>().await?;
+                self.superstep().await?;
             }
         }
         Ok(())
     }
 
-    async fn superstep<O: Observing>(&mut self) -> Result<(), Stop> {
+    async fn superstep_in_span(&mut self) -> Result<(), Stop> {
+        let span = self.superstep_span();
+        span.around(Box::pin(self.superstep())).await
+    }
+
+    async fn superstep(&mut self) -> Result<(), Stop> {
         check_cancelled(&self.position.scope)?;
         // The breakpoint first: a thread that waits at one does not go on by itself.
         if self.breakpoints.stop_before(&self.frontier.tasks) {
             return Err(Box::pin(self.pause_at_breakpoint()).await);
         }
-        if self.drains() {
+        if self.observer.drains(&self.position.scope) {
             return Err(Box::pin(self.pause_between_supersteps()).await);
         }
         if self.begin_superstep()? {
             self.budget.give_turn().await;
         }
         self.prepare_contexts();
-        if O::OBSERVES && self.position.scope.emitter.is_some() && self.show_tasks() {
+        let shows = self.position.scope.emitter.is_some();
+        if shows && self.show_tasks() {
             let tasks = &self.frontier.tasks;
-            O::hold(self.observer.emit_begun(&self.position, tasks)).await;
+            self.observer.emit_begun(&self.position, tasks).await;
         }
-        let merged = match self.run_tasks::<O>().await? {
-            Ran::Superstep => return Ok(()),
-            Ran::Merged => Merged::WRITES,
-            Ran::Tasks => self.commit(Writer::from)?,
-        };
+        let runs_alone = self.run_tasks().await?;
+        let merged = self.commit(Writer::from)?;
         if merged.waits {
             return Err(Box::pin(self.pause(merged)).await);
         }
         if self.must_route() {
-            O::hold(self.route(merged)).await?;
+            self.route(merged).await?;
         }
-        if O::OBSERVES && self.unrecorded.is_some() {
+        if runs_alone && self.observer.watches(&self.position) {
             self.only_task_finished()?.await;
             self.only_task_progress().await;
         }
         let pauses_after = self.breakpoints.stop_after(&self.frontier.tasks);
         self.frontier.advance(&self.position, &mut self.results)?;
-        if O::OBSERVES && merged.wrote {
+        if shows && merged.wrote {
             self.position.emit_values().await;
         }
-        if O::OBSERVES && self.observer.recorder.is_some() {
+        if self.observer.recorder.is_some() {
             let pending = self.frontier.pending();
             let pauses = pauses_after || self.breakpoints.stops_before(pending.tasks);
             let (observer, position) = (&mut self.observer, &self.position);
-            O::hold(observer.store_superstep(position, pending, pauses)).await?;
-            let checkpoint = self
-                .observer
-                .emit_checkpoint(&self.position, self.frontier.pending());
-            O::hold(checkpoint).await;
+            observer.store_superstep(position, pending, pauses).await?;
+            self.emit_checkpoint().await;
         }
         if pauses_after {
             self.breakpoints.passed = true;
@@ -172,30 +150,65 @@ impl<S: State> Engine<S> {
         Ok(())
     }
 
-    /// Runs the tasks.
-    async fn run_tasks<O: Observing>(&mut self) -> Result<Ran, Stop> {
+    /// Runs the tasks. Returns true if an only task has run and has finished: that is stored and emitted
+    /// when its writes are merged and its routers have answered, since it counts only then.
+    async fn run_tasks(&mut self) -> Result<bool, Stop> {
         self.results.clear();
-        if self.is_chain() && !(O::OBSERVES && Span::is_watched()) {
-            let ran = self.run_chain::<O>().await?;
-            if !matches!(ran, Ran::Tasks) {
-                return Ok(ran);
-            }
-        } else if let ([task], [cx]) = (&mut *self.frontier.tasks, &*self.contexts) {
-            // An only task runs in the engine's own task: it spawns nothing and clones no state.
-            if let Some(known) = task.take_result() {
-                self.results.push(known);
-                return Ok(Ran::Tasks);
-            }
-            let result = run_task(&self.position, task, cx).await;
-            self.results.push(result);
-        } else {
+        let ([task], [cx]) = (&mut *self.frontier.tasks, &*self.contexts) else {
             Box::pin(self.run_parallel()).await?;
-            return Ok(Ran::Tasks);
+            return Ok(false);
+        };
+        if let Some(known) = task.take_result() {
+            self.results.push(known);
+            return Ok(false);
         }
-        if O::OBSERVES && !self.hold_finished() {
+        // It runs in the engine's own task: it spawns nothing and clones no state.
+        let plain = task.is_plain() && self.observer.interrupt_ids.given.is_empty();
+        if plain && self.position.scope.emitter.is_none() && !Span::is_watched() {
+            self.run_chain().await?;
+        } else {
+            let result = run_task(&self.position, task, cx).await;
+            self.observer.note_messages(&self.position, &result);
+            self.results.push(result);
+        }
+        let finished = matches!(&*self.results, [TaskResult::Finished(_)]);
+        if !finished && self.observer.watches(&self.position) {
             Box::pin(self.only_task_ended()).await?;
         }
-        Ok(Ran::Tasks)
+        Ok(finished)
+    }
+
+    /// Stores and emits the interrupts or the failure of an only task.
+    async fn only_task_ended(&mut self) -> Result<(), Stop> {
+        if let ([task], [result]) = (&*self.frontier.tasks, &mut *self.results) {
+            let ended = self
+                .observer
+                .task_ended(&self.position, task, 0, result, true);
+            ended.await?;
+        }
+        Ok(())
+    }
+
+    /// Stores and emits the success of an only task.
+    fn only_task_finished(&mut self) -> Result<Sending<'_>, AgentError> {
+        match (&*self.frontier.tasks, &mut *self.results) {
+            ([task], [TaskResult::Finished(done)]) => {
+                self.observer.only_task_finished(&self.position, task, done)
+            }
+            _ => Ok(Sending::default()),
+        }
+    }
+
+    fn emit_checkpoint(&self) -> Sending<'_> {
+        let pending = self.frontier.pending();
+        self.observer.emit_checkpoint(&self.position, pending)
+    }
+
+    /// Emits how far the map of an only task is.
+    fn only_task_progress(&mut self) -> Sending<'_> {
+        let task = self.frontier.tasks.first();
+        let progress = task.and_then(|task| self.observer.progress_of(task, false));
+        progress.map_or_else(Sending::default, |map| self.position.emit_progress(&map))
     }
 
     /// Begins the tasks for the readers of events; returns true if there is something to emit.
@@ -235,7 +248,14 @@ impl<S: State> Engine<S> {
         if let ([task], [TaskResult::Finished(done)]) = (&*self.frontier.tasks, &mut *self.results)
             && !task.node.is_start()
         {
+            if done.merged {
+                return Ok(Merged::WRITES);
+            }
+            // The copy: the original may have fresh ids, which make merging cheap.
             let writes = std::mem::take(&mut done.output.writes);
+            if self.observer.keeps_output(&self.position) {
+                done.output.writes = writes.clone();
+            }
             let author = author(task.node);
             let wrote = self.commit_to_state().one(author, writes)?;
             return Ok(Merged {
@@ -304,18 +324,6 @@ impl<S: State> Engine<S> {
         }
     }
 
-    /// Returns true if inputs of later calls can be merged.
-    pub(super) fn has_later_inputs(&self) -> bool {
-        let inbox = self.inbox.as_ref();
-        inbox.is_some_and(|inbox| inbox.has_mergeable())
-    }
-
-    /// Returns true if the run has to stop at the end of a superstep, and its thread can go on.
-    pub(super) fn drains(&self) -> bool {
-        let token = self.position.scope.shared.cancel.as_ref();
-        self.observer.recorder.is_some() && token.is_some_and(CancelToken::is_draining)
-    }
-
     /// Returns the span of the next superstep. Taking the input has none.
     fn superstep_span(&self) -> Span {
         let tasks = &self.frontier.tasks;
@@ -355,15 +363,9 @@ impl<S: State> Engine<S> {
         origin: Origin,
         entry: Option<Payload>,
     ) -> Result<(), AgentError> {
-        let Self {
-            observer,
-            position,
-            frontier,
-            ..
-        } = self;
-        observer
-            .record(position, frontier.pending(), origin, entry)
-            .await
+        let (observer, pending) = (&mut self.observer, self.frontier.pending());
+        let position = &self.position;
+        observer.record(position, pending, origin, entry).await
     }
 
     /// Returns what encodes the graph's values.
@@ -383,7 +385,7 @@ impl<S: State> Engine<S> {
     /// Returns the joins with some of their sources, but not all.
     pub(crate) fn unfilled_joins(&self) -> Vec<UnfilledJoin> {
         let Position { plan, scope, .. } = &self.position;
-        unfilled_joins(&self.frontier.joins, &plan.topology_joins, &scope.namespace)
+        unfilled_joins(&self.frontier.joins, &plan.topology_joins, &scope.path)
     }
 
     /// Returns the final state.

@@ -1,7 +1,7 @@
 //! How often a run has followed the edges that have a bound.
 
 use crate::error::AgentError;
-use crate::graph::plan::Plan;
+use crate::graph::plan::{Plan, PlanNode};
 use crate::graph::plan_bound::Exit;
 use crate::node::NodeId;
 use crate::state::State;
@@ -27,8 +27,25 @@ impl Followed {
         self.now.clear();
     }
 
+    /// Follows the only edge of a superstep if the run `goes_on` over it; returns its target.
+    #[inline]
+    pub(super) fn only_next<S: State>(
+        &mut self,
+        plan: &Plan<S>,
+        (from, node): (NodeId, &PlanNode<S>),
+        picked: Option<usize>,
+        goes_on: impl Fn(NodeId) -> bool,
+    ) -> Option<NodeId> {
+        let out = &node.out;
+        if let Some(next) = out.only_next(picked) {
+            return Some(next).filter(|next| goes_on(*next));
+        }
+        let next = out.only_counted(picked).filter(|next| goes_on(*next))?;
+        self.passes(plan, from, next).then_some(next)
+    }
+
     /// Follows the only edge of a superstep; returns false, and does not, if its bound is reached.
-    pub(super) fn passes<S: State>(&mut self, plan: &Plan<S>, from: NodeId, to: NodeId) -> bool {
+    fn passes<S: State>(&mut self, plan: &Plan<S>, from: NodeId, to: NodeId) -> bool {
         let mut bounds = plan.bounds.iter().zip(&mut self.times);
         match bounds.find(|(bound, _)| (bound.from, bound.to) == (from, to)) {
             None => true,

@@ -10,8 +10,6 @@ pub(crate) mod followed;
 mod frontier;
 mod inputs;
 mod observer;
-mod observing;
-mod only_task;
 mod parallel;
 mod pause;
 mod route;

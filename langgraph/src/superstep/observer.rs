@@ -7,14 +7,11 @@ use crate::error::{AgentError, Panicked};
 use crate::interrupt::{Interrupt, Interrupts};
 use crate::log::Putting;
 use crate::message::Message;
-use crate::node::{Context, Output};
+use crate::node::{CancelToken, Context, NodeId, Output, Scope};
 use crate::record::{Origin, Recorder};
 use crate::state::{State, Write};
 use crate::stream::{EventTask, MapProgress, Sending, StreamMode};
 use crate::task::{Finished, InterruptIds, Pending, Position, Progress, Task, TaskResult};
-
-/// The output of an only task before it is stored and emitted, and the messages that it adds.
-pub(super) type Unrecorded<S> = (Finished<S>, Vec<Message>);
 
 /// Stores and emits what a run does. It does nothing if there is neither a log nor a reader.
 pub(crate) struct Observer<S: State> {
@@ -25,15 +22,23 @@ pub(crate) struct Observer<S: State> {
     progress: Option<Box<Progress>>,
     /// The tasks of the superstep as its events show them; empty if the events are not read.
     pub(super) shown: Vec<Arc<EventTask>>,
+    /// The messages that the task adds whose end is emitted next.
+    messages: Vec<Message>,
 }
 
-impl_default!([S: State] Observer<S> { recorder, interrupt_ids, progress, shown });
+impl_default!([S: State] Observer<S> { recorder, interrupt_ids, progress, shown, messages });
 
 impl<S: State> Observer<S> {
     /// Returns true if the run's events are read, or its thread is stored.
     #[inline]
     pub(crate) fn watches(&self, position: &Position<S>) -> bool {
         position.scope.emitter.is_some() || self.recorder.is_some()
+    }
+
+    /// Returns true if the run has to stop at the end of a superstep, and its thread can go on.
+    pub(super) fn drains(&self, scope: &Scope) -> bool {
+        let token = scope.shared.cancel.as_ref();
+        self.recorder.is_some() && token.is_some_and(CancelToken::is_draining)
     }
 
     /// Returns true if the outputs of tasks are stored or read.
@@ -58,15 +63,21 @@ impl<S: State> Observer<S> {
         contexts: &mut [Context],
         tasks: &[Task<S>],
     ) {
-        if let Some(recorder) = &self.recorder {
-            recorder.place(contexts);
-        }
+        self.place(contexts);
         if self.interrupt_ids.given.is_empty() && tasks.iter().all(Task::is_new) {
             return;
         }
         for (index, (cx, task)) in contexts.iter_mut().zip(tasks).enumerate() {
             self.interrupt_ids
                 .restore_memory(self.current(), position, cx, index, task);
+        }
+    }
+
+    /// Gives the contexts of tasks their places in the log.
+    #[inline]
+    pub(super) fn place(&self, contexts: &mut [Context]) {
+        if let Some(recorder) = &self.recorder {
+            recorder.place(contexts);
         }
     }
 
@@ -122,6 +133,14 @@ impl<S: State> Observer<S> {
         }
     }
 
+    /// Notes the messages of a task, before its writes are merged.
+    #[inline]
+    pub(super) fn note_messages(&mut self, position: &Position<S>, result: &TaskResult<S>) {
+        if position.scope.emitter.is_some() {
+            self.messages = position.new_messages(result);
+        }
+    }
+
     /// Stores and emits the end of a task. If the task ended `alone`, the record of its success is
     /// stored with the next checkpoint.
     ///
@@ -134,7 +153,6 @@ impl<S: State> Observer<S> {
         task: &Task<S>,
         index: usize,
         result: &mut TaskResult<S>,
-        messages: Vec<Message>,
         alone: bool,
     ) -> Result<(), AgentError> {
         // The input was stored when the run began.
@@ -145,7 +163,7 @@ impl<S: State> Observer<S> {
         let stored = stored.await;
         let failed = matches!(result, TaskResult::Failed(_));
         if position.scope.emitter.is_some() && (stored.is_ok() || failed) {
-            self.emit_end(position, task, index, result, messages).await;
+            self.emit_end(position, task, index, result).await;
         }
         match (stored, result) {
             (Err(_), TaskResult::Failed(error)) => {
@@ -167,15 +185,14 @@ impl<S: State> Observer<S> {
             .into_iter()
             .filter(|(_, task, _)| !task.node.is_start());
         for (index, task, done) in ended {
-            let messages = position.new_messages(Some(&done));
             let result = TaskResult::Finished(done);
+            self.note_messages(position, &result);
             if let Some(recorder) = &mut self.recorder {
                 let joins = position.joins_left_in(task.node);
                 recorder.keep(index, task.node, &result, joins)?;
             }
             if position.scope.emitter.is_some() {
-                self.emit_end(position, task, index, &result, messages)
-                    .await;
+                self.emit_end(position, task, index, &result).await;
             }
         }
         match &mut self.recorder {
@@ -220,8 +237,8 @@ impl<S: State> Observer<S> {
         task: &Task<S>,
         index: usize,
         result: &TaskResult<S>,
-        messages: Vec<Message>,
     ) {
+        let messages = std::mem::take(&mut self.messages);
         let shown = self.shown.get(index);
         match result {
             TaskResult::Finished(done) => {
@@ -252,13 +269,13 @@ impl<S: State> Observer<S> {
         self.progress.as_deref_mut()?.ended(task, failed)
     }
 
-    /// Stores and emits the success of the superstep's only task, and takes its output: a copy is made
+    /// Stores and emits the success of the superstep's only task, and takes its writes: they are copied
     /// only if both are asked for.
     pub(super) fn only_task_finished<'a>(
         &mut self,
         position: &'a Position<S>,
         task: &Task<S>,
-        (done, messages): &mut Unrecorded<S>,
+        done: &mut Finished<S>,
     ) -> Result<Sending<'a>, AgentError> {
         // The input was stored when the run began.
         if task.node.is_start() {
@@ -267,13 +284,12 @@ impl<S: State> Observer<S> {
         let is_read = position.scope.emitter.is_some();
         if let Some(recorder) = &mut self.recorder {
             let joins = position.joins_left_in(task.node);
-            let stored = if is_read { done.clone() } else { done.take() };
-            recorder.keep_finished(0, task.node, stored, joins)?;
+            recorder.keep_finished(0, task.node, done.copy(is_read), joins)?;
         }
         if !is_read {
             return Ok(Sending::default());
         }
-        let (shown, messages) = (self.shown.first(), std::mem::take(messages));
+        let (shown, messages) = (self.shown.first(), std::mem::take(&mut self.messages));
         Ok(position.emit_finished(task, shown, done, messages))
     }
 
@@ -307,6 +323,22 @@ impl<S: State> Observer<S> {
                     .await
             }
         }
+    }
+
+    /// Stores a superstep of one task, which one other follows.
+    pub(super) fn store_link(
+        &mut self,
+        position: &Position<S>,
+        pending: Pending<'_, S>,
+        node: NodeId,
+        done: Finished<S>,
+    ) -> Putting<'_> {
+        if let Some(recorder) = &mut self.recorder
+            && let Err(error) = recorder.keep_finished(0, node, done, position.joins_left_in(node))
+        {
+            return Putting::stored(Err(error));
+        }
+        self.store_superstep(position, pending, false)
     }
 
     /// Stores the end of a superstep. If the run pauses behind it, at a breakpoint, the thread says so at

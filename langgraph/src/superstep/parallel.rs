@@ -145,8 +145,8 @@ async fn run_each<S: State>(
         if rules.fail_fast {
             open.recorded.push(index);
         }
-        let messages = position.new_messages(result.finished());
-        let ended = observer.task_ended(position, task, index, &mut result, messages, false);
+        observer.note_messages(position, &result);
+        let ended = observer.task_ended(position, task, index, &mut result, false);
         ended.await?;
         match result {
             TaskResult::Failed(error) if rules.fail_fast => {

@@ -8,6 +8,7 @@ use super::commit::Merged;
 use super::end::Stop;
 use super::engine::Engine;
 use crate::error::{AgentError, Panicked};
+use crate::graph::routes::Routed;
 use crate::graph::targets::calls_routers;
 use crate::state::State;
 use crate::task::{TaskResult, call_routers};
@@ -67,18 +68,24 @@ impl<S: State> Engine<S> {
         };
         let position = &self.position;
         let routing = call_routers(&position.plan, task.node, &position.state, cx);
-        match routing.answers().await {
-            Ok(routes) => {
-                if let Some((done, _)) = &mut self.unrecorded {
-                    done.routes.clone_from(&routes);
-                }
-                if let Some(TaskResult::Finished(done)) = self.results.get_mut(index) {
-                    done.routes = routes;
-                }
-                Ok(())
-            }
+        let routed = routing.answers().await;
+        match self.routed(index, routed) {
+            Ok(()) => Ok(()),
             Err(ended) => Err(Box::pin(self.not_routed(index, ended, merged)).await),
         }
+    }
+
+    /// Gives a task the answers of its routers, or returns how these have ended it.
+    pub(super) fn routed(
+        &mut self,
+        index: usize,
+        routed: Result<Routed<S>, TaskResult<S>>,
+    ) -> Result<(), TaskResult<S>> {
+        let routes = routed?;
+        if let Some(TaskResult::Finished(done)) = self.results.get_mut(index) {
+            done.routes = routes;
+        }
+        Ok(())
     }
 
     /// Ends the run at a task whose routers have failed or interrupted.
@@ -88,18 +95,22 @@ impl<S: State> Engine<S> {
         ended: TaskResult<S>,
         merged: Merged,
     ) -> Stop {
-        let (done, messages) = self.unrecorded.take().unzip();
-        let (mut result, messages) = (ended.after(done), messages.unwrap_or_default());
         let position = &self.position;
-        let Some(task) = self.frontier.tasks.get(index) else {
+        let (Some(task), Some(ran)) = (self.frontier.tasks.get(index), self.results.get_mut(index))
+        else {
             return AgentError::from(Panicked::lost()).into();
         };
-        // The tasks of a map are stored as finished, and do not run again.
-        let is_stored = self.frontier.tasks.len() > 1 && matches!(result, TaskResult::Failed(_));
+        // The tasks of a map are stored as finished, and do not run again; so is the input.
+        let is_stored = self.frontier.tasks.len() > 1;
+        let done = match ran {
+            TaskResult::Finished(done) if !is_stored && !task.node.is_start() => Some(done.take()),
+            _ => None,
+        };
+        let mut result = ended.after(done);
+        let is_stored = is_stored && matches!(result, TaskResult::Failed(_));
         if !is_stored && self.observer.watches(position) {
-            let ended =
-                self.observer
-                    .task_ended(position, task, index, &mut result, messages, true);
+            let observer = &mut self.observer;
+            let ended = observer.task_ended(position, task, index, &mut result, true);
             if let Err(error) = ended.await {
                 return error.into();
             }
@@ -107,9 +118,7 @@ impl<S: State> Engine<S> {
         if let TaskResult::Failed(error) = result {
             return position.failure(task.node, error).into();
         }
-        if let Some(ended) = self.results.get_mut(index) {
-            *ended = result;
-        }
+        *ran = result;
         self.pause(merged).await
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::task_result::OpenInterrupts;
-use super::{Finished, Position, Task};
+use super::{Finished, Position, Task, TaskResult};
 use crate::checkpoint::CheckpointId;
 use crate::error::NodeError;
 use crate::graph::NodeName;
@@ -244,10 +244,11 @@ impl<S: State> Position<S> {
         events.sent()
     }
 
-    /// Returns the messages that an output adds to the state, if they are read.
-    pub(crate) fn new_messages(&self, done: Option<&Finished<S>>) -> Vec<Message> {
+    /// Returns the messages that the result of a task adds to the state, if they are read: after the merge,
+    /// no message is new.
+    pub(crate) fn new_messages(&self, result: &TaskResult<S>) -> Vec<Message> {
         let mut messages = Vec::new();
-        if let Some(done) = done
+        if let Some(done) = result.finished()
             && self.emitter(StreamMode::Messages).is_some()
         {
             for write in done.output.writes() {

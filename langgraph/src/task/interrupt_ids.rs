@@ -23,7 +23,7 @@ impl InterruptIds {
         if let Some(checkpoint) = current {
             return checkpoint.to_string();
         }
-        let path = position.scope.namespace.join("/");
+        let path = position.scope.path.join("/");
         format!("{path}#{}@{}", self.call, position.step)
     }
 
@@ -51,7 +51,7 @@ impl InterruptIds {
     ) -> Vec<Interrupt> {
         let base = self.base(current, position);
         let node = position.plan.name(task.node);
-        questions.interrupts(&base, index, &node, &position.scope.namespace)
+        questions.interrupts(&base, index, &node, &position.scope.path)
     }
 
     /// Restores a task's memory of earlier runs.

@@ -2,6 +2,7 @@
 
 use crate::checkpoint::UnfilledJoin;
 use crate::graph::NodeName;
+use crate::node::GraphPath;
 use crate::state::FieldSet;
 
 /// The sources that a join has seen.
@@ -16,12 +17,12 @@ pub(crate) struct JoinProgress {
 pub(crate) fn unfilled_joins(
     joins: &[JoinProgress],
     names: &[(Vec<NodeName>, NodeName)],
-    namespace: &[NodeName],
+    path: &GraphPath,
 ) -> Vec<UnfilledJoin> {
     let joins = joins.iter().zip(names);
     let unfilled = joins.filter(|(seen, _)| seen.count > 0);
     let report = unfilled.map(|(seen, (sources, target))| {
-        UnfilledJoin::new(namespace, sources, target, |index, _| {
+        UnfilledJoin::new(path, sources, target, |index, _| {
             seen.sources.contains(index)
         })
     });

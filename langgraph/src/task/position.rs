@@ -72,18 +72,16 @@ impl<S: State> Position<S> {
 
     /// Returns true if the graph is a subgraph in a run.
     pub(crate) fn is_subgraph(&self) -> bool {
-        !self.scope.namespace.is_empty()
+        !self.scope.path.is_root()
     }
 
     /// Returns the joins that wait: those that subgraphs have left when they ended, then the graph's own.
     #[inline]
     pub(crate) fn unfilled_joins(&self, joins: &[JoinProgress]) -> Vec<UnfilledJoin> {
-        let Scope {
-            namespace, shared, ..
-        } = &*self.scope;
-        let mut all = shared.unfilled_joins_below(namespace);
+        let Scope { path, shared, .. } = &*self.scope;
+        let mut all = shared.unfilled_joins_below(path);
         if !joins.is_empty() {
-            all.extend(unfilled_joins(joins, &self.plan.topology_joins, namespace));
+            all.extend(unfilled_joins(joins, &self.plan.topology_joins, path));
         }
         all
     }
@@ -98,17 +96,15 @@ impl<S: State> Position<S> {
     /// Returns the records of the joins that the subgraphs of a node have left.
     #[inline]
     pub(crate) fn joins_left_in(&self, node: NodeId) -> Vec<JoinRecord> {
-        let Scope {
-            namespace, shared, ..
-        } = &*self.scope;
-        let mut left = shared.unfilled_joins_below(namespace);
+        let Scope { path, shared, .. } = &*self.scope;
+        let mut left = shared.unfilled_joins_below(path);
         if left.is_empty() {
             return Vec::new();
         }
         let name = self.plan.name(node);
-        left.retain(|join| join.namespace.get(namespace.len()) == Some(&name));
+        left.retain(|join| join.namespace.get(path.len()) == Some(&name));
         left.into_iter()
-            .map(|join| join.into_record(namespace))
+            .map(|join| join.into_record(path))
             .collect()
     }
 
@@ -120,7 +116,7 @@ impl<S: State> Position<S> {
             Err(error) => error,
         };
         let name = self.plan.name(node);
-        let namespace = self.scope.namespace.to_vec();
+        let namespace = self.scope.path.to_vec();
         let source = Failure::from(error);
         let nodes = &self.plan.topology.nodes;
         let info = node.place().and_then(|place| nodes.get(place));

@@ -23,20 +23,14 @@ pub(crate) async fn route_on_view<S: State>(
     position: &Position<S>,
     node: NodeId,
     cx: &Context,
-    mut done: Finished<S>,
+    done: Finished<S>,
 ) -> TaskResult<S> {
     let plan = &*position.plan;
     let asked = match view(plan, node, &position.state, &done.output.writes) {
         Ok(view) => call_routers(plan, node, &view, cx).answers().await,
         Err(error) => Err(NodeError::from_agent(error.into()).into()),
     };
-    match asked {
-        Ok(routes) => {
-            done.routes = routes;
-            TaskResult::Finished(done)
-        }
-        Err(ended) => ended.after(Some(done)),
-    }
+    done.routed(asked)
 }
 
 /// The answers of routers: at once, which is the rule, or later.
@@ -59,7 +53,8 @@ impl<S: State> Routing<'_, S> {
 }
 
 /// Asks the routers of a task, which see `view`. The targets of their answers exist.
-#[inline]
+#[allow(clippy::inline_always)] // it is part of each superstep
+#[inline(always)]
 pub(crate) fn call_routers<'a, S: State>(
     plan: &'a Plan<S>,
     node: NodeId,

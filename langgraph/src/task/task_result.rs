@@ -24,6 +24,8 @@ pub(crate) struct Finished<S: State> {
     pub(crate) routes: Routed<S>,
     /// True if the node did not run, because its cache had the output.
     pub(crate) cached: bool,
+    /// True if its writes are in the state already.
+    pub(crate) merged: bool,
 }
 
 /// The interrupts of a task.
@@ -41,6 +43,7 @@ impl<S: State> Finished<S> {
             output,
             routes: Routed::None,
             cached: false,
+            merged: false,
         }
     }
 
@@ -49,11 +52,48 @@ impl<S: State> Finished<S> {
         std::mem::replace(self, Self::new(Output::none()))
     }
 
-    /// The result of a task whose writes are merged, and whose routers have given these answers.
-    pub(crate) fn merged(routes: Routed<S>) -> Self {
+    /// Returns a copy, and keeps the writes only if they are `needed` here.
+    pub(crate) fn copy(&mut self, needed: bool) -> Self {
+        let writes = &mut self.output.writes;
+        let writes = if needed {
+            writes.clone()
+        } else {
+            std::mem::take(writes)
+        };
         Self {
-            routes,
+            output: Output {
+                writes,
+                jump: self.output.jump.clone(),
+            },
+            routes: self.routes.clone(),
+            cached: self.cached,
             ..Self::new(Output::none())
+        }
+    }
+
+    /// The result of a task whose update is merged; it is kept if it is stored or read.
+    pub(crate) fn merged(kept: Option<S::Update>, cx: &Context) -> Self {
+        Self {
+            cached: cx.is_from_cache(),
+            merged: true,
+            ..Self::new(kept.map_or_else(Output::none, Output::update))
+        }
+    }
+
+    /// Adds the arm that its only router has picked, if it has one.
+    pub(crate) fn on(mut self, picked: Option<usize>) -> Self {
+        self.routes = picked.map_or(Routed::None, Routed::arm);
+        self
+    }
+
+    /// Returns the task's result after that of its routers.
+    pub(crate) fn routed(mut self, routed: Result<Routed<S>, TaskResult<S>>) -> TaskResult<S> {
+        match routed {
+            Ok(routes) => {
+                self.routes = routes;
+                self.into()
+            }
+            Err(ended) => ended.after(Some(self)),
         }
     }
 }

@@ -20,7 +20,7 @@ pub(in crate::thread) fn offline<S: State>(
         limit: DEFAULT_LIMIT,
         resources,
         emitter: None,
-        namespace: namespace.into(),
+        path: Arc::<[_]>::from(namespace).into(),
         heartbeat: None,
         shared: Arc::new(Shared {
             thread: Some(thread.to_owned()),

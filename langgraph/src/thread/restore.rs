@@ -24,7 +24,7 @@ impl<S: State> Loaded<S> {
         recorder: Option<Recorder<S>>,
     ) -> Result<(), AgentError> {
         let plan = Arc::clone(&engine.position.plan);
-        let namespace = Arc::clone(&engine.position.scope.namespace);
+        let namespace = engine.position.scope.path.names();
         let find = |node: &NodeName| {
             plan.stored_node(node)
                 .ok_or_else(|| CheckpointError::UnknownNode {

@@ -17,7 +17,7 @@ use crate::interrupt::Answer;
 use crate::log::{joined, last_by_edge};
 use crate::node::{Jump, NodeId, Output, Resources};
 use crate::record::{Log, Origin, Snapshots};
-use crate::state::State;
+use crate::state::{State, Writes};
 use crate::superstep::{Commit, Engine};
 use crate::task::{Finished, Task, TaskResult, Writer, normalize_input};
 
@@ -321,8 +321,11 @@ async fn add_input<S: State>(
     let mut input = input.map_err(|error| engine.position.failure(start, error))?;
     normalize_input(&plan, &mut input);
     let fresh = loaded.is_none();
+    // A kept input is merged now: the next input may replace the one that waits.
+    let mut merged = Vec::new();
     if let Some(loaded) = &mut loaded {
-        if let Some(kept) = loaded.take_kept_input() {
+        if let Some(mut kept) = loaded.take_kept_input() {
+            merged = std::mem::replace(&mut kept.writes, Writes::None).into_vec();
             input = input.after(kept);
         }
         // Pending tasks run again beside it; an unused input is replaced.
@@ -335,10 +338,12 @@ async fn add_input<S: State>(
     if !fresh {
         engine.position.step += 1;
     }
+    let entry = engine.observer.entry(merged.clone())?;
+    engine.apply_external(merged)?;
     engine.frontier.tasks.insert(0, Task::by_edge(start));
     engine.observer.keep_input(0, input)?;
     engine
-        .record(Origin::child_of(parent, Source::Input), None)
+        .record(Origin::child_of(parent, Source::Input), entry)
         .await
 }
 

@@ -10,7 +10,7 @@ use super::Context;
 use super::interrupts::Memory;
 use crate::interrupt::{Answer, Interrupt};
 use crate::node::once::OnceMemory;
-use crate::node::{CancelToken, NodeId, Resources, Scope, Shared};
+use crate::node::{CancelToken, GraphPath, NodeId, Resources, Scope, Shared};
 use crate::state::State;
 use crate::stream::{Emitter, Event, EventReader, RawEvent, StreamModes, event_queue};
 use langgraph_topology::NodeName;
@@ -74,7 +74,7 @@ impl DetachedContext {
             limit: options.remaining_steps,
             resources: options.resources.clone(),
             emitter: Some(Box::new(Emitter::new(sender, options.modes, true))),
-            namespace: Arc::from([]),
+            path: GraphPath::default(),
             heartbeat: None,
             shared: Arc::new(Shared {
                 thread: options.thread,
