@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use langgraph_core::environment;
 use rusqlite::Connection;
+use rusqlite::config::DbConfig;
 
 use crate::SqliteError;
 use crate::files::Files;
@@ -108,8 +109,9 @@ impl Options {
 /// One thread writes: writes of several tasks at the same time form one transaction with one wait
 /// for the disk. While commits take less than 200 µs, as on a file system in memory or with
 /// [`Synchronous::Normal`], small writes that meet no other run on the thread of their caller
-/// instead, which spares two wake-ups of threads. A few threads read, each on a snapshot. The file is in WAL mode, so readers and
-/// the writer do not wait for each other; other processes can open it too.
+/// instead, which spares two wake-ups of threads. A few threads read, each on a snapshot; reads of a few rows run on the
+/// thread of their caller, too. The file is in WAL mode, so readers and the writer do not wait for each other; other
+/// processes can open it too.
 ///
 /// Dropping the last clone first writes what is in the queue. It waits for that, and for reads that
 /// are under way, and moves the write-ahead log into the file: afterwards, the file alone is the
@@ -126,7 +128,7 @@ pub struct Database {
 struct Inner {
     /// `None`: in memory.
     path: Option<PathBuf>,
-    /// `None` for a database in memory, which lives in one connection. Dropped before the writer:
+    /// `None` for a database in memory, which lives in one connection, and in a simulation. Dropped before the writer:
     /// the last connection to close moves the log into the file.
     readers: Option<Readers>,
     writer: Writer,
@@ -172,29 +174,36 @@ impl Database {
                 source: format!("the file system does not support WAL (mode `{mode}`)").into(),
             });
         }
-        let mut readers = Vec::with_capacity(options.readers);
-        for _ in 0..options.readers {
+        let started = |error: std::io::Error| SqliteError::Open {
+            path: path.to_owned(),
+            source: Box::new(error),
+        };
+        let reader = || {
             let reader = Connection::open(path).map_err(failed)?;
             configure(&reader, options).map_err(failed)?;
             reader
                 .pragma_update(None, "query_only", true)
                 .and_then(|()| reader.pragma_update(None, "mmap_size", options.mapped))
                 .map_err(failed)?;
-            readers.push(reader);
-        }
+            Ok::<_, SqliteError>(reader)
+        };
+        let start = |files: &Files| {
+            let readers = (0..options.readers).map(|_| reader());
+            let readers: Vec<_> = readers.collect::<Result<_, _>>()?;
+            Readers::start(readers, reader()?, files).map_err(started)
+        };
         // A read opens the write-ahead log, so that it is there to be looked at.
         connection
             .query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))
             .map_err(failed)?;
         let files = Files::of(path);
-        let started = |error: std::io::Error| SqliteError::Open {
-            path: path.to_owned(),
-            source: Box::new(error),
-        };
+        // The thread of a simulation reads by its only connection.
+        let is_simulated = environment::process() != 0;
+        let readers = (!is_simulated).then(|| start(&files)).transpose()?;
         Ok(Self {
             inner: Arc::new(Inner {
                 path: Some(path.to_owned()),
-                readers: Some(Readers::start(readers, &files).map_err(started)?),
+                readers,
                 writer: Writer::start(connection, options.group, options.busy_timeout, Some(files))
                     .map_err(started)?,
             }),
@@ -310,12 +319,34 @@ impl Database {
             _ => self.inner.writer.run(job).await,
         }
     }
+
+    /// As [`read`](Self::read), for a job that finds a few rows by their keys: while such reads are quick, it runs on
+    /// the thread of the caller.
+    ///
+    /// # Errors
+    ///
+    /// As [`read`](Self::read).
+    pub async fn read_short<T, E>(
+        &self,
+        job: impl FnOnce(&Connection) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<SqliteError> + Send + 'static,
+    {
+        match &self.inner.readers {
+            Some(readers) if environment::process() == 0 => readers.run_short(job).await,
+            _ => self.inner.writer.run_short(job).await,
+        }
+    }
 }
 
 fn configure(connection: &Connection, options: &Options) -> rusqlite::Result<()> {
     connection.busy_timeout(options.busy_timeout)?;
     // All statements of a server too: one that has to be parsed again takes as long as its work.
     connection.set_prepared_statement_cache_capacity(256);
+    // Otherwise a plan depends on the values of its parameters, so that SQLite plans a statement anew at each call.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.pragma_update(None, "foreign_keys", true)?;
     let synchronous = match options.synchronous {
         Synchronous::Full => "FULL",
@@ -410,6 +441,42 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_statement_is_planned_once_whatever_its_parameters_are() {
+        let (_folder, databases) = both();
+        for database in databases {
+            let job = |connection: &Connection| -> Result<i32, SqliteError> {
+                let sql = "SELECT id FROM thread_logs WHERE thread = ?1 ORDER BY namespace";
+                for thread in ["one", "two", "three"] {
+                    connection.prepare_cached(sql)?.exists([thread])?;
+                }
+                let statement = connection.prepare_cached(sql)?;
+                Ok(statement.get_status(rusqlite::StatementStatus::RePrepare))
+            };
+            assert_eq!(database.write(job).await.unwrap(), 0);
+            assert_eq!(database.read(job).await.unwrap(), 0);
+        }
+    }
+
+    #[tokio::test]
+    async fn quick_reads_run_on_the_thread_of_their_caller_and_see_what_is_committed() {
+        let (_folder, databases) = both();
+        for database in databases {
+            table(&database).await;
+            let mut here = 0;
+            for n in 0..1_000 {
+                insert(&database, n).await.unwrap();
+                let job = |connection: &Connection| {
+                    Ok::<_, SqliteError>((counted(connection)?, std::thread::current().id()))
+                };
+                let (count, thread) = database.read_short(job).await.unwrap();
+                assert_eq!(count, n + 1);
+                here += u32::from(thread == std::thread::current().id());
+            }
+            assert!(here > 100, "{here}");
+        }
+    }
+
+    #[tokio::test]
     async fn dropping_the_database_writes_what_is_in_the_queue() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("test.db");
@@ -429,8 +496,10 @@ mod tests {
     async fn a_transaction_that_sqlite_gives_up_is_reported_to_all_of_its_group() {
         let database = Database::in_memory().unwrap();
         table(&database).await;
-        let slow = |_: &Connection| -> Result<(), SqliteError> {
-            std::thread::sleep(Duration::from_millis(100));
+        // The writer is held until all have asked.
+        let (held, waits) = std::sync::mpsc::channel::<()>();
+        let slow = move |_: &Connection| -> Result<(), SqliteError> {
+            let _ = waits.recv_timeout(Duration::from_secs(10));
             Ok(())
         };
         insert(&database, 1).await.unwrap();
@@ -441,7 +510,10 @@ mod tests {
             Ok(connection.execute_batch("INSERT OR ROLLBACK INTO n VALUES (1)")?)
         });
         let after = insert(&database, 3);
-        let (before, breaks, after) = tokio::join!(before, breaks, after);
+        let mut all = Box::pin(async { tokio::join!(before, breaks, after) });
+        assert!(futures_util::poll!(&mut all).is_pending());
+        drop(held);
+        let (before, breaks, after) = all.await;
         assert!(
             matches!(before, Err(SqliteError::RolledBack(_))),
             "{before:?}"

@@ -1,16 +1,22 @@
 //! The reading threads.
+//!
+//! As with writes, a hand-over to a thread and back takes longer than a read of a few rows, so while such reads are
+//! quick, they run on the thread of their caller, on a connection of their own.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
 use crate::SqliteError;
 use crate::files::Files;
-use crate::writer::panicked;
+use crate::transaction;
+use crate::writer::{ENOUGH, QUICK, panicked};
 
 type Job = Box<dyn FnOnce(&Connection) + Send>;
 
@@ -20,11 +26,19 @@ pub(crate) struct Readers {
     queue: Option<Sender<Job>>,
     threads: Vec<JoinHandle<()>>,
     files: Arc<Files>,
+    /// The connection of callers.
+    of_callers: Mutex<Connection>,
+    /// How many short reads in a row were quick.
+    quick: Arc<AtomicU32>,
 }
 
 impl Readers {
-    /// Starts a thread for each connection. Nothing is read unless `files` are in their place.
-    pub(crate) fn start(connections: Vec<Connection>, files: &Files) -> std::io::Result<Self> {
+    /// Starts a thread for each connection; callers have one, too. Nothing is read unless `files` are in their place.
+    pub(crate) fn start(
+        connections: Vec<Connection>,
+        of_callers: Connection,
+        files: &Files,
+    ) -> std::io::Result<Self> {
         let (queue, jobs) = channel();
         let jobs = Arc::new(Mutex::new(jobs));
         let threads = connections.into_iter().map(|connection| {
@@ -37,7 +51,52 @@ impl Readers {
             queue: Some(queue),
             threads: threads.collect::<Result<_, _>>()?,
             files: Arc::new(files.clone()),
+            of_callers: Mutex::new(of_callers),
+            quick: Arc::default(),
         })
+    }
+
+    /// As [`run`](Self::run), for a job that reads a few rows. While such jobs are quick, it runs on the thread of the
+    /// caller.
+    pub(crate) async fn run_short<T, E>(
+        &self,
+        job: impl FnOnce(&Connection) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<SqliteError> + Send + 'static,
+    {
+        let job = match self.at_once(job) {
+            Ok(answer) => return answer,
+            Err(job) => job,
+        };
+        let quick = Arc::clone(&self.quick);
+        let timed = move |connection: &Connection| {
+            let begun = Instant::now();
+            let answer = job(connection);
+            took(&quick, begun.elapsed());
+            answer
+        };
+        self.run(timed).await
+    }
+
+    /// Runs a job now, if that is quick; else returns it.
+    fn at_once<T, E, J>(&self, job: J) -> Result<Result<T, E>, J>
+    where
+        J: FnOnce(&Connection) -> Result<T, E>,
+        E: From<SqliteError>,
+    {
+        if self.quick.load(Ordering::Relaxed) < ENOUGH {
+            return Err(job);
+        }
+        let Ok(connection) = self.of_callers.try_lock() else {
+            return Err(job);
+        };
+        let begun = Instant::now();
+        let read = self.files.check().map_err(E::from);
+        let answer = read.and_then(|()| snapshot(&connection, job));
+        took(&self.quick, begun.elapsed());
+        Ok(answer)
     }
 
     /// Runs `job` on a snapshot of the database: it sees everything committed before, and nothing
@@ -85,6 +144,17 @@ impl Drop for Readers {
     }
 }
 
+/// Notes how long a short read took.
+fn took(quick: &AtomicU32, time: Duration) {
+    let before = quick.load(Ordering::Relaxed);
+    let now = if time < QUICK {
+        before.saturating_add(1)
+    } else {
+        0
+    };
+    quick.store(now, Ordering::Relaxed);
+}
+
 fn work(connection: &Connection, jobs: &Mutex<Receiver<Job>>) {
     loop {
         // The lock is held during the wait: the other threads wait for the lock instead.
@@ -100,13 +170,11 @@ fn snapshot<T, E: From<SqliteError>>(
     connection: &Connection,
     job: impl FnOnce(&Connection) -> Result<T, E>,
 ) -> Result<T, E> {
-    connection
-        .execute_batch("BEGIN")
-        .map_err(SqliteError::from)?;
+    transaction::run(connection, "BEGIN").map_err(SqliteError::from)?;
     let answer = catch_unwind(AssertUnwindSafe(|| job(connection)));
     if !connection.is_autocommit() {
         // Nothing was written, so nothing can be lost.
-        let _ = connection.execute_batch("ROLLBACK");
+        let _ = transaction::run(connection, "ROLLBACK");
     }
     answer.unwrap_or_else(|panic| Err(panicked(&*panic).into()))
 }

@@ -13,6 +13,7 @@ use langgraph_core::checkpoint::{
 };
 use langgraph_core::error::CheckpointError;
 use langgraph_sql::LogName;
+use rusqlite::Connection;
 use tokio::sync::mpsc::unbounded_channel;
 
 use crate::handed::while_handed;
@@ -148,6 +149,42 @@ impl SqliteSaver {
         }
     }
 
+    /// Takes or renews a lease within a transaction of [`Database::write`], as [`Leases::lease`] does in one of its own:
+    /// a program that writes in its tables who works on a thread waits once for the disk.
+    ///
+    /// # Errors
+    ///
+    /// Those of the database.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use langgraph::checkpoint::Leases;
+    /// use langgraph_sqlite::SqliteSaver;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let saver = SqliteSaver::in_memory()?;
+    /// let term = Duration::from_secs(30);
+    /// let job = move |connection: &_| SqliteSaver::lease_within(connection, "t", "run-7", term);
+    /// assert!(saver.database().write(job).await?.is_none());
+    ///
+    /// let other = saver.lease("t", "run-8", term).await?;
+    /// assert_eq!(other.map(|other| other.holder).as_deref(), Some("run-7"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn lease_within(
+        connection: &Connection,
+        thread: &str,
+        holder: &str,
+        term: Duration,
+    ) -> Result<Option<HeldBy>, CheckpointError> {
+        leases::take(connection, thread, holder, term)
+    }
+
     /// Returns the database.
     pub fn database(&self) -> &Database {
         &self.database
@@ -229,7 +266,7 @@ impl Checkpointer for SqliteSaver {
     async fn head(&self, key: &ThreadKey) -> Result<Option<Head>, CheckpointError> {
         let name = LogName::of(key)?;
         let job = move |connection: &_| place::log(connection, &name);
-        let log = self.database.read(job).await?;
+        let log = self.database.read_short(job).await?;
         Ok(log.map(|log| log.head))
     }
 
@@ -249,7 +286,7 @@ impl Checkpointer for SqliteSaver {
         };
         let asked = thread.to_owned();
         let job = move |connection: &_| leases::has(connection, &asked, &holder);
-        if self.database.read(job).await? {
+        if self.database.read_short(job).await? {
             return Ok(());
         }
         let thread = thread.to_owned();

@@ -120,7 +120,7 @@ fn end<'f>(
 }
 
 /// Runs a statement that is prepared once.
-fn run(connection: &Connection, sql: &str) -> rusqlite::Result<()> {
+pub(crate) fn run(connection: &Connection, sql: &str) -> rusqlite::Result<()> {
     connection.prepare_cached(sql)?.execute([]).map(drop)
 }
 

@@ -22,10 +22,10 @@ use crate::files::Files;
 use crate::transaction::{self, Work};
 
 /// A commit is quick below this time: a task of an async program may keep its thread that long.
-const QUICK: Duration = Duration::from_micros(200);
+pub(crate) const QUICK: Duration = Duration::from_micros(200);
 
 /// After so many quick commits in a row, callers write themselves. One slow commit ends that.
-const ENOUGH: u32 = 8;
+pub(crate) const ENOUGH: u32 = 8;
 
 /// After so many writes of callers, the thread does one. Only its commits move a long write-ahead
 /// log into the file, which takes a while. SQLite calls a log of 1,000 pages long.
@@ -228,7 +228,12 @@ impl Writer {
         E: From<SqliteError> + Send + 'static,
     {
         let desk = Arc::clone(&self.desk);
-        let call = environment::storage_call(pauses, move || desk.run_here(Task::new(job)));
+        let call = environment::storage_call(pauses, move || {
+            if environment::storage_fails() {
+                return Err(SqliteError::Busy.into());
+            }
+            desk.run_here(Task::new(job))
+        });
         let answer = tokio::spawn(call).await;
         answer.unwrap_or_else(|_| Err(SqliteError::Closed.into()))
     }
