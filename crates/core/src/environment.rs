@@ -60,6 +60,13 @@ pub trait Environment: 'static {
     fn storage(&self) -> Pause {
         Box::pin(std::future::ready(()))
     }
+
+    /// Returns true if a call of a database fails now, before it has done anything.
+    ///
+    /// The default is that none does.
+    fn storage_fails(&self) -> bool {
+        false
+    }
 }
 
 /// A wait of a simulation.
@@ -249,6 +256,15 @@ pub fn has_ended() -> bool {
 /// ```
 pub fn storage_pauses() -> Option<[Pause; 2]> {
     with(|current| [current.environment.storage(), current.environment.storage()])
+}
+
+/// Returns true if a call of a database that is made now has to fail; false outside a simulation.
+///
+/// ```
+/// assert!(!langgraph::environment::storage_fails());
+/// ```
+pub fn storage_fails() -> bool {
+    with(|current| current.environment.storage_fails()).unwrap_or_default()
 }
 
 /// Makes a call of a database in a simulation, on this thread.

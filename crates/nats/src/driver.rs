@@ -23,7 +23,7 @@ use crate::metrics::Counters;
 use crate::objects::Objects;
 use crate::options::Options;
 use crate::protocol::{Subjects, ToAll, ToDriver, ToWorker, decode, encode};
-use crate::{Queue, QueueError};
+use crate::{Queue, QueueError, id};
 
 pub(crate) use self::command::{Command, FromDriver, Submitted, Written};
 pub(crate) use self::mailbox::{Mailbox, mailbox};
@@ -58,7 +58,7 @@ impl Driver {
     ) {
         let (commands, received) = mpsc::unbounded_channel();
         let driver = Self {
-            id: format!("{:016x}", fastrand::u64(..)),
+            id: id::generate(),
             link: Arc::clone(&queue.link),
             objects: queue.objects.clone(),
             subjects: queue.subjects.clone(),
@@ -89,15 +89,10 @@ impl Driver {
         let mut ticks = interval(TICK);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
+            // What is rare comes first; of the rest, the batch below begins with packets.
             let done = tokio::select! {
-                command = commands.recv() => match command {
-                    None => return Ok(()),
-                    Some(command) => self.command(command).await,
-                },
-                packet = packets.recv() => match packet {
-                    None => return Err(QueueError::Ended),
-                    Some(packet) => self.packet(packet).await,
-                },
+                biased;
+                _ = ticks.tick() => self.tick().await,
                 Some(packet) = undelivered.recv() => {
                     let worker = packet.subject.rsplit('.').next().unwrap_or_default();
                     if packet.payload.is_none() {
@@ -109,7 +104,14 @@ impl Driver {
                     Some(Ok(ToAll::Hello { .. })) => self.announce_all().await,
                     _ => Ok(()),
                 },
-                _ = ticks.tick() => self.tick().await,
+                command = commands.recv() => match command {
+                    None => return Ok(()),
+                    Some(command) => self.command(command).await,
+                },
+                packet = packets.recv() => match packet {
+                    None => return Err(QueueError::Ended),
+                    Some(packet) => self.packet(packet).await,
+                },
             };
             self.log_error(done);
             for _ in 0..BATCH {

@@ -74,6 +74,7 @@
 
 mod driver;
 mod error;
+mod id;
 pub mod link;
 mod metrics;
 mod nats;

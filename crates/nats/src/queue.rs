@@ -178,10 +178,12 @@ impl Queue {
                 FromDriver::Report { report, answer } => {
                     let taken = call.report(*report).await;
                     if let Some(to) = answer {
-                        let answer = taken.map_err(|error| error.to_string());
+                        let answer = taken.as_ref().copied().map_err(ToString::to_string);
                         driver
                             .send(Command::Answer { to, answer })
                             .map_err(|_| ended())?;
+                        // Of an error of the database, a worker has no more than the text.
+                        taken?;
                     }
                 }
                 FromDriver::Done(reply) => {

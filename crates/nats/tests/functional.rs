@@ -2,8 +2,6 @@
 
 #![allow(clippy::unwrap_used)] // in what the tests share
 
-mod support;
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -11,7 +9,7 @@ use langgraph::checkpoint::MemorySaver;
 use langgraph::prelude::*;
 use langgraph_functional::{EntrypointExt, Tasks, entrypoint, task};
 use langgraph_nats::{Queue, Worker};
-use support::{Conditions, Machine, Net};
+use langgraph_simulation::{Conditions, Machine, Net};
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 

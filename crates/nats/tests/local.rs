@@ -2,8 +2,6 @@
 
 #![allow(clippy::unwrap_used)] // in what the tests share
 
-mod support;
-
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
@@ -18,7 +16,7 @@ use langgraph::prelude::*;
 use langgraph::run::CancelToken;
 use langgraph_nats::link::Link as _;
 use langgraph_nats::{Queue, Worker};
-use support::{Conditions, Machine, Net};
+use langgraph_simulation::{Conditions, Machine, Net};
 use tokio::task::JoinHandle;
 
 #[derive(State, Clone, Debug, Default, PartialEq)]

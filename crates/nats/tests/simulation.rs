@@ -6,8 +6,6 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used)] // in what the tests share
 
-mod support;
-
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex};
@@ -17,7 +15,7 @@ use langgraph::checkpoint::MemorySaver;
 use langgraph::prelude::*;
 use langgraph_agent::{EffectExt as _, OnUnknown, UnknownOutcome};
 use langgraph_nats::{Metrics, Queue, Worker};
-use support::{Conditions, Net};
+use langgraph_simulation::{Conditions, Net};
 use tokio::task::JoinHandle;
 
 const MACHINES: usize = 100;

@@ -58,6 +58,7 @@ mod protocol;
 mod relay;
 #[cfg(feature = "rustls")]
 mod tls;
+mod turns;
 mod wire;
 
 /// The guide: its code is compiled with the other examples.

@@ -48,6 +48,7 @@ impl Relay {
         let mut sweep = tokio::time::interval(every);
         loop {
             tokio::select! {
+                biased;
                 _ = sweep.tick() => self.state.registry().sweep(&self.state.options),
                 Some(_) = connections.join_next() => {}
                 accepted = listener.accept() => match accepted {

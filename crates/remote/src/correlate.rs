@@ -1,6 +1,6 @@
 //! Matches replies with requests.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -55,7 +55,8 @@ struct CorrelatorState {
 type OnAbandoned = Arc<dyn Fn(AgentEnvelope) + Send + Sync>;
 
 struct Table {
-    waiting: HashMap<RequestId, Waiting>,
+    /// In the order of their ids, in which a lost connection fails them.
+    waiting: BTreeMap<RequestId, Waiting>,
     over: Recent<RequestId>,
     /// Separates two requests that use the same id at different times.
     serial: u64,
@@ -119,7 +120,7 @@ impl Correlator {
         Self {
             shared: Arc::new(CorrelatorState {
                 table: Mutex::new(Table {
-                    waiting: HashMap::new(),
+                    waiting: BTreeMap::new(),
                     over: Recent::new(REMEMBERED),
                     serial: 0,
                     on_abandoned: None,

@@ -1,5 +1,6 @@
 //! Threads, as the user of a request sees them.
 
+use crate::app::App;
 use crate::error::{ApiError, ApiResult};
 use crate::guard::Access;
 use crate::ids::thread_id;
@@ -11,11 +12,25 @@ pub(crate) fn sees(app: &Access, thread: &Thread) -> bool {
     app.sees(&thread.owner) && app.filters.threads.fits(&thread.metadata)
 }
 
-/// Creates a thread of the user, unless it exists or there are too many. Returns true if it is new.
-pub(crate) async fn make(app: &Access, mut thread: Thread) -> ApiResult<bool> {
+/// Returns a new thread that is removed when the server says so, if it does not say it itself.
+pub(crate) fn expiring(app: &App, mut thread: Thread) -> Thread {
     if let Some(time) = app.retention.threads {
         thread.ttl = thread.ttl.or(Some(Ttl::delete_after(time)));
     }
+    thread
+}
+
+/// Returns the error for an owner who has as many threads as may be.
+pub(crate) fn too_many(app: &App) -> ApiError {
+    ApiError::too_many(format!(
+        "there are {} threads already, which is the limit",
+        app.limits.threads.unwrap_or_default()
+    ))
+}
+
+/// Creates a thread of the user, unless it exists or there are too many. Returns true if it is new.
+pub(crate) async fn make(app: &Access, thread: Thread) -> ApiResult<bool> {
+    let thread = expiring(app, thread);
     let limit = app.limits.threads;
     match app.rows.create_thread(&thread, limit).await? {
         Creation::Created => Ok(true),
@@ -27,10 +42,7 @@ pub(crate) async fn make(app: &Access, mut thread: Thread) -> ApiResult<bool> {
             }
             None => Ok(false),
         },
-        Creation::TooMany => Err(ApiError::too_many(format!(
-            "there are {} threads already, which is the limit",
-            limit.unwrap_or_default()
-        ))),
+        Creation::TooMany => Err(too_many(app)),
     }
 }
 

@@ -20,7 +20,7 @@ use crate::protocol::{
     Body, MESSAGE_OVERHEAD, TaskDone, TaskSent, ToAll, ToDriver, ToWorker, decode, encode,
 };
 use crate::snapshots::Snapshots;
-use crate::{Queue, QueueError};
+use crate::{Queue, QueueError, id};
 
 /// The tasks of a driver that has sent no ping for this time are dropped.
 const DRIVER_TIMEOUT: Duration = Duration::from_secs(15);
@@ -69,7 +69,7 @@ pub(super) struct WorkerLoop<S: State> {
 
 impl<S: State> WorkerLoop<S> {
     pub(super) fn new(worker: Worker<S>, queue: &Queue) -> Self {
-        let id = format!("{:016x}", fastrand::u64(..));
+        let id = id::generate();
         let (ended, endings) = mpsc::unbounded_channel();
         let fingerprint = worker.host.graph().topology().fingerprint();
         let link = Arc::clone(&queue.link);
@@ -106,19 +106,21 @@ impl<S: State> WorkerLoop<S> {
             if stop.is_cancelled() || stop.is_draining() && self.running.is_empty() {
                 return Ok(());
             }
+            // Of each of the first, there is little at a time.
             let done = tokio::select! {
+                biased;
                 () = stop.cancelled() => return Ok(()),
-                packet = inputs.packets.recv() => match packet {
-                    None => return Err(QueueError::Ended),
-                    Some(packet) => self.packet(packet).await,
-                },
+                _ = ticks.tick() => self.tick().await,
+                Some(ended) = self.endings.recv() => self.end(ended).await,
+                Some(packet) = inputs.undelivered.recv() => self.undelivered(&packet).await,
                 packet = inputs.all.recv() => match packet {
                     None => return Err(QueueError::Ended),
                     Some(packet) => self.announced(packet).await,
                 },
-                Some(packet) = inputs.undelivered.recv() => self.undelivered(&packet).await,
-                Some(ended) = self.endings.recv() => self.end(ended).await,
-                _ = ticks.tick() => self.tick().await,
+                packet = inputs.packets.recv() => match packet {
+                    None => return Err(QueueError::Ended),
+                    Some(packet) => self.packet(packet).await,
+                },
             };
             if let Err(error) = done {
                 tracing::warn!(%error, worker = self.name, "a worker failed to handle a message");

@@ -94,7 +94,12 @@ pub(super) async fn list(
         let _ = write!(sql, " AND wake_at IS NOT NULL AND wake_at <= ${number}");
     }
     sql += " ORDER BY thread LIMIT $1";
-    let statement = client.prepare_cached(&sql).await?;
+    let statement = if due_at.is_some() {
+        // A statement that is kept may get one plan for all times, which looks at all threads.
+        client.prepare(&sql).await?
+    } else {
+        client.prepare_cached(&sql).await?
+    };
     let rows = client.query(&statement, &values).await?;
     let infos = rows.iter().map(|row| thread_row(row).map(ThreadRow::info));
     infos.collect()

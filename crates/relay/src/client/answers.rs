@@ -1,6 +1,6 @@
 //! The replies of a serving agent, kept for requesters that repeat a request.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use langgraph_remote::{AgentEnvelope, AgentId, EnvelopeBody, ErrorCode, Frame, RequestId};
 use tokio::task::AbortHandle;
@@ -28,7 +28,8 @@ pub(crate) type Key = (AgentId, RequestId);
 pub(crate) struct Answers {
     max_frame: usize,
     max_message: usize,
-    known: HashMap<Key, Answer>,
+    /// In the order of their keys, in which many are cancelled at a time.
+    known: BTreeMap<Key, Answer>,
     finished: VecDeque<Key>,
     forgotten: HashSet<Key>,
     forgotten_order: VecDeque<Key>,

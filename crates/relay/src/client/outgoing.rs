@@ -43,6 +43,7 @@ pub(crate) async fn write(
             }
             let until = due.map_or(ping, |due| due.min(ping));
             tokio::select! {
+                biased;
                 () = client.wake.notified() => {}
                 () = tokio::time::sleep_until(until) => {}
                 () = client.closing.notified() => {

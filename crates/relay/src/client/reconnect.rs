@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt;
+use langgraph_core::environment;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -14,6 +15,7 @@ use super::incoming::read;
 use super::outgoing::write;
 use super::state::{ClientCore, LinkStatus};
 use crate::error::RelayError;
+use crate::turns::{Either, Turns};
 
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
@@ -33,8 +35,9 @@ pub(crate) async fn keep_connected(client: Arc<ClientCore>) {
             backoff.reset();
         }
         // Not all clients of a restarted relay come back at the same moment.
-        let waited = backoff.pause().mul_f32(0.5 + fastrand::f32() / 2.0);
+        let waited = backoff.pause().mul_f32(0.5 + fraction() / 2.0);
         tokio::select! {
+            biased;
             () = tokio::time::sleep(waited) => {}
             () = client.closing.notified() => break RelayError::Closed,
         }
@@ -49,6 +52,7 @@ pub(crate) async fn keep_connected(client: Arc<ClientCore>) {
 
 async fn one_connection(client: &Arc<ClientCore>) -> Disconnect {
     let socket = tokio::select! {
+        biased;
         socket = open(client) => socket,
         () = client.closing.notified() => Err(Disconnect::Refused(RelayError::Closed)),
     };
@@ -64,9 +68,16 @@ async fn one_connection(client: &Arc<ClientCore>) -> Disconnect {
     client.link.send_replace(LinkStatus::Connected);
     let (sink, stream) = socket.split();
     let last_read = watch::Sender::new(now);
+    let reads = read(client, stream, &last_read);
+    let writes = write(client, sink, last_read.subscribe());
     // Both at once, so that a relay that waits for this client is still read.
-    tokio::select! {
-        ended = read(client, stream, &last_read) => ended,
-        ended = write(client, sink, last_read.subscribe()) => ended,
+    match Turns::default().either(reads, writes).await {
+        Either::One(ended) | Either::Other(ended) => ended,
     }
+}
+
+/// Returns a random number from 0 to 1.
+fn fraction() -> f32 {
+    let seed = environment::random().unwrap_or_else(|| fastrand::u64(..));
+    fastrand::Rng::with_seed(seed).f32()
 }

@@ -7,12 +7,12 @@ use futures_util::{SinkExt, StreamExt};
 use langgraph_remote::{AgentId, EnvelopeBody, Frame, FrameKind};
 use tokio::time::{Instant, timeout};
 use tokio_tungstenite::WebSocketStream;
-use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::handshake::server::{
     Callback, ErrorResponse, Request, Response,
 };
 use tokio_tungstenite::tungstenite::http::StatusCode;
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
+use tokio_tungstenite::tungstenite::{Error as WebSocketError, Message};
 
 use super::metrics::Counters;
 use super::options::RelayOptions;
@@ -20,6 +20,7 @@ use super::queue::Full;
 use super::registry::{Profile, Registration};
 use super::state::RelayState;
 use crate::protocol::{Control, Incoming, parse};
+use crate::turns::{Either, Turns};
 use crate::wire::Accepted;
 use crate::wire::Wire;
 
@@ -183,22 +184,10 @@ impl Connection {
         let every = self.state.options.heartbeat;
         let mut heartbeat = tokio::time::interval(every);
         let mut last_read = Instant::now();
+        let mut turns = Turns::default();
         loop {
             let done = tokio::select! {
-                incoming = socket.next() => {
-                    last_read = Instant::now();
-                    match incoming {
-                        Some(Ok(Message::Text(text))) => self.text(socket, id, &text).await,
-                        Some(Ok(Message::Close(_))) => Err(ConnectionEnd { is_closed: true }),
-                        Some(Ok(Message::Binary(_))) => {
-                            let error = Control::error("bad_request", "frames are text", None);
-                            self.mistake(socket, error).await
-                        }
-                        Some(Ok(_)) => Ok(()),
-                        Some(Err(_)) | None => Err(BROKEN),
-                    }
-                }
-                text = registration.queue.pop() => self.write(socket, text).await,
+                biased;
                 () = registration.replaced.notified() => {
                     let error = Control::error("replaced", "the agent has a new connection", None);
                     let _ = self.write(socket, error.text()).await;
@@ -211,10 +200,36 @@ impl Connection {
                         self.send(socket, Message::Ping(Vec::new().into())).await
                     }
                 }
+                next = turns.either(socket.next(), registration.queue.pop()) => match next {
+                    Either::One(incoming) => {
+                        last_read = Instant::now();
+                        self.read(socket, id, incoming).await
+                    }
+                    Either::Other(text) => self.write(socket, text).await,
+                },
             };
             if let Err(end) = done {
                 return end;
             }
+        }
+    }
+
+    /// Handles what a registered agent has sent.
+    async fn read(
+        &mut self,
+        socket: &mut Socket,
+        id: &AgentId,
+        incoming: Option<Result<Message, WebSocketError>>,
+    ) -> Result<(), ConnectionEnd> {
+        match incoming {
+            Some(Ok(Message::Text(text))) => self.text(socket, id, &text).await,
+            Some(Ok(Message::Close(_))) => Err(ConnectionEnd { is_closed: true }),
+            Some(Ok(Message::Binary(_))) => {
+                let error = Control::error("bad_request", "frames are text", None);
+                self.mistake(socket, error).await
+            }
+            Some(Ok(_)) => Ok(()),
+            Some(Err(_)) | None => Err(BROKEN),
         }
     }
 

@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Bound;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::UNIX_EPOCH;
 
+use langgraph_core::environment;
 use langgraph_remote::AgentId;
 use tokio::sync::Notify;
 use tokio::time::Instant;
@@ -314,7 +315,7 @@ fn check(
 
 /// Returns the time in milliseconds since 1970.
 fn now() -> u64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    let now = environment::now().duration_since(UNIX_EPOCH);
     now.map_or(0, |now| u64::try_from(now.as_millis()).unwrap_or(u64::MAX))
 }
 

@@ -111,7 +111,7 @@ where
     ) -> Result<Finished, AgentError> {
         let run = {
             // It may write to the thread, and its record waits for a barrier.
-            let mut begin = std::pin::pin!(self.begin(&mut spec));
+            let mut begin = Box::pin(self.begin(&mut spec));
             loop {
                 tokio::select! {
                     biased;

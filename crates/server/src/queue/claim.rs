@@ -17,6 +17,12 @@ pub(crate) struct Claim {
     pub(crate) attempt: i64,
     /// A request to cancel that came before the claim.
     pub(crate) cancel: Option<Cancel>,
+    /// Its thread was created with it, and is marked as busy: nothing was there before the run.
+    pub(crate) has_begun: bool,
+    /// It has numbers for its events since then.
+    pub(crate) has_numbers: bool,
+    /// The lease of its thread was taken with it.
+    pub(crate) has_lease: bool,
 }
 
 impl Claim {
@@ -34,7 +40,15 @@ impl Claim {
             fence: 1,
             attempt: 1,
             cancel: None,
+            has_begun: false,
+            has_numbers: false,
+            has_lease: false,
         }
+    }
+
+    /// Returns the name under which the run holds its thread: a new one for each claim.
+    pub(crate) fn holder(&self) -> String {
+        format!("{}/{}", self.run, self.fence)
     }
 
     /// Sets the fencing number.

@@ -4,7 +4,9 @@ use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
 
-use super::{Cancel, Claim, Held, Job, Notice, Pushed, QueueError, Signals};
+use super::{Cancel, Claim, Held, Notice, QueueError, Signals};
+#[cfg(test)]
+use super::{Job, Pushed};
 
 /// A queue of runs, which any process may carry out.
 ///
@@ -13,7 +15,9 @@ use super::{Cancel, Claim, Held, Job, Notice, Pushed, QueueError, Signals};
 /// the fencing number of its claim, and does nothing once another worker has claimed the run.
 #[async_trait]
 pub(crate) trait RunQueue: Send + Sync {
-    /// Puts a run in the queue, unless the job says why not.
+    /// Puts a run in the queue, unless the job says why not. The server [submits](crate::rows::Rows::submit) it with
+    /// more.
+    #[cfg(test)]
     async fn push(&self, job: Job) -> Result<Pushed, QueueError>;
 
     /// Claims the run that comes next: of those whose time has come, whose thread has no running

@@ -26,7 +26,7 @@ pub(super) fn encoded(
                 (Vec::new(), None)
             }
             Err(broken_off) => {
-                guard.broken_off().await;
+                Box::pin(guard.broken_off()).await;
                 (vec![Err(broken_off)], None)
             }
         })

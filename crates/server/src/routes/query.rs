@@ -70,8 +70,13 @@ pub(super) fn if_exists(
 ) -> ApiResult<Json<Value>> {
     let conflict = || ApiError::conflict(format!("{what} with ID {id} already exists"));
     match policy {
-        // It may belong to another owner.
-        Some("do_nothing") => existing.map(Json).map_err(|_| conflict()),
+        Some("do_nothing") => existing.map(Json).map_err(|error| {
+            if error.may_work_later() {
+                return error;
+            }
+            // It may belong to another owner.
+            conflict()
+        }),
         _ => Err(conflict()),
     }
 }

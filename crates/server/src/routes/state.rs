@@ -13,7 +13,7 @@ use crate::app::App;
 use crate::error::{ApiError, ApiResult};
 use crate::graph::Change;
 use crate::guard::Access;
-use crate::rows::{Thread, Writer, contains};
+use crate::rows::{Thread, contains};
 use crate::runs::{ThreadStatusUpdate, write_thread};
 use crate::spec::{CheckpointRef, RunCommand, checkpoint_id};
 use crate::threads::find;
@@ -190,7 +190,7 @@ pub(super) async fn apply(app: &App, thread: &Thread, update: Update) -> ApiResu
         usages,
         ..ThreadStatusUpdate::new(status)
     };
-    if !write_thread(app, Writer::Anyone, &*graph, id, update).await? {
+    if !write_thread(app, &*graph, id, update).await? {
         return Err(ApiError::not_found(format!(
             "Thread with ID {id} not found"
         )));

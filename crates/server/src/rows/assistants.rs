@@ -7,7 +7,7 @@ use uuid::Uuid;
 use super::cells::{Cell, Line};
 use super::listing::{Conditions, listing};
 use super::page::{Listed, by_ids, list};
-use super::{Rows, RowsResult, sql};
+use super::{Rows, RowsResult, find, read, sql};
 use crate::wire::time::now;
 
 /// The namespace of the ids of default assistants; the same as in LangGraph's server.
@@ -136,7 +136,7 @@ impl Rows {
     }
 
     pub(crate) async fn assistant(&self, id: &str) -> RowsResult<Option<Assistant>> {
-        let statement = sql!(
+        let statement = find!(
             "SELECT owner, doc FROM served_assistants WHERE id = $1 AND latest = 1",
             id
         );
@@ -146,7 +146,7 @@ impl Rows {
 
     /// Returns the versions of an assistant, the newest first.
     pub(crate) async fn versions(&self, id: &str) -> RowsResult<Vec<Assistant>> {
-        let statement = sql!(
+        let statement = read!(
             "SELECT owner, doc FROM served_assistants WHERE id = $1 ORDER BY version DESC",
             id
         );
@@ -157,7 +157,7 @@ impl Rows {
     /// Adds a version, and makes it the latest. Its number is set here.
     pub(crate) async fn add_version(&self, assistant: &mut Assistant) -> RowsResult<()> {
         loop {
-            let statement = sql!(
+            let statement = read!(
                 "SELECT coalesce(max(version), 0) FROM served_assistants WHERE id = $1",
                 &assistant.assistant_id
             );

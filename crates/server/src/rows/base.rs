@@ -1,6 +1,10 @@
 //! Where a thread was before a run.
 
+use super::numbers::numbered;
+use super::statement::Statement;
+use super::threads::Thread;
 use super::{Rows, RowsResult, sql};
+use crate::queue::{Cancel, Claim};
 
 /// Where a thread was before a run, as noted at its first attempt.
 #[derive(Clone, Debug, Default)]
@@ -11,23 +15,67 @@ pub(crate) struct Base {
     pub(crate) version: Option<i64>,
 }
 
+/// A run whose thread is marked as busy.
+#[derive(Clone, Debug)]
+pub(crate) struct Begun {
+    /// The row of its thread.
+    pub(crate) thread: Thread,
+    /// Where the thread was before the run.
+    pub(crate) base: Base,
+    /// A request to cancel it.
+    pub(crate) cancel: Option<Cancel>,
+}
+
+/// Returns the statement that notes where the thread is before a run, at its first attempt, and returns what is
+/// noted, as long as the claim is valid. `None`: it is not known now.
+pub(super) fn based(claim: &Claim, now: Option<&Base>) -> Statement {
+    // Servers of before version 6 have noted the checkpoint alone.
+    sql!(
+        "UPDATE served_runs SET base = coalesce(base, $2), \
+         version = CASE WHEN base IS NULL THEN $3 ELSE version END \
+         WHERE id = $1 AND fence = $4 AND status = 'running' RETURNING base, version, cancel",
+        &claim.run,
+        now.map(|now| now.checkpoint.as_str()),
+        now.and_then(|now| now.version),
+        claim.fence,
+    )
+}
+
 impl Rows {
-    /// Notes where the thread is before a run, at its first attempt; returns what is noted.
-    pub(crate) async fn base(&self, run: &str, now: &Base) -> RowsResult<Base> {
-        // Servers of before version 6 have noted the checkpoint alone.
-        let statement = sql!(
-            "UPDATE served_runs SET base = coalesce(base, $2), \
-             version = CASE WHEN base IS NULL THEN $3 ELSE version END \
-             WHERE id = $1 RETURNING base, version",
-            run,
-            &now.checkpoint,
-            now.version,
-        );
-        let line = self.db.row(statement).await?;
-        Ok(line.map_or_else(Base::default, |line| Base {
-            checkpoint: line.text(0).to_owned(),
-            version: line.some_int(1),
-        }))
+    /// Marks the thread of a run as busy, notes where it is before the run, and gives the run numbers for its events,
+    /// if it stores them. Returns `None` if the claim is not valid any more.
+    pub(crate) async fn begin(
+        &self,
+        claim: &Claim,
+        now: Option<&Base>,
+        stores_events: bool,
+    ) -> RowsResult<Option<Begun>> {
+        loop {
+            let busy = self.thread_changed(&claim.thread, Thread::begin).await?;
+            let Some(busy) = busy else {
+                return Ok(None);
+            };
+            // The thread before the run, as all others lock them.
+            let mut statements = vec![busy.written(Some(claim)), based(claim, now)];
+            if stores_events {
+                statements.push(numbered(claim));
+            }
+            let answers = self.db.together(statements).await?;
+            let row = |at: usize| answers.get(at).and_then(|lines| lines.first());
+            let Some(line) = row(1) else {
+                return Ok(None);
+            };
+            if row(0).is_some() {
+                return Ok(Some(Begun {
+                    thread: busy.thread,
+                    base: Base {
+                        checkpoint: line.text(0).to_owned(),
+                        version: line.some_int(1),
+                    },
+                    cancel: line.some_text(2).and_then(Cancel::parse),
+                }));
+            }
+        }
     }
 }
 
@@ -36,6 +84,8 @@ mod tests {
     #![allow(clippy::unwrap_used)] // a test fails by panicking
 
     use std::time::Duration;
+
+    use serde_json::json;
 
     use super::*;
     use crate::queue::{After, Cancel, Cancelled, Job, RunQueue};
@@ -47,9 +97,12 @@ mod tests {
             let claim = rows.claim("one", Duration::from_secs(30), After::START);
             claim.await.unwrap().unwrap()
         };
+        let thread = Thread::new("thread".to_owned(), "", json!({}));
+        rows.create_thread(&thread, None).await.unwrap();
         rows.push(Job::new("run", "thread", "{}")).await.unwrap();
         let first = claim().await;
-        rows.base("run", &Base::default()).await.unwrap();
+        let begun = rows.begin(&first, Some(&Base::default()), false).await;
+        assert_eq!(begun.unwrap().unwrap().thread.status, "busy");
         assert!(rows.give_back(&first).await.unwrap());
         let cancelled = rows.cancel("run", Cancel::Rollback, None).await.unwrap();
         assert_eq!(cancelled, Cancelled::Requested);
@@ -60,6 +113,7 @@ mod tests {
         let cancelled = rows.cancel("other", Cancel::Rollback, None).await.unwrap();
         assert_eq!(cancelled, Cancelled::Withdrawn);
     }
+
     #[tokio::test]
     async fn a_run_that_was_put_back_goes_on_before_another_one_begins() {
         let rows = Rows::in_memory().await.unwrap();
@@ -67,9 +121,12 @@ mod tests {
             let claim = rows.claim("one", Duration::from_secs(30), After::START);
             claim.await.unwrap()
         };
+        let thread = Thread::new("thread".to_owned(), "", json!({}));
+        rows.create_thread(&thread, None).await.unwrap();
         rows.push(Job::new("run", "thread", "{}")).await.unwrap();
         let first = claim().await.unwrap();
-        rows.base("run", &Base::default()).await.unwrap();
+        let begun = rows.begin(&first, Some(&Base::default()), false).await;
+        assert!(begun.unwrap().is_some());
         let urgent = Job::new("urgent", "thread", "{}").priority(5);
         rows.push(urgent).await.unwrap();
         assert!(rows.give_back(&first).await.unwrap());

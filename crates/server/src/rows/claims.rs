@@ -4,8 +4,10 @@ use std::time::Duration;
 
 use langgraph_sql::process_is_gone;
 
+use super::statement::Statement;
 use super::times::length;
-use super::{Line, Rows, RowsResult, sql};
+use super::worker::Worker;
+use super::{Line, Rows, RowsResult, read, sql};
 use crate::queue::{After, Cancel, Claim, QueueError, Signal};
 use crate::wire::time::now;
 
@@ -30,6 +32,26 @@ macro_rules! claim_of {
             RETURNING id, thread, doc, fence, attempt, cancel, owner"
         )
     };
+}
+
+/// Returns the statement with which a worker claims that run, if it comes next because no other one could be claimed.
+pub(super) fn claimed_alone(run: &str, worker: Worker<'_>) -> Statement {
+    sql!(
+        "UPDATE served_runs SET status = 'running', worker = $1, fence = fence + 1, \
+            lease = {NOW} + $2, updated = $3 \
+         WHERE id = $4 AND status = 'pending' AND stage = 'ready' \
+         AND NOT EXISTS (SELECT 1 FROM served_runs AS o WHERE o.status = 'pending' \
+            AND o.stage = 'ready' AND o.id <> $4) \
+         AND NOT EXISTS (SELECT 1 FROM served_runs AS o \
+            WHERE o.thread = served_runs.thread AND o.status = 'running') \
+         AND (concurrency IS NULL OR NOT EXISTS (SELECT 1 FROM served_runs AS o \
+            WHERE o.concurrency = served_runs.concurrency AND o.status = 'running')) \
+         RETURNING id, thread, doc, fence, attempt, cancel, owner",
+        worker.name,
+        length(worker.lease),
+        now(),
+        run,
+    )
 }
 
 pub(super) fn read_claim(line: &Line) -> Claim {
@@ -64,7 +86,7 @@ impl Rows {
 
     /// Ends the leases of processes of this machine that are gone. Others expire in their time.
     pub(crate) async fn expire_gone(&self) -> RowsResult<()> {
-        let statement = sql!("SELECT DISTINCT worker FROM served_runs WHERE status = 'running'");
+        let statement = read!("SELECT DISTINCT worker FROM served_runs WHERE status = 'running'");
         for line in self.db.rows(statement).await? {
             let worker = line.text(0);
             let process = worker
@@ -115,12 +137,12 @@ impl Rows {
         let (mut cursor, mut wrapped) = (after.owner.to_owned(), false);
         // Each full owner may be met twice.
         for _ in 0..=2 * after.full.len() + 2 {
-            let Some(line) = self.db.row(sql!(next, &cursor)).await? else {
+            let Some(line) = self.db.row(read!(next, &cursor)).await? else {
                 if wrapped {
                     return Ok(None);
                 }
                 wrapped = true;
-                let Some(line) = self.db.row(sql!(first)).await? else {
+                let Some(line) = self.db.row(read!(first)).await? else {
                     return Ok(None);
                 };
                 line.text(0).clone_into(&mut cursor);

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::cells::{Cell, Line};
 use super::listing::{Conditions, listing};
 use super::page::{Listed, by_ids};
-use super::{Rows, RowsResult, sql};
+use super::{Rows, RowsResult, find, read, sql};
 use crate::guard::User;
 use crate::wire::time::now;
 
@@ -129,7 +129,7 @@ impl Rows {
     }
 
     pub(crate) async fn cron(&self, id: &str) -> RowsResult<Option<Cron>> {
-        let statement = sql!(
+        let statement = find!(
             "SELECT owner, due, doc, run FROM served_crons WHERE id = $1",
             id
         );
@@ -139,7 +139,7 @@ impl Rows {
 
     /// Returns those whose time has come.
     pub(crate) async fn due_crons(&self) -> RowsResult<Vec<Cron>> {
-        let statement = sql!(
+        let statement = read!(
             "SELECT owner, due, doc, run FROM served_crons WHERE due <= {NOW} ORDER BY due LIMIT 100"
         );
         let lines = self.db.rows(statement).await?;
@@ -150,7 +150,7 @@ impl Rows {
     pub(crate) async fn next_cron(&self) -> RowsResult<Option<i64>> {
         let line = self
             .db
-            .row(sql!("SELECT min(due) FROM served_crons"))
+            .row(read!("SELECT min(due) FROM served_crons"))
             .await?;
         Ok(line.and_then(|line| line.some_int(0)))
     }
@@ -173,12 +173,6 @@ impl Rows {
 
     pub(crate) async fn delete_cron(&self, id: &str) -> RowsResult<()> {
         let statement = sql!("DELETE FROM served_crons WHERE id = $1", id);
-        self.db.change(statement).await.map(|_| ())
-    }
-
-    /// Deletes the crons of a thread.
-    pub(crate) async fn delete_crons_of(&self, thread: &str) -> RowsResult<()> {
-        let statement = sql!("DELETE FROM served_crons WHERE thread = $1", thread);
         self.db.change(statement).await.map(|_| ())
     }
 }

@@ -11,6 +11,7 @@ use langgraph_sqlite::Database;
 
 use super::RowsError;
 use super::cells::Line;
+use super::lease_of_thread::LeaseOfThread;
 use super::sqlite::Sqlite;
 use super::statement::Statement;
 
@@ -98,20 +99,32 @@ impl Db {
         }
     }
 
+    /// Runs statements in a transaction that takes a lease, too, where the threads are in the same database and the
+    /// transaction can read. Also returns true if it has.
+    pub(crate) async fn together_with_lease(
+        &self,
+        statements: Vec<Statement>,
+        lease: Option<LeaseOfThread>,
+    ) -> Result<(Vec<Vec<Line>>, bool), RowsError> {
+        match self {
+            Self::Sqlite(sqlite) => sqlite.together_with_lease(statements, lease).await,
+            // A transaction is one message there, and a lease needs an answer.
+            #[cfg(feature = "postgres")]
+            Self::Postgres(_) => Ok((self.together(statements).await?, false)),
+        }
+    }
+
     /// Runs statements in a transaction, and returns the rows of each.
     pub(crate) async fn together(
         &self,
         statements: Vec<Statement>,
     ) -> Result<Vec<Vec<Line>>, RowsError> {
         match self {
-            Self::Sqlite(sqlite) => sqlite.together(statements).await,
+            Self::Sqlite(sqlite) => Ok(sqlite.together_with_lease(statements, None).await?.0),
             #[cfg(feature = "postgres")]
             Self::Postgres(database) => {
-                let mut client = database.client().await?;
-                let transaction = client.transaction().await?;
-                let answers = super::postgres::run_all(&transaction, &statements).await?;
-                transaction.commit().await?;
-                Ok(answers)
+                let client = database.client().await?;
+                Ok(super::postgres::run_together(&client, &statements).await?)
             }
         }
     }

@@ -1,7 +1,6 @@
 //! How full the queue is.
 
-use super::statement::sql;
-use super::{Rows, RowsResult};
+use super::{Rows, RowsResult, read};
 use crate::wire::time::now_ms;
 
 /// The runs in the queue, of all processes.
@@ -15,10 +14,10 @@ pub(crate) struct QueueDepth {
 
 impl Rows {
     pub(crate) async fn queue_depth(&self) -> RowsResult<QueueDepth> {
-        let pending = sql!(
+        let pending = read!(
             "SELECT count(*), coalesce(min(due), 0) FROM served_runs WHERE status = 'pending'"
         );
-        let running = sql!("SELECT count(*) FROM served_runs WHERE status = 'running'");
+        let running = read!("SELECT count(*) FROM served_runs WHERE status = 'running'");
         let pending = self.db.row(pending).await?;
         let running = self.db.row(running).await?;
         let (pending, due) = pending.map_or((0, 0), |line| (line.int(0), line.int(1)));

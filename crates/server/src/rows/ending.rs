@@ -1,12 +1,63 @@
-//! The end of a run, in one transaction: its status or its removal, its webhook, its signal.
+//! The end of a run, in one transaction: its status or its removal, its thread, its webhook, its signal.
+
+use serde_json::Value;
 
 use super::lanes::{locked, placed};
+use super::numbers::counted;
 use super::outbox::noticed;
+use super::removal::{Mark, marked};
 use super::statement::Statement;
-use super::{Rows, RowsResult, sql};
-use crate::queue::{Notice, Signal};
+use super::threads::{ChangedThread, Thread};
+use super::{Rows, RowsResult, Run, sql};
+use crate::queue::{Claim, Notice, RunEnd, Signal};
+use crate::wire::time::now;
 
-/// A run that ends.
+/// How a claimed run ends, and what its rows say of it from then on.
+pub(crate) struct RunEnding<'a> {
+    pub(crate) end: RunEnd<'a>,
+    pub(crate) notice: Option<Notice>,
+    /// What the run says of itself, if it is more than before.
+    pub(crate) run: Option<&'a Run>,
+    /// The result, for those who wait for it in other processes.
+    pub(crate) result: Option<&'a Value>,
+    /// How many events it has published, if they have numbers.
+    pub(crate) events: Option<i64>,
+}
+
+impl<'a> RunEnding<'a> {
+    /// A run that ends in this way, of which nothing else is written.
+    pub(crate) fn new(end: RunEnd<'a>, notice: Option<Notice>) -> Self {
+        Self {
+            end,
+            notice,
+            run: None,
+            result: None,
+            events: None,
+        }
+    }
+}
+
+/// What becomes of the row of the thread with the end of a run.
+pub(crate) enum ThreadEnd<'a> {
+    Unchanged,
+    Changed(&'a (dyn Fn(&mut Thread) + Sync)),
+    /// It is marked as removed, with its runs, unless another one waits.
+    Removed,
+}
+
+/// What the end of a run has come to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ended {
+    Yes,
+    /// The thread is marked as removed, too.
+    WithThread(Mark),
+    /// The claim is not valid any more.
+    Revoked,
+    /// Nothing was written: there is no row of the thread to change.
+    ThreadMissing,
+}
+
+/// A run that ends, claimed or waiting.
 pub(super) struct Ending<'a> {
     pub(super) run: &'a str,
     pub(super) thread: &'a str,
@@ -14,38 +65,125 @@ pub(super) struct Ending<'a> {
     pub(super) fence: Option<i64>,
     pub(super) notice: Option<&'a Notice>,
     pub(super) is_removed: bool,
+    /// The change of its thread, which is written with its end, for a claim.
+    pub(super) changed: Option<(&'a ChangedThread, &'a Claim)>,
+    /// What else is written before the run has ended, while its claim is valid.
+    pub(super) before: Option<Statement>,
+    /// What is written after it.
+    pub(super) after: Vec<Statement>,
 }
 
 impl Rows {
+    /// Ends a claimed run with its thread.
+    pub(crate) async fn end(
+        &self,
+        claim: &Claim,
+        ending: &RunEnding<'_>,
+        thread: ThreadEnd<'_>,
+    ) -> RowsResult<Ended> {
+        loop {
+            let (changed, after) = match thread {
+                ThreadEnd::Unchanged => (None, Vec::new()),
+                ThreadEnd::Removed => (None, marked(&claim.thread).into()),
+                ThreadEnd::Changed(change) => {
+                    let changed = self.thread_changed(&claim.thread, change).await?;
+                    let Some(changed) = changed else {
+                        return Ok(Ended::ThreadMissing);
+                    };
+                    (Some(changed), Vec::new())
+                }
+            };
+            let change = ended(claim, ending, changed.as_ref())?;
+            let ending = Ending {
+                run: &claim.run,
+                thread: &claim.thread,
+                fence: Some(claim.fence),
+                notice: ending.notice.as_ref(),
+                is_removed: ending.end == RunEnd::Removed,
+                changed: changed.as_ref().map(|changed| (changed, claim)),
+                before: ending.events.map(|events| counted(claim, events)),
+                after,
+            };
+            if let Some(mark) = self.end_run(ending, change).await? {
+                return Ok(mark.map_or(Ended::Yes, Ended::WithThread));
+            }
+            // The row of the thread may have changed meanwhile.
+            if changed.is_none() || !self.is_valid(&claim.run, claim.fence).await? {
+                return Ok(Ended::Revoked);
+            }
+        }
+    }
+
     /// Ends a run with a statement that returns its row, and places the runs of its thread. Returns
-    /// false, and does nothing, if the statement returns no row. A waiter that learns of the end
-    /// finds all of it.
-    pub(super) async fn end_run(&self, ending: &Ending<'_>, change: Statement) -> RowsResult<bool> {
-        let Ending { run, thread, .. } = *ending;
+    /// `None`, and does nothing, if the statement returns no row; else the mark of its thread, if that is removed.
+    /// A waiter that learns of the end finds all of it.
+    pub(super) async fn end_run(
+        &self,
+        ending: Ending<'_>,
+        change: Statement,
+    ) -> RowsResult<Option<Option<Mark>>> {
+        let Ending { run, thread, .. } = ending;
         let signal = Signal::Ended {
             run: run.to_owned(),
             thread: thread.to_owned(),
         };
         let mut statements: Vec<Statement> = locked(thread, None).into();
+        statements.extend(
+            ending
+                .changed
+                .map(|(changed, claim)| changed.written(Some(claim))),
+        );
         if let Some(notice) = ending.notice {
             // A claim at the same time waits, or comes first.
             statements.push(sql!("SELECT 1 FROM served_runs WHERE id = $1 {LOCK}", run));
-            statements.push(noticed(run, ending.fence, notice));
+            let doc = ending.changed.map(|(changed, _)| changed.doc.as_str());
+            statements.push(noticed(run, ending.fence, notice, doc));
         }
+        statements.extend(ending.before);
         let at = statements.len();
         statements.push(change);
         statements.extend(placed(thread, run));
         if ending.is_removed {
             statements.extend(removed(run));
         }
+        let mark_at = statements.len();
+        let marks = !ending.after.is_empty();
+        statements.extend(ending.after);
         let statements = self.with_signal(statements, &signal);
         let answers = self.db.together(statements).await?;
-        let ended = answers.get(at).is_some_and(|lines| !lines.is_empty());
-        if ended {
-            self.notify(signal);
+        let row = |at: usize| answers.get(at).and_then(|lines| lines.first());
+        if row(at).is_none() {
+            return Ok(None);
         }
-        Ok(ended)
+        self.notify(signal);
+        Ok(Some(row(mark_at).filter(|_| marks).map(Mark::read)))
     }
+}
+
+/// Returns the statement that ends a run, as long as its claim is valid, and the change of its thread is written.
+fn ended(
+    claim: &Claim,
+    ending: &RunEnding<'_>,
+    thread: Option<&ChangedThread>,
+) -> RowsResult<Statement> {
+    let status = match ending.end {
+        RunEnd::Status(status) => status,
+        RunEnd::Removed => REMOVED,
+    };
+    Ok(sql!(
+        "UPDATE served_runs SET status = $3, worker = NULL, updated = $4, \
+         doc = coalesce(CAST($5 AS TEXT), doc), result = coalesce(CAST($6 AS TEXT), result) \
+         WHERE id = $1 AND fence = $2 AND status = 'running' \
+         AND (CAST($7 AS TEXT) IS NULL OR EXISTS (SELECT 1 FROM served_threads AS t \
+            WHERE t.id = served_runs.thread AND t.doc = $7)) RETURNING id",
+        &claim.run,
+        claim.fence,
+        status,
+        now(),
+        ending.run.map(serde_json::to_string).transpose()?,
+        ending.result.map(Value::to_string),
+        thread.map(|thread| thread.doc.as_str()),
+    ))
 }
 
 /// The status of a run that is removed, until the end of the transaction.
@@ -66,4 +204,66 @@ fn removed(run: &str) -> [Statement; 2] {
             REMOVED,
         ),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)] // a test fails by panicking
+
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::time::Duration;
+
+    use rusqlite::Connection;
+    use serde_json::json;
+
+    use super::*;
+    use crate::queue::{After, Job, RunQueue};
+
+    #[tokio::test]
+    async fn a_run_ends_once_and_with_its_thread_although_others_change_the_thread_meanwhile() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("rows.db");
+        let rows = Rows::open(&file).await.unwrap();
+        let thread = Thread::new("t".to_owned(), "", json!({"by": "one"}));
+        rows.create_thread(&thread, None).await.unwrap();
+        rows.push(Job::new("r", "t", "{}")).await.unwrap();
+        let claim = rows.claim("w", Duration::from_secs(30), After::START).await;
+        let claim = claim.unwrap().unwrap();
+
+        let other = Connection::open(&file).unwrap();
+        other.busy_timeout(Duration::from_secs(10)).unwrap();
+        let other = std::sync::Mutex::new(other);
+        let calls = AtomicUsize::new(0);
+        let change = |thread: &mut Thread| {
+            if calls.fetch_add(1, Ordering::Relaxed) == 0 {
+                let sql = "UPDATE served_threads SET doc = replace(doc, 'one', 'two')";
+                other.lock().unwrap().execute(sql, []).unwrap();
+            }
+            "idle".clone_into(&mut thread.status);
+            thread.values = json!(7);
+        };
+        let notice = Notice {
+            url: "http://localhost".to_owned(),
+            body: "{}".to_owned(),
+        };
+        let ending = RunEnding::new(RunEnd::Status("success"), Some(notice));
+        let ended = rows.end(&claim, &ending, ThreadEnd::Changed(&change)).await;
+        assert_eq!(ended.unwrap(), Ended::Yes);
+        assert_eq!(calls.load(Ordering::Relaxed), 2);
+        let thread = rows.thread("t").await.unwrap().unwrap();
+        assert_eq!(
+            (thread.metadata["by"].as_str(), thread.values),
+            (Some("two"), json!(7))
+        );
+        let count = |sql: &str| -> i64 {
+            let other = other.lock().unwrap();
+            other.query_row(sql, [], |row| row.get(0)).unwrap()
+        };
+        assert_eq!(count("SELECT count(*) FROM served_webhooks"), 1);
+
+        // It has ended: its claim writes nothing any more.
+        let again = rows.end(&claim, &ending, ThreadEnd::Changed(&change)).await;
+        assert_eq!(again.unwrap(), Ended::Revoked);
+        assert_eq!(count("SELECT count(*) FROM served_webhooks"), 1);
+    }
 }

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use serde_json::json;
 
 use super::times::milliseconds;
-use super::{Line, Rows, RowsError, sql};
+use super::{Line, Rows, RowsError, find, read, sql};
 use crate::queue::{Claim, EventLog, LoggedEvent, QueueError, Signal};
 
 type QueueResult<T> = Result<T, QueueError>;
@@ -69,7 +69,7 @@ impl EventLog for Rows {
     }
 
     async fn read(&self, run: &str, after: i64, limit: usize) -> QueueResult<Vec<LoggedEvent>> {
-        let statement = sql!(
+        let statement = read!(
             "SELECT number, made, mode, event, data FROM served_events \
              WHERE run = $1 AND number > $2 ORDER BY number LIMIT $3",
             run,
@@ -81,7 +81,7 @@ impl EventLog for Rows {
     }
 
     async fn last(&self, run: &str) -> QueueResult<Option<LoggedEvent>> {
-        let statement = sql!(
+        let statement = find!(
             "SELECT number, made, mode, event, data FROM served_events \
              WHERE run = $1 ORDER BY number DESC LIMIT 1",
             run

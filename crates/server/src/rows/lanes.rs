@@ -6,7 +6,7 @@
 //! thread ends with the statements of [`placed`], in the same transaction.
 
 use super::statement::Statement;
-use super::{Rows, RowsResult, sql};
+use super::{Rows, RowsResult, find, read, sql};
 
 /// Locks the runs of a thread for the transaction. It comes first. Keys connect threads, so
 /// whatever concerns a run with a key takes one lock for all keys.
@@ -88,7 +88,7 @@ impl Rows {
 
     /// Returns the thread of a run.
     pub(super) async fn thread_of(&self, run: &str) -> RowsResult<Option<String>> {
-        let statement = sql!("SELECT thread FROM served_runs WHERE id = $1", run);
+        let statement = find!("SELECT thread FROM served_runs WHERE id = $1", run);
         let line = self.db.row(statement).await?;
         Ok(line.map(|line| line.text(0).to_owned()))
     }
@@ -97,7 +97,7 @@ impl Rows {
     /// version has changed them, or one was lost between two changes.
     pub(crate) async fn place_forgotten(&self) -> RowsResult<()> {
         let statements = [
-            sql!(
+            read!(
                 // Each thread is looked at once, however many of its runs wait.
                 "SELECT thread FROM (SELECT DISTINCT thread FROM served_runs \
                     WHERE status = 'pending' AND stage = 'queued') AS r \
@@ -106,7 +106,7 @@ impl Rows {
                  AND NOT EXISTS (SELECT 1 FROM served_runs AS o WHERE o.thread = r.thread \
                  AND o.status = 'pending' AND o.stage IN ('ready', 'keyed')) LIMIT 1000"
             ),
-            sql!(
+            read!(
                 "SELECT min(thread) FROM served_runs AS r WHERE status = 'pending' \
                  AND stage = 'keyed' AND concurrency IS NOT NULL GROUP BY concurrency \
                  HAVING NOT EXISTS (SELECT 1 FROM served_runs AS o \

@@ -2,7 +2,7 @@
 
 use super::cells::Cell;
 use super::page::{Found, Listed, number};
-use super::{Rows, RowsResult, sql};
+use super::{Rows, RowsResult, read};
 
 /// A kind of row that searches list: see [`listing!`].
 pub(crate) trait Sorted: Listed {
@@ -93,7 +93,7 @@ impl Rows {
         let sql = of.one_of(T::ids(of.by, of.ascending));
         let [second, third] = of.of.parameters();
         let (limit, offset) = (number(of.limit), number(of.offset));
-        let statement = sql!(sql, of.owner, second, third, limit, offset);
+        let statement = read!(sql, of.owner, second, third, limit, offset);
         let lines = self.db.rows(statement).await?;
         Ok(lines.iter().map(|line| line.text(0).to_owned()).collect())
     }
@@ -101,7 +101,7 @@ impl Rows {
     /// Returns how many rows a listing has, on all of its pages.
     pub(crate) async fn count<T: Sorted>(&self, of: &Listing<'_, T>) -> RowsResult<usize> {
         let [second, third] = of.of.parameters();
-        let statement = sql!(of.one_of(T::COUNT), of.owner, second, third);
+        let statement = read!(of.one_of(T::COUNT), of.owner, second, third);
         let count = self.db.row(statement).await?.map_or(0, |line| line.int(0));
         Ok(usize::try_from(count).unwrap_or_default())
     }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::json;
 
-use super::{Line, Rows, RowsResult, sql};
+use super::{Line, Rows, RowsResult, read};
 
 /// How many documents are read at once. They may be large.
 pub(super) const PAGE: usize = 16;
@@ -55,7 +55,7 @@ impl Rows {
     /// Returns the rows of these ids, in their order.
     async fn by_ids<T: Listed>(&self, ids: &[String]) -> RowsResult<Vec<T>> {
         let list = list(ids.iter().map(String::as_str));
-        let lines = self.db.rows(sql!(T::BY_IDS, 0_i64, 0_i64, list)).await?;
+        let lines = self.db.rows(read!(T::BY_IDS, 0_i64, 0_i64, list)).await?;
         let mut found = HashMap::with_capacity(lines.len());
         for line in &lines {
             let row = T::read(line)?;

@@ -58,6 +58,17 @@ impl Peers {
         let sql = "INSERT INTO served_signals (process, word) VALUES ($1, $2)";
         sql!(sql, &self.name, word(signal))
     }
+
+    /// Returns the statement that notifies them of a run, if it waits.
+    pub(super) fn notify_of_waiting(&self, run: &str) -> Statement {
+        sql!(
+            "INSERT INTO served_signals (process, word) \
+             SELECT $2, $3 FROM served_runs WHERE id = $1 AND status = 'pending'",
+            run,
+            &self.name,
+            word(&Signal::Queued),
+        )
+    }
 }
 
 /// Looks at the file for this process, which is listed in it meanwhile.
@@ -116,7 +127,8 @@ impl Watch {
         // The version shows changes by other connections, also those of this process.
         let version = self
             .connection
-            .pragma_query_value(None, "data_version", |row| row.get(0))?;
+            .prepare_cached("PRAGMA data_version")?
+            .query_row([], |row| row.get(0))?;
         if version == self.version && !late {
             return Ok(Vec::new());
         }

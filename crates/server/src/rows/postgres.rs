@@ -5,6 +5,7 @@ use std::time::Duration;
 use crate::queue::Signal;
 use bytes::BytesMut;
 use deadpool_postgres::GenericClient;
+use futures_util::future::{join_all, join3};
 use langgraph_postgres::Database;
 use tokio::sync::broadcast;
 use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
@@ -12,10 +13,14 @@ use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 use super::cells::{Cell, Line};
 use super::signal_words::signal;
 use super::statement::Statement;
+use super::translated::Translations;
 
 /// The channel on which processes notify each other of changes.
 pub(super) const CHANNEL: &str = "langgraph_served";
 
+static TRANSLATIONS: Translations = Translations::new(in_postgres);
+
+/// Puts the words of PostgreSQL into a statement.
 pub(super) fn in_postgres(sql: &str) -> String {
     sql.replace(
         "{NOW}",
@@ -75,25 +80,44 @@ fn parameters(cells: &[Cell]) -> Vec<&(dyn ToSql + Sync)> {
 
 pub(super) async fn run(
     client: &impl GenericClient,
-    sql: &str,
+    sql: &'static str,
     cells: &[Cell],
 ) -> Result<Vec<Line>, tokio_postgres::Error> {
-    let statement = client.prepare_cached(&in_postgres(sql)).await?;
+    let statement = client.prepare_cached(&TRANSLATIONS.of(sql)).await?;
     query(client, &statement, cells).await
 }
 
-/// Runs statements, which are sent together and carried out in their order.
-pub(super) async fn run_all(
+/// Runs statements in a transaction, which is one message to the server and one answer.
+///
+/// # Cancel safety
+///
+/// All of it is sent when it is first polled: without its caller, the server goes on to the end of the transaction.
+pub(super) async fn run_together(
     client: &impl GenericClient,
     statements: &[Statement],
 ) -> Result<Vec<Vec<Line>>, tokio_postgres::Error> {
     let mut prepared = Vec::with_capacity(statements.len());
     for statement in statements {
-        prepared.push(client.prepare_cached(&in_postgres(statement.sql)).await?);
+        prepared.push(
+            client
+                .prepare_cached(&TRANSLATIONS.of(statement.sql))
+                .await?,
+        );
     }
     let queries = prepared.iter().zip(statements);
     let queries = queries.map(|(sql, statement)| query(client, sql, &statement.parameters));
-    futures_util::future::try_join_all(queries).await
+    // Each is sent when it is first polled, in this order. After one that fails, the others fail, and the end of the
+    // transaction undoes all.
+    let (begun, answers, committed) = join3(
+        client.batch_execute("BEGIN"),
+        join_all(queries),
+        client.batch_execute("COMMIT"),
+    )
+    .await;
+    begun?;
+    let answers = answers.into_iter().collect::<Result<_, _>>()?;
+    committed?;
+    Ok(answers)
 }
 
 async fn query(
@@ -119,10 +143,10 @@ async fn query(
 
 pub(super) async fn change(
     client: &impl GenericClient,
-    sql: &str,
+    sql: &'static str,
     cells: &[Cell],
 ) -> Result<u64, tokio_postgres::Error> {
-    let statement = client.prepare_cached(&in_postgres(sql)).await?;
+    let statement = client.prepare_cached(&TRANSLATIONS.of(sql)).await?;
     client.execute(&statement, &parameters(cells)).await
 }
 
@@ -155,5 +179,38 @@ pub(super) async fn listen(database: Database, signals: broadcast::Sender<Signal
         }
         let pause = Duration::from_millis(100 << failures.min(6));
         tokio::time::sleep(pause).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)] // a test fails by panicking
+
+    use langgraph_postgres::Options;
+
+    use super::*;
+    use crate::rows::{Rows, read, sql};
+
+    #[tokio::test]
+    async fn l3_a_statement_that_fails_undoes_its_transaction_and_its_connection_goes_on() {
+        let url = std::env::var("DATABASE_URL");
+        let url = url.expect("needs PostgreSQL: run it with tests/servers.sh");
+        let schema = format!("together_{}", uuid::Uuid::new_v4().simple());
+        let options = Options::default().schema(schema).max_connections(1);
+        let database = Database::connect_with(&url, options).await.unwrap();
+        let rows = Rows::postgres(database).await.unwrap();
+        let named = |name: &str| {
+            sql!(
+                "INSERT INTO served_settings (name, value) VALUES ($1, '1')",
+                name
+            )
+        };
+        let fails = read!("SELECT 1 / (SELECT count(*) FROM served_settings WHERE name = 'none')");
+        let failed = rows.db.together(vec![named("a"), fails, named("b")]).await;
+        assert!(failed.unwrap_err().to_string().contains("zero"));
+        let names = || read!("SELECT name FROM served_settings WHERE name <> 'secret'");
+        assert!(rows.db.rows(names()).await.unwrap().is_empty());
+        let answers = rows.db.together(vec![named("c"), names()]).await.unwrap();
+        assert_eq!(answers[1][0].text(0), "c");
     }
 }

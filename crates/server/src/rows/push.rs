@@ -2,7 +2,7 @@
 
 use super::statement::Statement;
 use super::times::milliseconds;
-use super::{Line, sql};
+use super::{Line, read, sql};
 use crate::queue::{Job, Pushed};
 use crate::wire::time::now;
 
@@ -44,7 +44,7 @@ pub(super) fn inserted(job: &Job) -> Statement {
 
 /// Returns the statement that says why a job is not in the queue, for the transaction that was to put it there.
 pub(super) fn why_not(job: &Job) -> Statement {
-    sql!(
+    read!(
         "SELECT CASE \
          WHEN EXISTS (SELECT 1 FROM served_runs WHERE id = $1) THEN 'known' \
          WHEN EXISTS (SELECT 1 FROM served_requests WHERE owner = $2 AND name = CAST($3 AS TEXT) \

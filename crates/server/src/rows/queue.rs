@@ -7,17 +7,20 @@ use async_trait::async_trait;
 use serde_json::json;
 
 use super::claims::read_claim;
-use super::ending::{Ending, REMOVED};
+use super::ending::{Ended, Ending, REMOVED, RunEnding, ThreadEnd};
 use super::lanes::{locked, placed};
-use super::push::{inserted, read_why, why_not};
 use super::signal_words::word;
 use super::statement::Statement;
+#[cfg(test)]
+use super::submission::{Submission, Submitted};
 use super::times::length;
-use super::{Rows, RowsResult, sql};
+use super::{Rows, RowsResult, read, sql};
 use crate::queue::{
-    After, Cancel, Cancelled, Claim, Held, Job, Notice, Pushed, QueueError, Reaped, RunEnd,
-    RunQueue, Signal, Signals,
+    After, Cancel, Cancelled, Claim, Held, Notice, QueueError, Reaped, RunEnd, RunQueue, Signal,
+    Signals,
 };
+#[cfg(test)]
+use crate::queue::{Job, Pushed};
 use crate::wire::time::now;
 
 type QueueResult<T> = Result<T, QueueError>;
@@ -44,6 +47,20 @@ impl Rows {
             _ => {}
         }
         statements
+    }
+
+    /// Returns the statement that tells other processes of a run, if there can be others and it waits.
+    pub(super) fn signal_of_waiting(&self, run: &str) -> Option<Statement> {
+        match &self.peers {
+            Some(peers) if peers.has_others() => Some(peers.notify_of_waiting(run)),
+            None if self.is_shared() => Some(sql!(
+                "SELECT CAST(pg_notify('langgraph_served', $2) AS TEXT) FROM served_runs \
+                 WHERE id = $1 AND status = 'pending'",
+                run,
+                word(&Signal::Queued),
+            )),
+            _ => None,
+        }
     }
 
     /// Notifies this process.
@@ -99,42 +116,18 @@ impl Rows {
 
 #[async_trait]
 impl RunQueue for Rows {
+    #[cfg(test)]
     async fn push(&self, job: Job) -> QueueResult<Pushed> {
-        // Two that are pushed at once see each other.
-        let key = job.concurrency_key.as_deref();
-        let mut statements: Vec<Statement> = locked(&job.thread, key).into();
-        if job.most_waiting.is_some() && !job.owner.is_empty() {
-            statements.push(sql!("SELECT {GATE_OF}", &job.owner));
+        let submission = Submission {
+            job,
+            thread: None,
+            worker: None,
+        };
+        match self.submit(submission).await? {
+            Submitted::Pushed(pushed) => Ok(pushed),
+            // It asks for neither.
+            Submitted::Claimed(_) | Submitted::TooManyThreads => Ok(Pushed::Queued),
         }
-        if let Some(request) = &job.request {
-            statements.push(sql!(
-                "INSERT INTO served_requests (owner, name, digest, run, made) \
-                 VALUES ($1, $2, $3, $4, {NOW}) ON CONFLICT DO NOTHING",
-                &job.owner,
-                &request.name,
-                &request.digest,
-                &job.run,
-            ));
-        }
-        let at = statements.len();
-        statements.extend([inserted(&job), why_not(&job)]);
-        statements.extend(placed(&job.thread, &job.run));
-        if job.request.is_some() {
-            statements.push(sql!(
-                "DELETE FROM served_requests WHERE owner = $1 AND run = $2 \
-                 AND NOT EXISTS (SELECT 1 FROM served_runs WHERE id = $2)",
-                &job.owner,
-                &job.run,
-            ));
-        }
-        let statements = self.with_signal(statements, &Signal::Queued);
-        let answers = self.db.together(statements).await?;
-        if answers.get(at).is_none_or(Vec::is_empty) {
-            let why = answers.get(at + 1).and_then(|lines| lines.first());
-            return Ok(read_why(why));
-        }
-        self.notify(Signal::Queued);
-        Ok(Pushed::Queued)
     }
 
     async fn claim(
@@ -201,26 +194,8 @@ impl RunQueue for Rows {
         end: RunEnd<'_>,
         notice: Option<Notice>,
     ) -> QueueResult<bool> {
-        let status = match end {
-            RunEnd::Status(status) => status,
-            RunEnd::Removed => REMOVED,
-        };
-        let change = sql!(
-            "UPDATE served_runs SET status = $3, worker = NULL, updated = $4 \
-             WHERE id = $1 AND fence = $2 AND status = 'running' RETURNING id",
-            &claim.run,
-            claim.fence,
-            status,
-            now(),
-        );
-        let ending = Ending {
-            run: &claim.run,
-            thread: &claim.thread,
-            fence: Some(claim.fence),
-            notice: notice.as_ref(),
-            is_removed: end == RunEnd::Removed,
-        };
-        Ok(self.end_run(&ending, change).await?)
+        let ending = RunEnding::new(end, notice);
+        Ok(self.end(claim, &ending, ThreadEnd::Unchanged).await? == Ended::Yes)
     }
 
     async fn give_back(&self, claim: &Claim) -> QueueResult<bool> {
@@ -287,8 +262,11 @@ impl RunQueue for Rows {
             fence: None,
             notice: notice.as_ref(),
             is_removed: action == Cancel::Rollback,
+            changed: None,
+            before: None,
+            after: Vec::new(),
         };
-        if self.end_run(&ending, withdraw).await? {
+        if self.end_run(ending, withdraw).await?.is_some() {
             return Ok(Cancelled::Withdrawn);
         }
         // One that was put back has written to its thread: who takes it next ends it.
@@ -313,7 +291,7 @@ impl RunQueue for Rows {
     }
 
     async fn open(&self, thread: &str) -> QueueResult<Vec<String>> {
-        let statement = sql!(
+        let statement = read!(
             "SELECT id FROM served_runs WHERE thread = $1 AND status IN ('pending', 'running') \
              ORDER BY CASE WHEN status = 'running' THEN 0 ELSE 1 END, made, id",
             thread
@@ -323,7 +301,7 @@ impl RunQueue for Rows {
     }
 
     async fn active(&self, thread: &str) -> QueueResult<Vec<String>> {
-        let statement = sql!(
+        let statement = read!(
             "SELECT id FROM served_runs WHERE thread = $1 AND (status = 'running' \
              OR (status = 'pending' AND stage <> 'delayed')) \
              ORDER BY CASE WHEN status = 'running' THEN 0 ELSE 1 END, made, id",
@@ -334,8 +312,9 @@ impl RunQueue for Rows {
     }
 
     async fn next_due(&self) -> QueueResult<Option<SystemTime>> {
-        let statement =
-            sql!("SELECT min(due) FROM served_runs WHERE status = 'pending' AND stage = 'delayed'");
+        let statement = read!(
+            "SELECT min(due) FROM served_runs WHERE status = 'pending' AND stage = 'delayed'"
+        );
         let line = self.db.row(statement).await?;
         let due = line.and_then(|line| line.some_int(0));
         let due = due.map(|due| Duration::from_millis(due.unsigned_abs()));

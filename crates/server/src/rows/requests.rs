@@ -3,7 +3,7 @@
 use std::time::SystemTime;
 
 use super::times::milliseconds;
-use super::{Rows, RowsResult, sql};
+use super::{Rows, RowsResult, find, sql};
 
 /// From when on what is over is kept.
 pub(crate) struct KeptSince {
@@ -22,7 +22,7 @@ impl Rows {
         owner: &str,
         name: &str,
     ) -> RowsResult<Option<(String, String)>> {
-        let statement = sql!(
+        let statement = find!(
             "SELECT digest, run FROM served_requests WHERE owner = $1 AND name = $2",
             owner,
             name,

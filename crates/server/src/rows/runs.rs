@@ -7,7 +7,7 @@ use rusqlite::{Connection, OpenFlags};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Line, Rows, RowsResult, sql};
+use super::{Line, Rows, RowsResult, find, read, sql};
 use crate::spec::{RunSpec, Strategy};
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -58,7 +58,7 @@ pub(crate) fn runs_in_file(path: &Path) -> RowsResult<Vec<Run>> {
 
 impl Rows {
     pub(crate) async fn run(&self, thread: &str, id: &str) -> RowsResult<Option<Run>> {
-        let statement = sql!(
+        let statement = find!(
             "SELECT status, updated, doc FROM served_runs WHERE id = $1 AND thread = $2",
             id,
             thread,
@@ -69,7 +69,7 @@ impl Rows {
 
     /// Returns a run by its id alone.
     pub(crate) async fn run_of_id(&self, id: &str) -> RowsResult<Option<Run>> {
-        let statement = sql!(
+        let statement = find!(
             "SELECT status, updated, doc FROM served_runs WHERE id = $1",
             id
         );
@@ -82,7 +82,7 @@ impl Rows {
         &self,
         thread: &str,
     ) -> RowsResult<Option<(Run, i64, Option<String>)>> {
-        let statement = sql!(
+        let statement = read!(
             "SELECT status, updated, doc, priority, concurrency FROM served_runs \
              WHERE thread = $1 ORDER BY made DESC, id DESC LIMIT 1",
             thread
@@ -100,7 +100,7 @@ impl Rows {
         owner: Option<&str>,
         status: &str,
     ) -> RowsResult<Vec<String>> {
-        let statement = sql!(
+        let statement = read!(
             "SELECT id FROM served_runs WHERE status = 'pending' AND $2 IN ('all', 'pending') \
              AND (CAST($1 AS TEXT) IS NULL OR owner = $1) \
              UNION ALL SELECT id FROM served_runs WHERE status = 'running' \
@@ -120,7 +120,7 @@ impl Rows {
 
     /// Returns what is known of a claim, as long as it is valid.
     pub(crate) async fn held(&self, run: &str, fence: i64) -> RowsResult<Option<Held>> {
-        let statement = sql!(
+        let statement = find!(
             "SELECT cancel FROM served_runs WHERE id = $1 AND fence = $2 AND status = 'running'",
             run,
             fence,
@@ -151,18 +151,8 @@ impl Rows {
         self.db.change(statement).await.map(|_| ())
     }
 
-    /// Keeps the result of a run for those who wait for it elsewhere.
-    pub(crate) async fn set_result(&self, run: &str, result: &Value) -> RowsResult<()> {
-        let statement = sql!(
-            "UPDATE served_runs SET result = $2 WHERE id = $1",
-            run,
-            result.to_string()
-        );
-        self.db.change(statement).await.map(|_| ())
-    }
-
     pub(crate) async fn result(&self, run: &str) -> RowsResult<Option<Value>> {
-        let statement = sql!("SELECT result FROM served_runs WHERE id = $1", run);
+        let statement = find!("SELECT result FROM served_runs WHERE id = $1", run);
         let line = self.db.row(statement).await?;
         let text = line.as_ref().and_then(|line| line.some_text(0));
         Ok(text.map(serde_json::from_str).transpose()?)

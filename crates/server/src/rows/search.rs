@@ -6,7 +6,7 @@ use super::listing::{Conditions, Listing, listing};
 use super::page::{Found, Listed, PAGE, by_ids, number};
 use super::runs::read_run;
 use super::threads::read_thread;
-use super::{Rows, RowsResult, Run, Thread, sql};
+use super::{Rows, RowsResult, Run, Thread, read};
 
 /// Which threads are listed.
 #[derive(Clone, Copy, Debug, Default)]
@@ -65,7 +65,7 @@ impl Rows {
         wants: Option<&(dyn Fn(&Run) -> bool + Sync)>,
     ) -> RowsResult<Found<Run>> {
         let read = async |offset: usize, limit: usize| {
-            let statement = sql!(
+            let statement = read!(
                 "SELECT status, updated, doc FROM served_runs WHERE thread = $1 \
                  AND (CAST($2 AS TEXT) IS NULL OR status = $2) \
                  ORDER BY made DESC, id DESC LIMIT $3 OFFSET $4",
@@ -78,7 +78,7 @@ impl Rows {
             lines.iter().map(read_run).collect::<RowsResult<Vec<Run>>>()
         };
         let Some(wants) = wants else {
-            let count = sql!(
+            let count = read!(
                 "SELECT count(*) FROM served_runs WHERE thread = $1 \
                  AND (CAST($2 AS TEXT) IS NULL OR status = $2)",
                 thread,

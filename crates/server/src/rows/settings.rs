@@ -2,12 +2,12 @@
 
 use uuid::Uuid;
 
-use super::{Rows, RowsResult, sql};
+use super::{Rows, RowsResult, read, sql};
 
 impl Rows {
     /// Fails if the database does not answer.
     pub(crate) async fn ping(&self) -> RowsResult<()> {
-        self.db.rows(sql!("SELECT 1")).await.map(|_| ())
+        self.db.rows(read!("SELECT 1")).await.map(|_| ())
     }
 
     /// Returns the secret of the database, which is made at its first use. Ids that clients cannot
@@ -20,7 +20,7 @@ impl Rows {
                  ON CONFLICT DO NOTHING",
                 made
             ),
-            sql!("SELECT value FROM served_settings WHERE name = 'secret'"),
+            read!("SELECT value FROM served_settings WHERE name = 'secret'"),
         ];
         let answers = self.db.together(statements).await?;
         let line = answers.last().and_then(|lines| lines.first());

@@ -3,14 +3,17 @@
 use std::time::UNIX_EPOCH;
 
 use langgraph::environment;
-use langgraph_sqlite::Database;
+use langgraph_sqlite::{Database, SqliteSaver};
 use rusqlite::Connection;
 use rusqlite::functions::FunctionFlags;
 use rusqlite::types::ValueRef;
 
 use super::RowsError;
 use super::cells::{Cell, Line};
-use super::statement::Statement;
+use super::lease_of_thread::LeaseOfThread;
+use super::statement::{Statement, StatementKind};
+use super::translated::Translations;
+use crate::queue::QueueError;
 
 /// Rows in the database of the threads: what is written to both at the same time waits once for the disk.
 pub(crate) struct Sqlite(Database);
@@ -29,6 +32,9 @@ const WORDS: [(&str, &str); 10] = [
     ("{KEPT}", "VIRTUAL"),
 ];
 
+static TRANSLATIONS: Translations = Translations::new(in_sqlite);
+
+/// Puts the words of SQLite into a statement.
 pub(super) fn in_sqlite(sql: &str) -> String {
     let mut text = String::with_capacity(sql.len() + 128);
     let mut rest = sql;
@@ -65,7 +71,7 @@ fn run_in_sqlite(
     connection: &Connection,
     statement: &Statement,
 ) -> rusqlite::Result<(Vec<Line>, u64)> {
-    let mut prepared = connection.prepare_cached(&in_sqlite(statement.sql))?;
+    let mut prepared = connection.prepare_cached(&TRANSLATIONS.of(statement.sql))?;
     let columns = prepared.column_count();
     let mut rows = prepared.query(rusqlite::params_from_iter(&statement.parameters))?;
     let mut lines = Vec::new();
@@ -112,24 +118,39 @@ impl Sqlite {
 
     /// Runs a statement, and returns its rows and how many it has changed.
     pub(super) async fn run(&self, statement: Statement) -> Result<(Vec<Line>, u64), RowsError> {
-        let reads = statement.sql.starts_with("SELECT ");
+        let kind = statement.kind;
         let run = move |connection: &Connection| Ok(run_in_sqlite(connection, &statement)?);
-        if reads {
-            self.0.read(run).await
-        } else {
-            self.0.write_short(run).await
+        match kind {
+            StatementKind::Reads => self.0.read(run).await,
+            StatementKind::Finds => self.0.read_short(run).await,
+            StatementKind::Changes => self.0.write_short(run).await,
         }
     }
 
-    /// Runs statements in a transaction.
-    pub(super) async fn together(
+    /// Runs statements in a transaction, which may take a lease, too. Returns true if it has.
+    pub(super) async fn together_with_lease(
         &self,
         statements: Vec<Statement>,
-    ) -> Result<Vec<Vec<Line>>, RowsError> {
+        lease: Option<LeaseOfThread>,
+    ) -> Result<(Vec<Vec<Line>>, bool), RowsError> {
         let run = move |connection: &Connection| {
             let answers = statements.iter();
             let answers = answers.map(|statement| Ok(run_in_sqlite(connection, statement)?.0));
-            answers.collect()
+            let answers = answers.collect::<Result<Vec<_>, RowsError>>()?;
+            let lease =
+                lease.filter(|lease| answers.get(lease.with).is_some_and(|it| !it.is_empty()));
+            let taken = lease.map(
+                |LeaseOfThread {
+                     thread,
+                     holder,
+                     term,
+                     ..
+                 }| {
+                    SqliteSaver::lease_within(connection, &thread, &holder, term)
+                },
+            );
+            let other = taken.transpose().map_err(QueueError::new)?;
+            Ok((answers, other.is_some_and(|other| other.is_none())))
         };
         self.0.write_short(run).await
     }
@@ -138,6 +159,7 @@ impl Sqlite {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rows::read;
 
     #[test]
     fn l3_words_and_parameters_are_those_of_sqlite() {
@@ -156,7 +178,7 @@ mod tests {
              (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 100000) SELECT i FROM n)";
         let database = Database::in_memory().unwrap();
         let sqlite = Sqlite::new(database).await.unwrap();
-        let call = sqlite.run(Statement::new(LONG, Vec::new()));
+        let call = sqlite.run(read!(LONG));
         tokio::pin!(call);
         // There is one thread for tasks: a call on it would have ended when it was first polled.
         let first = std::future::poll_fn(|cx| std::task::Poll::Ready(call.as_mut().poll(cx)));

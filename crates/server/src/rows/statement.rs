@@ -6,18 +6,50 @@ use super::cells::Cell;
 pub(crate) struct Statement {
     pub(super) sql: &'static str,
     pub(super) parameters: Vec<Cell>,
+    pub(super) kind: StatementKind,
+}
+
+/// What a statement does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum StatementKind {
+    /// It changes or locks rows.
+    Changes,
+    /// It reads rows, many perhaps.
+    Reads,
+    /// It reads a few rows by their keys.
+    Finds,
 }
 
 /// Makes a statement: `sql!("…", parameter, …)`.
 macro_rules! sql {
     ($sql:expr $(, $parameter:expr)* $(,)?) => {
-        $crate::rows::statement::Statement::new($sql, vec![$($crate::rows::cells::Cell::from($parameter)),*])
+        $crate::rows::statement::Statement {
+            sql: $sql,
+            parameters: vec![$($crate::rows::cells::Cell::from($parameter)),*],
+            kind: $crate::rows::statement::StatementKind::Changes,
+        }
     };
 }
 pub(crate) use sql;
 
-impl Statement {
-    pub(crate) fn new(sql: &'static str, parameters: Vec<Cell>) -> Self {
-        Self { sql, parameters }
-    }
+/// Makes a statement that only reads, as [`sql!`] makes others.
+macro_rules! read {
+    ($sql:expr $(, $parameter:expr)* $(,)?) => {
+        $crate::rows::statement::Statement {
+            kind: $crate::rows::statement::StatementKind::Reads,
+            ..$crate::rows::statement::sql!($sql $(, $parameter)*)
+        }
+    };
 }
+pub(crate) use read;
+
+/// Makes a statement that reads a few rows by their keys, as [`sql!`] makes others.
+macro_rules! find {
+    ($sql:expr $(, $parameter:expr)* $(,)?) => {
+        $crate::rows::statement::Statement {
+            kind: $crate::rows::statement::StatementKind::Finds,
+            ..$crate::rows::statement::sql!($sql $(, $parameter)*)
+        }
+    };
+}
+pub(crate) use find;

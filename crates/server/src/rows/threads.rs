@@ -5,7 +5,9 @@ use std::time::{Duration, SystemTime};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{Line, Rows, RowsResult, sql};
+use super::statement::Statement;
+use super::{Line, Rows, RowsResult, find, read, sql};
+use crate::queue::Claim;
 use crate::wire::time::{iso, now};
 
 /// How long a process has to do what the clock wants, before another one tries, in milliseconds.
@@ -107,6 +109,12 @@ impl Thread {
         self
     }
 
+    /// Notes that a run has begun.
+    pub(crate) fn begin(&mut self) {
+        "busy".clone_into(&mut self.status);
+        self.error = Value::Null;
+    }
+
     /// Returns the thread as clients see it.
     pub(crate) fn json(&self) -> Value {
         let mut json = serde_json::to_value(self).unwrap_or_default();
@@ -143,12 +151,71 @@ pub(super) fn read_thread(line: &Line) -> RowsResult<Thread> {
     })
 }
 
-/// Whose write of a thread's row is allowed.
-#[derive(Clone, Copy)]
-pub(crate) enum Writer<'a> {
-    Anyone,
-    /// A run, as long as its claim is valid.
-    Run(&'a crate::queue::Claim),
+/// Returns the statement that creates a row, unless it exists, or its owner has as many as may be.
+pub(super) fn created(thread: &Thread, limit: Option<u64>) -> RowsResult<Statement> {
+    let limit = limit.filter(|_| !thread.temporary);
+    Ok(sql!(
+        "INSERT INTO served_threads (id, owner, status, temporary, made, doc, expires, changed) \
+         SELECT $1, $2, $3, CAST($4 AS BIGINT), {NOW}, $5, {NOW} + CAST($6 AS BIGINT), {NOW} \
+         WHERE CAST($7 AS BIGINT) IS NULL OR (SELECT count(*) FROM (SELECT 1 \
+            FROM served_threads WHERE temporary = 0 AND owner = $2 \
+            LIMIT CAST($7 AS BIGINT)) AS owned) < CAST($7 AS BIGINT) \
+         ON CONFLICT DO NOTHING RETURNING id",
+        &thread.thread_id,
+        &thread.owner,
+        &thread.status,
+        i64::from(thread.temporary),
+        serde_json::to_string(thread)?,
+        thread.expires_in(),
+        limit.map(|limit| i64::try_from(limit).unwrap_or(i64::MAX)),
+    ))
+}
+
+/// A row with a change that is not written yet.
+pub(super) struct ChangedThread {
+    pub(super) thread: Thread,
+    /// Its document before the change.
+    before: String,
+    /// Its document with the change.
+    pub(super) doc: String,
+}
+
+impl ChangedThread {
+    /// Changes a row whose document is `before`.
+    pub(super) fn of(
+        mut thread: Thread,
+        before: String,
+        change: impl Fn(&mut Thread),
+    ) -> RowsResult<Self> {
+        change(&mut thread);
+        thread.updated_at = now();
+        Ok(Self {
+            doc: serde_json::to_string(&thread)?,
+            thread,
+            before,
+        })
+    }
+
+    /// Returns the statement that writes the row, unless it has changed since, or the claim of the run that writes it
+    /// is not valid any more.
+    pub(super) fn written(&self, claim: Option<&Claim>) -> Statement {
+        let (run, fence) = claim.map_or(("", 0), |claim| (claim.run.as_str(), claim.fence));
+        sql!(
+            "UPDATE served_threads SET status = $3, doc = $4, wakes = CAST($7 AS BIGINT), \
+             expires = {NOW} + CAST($8 AS BIGINT), changed = {NOW} WHERE id = $1 AND doc = $2 \
+             AND temporary < 2 \
+             AND ($5 = '' OR EXISTS (SELECT 1 FROM served_runs WHERE id = $5 AND fence = $6 \
+             AND status = 'running')) RETURNING id",
+            &self.thread.thread_id,
+            &self.before,
+            &self.thread.status,
+            &self.doc,
+            run,
+            fence,
+            self.thread.wakes,
+            self.thread.expires_in(),
+        )
+    }
 }
 
 /// What became of a row that was to be created.
@@ -167,30 +234,14 @@ impl Rows {
         thread: &Thread,
         limit: Option<u64>,
     ) -> RowsResult<Creation> {
-        let limit = limit.filter(|_| !thread.temporary);
-        let limit = limit.map(|limit| i64::try_from(limit).unwrap_or(i64::MAX));
         let mut statements = Vec::new();
         if limit.is_some() {
             // Those that are created at once are counted, too.
             statements.push(sql!("SELECT {GATE_OF}", &thread.owner));
         }
         let at = statements.len();
-        statements.push(sql!(
-            "INSERT INTO served_threads (id, owner, status, temporary, made, doc, expires, changed) \
-             SELECT $1, $2, $3, CAST($4 AS BIGINT), {NOW}, $5, {NOW} + CAST($6 AS BIGINT), {NOW} \
-             WHERE CAST($7 AS BIGINT) IS NULL OR (SELECT count(*) FROM (SELECT 1 \
-                FROM served_threads WHERE temporary = 0 AND owner = $2 \
-                LIMIT CAST($7 AS BIGINT)) AS owned) < CAST($7 AS BIGINT) \
-             ON CONFLICT DO NOTHING RETURNING id",
-            &thread.thread_id,
-            &thread.owner,
-            &thread.status,
-            i64::from(thread.temporary),
-            serde_json::to_string(thread)?,
-            thread.expires_in(),
-            limit,
-        ));
-        statements.push(sql!(
+        statements.push(created(thread, limit)?);
+        statements.push(read!(
             "SELECT id FROM served_threads WHERE id = $1",
             &thread.thread_id
         ));
@@ -204,7 +255,7 @@ impl Rows {
     }
 
     pub(crate) async fn thread(&self, id: &str) -> RowsResult<Option<Thread>> {
-        let statement = sql!(
+        let statement = find!(
             "SELECT owner, temporary, doc FROM served_threads WHERE id = $1 AND temporary < 2",
             id
         );
@@ -219,53 +270,29 @@ impl Rows {
         id: &str,
         change: impl Fn(&mut Thread),
     ) -> RowsResult<Option<Thread>> {
-        self.change_thread_as(Writer::Anyone, id, change).await
-    }
-
-    /// As [`change_thread`](Self::change_thread). Returns `None` also if the writer may not.
-    pub(crate) async fn change_thread_as(
-        &self,
-        writer: Writer<'_>,
-        id: &str,
-        change: impl Fn(&mut Thread),
-    ) -> RowsResult<Option<Thread>> {
-        let (run, fence) = match writer {
-            Writer::Anyone => (String::new(), 0),
-            Writer::Run(claim) => (claim.run.clone(), claim.fence),
-        };
         loop {
-            let statement = sql!(
-                "SELECT owner, temporary, doc FROM served_threads WHERE id = $1 AND temporary < 2",
-                id
-            );
-            let Some(line) = self.db.row(statement).await? else {
+            let Some(changed) = self.thread_changed(id, &change).await? else {
                 return Ok(None);
             };
-            let mut thread = read_thread(&line)?;
-            change(&mut thread);
-            thread.updated_at = now();
-            let statement = sql!(
-                "UPDATE served_threads SET status = $3, doc = $4, wakes = CAST($7 AS BIGINT), \
-                 expires = {NOW} + CAST($8 AS BIGINT), changed = {NOW} WHERE id = $1 AND doc = $2 \
-                 AND temporary < 2 \
-                 AND ($5 = '' OR EXISTS (SELECT 1 FROM served_runs WHERE id = $5 AND fence = $6 \
-                 AND status = 'running'))",
-                id,
-                line.text(2),
-                &thread.status,
-                serde_json::to_string(&thread)?,
-                &run,
-                fence,
-                thread.wakes,
-                thread.expires_in(),
-            );
-            if self.db.change(statement).await? == 1 {
-                return Ok(Some(thread));
-            }
-            if !run.is_empty() && !self.is_valid(&run, fence).await? {
-                return Ok(None);
+            if self.db.change(changed.written(None)).await? == 1 {
+                return Ok(Some(changed.thread));
             }
         }
+    }
+
+    /// Returns a row with a change that is not written yet.
+    pub(super) async fn thread_changed(
+        &self,
+        id: &str,
+        change: impl Fn(&mut Thread),
+    ) -> RowsResult<Option<ChangedThread>> {
+        let statement = find!(
+            "SELECT owner, temporary, doc FROM served_threads WHERE id = $1 AND temporary < 2",
+            id
+        );
+        let line = self.db.row(statement).await?;
+        line.map(|line| ChangedThread::of(read_thread(&line)?, line.text(2).to_owned(), change))
+            .transpose()
     }
 
     /// Returns the threads with a wait that is due and no run, and leaves them to this process for
@@ -315,7 +342,7 @@ impl Rows {
     /// Returns the temporary threads without a run that are older than that: their process was lost
     /// before it removed them.
     pub(crate) async fn orphans(&self, seconds: i64) -> RowsResult<Vec<Thread>> {
-        let statement = sql!(
+        let statement = read!(
             "SELECT owner, temporary, doc FROM served_threads WHERE temporary = 1 \
              AND made < {NOW} - $1 * 1000 AND NOT EXISTS (SELECT 1 FROM served_runs \
              WHERE thread = served_threads.id AND status IN ('pending', 'running'))",

@@ -8,13 +8,12 @@ use super::attach::attach;
 use super::new_run::NewRun;
 use super::request::{IfNotExists, RunRequest};
 use super::submit::submit;
-use super::temporary::leave_thread;
 use crate::error::{ApiError, ApiResult};
 use crate::guard::Access;
 use crate::ids::{thread_id, uuid};
 use crate::rows::{Assistant, Run, Thread, merge};
 use crate::stream::{Feed, FeedReader};
-use crate::threads::{make, sees};
+use crate::threads::{expiring, make, sees};
 
 /// A run that was accepted.
 pub(crate) struct Accepted {
@@ -44,18 +43,18 @@ pub(crate) async fn accept(
     let create = request.if_not_exists == Some(IfNotExists::Create);
     let again =
         (request.request_key.is_some() || request.run_id.is_some()).then(|| request.clone());
-    let (new, assistant) = request.plan(app, thread.as_deref()).await?;
+    let (mut new, assistant) = request.plan(app, thread.as_deref()).await?;
     let stateless = thread.is_none();
-    prepare_thread(app, &new, &assistant, stateless || create, stateless).await?;
+    if stateless {
+        new.thread = Some(new_thread(app, &new, &assistant));
+    } else {
+        prepare_thread(app, &new, &assistant, create).await?;
+    }
     // The reader is there before the first event.
     let stores = app.stores_events(&new.row);
     let feed = app.runs.feeds.of(&new.row.run_id, stores, None);
     let events = FeedReader::new(&app.rows, Arc::clone(&feed), 0);
-    let submitted = submit(app, &new).await;
-    if !matches!(submitted, Ok(true)) && stateless {
-        leave_thread(app, &new.row);
-    }
-    if !submitted? {
+    if !submit(app, &new).await? {
         // The same request was faster.
         let row = match &again {
             Some(request) => known(app, thread.as_deref(), request).await?,
@@ -64,6 +63,7 @@ pub(crate) async fn accept(
         let row = row.ok_or_else(|| taken(&new.row.run_id))?;
         return follow(app, row, stateless).await;
     }
+    feed.see();
     Ok(Accepted {
         feed,
         events,
@@ -135,32 +135,39 @@ async fn known(app: &Access, thread: Option<&str>, request: &RunRequest) -> ApiR
     Err(taken(&id))
 }
 
+/// Returns what the row of a thread says of the graph that has run there.
+fn graph_of(assistant: &Assistant) -> Value {
+    json!({"graph_id": assistant.graph_id, "assistant_id": assistant.assistant_id})
+}
+
+/// Returns the row of the thread of a run, which is created for it.
+fn new_thread(app: &Access, new: &NewRun, assistant: &Assistant) -> Thread {
+    let mut metadata = graph_of(assistant);
+    merge(&mut metadata, &app.filters.threads.as_metadata());
+    let row = Thread::new(new.row.thread_id.clone(), app.owner(), metadata);
+    expiring(app, row.temporary(new.row.kwargs.temporary))
+}
+
 /// Creates the thread of a run if it has to, and notes its graph there.
 async fn prepare_thread(
     app: &Access,
     new: &NewRun,
     assistant: &Assistant,
     create: bool,
-    stateless: bool,
 ) -> ApiResult<()> {
-    let own = json!({
-        "graph_id": assistant.graph_id, "assistant_id": assistant.assistant_id,
-    });
+    let own = graph_of(assistant);
     let id = &new.row.thread_id;
     let missing = || ApiError::not_found("Thread or assistant not found.");
     if create {
-        let mut metadata = own.clone();
-        merge(&mut metadata, &app.filters.threads.as_metadata());
-        let row = Thread::new(id.clone(), app.owner(), metadata);
-        make(app, row.temporary(new.row.kwargs.temporary)).await?;
-    }
-    if stateless {
-        return Ok(());
+        make(app, new_thread(app, new, assistant)).await?;
     }
     let found = app.rows.thread(id).await?.filter(|found| sees(app, found));
     let found = found.ok_or_else(missing)?;
     belongs(app, &found, assistant).await?;
     let before = found.metadata["graph_id"].clone();
+    if before == own["graph_id"] && found.metadata["assistant_id"] == own["assistant_id"] {
+        return Ok(());
+    }
     let note = |thread: &mut Thread| {
         if thread.metadata["graph_id"] == before {
             merge(&mut thread.metadata, &own);

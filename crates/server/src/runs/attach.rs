@@ -24,6 +24,7 @@ pub(crate) async fn attach(app: &Arc<App>, run: &Run) -> ApiResult<Arc<Feed>> {
         let last = last_event(app, id).await?;
         app.runs.feeds.of(id, app.stores_events(run), last.as_ref())
     };
+    feed.see();
     catch_up(app, &feed).await?;
     Ok(feed)
 }
@@ -40,8 +41,13 @@ pub(crate) async fn catch_up(app: &App, feed: &Feed) -> ApiResult<()> {
     if feed.is_local() || feed.has_result() {
         return Ok(());
     }
+    let was_seen = feed.was_seen();
     // What has ended before has all of its events.
     let row = app.rows.run_of_id(&feed.run).await?;
+    if row.is_none() && !was_seen {
+        // Its request is on its way to the database.
+        return Ok(());
+    }
     // Another process stores the events of all runs, also of one that was accepted before it came.
     if feed.is_stored || app.rows.is_shared() {
         load(app, feed).await?;

@@ -25,7 +25,7 @@ pub(super) async fn clock_loop(app: Weak<App>) {
             if let Err(error) = &fired {
                 tracing::error!(?error, "failed to fire crons");
             }
-            if let Err(error) = wake(&app).await {
+            if let Err(error) = Box::pin(wake(&app)).await {
                 tracing::error!(?error, "failed to list threads whose wait is due");
             }
             match app.rows.release_due().await {

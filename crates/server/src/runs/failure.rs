@@ -13,7 +13,7 @@ use crate::app::App;
 use crate::error::{ApiError, ApiResult};
 use crate::graph::Finished;
 use crate::queue::{Claim, EventLog, RunEnd, RunQueue};
-use crate::rows::{Run, Thread, Writer};
+use crate::rows::{Ended, Run, RunEnding, Thread, ThreadEnd};
 use crate::stream::{EndStatus, RunError, StreamEvent};
 
 /// Returns true if the storage failed, and not the run: it is carried out again, from its last
@@ -74,15 +74,17 @@ impl Failure {
             "error".clone_into(&mut thread.status);
             thread.error = self.error.json();
         };
-        app.rows
-            .change_thread_as(Writer::Run(claim), &row.thread_id, change)
-            .await?;
-        app.rows.set_result(&row.run_id, &self.result).await?;
         let notice = app.webhooks.notice(row, "error", &self.result);
-        Ok(app
-            .rows
-            .finish(claim, RunEnd::Status("error"), notice)
-            .await?)
+        let ending = RunEnding {
+            result: Some(&self.result),
+            ..RunEnding::new(RunEnd::Status("error"), notice)
+        };
+        let thread = ThreadEnd::Changed(&change);
+        let mut ended = app.rows.end(claim, &ending, thread).await?;
+        if ended == Ended::ThreadMissing {
+            ended = app.rows.end(claim, &ending, ThreadEnd::Unchanged).await?;
+        }
+        Ok(ended == Ended::Yes)
     }
 }
 
@@ -107,6 +109,7 @@ pub(super) async fn fail_run(app: &App, live: &Live, row: &Run) -> Outcome {
     }
     Outcome::Ended {
         result: failure.result,
+        removal: None,
     }
 }
 
@@ -124,7 +127,7 @@ pub(super) async fn fail_lost_run(app: &Arc<App>, claim: Claim) -> ApiResult<()>
         None
     };
     if Failure::new().write(app, &claim, &row, next).await? {
-        leave_thread(app, &row);
+        leave_thread(app, &row, None);
     }
     Ok(())
 }

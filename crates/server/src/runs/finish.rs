@@ -8,12 +8,13 @@ use serde_json::{Value, json};
 use super::failure::{has_storage_failed, requeue};
 use super::live::Live;
 use super::outcome::Outcome;
-use super::thread_row::{ThreadStatusUpdate, write_thread};
+use super::removal::remove_again;
+use super::thread_row::{ThreadStatusUpdate, gone, thread_change};
 use crate::app::App;
 use crate::error::{ApiResult, problem};
 use crate::graph::{ErasedGraph, Finished};
 use crate::queue::{Cancel, RunEnd, RunQueue};
-use crate::rows::{Base, Run, Writer};
+use crate::rows::{Base, Ended, Run, RunEnding, ThreadEnd};
 use crate::stream::{EndStatus, OpenInterrupt, Out, RunError, Spent, Stored, StreamEvent};
 use crate::wire::usage::Usages;
 
@@ -55,7 +56,9 @@ pub(super) async fn finish(
         return Ok(Outcome::Requeued);
     }
     if is_drained && stored != Stored::Failed {
-        write_spent(app, row, attempt.spent).await?;
+        if let Some(row) = with_spent(row, attempt.spent) {
+            app.rows.change_run(&row).await?;
+        }
         app.rows.give_back(&live.claim).await?;
         return Ok(Outcome::Requeued);
     }
@@ -77,14 +80,12 @@ pub(super) async fn finish(
     }
 }
 
-/// Notes in the metadata of a run what its models have used.
-async fn write_spent(app: &App, row: &Run, spent: Option<Spent>) -> ApiResult<()> {
-    let Some(spent) = spent else {
-        return Ok(());
-    };
+/// Returns a run with what its models have used in its metadata.
+fn with_spent(row: &Run, spent: Option<Spent>) -> Option<Run> {
+    let spent = spent?;
     let mut row = row.clone();
     row.metadata["usage_metadata"] = spent.to_wire();
-    Ok(app.rows.change_run(&row).await?)
+    Some(row)
 }
 
 fn end_status(result: &Result<Finished, AgentError>) -> EndStatus {
@@ -199,27 +200,19 @@ async fn write_end(
     attempt: &Attempt,
     error: Option<&RunError>,
 ) -> ApiResult<Outcome> {
-    let (run, thread) = (row.run_id.as_str(), row.thread_id.as_str());
-    let writer = Writer::Run(&live.claim);
+    let thread = row.thread_id.as_str();
     let is_cancelled = matches!(attempt.result, Err(AgentError::Cancelled));
     if is_cancelled && live.action() == Some(Cancel::Rollback) {
         match attempt.base.checkpoint.parse() {
             Ok(before) => graph.restore(thread, before).await?,
             Err(_) => graph.delete(thread).await?,
         }
-        let update = ThreadStatusUpdate::new("idle");
-        write_thread(app, writer, graph, thread, update).await?;
         let result = json!({});
         let notice = app.webhooks.notice(row, "interrupted", &result);
-        let ended = app
-            .rows
-            .finish(&live.claim, RunEnd::Removed, notice)
-            .await?;
-        return Ok(if ended {
-            Outcome::Ended { result }
-        } else {
-            Outcome::Requeued
-        });
+        let ending = RunEnding::new(RunEnd::Removed, notice);
+        let update = ThreadStatusUpdate::new("idle");
+        let ended = end(app, live, row, graph, &ending, update).await?;
+        return Ok(Outcome::of(ended, result));
     }
     let FinalStatus {
         run: status,
@@ -232,19 +225,39 @@ async fn write_end(
         error,
         usages: attempt.usages.clone(),
     };
-    write_thread(app, writer, graph, thread, update).await?;
-    write_spent(app, row, attempt.spent).await?;
-    if app.rows.is_shared() {
-        app.rows.set_result(run, &result).await?;
+    let spent = with_spent(row, attempt.spent);
+    let ending = RunEnding {
+        end: RunEnd::Status(status),
+        notice: app.webhooks.notice(row, status, &result),
+        run: spent.as_ref(),
+        result: app.rows.is_shared().then_some(&result),
+        events: live.feed.is_stored.then(|| live.feed.next_number()),
+    };
+    let ended = end(app, live, row, graph, &ending, update).await?;
+    Ok(Outcome::of(ended, result))
+}
+
+/// Ends a run with its thread.
+async fn end(
+    app: &App,
+    live: &Live,
+    row: &Run,
+    graph: &dyn ErasedGraph,
+    ending: &RunEnding<'_>,
+    update: ThreadStatusUpdate<'_>,
+) -> ApiResult<Ended> {
+    let (claim, thread) = (&live.claim, row.thread_id.as_str());
+    // Streams in other processes still read its events.
+    if row.kwargs.temporary && !app.rows.is_shared() {
+        return Ok(app.rows.end(claim, ending, ThreadEnd::Removed).await?);
     }
-    if live.feed.is_stored {
-        app.rows.end_numbers(run, live.feed.next_number()).await?;
+    let change = thread_change(graph, thread, update).await?;
+    let changed = ThreadEnd::Changed(&change);
+    let ended = app.rows.end(claim, ending, changed).await?;
+    if ended != Ended::ThreadMissing {
+        return Ok(ended);
     }
-    let notice = app.webhooks.notice(row, status, &result);
-    let end = RunEnd::Status(status);
-    if app.rows.finish(&live.claim, end, notice).await? {
-        Ok(Outcome::Ended { result })
-    } else {
-        Ok(Outcome::Requeued)
-    }
+    let graph_id = row.metadata["graph_id"].as_str();
+    remove_again(app, &gone(thread, graph_id)).await?;
+    Ok(app.rows.end(claim, ending, ThreadEnd::Unchanged).await?)
 }

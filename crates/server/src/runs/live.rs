@@ -30,11 +30,6 @@ impl Live {
         }
     }
 
-    /// Returns the name under which the run holds its thread: a new one for each claim.
-    pub(super) fn holder(&self) -> String {
-        format!("{}/{}", self.claim.run, self.claim.fence)
-    }
-
     pub(super) fn action(&self) -> Option<Cancel> {
         *self.action.lock().unwrap_or_else(PoisonError::into_inner)
     }

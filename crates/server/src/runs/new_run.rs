@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::queue::{Job, RequestKey};
-use crate::rows::Run;
+use crate::rows::{Run, Thread};
 use crate::spec::Strategy;
 use langgraph::environment;
 
@@ -18,6 +18,8 @@ pub(crate) struct NewRun {
     pub(crate) delay: Option<Duration>,
     pub(crate) cancel_on_disconnect: bool,
     pub(crate) request: Option<RequestKey>,
+    /// The row of its thread, if that is created with it.
+    pub(crate) thread: Option<Thread>,
 }
 
 impl NewRun {
@@ -31,6 +33,7 @@ impl NewRun {
             delay: None,
             cancel_on_disconnect: false,
             request: None,
+            thread: None,
         }
     }
 

@@ -2,11 +2,26 @@
 
 use serde_json::Value;
 
+use crate::rows::{Ended, Mark};
+
 /// What a process has done with a run.
 pub(super) enum Outcome {
     Ended {
         result: Value,
+        /// Its thread is marked as removed.
+        removal: Option<Mark>,
     },
     /// It is back in the queue, or another process has it.
     Requeued,
+}
+
+impl Outcome {
+    pub(super) fn of(ended: Ended, result: Value) -> Self {
+        let removal = match ended {
+            Ended::Yes => None,
+            Ended::WithThread(mark) => Some(mark),
+            Ended::Revoked | Ended::ThreadMissing => return Self::Requeued,
+        };
+        Self::Ended { result, removal }
+    }
 }

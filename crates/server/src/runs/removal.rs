@@ -8,7 +8,6 @@ use crate::rows::{Mark, Thread};
 pub(crate) async fn finish_removal(app: &App, thread: &Thread, mut mark: Mark) -> ApiResult<()> {
     let id = &thread.thread_id;
     let graph = app.graph_of_thread(&thread.metadata)?;
-    app.rows.delete_crons_of(id).await?;
     loop {
         if let Some(graph) = &graph {
             graph.delete(id).await?;

@@ -15,12 +15,12 @@ use super::finish::{Attempt, finish};
 use super::invocation::invocation;
 use super::live::Live;
 use super::outcome::Outcome;
-use super::temporary::leave_thread;
+use super::temporary::{Marked, leave_thread};
 use crate::app::App;
 use crate::error::ApiResult;
 use crate::graph::{ErasedGraph, Finished, Head, Start};
-use crate::queue::{Claim, RunEnd, RunQueue};
-use crate::rows::{Base, Run, Thread, Writer, merge};
+use crate::queue::{Cancel, Claim, RunEnd, RunQueue};
+use crate::rows::{Base, Run, merge};
 use crate::stream::{
     OrderedSaver, Out, Publisher, Publishing, Spending, Spent, Stored, Storing, StreamEvent,
     StreamEventKind,
@@ -28,12 +28,15 @@ use crate::stream::{
 use crate::wire::usage::Usages;
 
 /// How long a thread is held without a renewal. The queue, and not this, says which run is next.
-const TERM: Duration = Duration::from_secs(600);
+pub(super) const TERM: Duration = Duration::from_secs(600);
 
 /// How long the database may be away before a run that publishes events is put back.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Carries out a run that was claimed.
+///
+/// A future has room for the largest one that it awaits. What is awaited before and after the graph is boxed here, so
+/// that a run whose model takes its time needs room for the graph alone.
 pub(super) async fn execute(app: &Arc<App>, mut claim: Claim) {
     let began = environment::steady();
     // It is not needed again.
@@ -47,11 +50,11 @@ pub(super) async fn execute(app: &Arc<App>, mut claim: Claim) {
         }
     };
     drop(payload);
-    let live = match open(app, claim.clone(), &row).await {
+    let live = match Box::pin(open(app, claim.clone(), &row)).await {
         Ok(live) => live,
         Err(error) => {
             tracing::error!(?error, run = claim.run, "failed to begin a run");
-            return requeue(app, &claim).await;
+            return Box::pin(requeue(app, &claim)).await;
         }
     };
     let session = tokio::spawn({
@@ -66,25 +69,29 @@ pub(super) async fn execute(app: &Arc<App>, mut claim: Claim) {
         Ok(Ok(outcome)) => outcome,
         Ok(Err(error)) if error.is_storage() => {
             tracing::error!(?error, run = row.run_id, "the storage of a run failed");
-            requeue(app, &live.claim).await;
+            Box::pin(requeue(app, &live.claim)).await;
             Outcome::Requeued
         }
         Ok(Err(error)) => {
             tracing::error!(?error, run = row.run_id, "failed to carry out a run");
-            fail_run(app, &live, &row).await
+            Box::pin(fail_run(app, &live, &row)).await
         }
         Err(error) => {
             tracing::error!(%error, run = row.run_id, "the task of a run panicked");
-            fail_run(app, &live, &row).await
+            Box::pin(fail_run(app, &live, &row)).await
         }
     };
     live.feed.set_local(false);
     app.runs.live.remove(&live);
-    if let Outcome::Ended { result } = outcome {
+    if let Outcome::Ended { result, removal } = outcome {
         app.metrics.run_ended(&result, environment::since(began));
         live.feed.end(Some(result));
         app.runs.deliveries.notify_one();
-        leave_thread(app, &row);
+        let marked = removal.map(|mark| Marked {
+            mark,
+            holder: live.claim.holder(),
+        });
+        leave_thread(app, &row, marked);
     }
 }
 
@@ -97,6 +104,7 @@ async fn open(app: &Arc<App>, claim: Claim, row: &Run) -> ApiResult<Arc<Live>> {
         None
     };
     let feed = app.runs.feeds.of(&claim.run, stores, last.as_ref());
+    feed.see();
     let live = Arc::new(Live::new(claim, feed));
     if let Some(action) = live.claim.cancel {
         live.cancel(action);
@@ -119,35 +127,31 @@ impl Session {
     /// Holds the thread while the run is carried out. No other run writes to it meanwhile, and
     /// this one writes nothing once another process has it.
     async fn run(&self) -> ApiResult<Outcome> {
-        let (thread, holder) = (&self.row.thread_id, self.live.holder());
+        let (thread, holder) = (&self.row.thread_id, self.live.claim.holder());
         let saver = &self.app.saver;
-        saver.seize(thread, &holder, TERM).await?;
-        // A claim that was lost before the thread was taken has taken it from its rightful holder,
-        // who then takes it again.
-        let claim = &self.live.claim;
-        let held = self.app.rows.held(&claim.run, claim.fence).await?;
-        // It may have been cancelled after it was claimed, and before this process could know.
-        if let Some(action) = held.as_ref().and_then(|held| held.cancel) {
-            self.live.cancel(action);
+        if !self.live.claim.has_lease {
+            Box::pin(saver.seize(thread, &holder, TERM)).await?;
         }
-        let outcome = if held.is_some() {
-            let mut carried = std::pin::pin!(self.carry_out());
-            loop {
-                tokio::select! {
-                    biased;
-                    outcome = &mut carried => break outcome,
-                    () = tokio::time::sleep(TERM / 3) => {
-                        if let Err(error) = saver.renew(thread, &holder, TERM).await {
-                            tracing::warn!(%error, "failed to renew the lease of a thread");
-                        }
+        let mut carried = std::pin::pin!(self.carry_out());
+        let outcome = loop {
+            tokio::select! {
+                biased;
+                outcome = &mut carried => break outcome,
+                () = tokio::time::sleep(TERM / 3) => {
+                    if let Err(error) = Box::pin(saver.renew(thread, &holder, TERM)).await {
+                        tracing::warn!(%error, "failed to renew the lease of a thread");
                     }
                 }
             }
-        } else {
-            self.live.revoke();
-            Ok(Outcome::Requeued)
         };
-        if let Err(error) = saver.release(thread, &holder).await {
+        let is_removed = matches!(
+            &outcome,
+            Ok(Outcome::Ended {
+                removal: Some(_),
+                ..
+            })
+        );
+        if !is_removed && let Err(error) = Box::pin(saver.release(thread, &holder)).await {
             // The next run of the thread takes it.
             tracing::warn!(%error, "failed to release the lease of a thread");
         }
@@ -156,28 +160,35 @@ impl Session {
 
     async fn carry_out(&self) -> ApiResult<Outcome> {
         let Self { app, live, row } = self;
-        let holder: Arc<str> = live.holder().into();
+        let holder: Arc<str> = live.claim.holder().into();
         let saver = app.saver.held_by(&holder);
         let graph_id = row.metadata["graph_id"].as_str().unwrap_or_default();
         let graph = app.graph(graph_id)?.with_saver(Arc::clone(&saver));
-        self.begin_events().await?;
-        let Some(mut usages) = self.begin_thread().await? else {
+        Box::pin(self.begin_events()).await?;
+        let place = Box::pin(self.place(&*graph)).await?;
+        // A claim that was lost before the thread was taken has taken it from its rightful holder,
+        // who then takes it again.
+        let Some(mut begun) = Box::pin(self.begin(&place)).await? else {
             live.revoke();
             return Ok(Outcome::Requeued);
         };
+        // It may have been cancelled after it was claimed, and before this process could know.
+        if let Some(action) = begun.cancel {
+            live.cancel(action);
+        }
         let mut out = self.out();
         let started = StreamEventKind::Started {
             run_id: row.run_id.clone(),
             attempt: live.claim.attempt,
         };
-        out.push(StreamEvent::new(started)).await;
+        Box::pin(out.push(StreamEvent::new(started))).await;
         let (ordered, barriers) = OrderedSaver::new(saver);
         let saver: Arc<dyn Checkpointer> = Arc::clone(&ordered) as _;
         let mut publishing = Publishing {
             publisher: Publisher::new(
                 row.kwargs.stream_mode.clone(),
                 self.metadata(),
-                std::mem::take(&mut usages),
+                std::mem::take(&mut begun.usages),
                 Spending::new(
                     app.prices.clone(),
                     Spent::from_wire(&row.metadata["usage_metadata"]),
@@ -187,16 +198,21 @@ impl Session {
             barriers,
         };
         let held = graph.with_saver(saver);
-        let attempted = self.attempt(&*held, &mut publishing).await;
+        let base = begun.base;
+        let attempted = match place {
+            Ok(place) => self.attempt(&*held, &mut publishing, place, &base).await,
+            // The thread of another graph, say.
+            Err(error) => Ok(Err(error)),
+        };
         ordered.close().await;
-        let (result, base) = attempted?;
+        let result = attempted?;
         let attempt = Attempt {
             spent: publishing.publisher.spent(),
             usages: publishing.publisher.usages,
             result,
             base,
         };
-        finish(app, live, row, &*graph, out, attempt).await
+        Box::pin(finish(app, live, row, &*graph, out, attempt)).await
     }
 
     /// Reads what an earlier attempt has published, so that the numbers of this one follow.
@@ -205,36 +221,61 @@ impl Session {
         if feed.is_stored {
             let _one = feed.reading().await;
             load(&self.app, feed).await?;
-            feed.set_local(true);
-            let (run, thread) = (&self.row.run_id, &self.row.thread_id);
-            self.app.rows.begin_numbers(run, thread).await?;
-        } else {
-            feed.set_local(true);
         }
+        feed.set_local(true);
         Ok(())
     }
 
-    /// Marks the thread as busy. Returns what its messages have cost so far; `None` if another
-    /// process has the run.
-    async fn begin_thread(&self) -> ApiResult<Option<Usages>> {
-        let busy = |thread: &mut Thread| {
-            "busy".clone_into(&mut thread.status);
-            thread.error = Value::Null;
+    /// Returns where the thread is now.
+    async fn place(&self, graph: &dyn ErasedGraph) -> ApiResult<Result<Place, AgentError>> {
+        if self.live.claim.has_begun {
+            return Ok(Ok(Place::default()));
+        }
+        let head = match graph.head(&self.row.thread_id).await {
+            Ok(head) => head,
+            Err(error) => return Ok(Err(error)),
         };
-        let writer = Writer::Run(&self.live.claim);
-        let thread = &self.row.thread_id;
-        let known = self.app.rows.change_thread_as(writer, thread, busy).await?;
-        let Some(known) = known else {
-            return Ok(None);
-        };
+        let mut base = Base::default();
+        if let Some(head) = &head {
+            base.checkpoint = head.id.to_string();
+        }
+        // Answers, and a command, are stored with the checkpoint that waits for them: no new one says that an
+        // earlier attempt has stored them, but the log is longer.
+        if self.row.kwargs.command.is_some() {
+            let log = ThreadKey::root(&self.row.thread_id);
+            let head = self.app.saver.plain().head(&log).await?;
+            base.version = head.and_then(|head| i64::try_from(head.version).ok());
+        }
+        Ok(Ok(Place { head, base }))
+    }
+
+    /// Marks the thread as busy, and notes where it was before the run; `None` if another process has the run.
+    async fn begin(&self, place: &Result<Place, AgentError>) -> ApiResult<Option<Beginning>> {
+        let Self { app, live, row } = self;
+        let (claim, stores_events) = (&live.claim, live.feed.is_stored);
         let mut usages = Usages::default();
-        usages.read(&known.values);
-        let spec = &self.row.kwargs;
-        usages.read(&spec.input);
-        if let Some(command) = &spec.command {
+        let (base, cancel) = if claim.has_begun && (claim.has_numbers || !stores_events) {
+            let Some(held) = app.rows.held(&claim.run, claim.fence).await? else {
+                return Ok(None);
+            };
+            (Base::default(), held.cancel)
+        } else {
+            let now = place.as_ref().ok().map(|place| &place.base);
+            let Some(begun) = app.rows.begin(claim, now, stores_events).await? else {
+                return Ok(None);
+            };
+            usages.read(&begun.thread.values);
+            (begun.base, begun.cancel)
+        };
+        usages.read(&row.kwargs.input);
+        if let Some(command) = &row.kwargs.command {
             usages.read(&command.update);
         }
-        Ok(Some(usages))
+        Ok(Some(Beginning {
+            base,
+            cancel,
+            usages,
+        }))
     }
 
     /// Returns where the events of the run go.
@@ -267,25 +308,19 @@ impl Session {
         metadata
     }
 
-    /// Runs the graph, from where an earlier attempt has stopped. Also returns where the thread was before
-    /// the run.
+    /// Runs the graph, from where an earlier attempt has stopped.
     async fn attempt(
         &self,
         graph: &dyn ErasedGraph,
         publishing: &mut Publishing<'_>,
-    ) -> ApiResult<(Result<Finished, AgentError>, Base)> {
+        place: Place,
+        base: &Base,
+    ) -> ApiResult<Result<Finished, AgentError>> {
         let Self { app, live, row } = self;
         let token: CancelToken = live.token.clone();
         let mut invocation = invocation(row, token, &app.limits)?;
-        let head = match graph.head(&row.thread_id).await {
-            Ok(head) => head,
-            // The thread of another graph, say.
-            Err(error) => return Ok((Err(error), Base::default())),
-        };
-        let now = self.base_at(head.as_ref()).await?;
-        let base = app.rows.base(&row.run_id, &now).await?;
-        if let Some(head) = head
-            && (head.run.as_ref() == Some(&row.run_id) || is_behind(&base, &now))
+        if let Some(head) = place.head
+            && (head.run.as_ref() == Some(&row.run_id) || is_behind(base, &place.base))
         {
             // An earlier attempt has begun: its input, and its command, are in the thread.
             invocation.start = Start::Recover;
@@ -295,35 +330,36 @@ impl Session {
             invocation.inner = None;
             if head.is_done {
                 let state = graph.state(&row.thread_id, None, false).await?;
-                let finished = Finished {
+                return Ok(Ok(Finished {
                     values: state.unwrap_or_default()["values"].clone(),
                     ..Finished::default()
-                };
-                return Ok((Ok(finished), base));
+                }));
             }
         }
         let mut result = graph.run(invocation, publishing).await;
         if let Ok(finished) = &mut result {
             publishing.publisher.usages.write(&mut finished.values);
         }
-        Ok((result, base))
+        Ok(result)
     }
+}
 
-    /// Returns where the thread is now.
-    async fn base_at(&self, head: Option<&Head>) -> ApiResult<Base> {
-        let mut now = Base::default();
-        if let Some(head) = head {
-            now.checkpoint = head.id.to_string();
-        }
-        // Answers, and a command, are stored with the checkpoint that waits for them: no new one says that an
-        // earlier attempt has stored them, but the log is longer.
-        if self.row.kwargs.command.is_some() {
-            let log = ThreadKey::root(&self.row.thread_id);
-            let head = self.app.saver.plain().head(&log).await?;
-            now.version = head.and_then(|head| i64::try_from(head.version).ok());
-        }
-        Ok(now)
-    }
+/// Where a thread is.
+#[derive(Default)]
+struct Place {
+    head: Option<Head>,
+    /// The same, as it is noted before a run.
+    base: Base,
+}
+
+/// What is known of a run that begins.
+struct Beginning {
+    /// Where the thread was before the run.
+    base: Base,
+    /// A request to cancel it.
+    cancel: Option<Cancel>,
+    /// What the messages of the thread have cost so far.
+    usages: Usages,
 }
 
 /// Returns true if something was stored behind the checkpoint at which a run began.

@@ -5,12 +5,16 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::attach::catch_up;
+use super::claim::Vacancy;
 use super::new_run::NewRun;
+use super::session::TERM;
 use super::temporary::leave_thread;
 use crate::app::App;
 use crate::error::{ApiError, ApiResult};
-use crate::queue::{Cancel, Cancelled, Pushed, RunQueue};
+use crate::queue::{Cancel, Cancelled, Job, Pushed, RunQueue};
+use crate::rows::{RowsError, Submission, Submitted, Worker};
 use crate::spec::Strategy;
+use crate::threads::too_many;
 
 /// Puts a run in the queue. The other runs of its thread are treated as its strategy says. Returns
 /// false if it is there already.
@@ -27,7 +31,7 @@ pub(crate) async fn submit(app: &Arc<App>, new: &NewRun) -> ApiResult<bool> {
         None => Vec::new(),
     };
     let limit = app.limits.queued_runs;
-    match app.rows.push(new.job(limit)?).await? {
+    match push(app, new.job(limit)?, new).await? {
         Pushed::Queued => {}
         Pushed::Known => return Ok(false),
         Pushed::Busy => {
@@ -59,6 +63,38 @@ pub(crate) async fn submit(app: &Arc<App>, new: &NewRun) -> ApiResult<bool> {
     Ok(true)
 }
 
+/// Puts a run in the queue. If no other one comes first, this process carries it out at once.
+async fn push(app: &Arc<App>, job: Job, new: &NewRun) -> ApiResult<Pushed> {
+    let (app, thread) = (Arc::clone(app), new.thread.clone());
+    let stores_events = app.stores_events(&new.row);
+    // A client that leaves drops its request. A run that is claimed then is carried out all the same.
+    let pushed = tokio::spawn(async move {
+        let vacancy = Vacancy::of(&app).filter(|vacancy| vacancy.admits(&job.owner));
+        let worker = vacancy.as_ref().map(|_| Worker {
+            name: &app.runs.worker,
+            lease: app.runs.lease,
+            term: TERM,
+            stores_events,
+        });
+        let submission = Submission {
+            job,
+            thread: thread.as_ref().map(|thread| (thread, app.limits.threads)),
+            worker,
+        };
+        match (app.rows.submit(submission).await?, vacancy) {
+            (Submitted::Claimed(claim), Some(vacancy)) => {
+                vacancy.carry_out(&app, claim);
+                Ok(Pushed::Queued)
+            }
+            (Submitted::Pushed(pushed), _) => Ok(pushed),
+            (Submitted::TooManyThreads, _) => Err(too_many(&app)),
+            // Only a vacancy has a worker.
+            (Submitted::Claimed(_), None) => Ok(Pushed::Queued),
+        }
+    });
+    pushed.await.map_err(RowsError::from)?
+}
+
 /// Cancels a run. One that waits ends at once, another one as soon as it can. Returns false if it
 /// has ended before.
 pub(crate) async fn cancel(app: &Arc<App>, run: &str, action: Cancel) -> ApiResult<bool> {
@@ -73,7 +109,7 @@ pub(crate) async fn cancel(app: &Arc<App>, run: &str, action: Cancel) -> ApiResu
         if let Some(feed) = app.runs.feeds.get(run) {
             catch_up(app, &feed).await?;
         }
-        leave_thread(app, &row);
+        leave_thread(app, &row, None);
     }
     if let (Cancelled::Requested, Some(live)) = (done, app.runs.live.get(run)) {
         live.cancel(action);

@@ -5,23 +5,39 @@ use std::time::Duration;
 
 use super::removal::finish_removal;
 use crate::app::App;
-use crate::rows::Run;
+use crate::error::ApiResult;
+use crate::rows::{Mark, Run, Thread};
 
 /// How long the thread of a run without one stays for streams in other processes.
 const READERS_LEAVE: Duration = Duration::from_secs(30);
 
-/// Removes the thread of a run that has ended, if it is temporary. Streams of other processes may
-/// still read its events.
-pub(super) fn leave_thread(app: &Arc<App>, row: &Run) {
+/// A temporary thread that is marked as removed.
+pub(super) struct Marked {
+    pub(super) mark: Mark,
+    /// Who holds its lease.
+    pub(super) holder: String,
+}
+
+/// Removes the thread of a run that has ended, if it is temporary. Streams of other processes may still read its
+/// events, unless it is marked.
+pub(super) fn leave_thread(app: &Arc<App>, row: &Run, marked: Option<Marked>) {
     if !row.kwargs.temporary {
         return;
     }
-    let (app, thread) = (Arc::clone(app), row.thread_id.clone());
+    let (app, thread, metadata) = (Arc::clone(app), row.thread_id.clone(), row.metadata.clone());
     tokio::spawn(async move {
-        if app.rows.is_shared() {
-            tokio::time::sleep(READERS_LEAVE).await;
-        }
-        delete_unused(&app, &thread).await;
+        let Some(Marked { mark, holder }) = marked else {
+            if app.rows.is_shared() {
+                tokio::time::sleep(READERS_LEAVE).await;
+            }
+            return delete_unused(&app, &thread).await;
+        };
+        let row = Thread::new(thread, "", metadata);
+        let (removed, released) = tokio::join!(
+            finish_removal(&app, &row, mark),
+            app.saver.release(&row.thread_id, &holder)
+        );
+        warn(removed.and_then(|()| Ok(released?)), &row.thread_id);
     });
 }
 
@@ -36,7 +52,11 @@ pub(super) async fn delete_unused(app: &App, thread: &str) {
             None => Ok(()),
         }
     };
-    if let Err(error) = deleted.await {
+    warn(deleted.await, thread);
+}
+
+fn warn(deleted: ApiResult<()>, thread: &str) {
+    if let Err(error) = deleted {
         tracing::warn!(?error, thread, "failed to delete temporary thread");
     }
 }

@@ -10,6 +10,7 @@ use rusqlite::Connection;
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
+use super::attach::catch_up;
 use super::session::execute;
 use crate::guard::Limits;
 use crate::queue::{After, RunQueue};
@@ -191,4 +192,18 @@ async fn a_removal_whose_process_was_lost_is_finished_by_the_next_one() {
     until("the thread is removed", || marked(&file, false) == 0).await;
     client.thread(OTHER).await;
     assert_eq!(values(&client, OTHER).await, json!({}));
+}
+
+#[tokio::test]
+async fn the_stream_of_a_run_whose_request_is_on_its_way_stays_open() {
+    let serving = counting().start().await.unwrap();
+    let app = &serving.app;
+    let run = langgraph_core::new_id().to_string();
+    let feed = app.runs.feeds.of(&run, true, None);
+    catch_up(app, &feed).await.unwrap();
+    assert!(feed.is_open() && !feed.has_end());
+    // That of one that was there, and is removed, ends.
+    feed.see();
+    catch_up(app, &feed).await.unwrap();
+    assert!(feed.has_result() && feed.has_end());
 }

@@ -7,7 +7,7 @@ use super::waits::first_due;
 use crate::app::App;
 use crate::error::ApiResult;
 use crate::graph::ErasedGraph;
-use crate::rows::{Thread, Writer};
+use crate::rows::Thread;
 use crate::wire::time::now;
 use crate::wire::usage::Usages;
 
@@ -29,15 +29,12 @@ impl<'a> ThreadStatusUpdate<'a> {
     }
 }
 
-/// Writes what the row of a thread says of its state. Returns false if the thread was removed meanwhile: what was stored
-/// on it is removed, too.
-pub(crate) async fn write_thread(
-    app: &App,
-    writer: Writer<'_>,
+/// Returns the change that has the row of a thread say what its state is.
+pub(super) async fn thread_change<'a>(
     graph: &dyn ErasedGraph,
     thread: &str,
-    update: ThreadStatusUpdate<'_>,
-) -> ApiResult<bool> {
+    update: ThreadStatusUpdate<'a>,
+) -> ApiResult<impl Fn(&mut Thread) + Send + Sync + 'a> {
     let ThreadStatusUpdate {
         status,
         error,
@@ -56,7 +53,7 @@ pub(crate) async fn write_thread(
     // A thread that was stopped, or has failed, is not woken.
     let waits = status == "interrupted" && error.is_null();
     let wakes = waits.then(|| first_due(thread, &interrupts)).flatten();
-    let change = |row: &mut Thread| {
+    Ok(move |row: &mut Thread| {
         row.wakes = wakes;
         status.clone_into(&mut row.status);
         let mut values = state["values"].clone();
@@ -68,19 +65,25 @@ pub(crate) async fn write_thread(
         row.interrupts = interrupts.clone();
         row.error = error.clone();
         row.state_updated_at = now();
-    };
-    if app
-        .rows
-        .change_thread_as(writer, thread, change)
-        .await?
-        .is_some()
-    {
+    })
+}
+
+/// Writes what the row of a thread says of its state. Returns false if the thread was removed meanwhile: what was stored
+/// on it is removed, too.
+pub(crate) async fn write_thread(
+    app: &App,
+    graph: &dyn ErasedGraph,
+    thread: &str,
+    update: ThreadStatusUpdate<'_>,
+) -> ApiResult<bool> {
+    let change = thread_change(graph, thread, update).await?;
+    if app.rows.change_thread(thread, change).await?.is_some() {
         return Ok(true);
     }
-    let gone = Thread::new(
-        thread.to_owned(),
-        "",
-        json!({"graph_id": app.name_of(graph)}),
-    );
-    Ok(!remove_again(app, &gone).await?)
+    Ok(!remove_again(app, &gone(thread, app.name_of(graph))).await?)
+}
+
+/// Returns the row of a thread of that graph that was removed.
+pub(super) fn gone(thread: &str, graph: Option<&str>) -> Thread {
+    Thread::new(thread.to_owned(), "", json!({"graph_id": graph}))
 }

@@ -27,6 +27,8 @@ pub(crate) struct Feed {
     pub(crate) is_stored: bool,
     /// This process carries out the run; else the events come from the database.
     local: AtomicBool,
+    /// The run was in the database: if it is not there, it was removed, and is not yet to come.
+    was_seen: AtomicBool,
     pub(super) events: Arc<Backlog<Arc<StreamEvent>>>,
     /// The last event of the run is among them, or before them.
     has_end: AtomicBool,
@@ -53,6 +55,7 @@ impl Feed {
             run: run.to_owned(),
             is_stored,
             local: AtomicBool::new(false),
+            was_seen: AtomicBool::new(false),
             events: Arc::new(Backlog::starting_at(first, EVENTS, BYTES)),
             has_end: AtomicBool::new(last.is_some_and(StreamEvent::is_end)),
             end: watch::Sender::new(FeedEnd::Open),
@@ -114,6 +117,16 @@ impl Feed {
 
     pub(crate) fn set_local(&self, local: bool) {
         self.local.store(local, Ordering::Release);
+    }
+
+    /// Returns true if the run was in the database.
+    pub(crate) fn was_seen(&self) -> bool {
+        self.was_seen.load(Ordering::Acquire)
+    }
+
+    /// Notes that the run is in the database.
+    pub(crate) fn see(&self) {
+        self.was_seen.store(true, Ordering::Release);
     }
 
     pub(crate) fn is_open(&self) -> bool {

@@ -13,7 +13,7 @@ pub(crate) use event::{
     EndStatus, OpenInterrupt, RecordedFrame, RunError, StreamEvent, StreamEventKind,
 };
 pub(crate) use feed::{Feed, Feeds};
-pub(crate) use ordered_saver::{Barriers, OrderedSaver};
+pub(crate) use ordered_saver::{Barrier, Barriers, OrderedSaver};
 pub(crate) use publisher::Publisher;
 pub(crate) use reader::FeedReader;
 pub(crate) use sink::{Out, Publishing, Stored, Storing};

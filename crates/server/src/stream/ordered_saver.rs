@@ -8,14 +8,18 @@ use langgraph::error::CheckpointError;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::{RwLock, oneshot};
 
-/// Records that wait for the events before them: each opens when these are stored.
-pub(crate) type Barriers = UnboundedReceiver<oneshot::Sender<()>>;
+/// Records that wait for the events before them.
+pub(crate) type Barriers = UnboundedReceiver<Barrier>;
+
+/// Says to a record whether the events before it are stored; one that is dropped, that they never will be.
+pub(crate) type Barrier = oneshot::Sender<bool>;
 
 /// A saver that stores a record after the events so far are stored. It waits for the
-/// [`Publishing`](super::Publishing) of its run; without one, it does not wait.
+/// [`Publishing`](super::Publishing) of its run, and refuses the record if that was stopped: the next attempt would go
+/// on behind the record, and the events would be missing for ever.
 pub(crate) struct OrderedSaver {
     saver: Arc<dyn Checkpointer>,
-    barriers: UnboundedSender<oneshot::Sender<()>>,
+    barriers: UnboundedSender<Barrier>,
     /// True until the run has ended. Each record holds it for reading while it is written.
     open: Arc<RwLock<bool>>,
 }
@@ -43,12 +47,9 @@ impl OrderedSaver {
 impl Checkpointer for OrderedSaver {
     async fn put(&self, key: &ThreadKey, batch: Batch) -> Result<(), CheckpointError> {
         let (barrier, opened) = oneshot::channel();
-        if self.barriers.send(barrier).is_ok() {
-            // A barrier that is dropped is open, too: its run has ended.
-            let _ = opened.await;
-        }
+        let is_stored = self.barriers.send(barrier).is_ok() && opened.await.unwrap_or(false);
         let open = Arc::clone(&self.open).read_owned().await;
-        if !*open {
+        if !is_stored || !*open {
             let thread = key.thread.clone();
             return Err(CheckpointError::LeaseLost { thread });
         }
@@ -81,8 +82,8 @@ mod tests {
         let put = || {
             let saver = Arc::clone(&saver);
             tokio::spawn(async move {
-                // Whether the saver takes it does not matter here.
-                let _ = saver.put(&ThreadKey::root("t"), Batch::default()).await;
+                let put = saver.put(&ThreadKey::root("t"), Batch::default()).await;
+                matches!(put, Err(CheckpointError::LeaseLost { .. }))
             })
         };
         let first = put();
@@ -91,18 +92,41 @@ mod tests {
             tokio::task::yield_now().await;
         }
         assert!(!first.is_finished());
-        barrier.send(()).unwrap();
-        first.await.unwrap();
-        // Without a publisher, no record waits.
+        barrier.send(true).unwrap();
+        let is_refused = first.await.unwrap();
+        assert!(!is_refused);
+    }
+
+    #[tokio::test]
+    async fn a_record_is_refused_whose_events_are_not_stored() {
+        let slow = Arc::new(Other::default());
+        slow.go_on.notify_one();
+        let (saver, mut barriers) = OrderedSaver::new(Arc::clone(&slow) as _);
+        let key = ThreadKey::root("t");
+        let refused = |put| matches!(put, Err(CheckpointError::LeaseLost { .. }));
+        // They cannot be stored.
+        let answer = async { barriers.recv().await.unwrap().send(false) };
+        let (put, answered) = tokio::join!(saver.put(&key, Batch::default()), answer);
+        assert!(answered.is_ok() && refused(put));
+        // The run is stopped while the record waits.
+        let stop = async { drop(barriers.recv().await) };
+        let (put, ()) = tokio::join!(saver.put(&key, Batch::default()), stop);
+        assert!(refused(put));
+        // It was stopped before.
         drop(barriers);
-        put().await.unwrap();
+        assert!(refused(saver.put(&key, Batch::default()).await));
+        assert!(!slow.stored.load(Ordering::Relaxed));
     }
 
     #[tokio::test]
     async fn a_record_in_flight_is_written_before_the_saver_is_closed() {
         let slow = Arc::new(Other::default());
-        let (saver, barriers) = OrderedSaver::new(Arc::clone(&slow) as _);
-        drop(barriers);
+        let (saver, mut barriers) = OrderedSaver::new(Arc::clone(&slow) as _);
+        tokio::spawn(async move {
+            while let Some(barrier) = barriers.recv().await {
+                let _ = barrier.send(true);
+            }
+        });
         let key = ThreadKey::root("t");
         let mut put = Box::pin(saver.put(&key, Batch::default()));
         let begun = slow.begun.notified();

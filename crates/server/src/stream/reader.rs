@@ -60,7 +60,7 @@ impl FeedReader {
                     self.next += 1;
                     return Ok(Some(event));
                 }
-                Read::Missed { first } => self.read_page(first).await?,
+                Read::Missed { first } => Box::pin(self.read_page(first)).await?,
                 Read::Ended if self.feed.goes_on() => return Err(BrokenOff),
                 Read::Ended => return Ok(None),
             }

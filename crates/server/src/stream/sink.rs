@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
-use tokio::sync::{oneshot, watch};
+use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use super::{Barriers, Feed, Publisher, StreamEvent};
+use super::{Barrier, Barriers, Feed, Publisher, StreamEvent};
 use crate::graph::{EventSink, RunEvent};
 use crate::queue::{Claim, EventLog, LoggedEvent};
 use crate::rows::Rows;
@@ -90,15 +90,17 @@ impl Out {
         matches!(self, Self::Stored { events, .. } if events.is_closed())
     }
 
-    /// Opens a barrier when everything so far is stored, or cannot be.
-    fn open_when_stored(&self, barrier: oneshot::Sender<()>) {
-        if let Self::Stored { sent, stored, .. } = self {
-            let (until, mut stored) = (*sent, stored.clone());
-            tokio::spawn(async move {
-                let _ = stored.wait_for(|count| *count >= until).await;
-                let _ = barrier.send(());
-            });
-        }
+    /// Opens a barrier when everything so far is stored. It stays closed if that cannot be.
+    fn open_when_stored(&self, barrier: Barrier) {
+        let Self::Stored { sent, stored, .. } = self else {
+            let _ = barrier.send(true);
+            return;
+        };
+        let (until, mut stored) = (*sent, stored.clone());
+        tokio::spawn(async move {
+            let is_stored = stored.wait_for(|count| *count >= until).await.is_ok();
+            let _ = barrier.send(is_stored);
+        });
     }
 
     /// Waits until all events are stored.
@@ -194,6 +196,7 @@ impl EventSink for Publishing<'_> {
 #[cfg(test)]
 mod tests {
     use serde_json::json;
+    use tokio::sync::oneshot;
 
     use super::*;
     use crate::stream::StreamEventKind;
@@ -217,6 +220,13 @@ mod tests {
         }
         assert!(opened.try_recv().is_err());
         count.send_replace(1);
-        opened.await.unwrap();
+        assert!(opened.await.unwrap());
+        // What is never stored opens none.
+        let event = StreamEvent::new(StreamEventKind::Custom(json!(2)));
+        out.push(event).await;
+        let (barrier, opened) = oneshot::channel();
+        out.open_when_stored(barrier);
+        drop(count);
+        assert!(!opened.await.unwrap());
     }
 }

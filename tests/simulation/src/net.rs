@@ -1,8 +1,6 @@
-//! A network in one process, with loss, delay and crashes, all drawn from one seed.
+//! Messages between machines, for the queues of `langgraph-nats`.
 
-#![allow(dead_code)] // each test uses a part
-
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -10,45 +8,25 @@ use bytes::Bytes;
 use langgraph_nats::QueueError;
 use langgraph_nats::link::{Link, LinkFuture, Packet};
 use tokio::sync::mpsc;
-use tokio::time::Instant;
 
-/// How a network behaves.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Conditions {
-    /// The share of messages that are lost.
-    pub(crate) loss: f64,
-    /// The longest delay of a message.
-    pub(crate) delay: Duration,
-    /// The most bytes of a message.
-    pub(crate) limit: usize,
-    /// How long it takes to store a value.
-    pub(crate) storing: Duration,
-}
-
-impl Conditions {
-    pub(crate) const FINE: Self = Self {
-        loss: 0.0,
-        delay: Duration::ZERO,
-        limit: 1 << 20,
-        storing: Duration::ZERO,
-    };
-}
+use crate::weather::{Conditions, Drawn, Weather};
 
 /// A network that machines join.
 #[derive(Clone, Debug)]
-pub(crate) struct Net(Arc<Mutex<State>>);
+pub struct Net {
+    weather: Arc<dyn Weather>,
+    state: Arc<Mutex<State>>,
+}
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct State {
-    conditions: Conditions,
-    random: fastrand::Rng,
     listeners: Vec<Listener>,
     stored: BTreeMap<String, Bytes>,
     /// Machines that the network does not reach, or that have crashed.
     cut_off: BTreeSet<usize>,
     next_machine: usize,
     /// When the last message of each pair arrives, so that they stay in order.
-    last: HashMap<(usize, String), Instant>,
+    last: BTreeMap<(usize, String), Duration>,
     sent: u64,
     /// The most bytes that were in the store.
     largest: usize,
@@ -58,30 +36,29 @@ struct State {
 struct Listener {
     machine: usize,
     subject: String,
-    packets: mpsc::UnboundedSender<(Instant, Packet)>,
+    packets: mpsc::UnboundedSender<(Duration, Packet)>,
 }
 
 impl Net {
-    pub(crate) fn new(seed: u64, conditions: Conditions) -> Self {
-        Self(Arc::new(Mutex::new(State {
-            conditions,
-            random: fastrand::Rng::with_seed(seed),
-            listeners: Vec::new(),
-            stored: BTreeMap::new(),
-            cut_off: BTreeSet::new(),
-            next_machine: 0,
-            last: HashMap::new(),
-            sent: 0,
-            largest: 0,
-        })))
+    /// Creates a network whose conditions are drawn from a seed, on the clock of tokio.
+    pub fn new(seed: u64, conditions: Conditions) -> Self {
+        Self::in_weather(Drawn::new(seed, conditions))
+    }
+
+    /// Creates a network in some weather.
+    pub fn in_weather(weather: impl Weather) -> Self {
+        Self {
+            weather: Arc::new(weather),
+            state: Arc::default(),
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the link of a new machine.
-    pub(crate) fn machine(&self) -> Machine {
+    pub fn machine(&self) -> Machine {
         let mut state = self.lock();
         state.next_machine += 1;
         Machine {
@@ -91,7 +68,7 @@ impl Net {
     }
 
     /// Cuts a machine off, or lets it in again.
-    pub(crate) fn cut_off(&self, machine: usize, cut: bool) {
+    pub fn cut_off(&self, machine: usize, cut: bool) {
         let mut state = self.lock();
         if cut {
             state.cut_off.insert(machine);
@@ -101,7 +78,7 @@ impl Net {
     }
 
     /// A machine crashes: its listeners are gone.
-    pub(crate) fn crash(&self, machine: usize) {
+    pub fn crash(&self, machine: usize) {
         let mut state = self.lock();
         state
             .listeners
@@ -110,17 +87,17 @@ impl Net {
     }
 
     /// Returns how many messages were sent.
-    pub(crate) fn sent(&self) -> u64 {
+    pub fn sent(&self) -> u64 {
         self.lock().sent
     }
 
     /// Returns the names of the values in the store.
-    pub(crate) fn names(&self) -> Vec<String> {
+    pub fn names(&self) -> Vec<String> {
         self.lock().stored.keys().cloned().collect()
     }
 
     /// Returns how many values are in the store, and the most bytes that one had.
-    pub(crate) fn stored(&self) -> (usize, usize) {
+    pub fn stored(&self) -> (usize, usize) {
         let state = self.lock();
         (state.stored.len(), state.largest)
     }
@@ -128,9 +105,10 @@ impl Net {
 
 /// A machine in a network.
 #[derive(Clone, Debug)]
-pub(crate) struct Machine {
+pub struct Machine {
     net: Net,
-    pub(crate) number: usize,
+    /// Its number in the network.
+    pub number: usize,
 }
 
 fn covers(subject: &str, sent: &str) -> bool {
@@ -140,30 +118,34 @@ fn covers(subject: &str, sent: &str) -> bool {
     }
 }
 
-impl State {
-    fn deliver(&mut self, from: usize, packet: &Packet) -> bool {
-        self.listeners
-            .retain(|listener| !listener.packets.is_closed());
+impl Net {
+    /// Sends a packet to its listeners. Returns false if there is none.
+    fn deliver(&self, from: usize, packet: &Packet) -> bool {
+        let mut state = self.lock();
+        let State {
+            listeners,
+            cut_off,
+            last,
+            ..
+        } = &mut *state;
+        listeners.retain(|listener| !listener.packets.is_closed());
         let mut has_receiver = false;
-        let lost_sender = self.cut_off.contains(&from);
-        for index in 0..self.listeners.len() {
-            let Some(listener) = self.listeners.get(index) else {
-                continue;
-            };
+        for listener in listeners.iter() {
             if !covers(&listener.subject, &packet.subject) {
                 continue;
             }
             has_receiver = true;
             let to = listener.machine;
-            let lost = self.random.f64() < self.conditions.loss;
-            if lost || lost_sender || self.cut_off.contains(&to) {
+            let Some(lateness) = self.weather.lateness() else {
+                continue;
+            };
+            if cut_off.contains(&from) || cut_off.contains(&to) {
                 continue;
             }
-            let most = u64::try_from(self.conditions.delay.as_micros()).unwrap_or(0);
-            let delay = Duration::from_micros(self.random.u64(0..=most));
-            let key = (from, format!("{to} {}", listener.subject));
-            let at = self.last.entry(key).or_insert_with(Instant::now);
-            *at = (*at).max(Instant::now() + delay);
+            let arrives = self.weather.now() + lateness;
+            let at = last.entry((from, format!("{to} {}", listener.subject)));
+            let at = at.or_default();
+            *at = (*at).max(arrives);
             let _ = listener.packets.send((*at, packet.clone()));
         }
         has_receiver
@@ -173,19 +155,18 @@ impl State {
 impl Link for Machine {
     fn send(&self, subject: String, reply: Option<String>, payload: Bytes) -> LinkFuture<'_, ()> {
         Box::pin(async move {
-            let mut state = self.net.lock();
             assert!(
-                payload.len() <= state.conditions.limit,
+                payload.len() <= self.limit(),
                 "{} bytes to {subject}",
                 payload.len()
             );
-            state.sent += 1;
+            self.net.lock().sent += 1;
             let packet = Packet {
                 subject: subject.clone(),
                 reply: reply.clone(),
                 payload: Some(payload),
             };
-            if !state.deliver(self.number, &packet)
+            if !self.net.deliver(self.number, &packet)
                 && let Some(reply) = reply
             {
                 let undelivered = Packet {
@@ -193,7 +174,7 @@ impl Link for Machine {
                     reply: None,
                     payload: None,
                 };
-                state.deliver(self.number, &undelivered);
+                self.net.deliver(self.number, &undelivered);
             }
             Ok(())
         })
@@ -201,12 +182,14 @@ impl Link for Machine {
 
     fn listen(&self, subject: String) -> LinkFuture<'_, mpsc::Receiver<Packet>> {
         Box::pin(async move {
-            let (packets, mut incoming) = mpsc::unbounded_channel::<(Instant, Packet)>();
+            let (packets, mut incoming) = mpsc::unbounded_channel::<(Duration, Packet)>();
             let (ready, received) = mpsc::channel(1_024);
+            let weather = Arc::clone(&self.net.weather);
             tokio::spawn(async move {
                 while let Some((at, packet)) = incoming.recv().await {
-                    if at > Instant::now() {
-                        tokio::time::sleep_until(at).await;
+                    let left = at.saturating_sub(weather.now());
+                    if !left.is_zero() {
+                        tokio::time::sleep(left).await;
                     }
                     if ready.send(packet).await.is_err() {
                         return;
@@ -223,13 +206,12 @@ impl Link for Machine {
     }
 
     fn limit(&self) -> usize {
-        self.net.lock().conditions.limit
+        self.net.weather.limit()
     }
 
     fn put<'a>(&'a self, queue: &'a str, name: String, value: Bytes) -> LinkFuture<'a, ()> {
         Box::pin(async move {
-            let storing = self.net.lock().conditions.storing;
-            tokio::time::sleep(storing).await;
+            tokio::time::sleep(self.net.weather.storing()).await;
             let mut state = self.net.lock();
             state.largest = state.largest.max(value.len());
             state.stored.insert(format!("{queue}/{name}"), value);

@@ -39,7 +39,7 @@ impl Client {
             Body::from(body.to_string())
         };
         let request = request.body(body).expect("a request");
-        self.network.send(request).await
+        self.network.calls.send(request).await
     }
 
     /// Asks until a server answers. A request with a key is carried out once.
@@ -56,7 +56,7 @@ impl Client {
             .collect();
         loop {
             if let Ok(reply) = self.once(&method, path, &headers, body).await
-                && reply.status != StatusCode::SERVICE_UNAVAILABLE
+                && !self.may_work_later(reply.status)
             {
                 let status = reply.status;
                 if let Ok(text) = whole(reply).await {
@@ -67,7 +67,7 @@ impl Client {
         }
     }
 
-    /// Asks one server once; `None` if it is not known what became of the request.
+    /// Asks one server once, after a pause; `None` if it is not known what became of the request.
     pub(crate) async fn try_once(
         &self,
         method: Method,
@@ -75,13 +75,29 @@ impl Client {
         body: &Value,
     ) -> Option<(StatusCode, Value)> {
         self.pause().await;
+        self.try_now(method, path, body).await
+    }
+
+    /// As [`try_once`](Self::try_once), at once.
+    pub(crate) async fn try_now(
+        &self,
+        method: Method,
+        path: &str,
+        body: &Value,
+    ) -> Option<(StatusCode, Value)> {
         let reply = self.once(&method, path, &[], body).await.ok()?;
         let status = reply.status;
-        if status == StatusCode::SERVICE_UNAVAILABLE {
+        if self.may_work_later(status) {
             return None;
         }
         let text = whole(reply).await.ok()?;
         Some((status, serde_json::from_slice(&text).unwrap_or(Value::Null)))
+    }
+
+    /// Returns true if the server drains, or its database fails.
+    fn may_work_later(&self, status: StatusCode) -> bool {
+        status == StatusCode::SERVICE_UNAVAILABLE
+            || (status == StatusCode::INTERNAL_SERVER_ERROR && self.world.has_failed())
     }
 
     pub(crate) async fn get(&self, path: &str) -> Value {
@@ -109,23 +125,30 @@ impl Client {
     }
 
     /// Reads all events of a run, from whichever server has them, until its stream has ended.
-    pub(crate) async fn watch(&self, run: &str) -> Vec<Event> {
+    /// `seen` is the last one that it does not need. Also returns how the run has ended; nothing if it was removed.
+    pub(crate) async fn watch(&self, run: &str, seen: &str) -> (Vec<Event>, String) {
         let path = format!("{run}/stream");
         let mut events: Vec<Event> = Vec::new();
         loop {
-            let last = events.last().map_or("-1", |(id, ..)| id).to_owned();
+            let last = events.last().map_or(seen, |(id, ..)| id).to_owned();
             let headers = [("last-event-id", &*last)];
             let reply = self.once(&Method::GET, &path, &headers, &Value::Null).await;
             let has_ended = match reply {
                 // A run that was taken back is removed.
-                Ok(reply) if reply.status == StatusCode::NOT_FOUND => return events,
+                Ok(reply) if reply.status == StatusCode::NOT_FOUND => {
+                    return (events, String::new());
+                }
                 Ok(reply) if reply.status == StatusCode::OK => read(reply, &mut events).await,
                 _ => false,
             };
             if has_ended {
-                let (_, row) = self.ask(Method::GET, run, None, &Value::Null).await;
-                if !matches!(row["status"].as_str(), Some("pending" | "running")) {
-                    return events;
+                let (found, row) = self.ask(Method::GET, run, None, &Value::Null).await;
+                let status = match found {
+                    StatusCode::NOT_FOUND => "",
+                    _ => row["status"].as_str().unwrap_or("?"),
+                };
+                if !matches!(status, "pending" | "running") {
+                    return (events, status.to_owned());
                 }
             }
             self.pause().await;

@@ -1,10 +1,10 @@
 //! A client with a thread of its own: what it asks for, and what it then may rely on.
 
-use axum::http::{Method, StatusCode};
 use serde_json::{Value, json};
 
 use crate::client::{Client, Event};
-use crate::process::Site;
+use crate::order::Order;
+use crate::site::Site;
 use crate::trades;
 
 /// A customer. It knows what its thread has to hold.
@@ -68,10 +68,24 @@ impl Customer {
         self.done.clear();
     }
 
+    /// Opens a thread that was removed, under the same id.
+    pub(crate) async fn reopen_thread(&mut self) {
+        let id = self.thread.trim_start_matches("/threads/");
+        let body = json!({"thread_id": id, "if_exists": "do_nothing", "graph_id": "work"});
+        self.client.post("/threads", None, &body).await;
+        self.done.clear();
+    }
+
     /// Returns the name of a new order.
-    pub(crate) fn order(&mut self) -> String {
+    pub(crate) fn order_name(&mut self) -> String {
         self.orders += 1;
         format!("customer {}/order {}", self.number, self.orders)
+    }
+
+    /// Returns a new order.
+    pub(crate) fn order(&mut self, steps: u32, asks: bool) -> Order {
+        let name = self.order_name();
+        Order::new(&self.site, name, steps, asks)
     }
 
     /// Says that a promise was broken.
@@ -135,20 +149,31 @@ impl Customer {
 
     /// Waits until a run has ended.
     pub(crate) async fn ended(&self, path: String, key: &str) -> Ended {
-        let events = self.client.watch(&path).await;
-        let (found, row) = self
-            .client
-            .ask(Method::GET, &path, None, &Value::Null)
-            .await;
-        let status = match found {
-            StatusCode::NOT_FOUND => String::new(),
-            _ => row["status"].as_str().unwrap_or("?").to_owned(),
-        };
+        let (events, status) = self.client.watch(&path, "-1").await;
         self.site.world.record(format!("{key} has ended: {status}"));
+        if !status.is_empty() {
+            self.reread(&path, &events).await;
+        }
         Ended {
             path,
             status,
             events,
+        }
+    }
+
+    /// Reads the events of a run again, from some event on, and checks that they are the same.
+    async fn reread(&self, run: &str, events: &[Event]) {
+        let world = &self.site.world;
+        if world.below(2) == 0 {
+            return;
+        }
+        let from = usize::try_from(world.below(events.len() as u64 + 1)).unwrap_or_default();
+        let (before, behind) = events.split_at(from);
+        let last = before.last().map_or("-1", |(id, ..)| id);
+        let (again, _) = self.client.watch(run, last).await;
+        if again != behind {
+            let text = format!("behind {last}, {run} has {again:?} and not {behind:?}");
+            world.violate(text);
         }
     }
 
@@ -183,7 +208,7 @@ impl Customer {
             let mut pauses = 0;
             while !self.site.ledger.has_webhook(run) {
                 pauses += 1;
-                if pauses > 50 && !is_patient {
+                if pauses > 10 && !is_patient {
                     return Ok(());
                 }
                 if pauses > 1_500 {

@@ -9,6 +9,8 @@ use langgraph::environment::{Environment, Pause};
 use tokio::runtime::Handle;
 use tokio::time::Instant;
 
+use crate::graph::LEASE;
+
 /// How long each host of the world runs before the next one does.
 pub(crate) const TICK: Duration = Duration::from_millis(10);
 
@@ -31,6 +33,12 @@ struct State {
     lost: u32,
     /// Until when the database is away.
     away: Duration,
+    /// Until when calls of the database fail.
+    failing: Duration,
+    /// How often they did so for a while.
+    failures: u32,
+    /// Until when processes are lost more often.
+    delicate: Duration,
     /// True from when on nothing fails any more.
     quiet: bool,
     /// The process that crashes.
@@ -41,6 +49,12 @@ struct State {
     violations: Vec<String>,
 }
 
+impl std::fmt::Debug for World {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("World")
+    }
+}
+
 impl World {
     pub(crate) fn new(seed: u64) -> Self {
         let mut dice = fastrand::Rng::with_seed(seed);
@@ -48,6 +62,9 @@ impl World {
             losses: dice.u32(0..=4),
             lost: 0,
             away: Duration::ZERO,
+            failing: Duration::ZERO,
+            failures: 0,
+            delicate: Duration::ZERO,
             dice,
             tick: Duration::ZERO,
             entered: None,
@@ -105,18 +122,59 @@ impl World {
         !state.quiet && state.dice.u64(0..once_in) == 0
     }
 
-    /// As [`happens`](Self::happens), for the loss of a process, of which there are a few in a seed.
+    /// As [`happens`](Self::happens), for the loss of a process, of which there are a few in a seed: more often while
+    /// calls of the database fail, and at delicate moments.
     pub(crate) fn loses(&self, once_in: u64) -> bool {
+        let now = self.elapsed();
         let mut state = self.state();
+        let often = if now < state.delicate {
+            20
+        } else if now < state.failing {
+            4
+        } else {
+            1
+        };
+        let once_in = once_in.div_ceil(often);
         let loses = !state.quiet && state.losses > 0 && state.dice.u64(0..once_in) == 0;
         state.losses -= u32::from(loses);
         state.lost += u32::from(loses);
         loses
     }
 
-    /// Returns true if so many processes were lost that a run may be given up.
+    /// Notes that a loss would be bad in the next moments.
+    pub(crate) fn is_delicate_for(&self, time: Duration) {
+        let end = self.elapsed() + time;
+        self.state().delicate = end;
+    }
+
+    /// Returns true if so many attempts of a run may have failed that it is given up.
     pub(crate) fn may_give_up(&self) -> bool {
-        self.state().lost >= ATTEMPTS
+        let state = self.state();
+        state.lost + state.failures >= ATTEMPTS
+    }
+
+    /// Lets half of the calls of the database fail for a moment, but not so often that a lease cannot be renewed.
+    pub(crate) fn let_database_fail(&self) {
+        let (now, time) = (self.elapsed(), self.up_to(500));
+        {
+            let mut state = self.state();
+            if state.failures > 0 && now < state.failing + LEASE {
+                return;
+            }
+            state.failing = now + time;
+            state.failures += 1;
+        }
+        self.record(format!("the database fails for {} ms", time.as_millis()));
+    }
+
+    /// Returns true if the database has failed for a while.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.state().failures > 0
+    }
+
+    /// Returns true if it has done so since then.
+    pub(crate) fn has_failed_since(&self, time: Duration) -> bool {
+        self.state().failing > time
     }
 
     /// Lets the database be away until then: no call of it ends before.
@@ -181,7 +239,7 @@ impl World {
 /// What a process of the world sees of it.
 pub(crate) struct View {
     pub(crate) world: World,
-    pub(crate) name: String,
+    pub(crate) name: Arc<str>,
     /// The number of the process, once it has one.
     pub(crate) process: Arc<Mutex<u64>>,
 }
@@ -195,6 +253,12 @@ impl Environment for View {
         self.world.state().dice.u64(..)
     }
 
+    fn storage_fails(&self) -> bool {
+        let now = self.world.elapsed();
+        let mut state = self.world.state();
+        now < state.failing && state.dice.u64(0..2) == 0
+    }
+
     /// A call of the database takes up to 3 ms, and sometimes longer; while the database is away, until it is back.
     /// The process may be lost in it.
     fn storage(&self) -> Pause {
@@ -202,13 +266,15 @@ impl Environment for View {
         let world = self.world.clone();
         let is_lost = world.loses(1_500);
         let is_slow = world.happens(100);
-        let time = world.left_away() + world.up_to(if is_slow { 80 } else { 3 });
-        let name = self.name.clone();
+        let time = world.up_to(if is_slow { 80 } else { 3 });
+        let name = Arc::clone(&self.name);
         Box::pin(async move {
             if is_lost {
                 world.record(format!("{name} crashes in a call of its database"));
                 world.crash(process);
             }
+            // Whether it is away counts when this pause begins, and not when the call does.
+            let time = world.left_away() + time;
             if !time.is_zero() && !world.has_crashed(process) {
                 tokio::time::sleep(time).await;
             }

@@ -8,16 +8,15 @@ use langgraph::environment::START;
 use serde_json::{Value, json};
 
 use crate::customer::{Customer, Stopped};
-use crate::graph::expected;
 
 pub(super) async fn trade(customer: &mut Customer) -> Result<(), Stopped> {
     let world = customer.site.world.clone();
-    let order = customer.order();
+    let order = customer.order(1, false);
     let moment = world.elapsed() + Duration::from_secs(2) + world.up_to(4_000);
     let moment = DateTime::<Utc>::from(UNIX_EPOCH + START + moment);
-    world.record(format!("{order} is asked for, for {}", moment.format("%T")));
-    let input = json!({"order": order, "steps": 1, "asks": false});
-    let mut body = Customer::request(&json!({"input": input}));
+    let name = &order.name;
+    world.record(format!("{name} is asked for, for {}", moment.format("%T")));
+    let mut body = Customer::request(&json!({"input": order.input()}));
     body["schedule"] = json!(moment.format("%S %M %H %d %m *").to_string());
     let cron = create(customer, &body).await?;
     let created = cron["created_at"].as_str().map(str::parse::<DateTime<Utc>>);
@@ -25,10 +24,10 @@ pub(super) async fn trade(customer: &mut Customer) -> Result<(), Stopped> {
     if created.is_none_or(|created| created.is_ok_and(|at| at.timestamp() >= moment.timestamp())) {
         return Ok(());
     }
-    let path = started(customer, &order).await?;
-    let ended = customer.ended(path, &order).await;
+    let path = started(customer, name).await?;
+    let ended = customer.ended(path, name).await;
     customer.ends(&ended, &["success"])?;
-    customer.done.extend(expected(&order, 1, None));
+    customer.done.extend(order.expected(None));
     let cron = format!(
         "/runs/crons/{}",
         cron["cron_id"].as_str().unwrap_or_default()
@@ -37,9 +36,9 @@ pub(super) async fn trade(customer: &mut Customer) -> Result<(), Stopped> {
         .client
         .ask(Method::DELETE, &cron, None, &Value::Null)
         .await;
-    let runs = runs_of(customer, &order).await;
+    let runs = runs_of(customer, name).await;
     if runs.len() != 1 {
-        return Err(customer.violated(format!("{order} has started {} runs", runs.len())));
+        return Err(customer.violated(format!("{name} has started {} runs", runs.len())));
     }
     Ok(())
 }

@@ -1,5 +1,6 @@
-//! The network between clients and servers: requests, answers and streams are late, or lost.
+//! Requests of clients to servers: they, their answers and the streams of these are late, or lost.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -10,6 +11,8 @@ use futures_util::StreamExt;
 use tokio::sync::{mpsc, oneshot};
 use tower::ServiceExt;
 
+use super::passage::{Passage, is_cut};
+use crate::server::server_name;
 use crate::world::World;
 
 /// How long a client waits for the beginning of an answer.
@@ -71,49 +74,54 @@ impl Link {
 #[derive(Debug)]
 pub(crate) struct Lost;
 
-/// The servers that take requests, by their number.
+/// The servers that take requests, by their names.
 #[derive(Clone)]
-pub(crate) struct Network {
+pub(crate) struct Calls {
     world: World,
-    servers: Arc<Mutex<Vec<Option<Link>>>>,
+    servers: usize,
+    links: Arc<Mutex<BTreeMap<String, Link>>>,
 }
 
-impl Network {
-    pub(crate) fn new(world: &World, servers: usize) -> Self {
+impl Calls {
+    pub(super) fn new(world: &World, servers: usize) -> Self {
         Self {
             world: world.clone(),
-            servers: Arc::new(Mutex::new((0..servers).map(|_| None).collect())),
+            servers,
+            links: Arc::default(),
         }
     }
 
-    fn servers(&self) -> MutexGuard<'_, Vec<Option<Link>>> {
-        self.servers.lock().unwrap_or_else(PoisonError::into_inner)
+    fn links(&self) -> MutexGuard<'_, BTreeMap<String, Link>> {
+        self.links.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Opens a server to requests.
-    pub(crate) fn open(&self, server: usize) -> mpsc::UnboundedReceiver<Call> {
+    pub(crate) fn open(&self, server: &str) -> mpsc::UnboundedReceiver<Call> {
         let (calls, inbox) = mpsc::unbounded_channel();
-        self.servers()[server] = Some(Link {
+        let link = Link {
             calls,
             connections: Vec::new(),
-        });
+        };
+        self.links().insert(server.to_owned(), link);
         inbox
     }
 
-    /// Closes a server: its connections are cut, and requests to it are refused.
-    pub(crate) fn close(&self, server: usize) {
-        let link = self.servers()[server].take();
+    pub(super) fn close(&self, server: &str) {
+        let link = self.links().remove(server);
         drop(link);
     }
 
     /// Sends a request to one of the servers.
     pub(crate) async fn send(&self, request: Request<Body>) -> Result<Reply, Lost> {
         let world = &self.world;
-        let server = usize::try_from(world.below(self.servers().len() as u64)).unwrap_or_default();
-        let is_lost = world.happens(25);
-        tokio::time::sleep(world.up_to(20)).await;
-        let link = self.servers()[server].as_mut().map(Link::connect);
-        let (Some((calls, mut cut)), false) = (link, is_lost) else {
+        let server = usize::try_from(world.below(self.servers as u64)).unwrap_or_default();
+        let passage = Passage::draw(world);
+        tokio::time::sleep(passage.late).await;
+        let link = self
+            .links()
+            .get_mut(&server_name(server))
+            .map(Link::connect);
+        let (Some((calls, mut cut)), false) = (link, passage.is_lost) else {
             return Err(Lost);
         };
         let (reply, answer) = oneshot::channel();
@@ -132,10 +140,10 @@ impl Network {
 /// Answers a request, on its server.
 pub(crate) async fn answer(world: World, router: Router, call: Call) {
     let Call { request, reply } = call;
-    let is_lost = world.happens(25);
+    let passage = Passage::draw(&world);
     let Ok(response) = router.oneshot(request).await;
-    tokio::time::sleep(world.up_to(20)).await;
-    if is_lost {
+    tokio::time::sleep(passage.late).await;
+    if passage.is_lost {
         return;
     }
     let (parts, body) = mpsc::unbounded_channel();
@@ -152,7 +160,7 @@ pub(crate) async fn answer(world: World, router: Router, call: Call) {
         };
         match next {
             Some(Ok(bytes)) => {
-                if world.happens(60) || parts.send(Some(bytes)).is_err() {
+                if is_cut(&world) || parts.send(Some(bytes)).is_err() {
                     return;
                 }
             }

@@ -1,32 +1,47 @@
-//! Servers, their clients and the network between them, as processes of one thread that one seed drives.
+//! Servers, their clients, a relay with an agent behind it, workers, and the network between them, as processes of one
+//! thread that one seed drives.
 //!
-//! `SEED=n` plays one seed and prints its story; `SEEDS=n` plays the first n.
+//! `SEED=n` plays one seed and prints its story; `SEEDS=n` plays the first n, `FIRST=m` those from m on.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a test fails by panicking
 
+mod agent;
 mod client;
 mod customer;
 mod graph;
+mod holders;
 mod hook;
+mod host;
 mod ledger;
 mod network;
-mod process;
+mod order;
+mod relay;
+mod server;
+mod site;
+mod tick;
 mod trades;
+mod worker;
 mod world;
 
 use std::path::Path;
 use std::rc::Rc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use agent::{APPRAISER, AgentProgram};
 use client::Client;
 use customer::Customer;
 use graph::LEASE;
+use host::Host;
 use langgraph::environment::Process;
 use ledger::Ledger;
 use network::Network;
-use process::{Host, Site, run_for_a_tick, set_world};
+use relay::{RELAY, RelayProgram};
+use server::{ServerProgram, server_name};
+use site::Site;
+use tick::{run_for_a_tick, set_world};
+use worker::WorkerProgram;
 use world::{View, World};
 
 /// How many seeds a test plays, unless `SEEDS` says so.
@@ -46,20 +61,15 @@ fn play(seed: u64) -> (Vec<String>, Vec<String>) {
         network: Network::new(&world, servers),
         ledger: Arc::new(Ledger::new(&world)),
         file: folder.path().join("server.db"),
+        has_agent: world.below(4) == 0,
+        workers: some_workers(&world),
         world: world.clone(),
     };
-    let mut hosts: Vec<Host> = (0..servers)
-        .map(|number| Host::new(&site, number))
-        .collect();
+    let mut hosts = hosts(&site, servers);
     let customers = usize::try_from(1 + world.below(3)).unwrap_or(1);
     let (clients, process, shopped) = open_shop(&site, customers);
     while shopped.load(Ordering::Relaxed) < customers && !world.is_broken() {
-        if world.loses(3_000) {
-            let time = LEASE + world.up_to(9_000);
-            world.record(format!("the database is away for {} ms", time.as_millis()));
-            world.be_away_until(world.elapsed() + time);
-            site.ledger.interrupts_all(world.elapsed() + time);
-        }
+        disturb_database(&site);
         for host in &mut hosts {
             host.tick();
         }
@@ -80,6 +90,54 @@ fn play(seed: u64) -> (Vec<String>, Vec<String>) {
     (world.story(), world.violations())
 }
 
+/// Draws how many workers there are: none, in most seeds.
+fn some_workers(world: &World) -> usize {
+    match world.below(8) {
+        0 => 2,
+        1 => 3,
+        _ => 0,
+    }
+}
+
+/// Returns the hosts, in the order in which they run.
+fn hosts(site: &Site, servers: usize) -> Vec<Host> {
+    let server = |number| {
+        let site = site.clone();
+        let program = ServerProgram { site, number };
+        Host::new(&program.site.clone(), server_name(number), program)
+    };
+    let mut hosts: Vec<Host> = (0..servers).map(server).collect();
+    if site.has_agent {
+        let program = RelayProgram { site: site.clone() };
+        hosts.push(Host::new(site, RELAY.to_owned(), program));
+        let program = AgentProgram { site: site.clone() };
+        hosts.push(Host::new(site, APPRAISER.to_owned(), program));
+    }
+    hosts.extend((0..site.workers).map(|number| {
+        let name = format!("worker {number}");
+        let program = WorkerProgram {
+            site: site.clone(),
+            name: name.clone(),
+        };
+        Host::new(site, name, program)
+    }));
+    hosts
+}
+
+/// Lets the database be away, or fail, sometimes.
+fn disturb_database(site: &Site) {
+    let world = &site.world;
+    if world.loses(3_000) {
+        let time = LEASE + world.up_to(9_000);
+        world.record(format!("the database is away for {} ms", time.as_millis()));
+        world.be_away_until(world.elapsed() + time);
+        site.ledger.interrupts_all(world.elapsed() + time);
+    }
+    if world.happens(700) {
+        world.let_database_fail();
+    }
+}
+
 /// A folder without a disk, where there is one.
 fn memory_folder() -> tempfile::TempDir {
     let memory = Path::new("/dev/shm");
@@ -98,7 +156,7 @@ fn open_shop(
 ) -> (tokio::runtime::Runtime, Process, Arc<AtomicUsize>) {
     let view = View {
         world: site.world.clone(),
-        name: "a client".to_owned(),
+        name: "a client".into(),
         process: Arc::new(Mutex::new(0)),
     };
     let process = Process::new(Rc::new(view));
@@ -146,25 +204,27 @@ fn servers_keep_what_they_acknowledge() {
     }
     let seeds = from_environment("SEEDS").unwrap_or(SEEDS);
     let begun = std::time::Instant::now();
-    let next = AtomicUsize::new(0);
+    let first = from_environment("FIRST").unwrap_or(0);
+    let next = AtomicU64::new(first);
     std::thread::scope(|threads| {
         for _ in 0..2 {
             threads.spawn(|| {
                 loop {
-                    let seed = next.fetch_add(1, Ordering::Relaxed) as u64;
+                    let seed = next.fetch_add(1, Ordering::Relaxed);
                     if seed >= seeds {
                         return;
                     }
                     // The other thread plays no further seed.
                     let ends = std::panic::catch_unwind(|| check(seed, false));
                     if let Err(panic) = ends {
-                        next.store(usize::MAX / 2, Ordering::Relaxed);
+                        next.store(u64::MAX / 2, Ordering::Relaxed);
                         std::panic::resume_unwind(panic);
                     }
                 }
             });
         }
     });
+    let seeds = seeds.saturating_sub(first);
     println!("{seeds} seeds in {:.1} s", begun.elapsed().as_secs_f64());
 }
 
@@ -174,7 +234,7 @@ fn a_seed_plays_the_same_story_each_time() {
     std::thread::scope(|threads| {
         threads.spawn(|| take_task_ids(&has_ended));
         let _ends = EndsWhenDropped(&has_ended);
-        for seed in 0..5 {
+        for seed in 0..from_environment("SEEDS").unwrap_or(7) {
             let (one, _) = play(seed);
             let (other, _) = play(seed);
             assert_eq!(one, other, "seed {seed}");

@@ -4,13 +4,14 @@ use axum::http::{Method, StatusCode};
 use serde_json::{Value, json};
 
 use crate::customer::{Customer, Stopped};
-use crate::graph::expected;
 
 pub(super) async fn trade(customer: &mut Customer) -> Result<(), Stopped> {
     let world = customer.site.world.clone();
-    let order = customer.order();
-    let input = json!({"order": order, "steps": 3, "asks": false});
-    let path = customer.begin(&order, &json!({"input": input})).await;
+    let order = customer.order(3, false);
+    let all = order.expected(None);
+    let asks = json!({"input": order.input()});
+    let order = order.name;
+    let path = customer.begin(&order, &asks).await;
     tokio::time::sleep(world.up_to(500)).await;
     let action = if world.below(2) == 0 {
         "interrupt"
@@ -18,6 +19,7 @@ pub(super) async fn trade(customer: &mut Customer) -> Result<(), Stopped> {
         "rollback"
     };
     world.record(format!("{order} is cancelled: {action}"));
+    customer.site.ledger.cancels(&order);
     let cancel = format!("{path}/cancel?action={action}");
     let (answer, text) = customer
         .client
@@ -33,7 +35,6 @@ pub(super) async fn trade(customer: &mut Customer) -> Result<(), Stopped> {
         return Err(customer.violated(format!("{cancel} answers {answer}: {text}")));
     }
     let ended = customer.ended(path, &order).await;
-    let all = expected(&order, 3, None);
     if action == "rollback" {
         customer.ends(&ended, &["", "success"])?;
         if ended.status == "success" {

@@ -3,15 +3,15 @@
 use serde_json::json;
 
 use crate::customer::{Customer, Stopped};
-use crate::graph::expected;
 
 pub(super) async fn trade(customer: &mut Customer) -> Result<(), Stopped> {
     let world = customer.site.world.clone();
-    let order = customer.order();
     let steps = u32::try_from(world.below(5)).unwrap_or_default();
     let asks = world.below(2) == 0;
-    let input = json!({"order": order, "steps": steps, "asks": asks});
-    let first = customer.run(&order, &json!({"input": input})).await;
+    let placed = customer.order(steps, asks);
+    let order = &placed.name;
+    let input = json!({"input": placed.input()});
+    let first = customer.run(order, &input).await;
     customer.ends(&first, &["success"])?;
     let mut events = first.events;
     let mut answer = None;
@@ -35,15 +35,18 @@ pub(super) async fn trade(customer: &mut Customer) -> Result<(), Stopped> {
         customer.ends(&second, &["success"])?;
         events.extend(second.events);
     }
-    if customer.site.ledger.times(&order) == 0 {
-        return Err(customer.violated(format!("{order} was not paid")));
+    let all = placed.expected(answer);
+    let acts = |what: &&String| what.ends_with("/paid") || what.contains("/parcel ");
+    for what in all.iter().filter(acts) {
+        if customer.site.ledger.times(what) == 0 {
+            return Err(customer.violated(format!("{what} was not done")));
+        }
     }
-    let all = expected(&order, steps, answer);
     for what in all.iter().filter(|what| what.contains("/step ")) {
         let shows =
             |(_, kind, data): &(String, String, String)| kind == "custom" && data.contains(&**what);
         if !events.iter().any(shows) {
-            return Err(customer.violated(format!("no client has seen {what}")));
+            return Err(customer.violated(format!("no client has seen {what}, but {events:?}")));
         }
     }
     // The steps come before the question, and so before a word with its answer.
