@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 
 use tokio::sync::Notify;
 
-use super::run_guard::RunGuard;
+use super::run_guard::{Recording, RunGuard};
 use super::unbroken::Unbroken;
 use langgraph_core::checkpoint::{
     Batch, Checkpointer, Head, Link, Owner, Payload, RunStatus, ThreadKey,
@@ -161,27 +161,39 @@ impl LogHead {
         Some(Putting::Ended(None))
     }
 
-    async fn put_later(self: Arc<Self>, mut batch: Batch) -> Result<(), CheckpointError> {
-        let mut turn = self.turn().await;
-        turn.end.begin(&mut batch);
-        let (next, status) = (batch.next_head(), batch.status);
-        let record = match self.guard.clone().map(RunGuard::record) {
-            Some(None) => return Err(outlived()),
-            Some(Some(record)) => record,
-            // What writes later, or at the end of the run, knows itself what is stored.
-            None => {
-                let stored = self.saver.put(&self.key, batch).await;
-                return turn.note(stored, next, status);
-            }
+    async fn put_later(self: Arc<Self>, batch: Batch) -> Result<(), CheckpointError> {
+        let turn = self.turn().await;
+        let record = self.begin_record()?;
+        turn.put(batch, record).await
+    }
+
+    /// Stores what is done already. As [`put`](Self::put), but it is under way from now on, also while it waits for
+    /// other writers: the end of the run waits for it.
+    pub(crate) fn put_done(self: &Arc<Self>, mut batch: Batch) -> Putting<'static> {
+        if let Some(stored) = self.put_now(&mut batch) {
+            return Putting::stored(stored);
+        }
+        let record = match self.begin_record() {
+            Ok(record) => record,
+            Err(error) => return Putting::stored(Err(error)),
         };
-        let write = async move {
-            let log = Arc::clone(&turn.log);
-            let stored = log.saver.put(&log.key, batch).await;
-            let noted = turn.note(stored, next, status);
-            drop(record);
-            noted
-        };
-        Unbroken::new(write).await
+        let log = Arc::clone(self);
+        Putting::Waits(Box::pin(async move {
+            let turn = log.turn().await;
+            turn.put(batch, record).await
+        }))
+    }
+
+    /// Begins a record; `None` if the run does not count them.
+    ///
+    /// # Errors
+    ///
+    /// If the run has ended.
+    fn begin_record(&self) -> Result<Option<Recording<Arc<RunGuard>>>, CheckpointError> {
+        match self.guard.clone().map(RunGuard::record) {
+            Some(None) => Err(outlived()),
+            record => Ok(record.flatten()),
+        }
     }
 
     /// Notes what is stored, or why it could not be stored.
@@ -279,6 +291,28 @@ struct Turn {
 }
 
 impl Turn {
+    async fn put(
+        mut self,
+        mut batch: Batch,
+        record: Option<Recording<Arc<RunGuard>>>,
+    ) -> Result<(), CheckpointError> {
+        self.end.begin(&mut batch);
+        let (next, status) = (batch.next_head(), batch.status);
+        let Some(record) = record else {
+            // What writes later, or at the end of the run, knows itself what is stored.
+            let stored = self.log.saver.put(&self.log.key, batch).await;
+            return self.note(stored, next, status);
+        };
+        let write = async move {
+            let log = Arc::clone(&self.log);
+            let stored = log.saver.put(&log.key, batch).await;
+            let noted = self.note(stored, next, status);
+            drop(record);
+            noted
+        };
+        Unbroken::new(write).await
+    }
+
     fn note(
         &mut self,
         stored: Result<(), CheckpointError>,
@@ -307,5 +341,76 @@ impl fmt::Debug for LogHead {
             .field("key", &self.key)
             .field("encodes", &self.encodes)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)] // a test fails by panicking
+
+    use async_trait::async_trait;
+    use langgraph_core::checkpoint::{
+        CheckpointId, MemorySaver, OnceRecord, TaskRecord, forward_checkpointer,
+    };
+    use tokio::sync::Semaphore;
+
+    use super::*;
+
+    /// A saver that stores a record when it may.
+    struct Slow {
+        saver: Arc<dyn Checkpointer>,
+        may_store: Semaphore,
+        stored: Mutex<usize>,
+    }
+
+    #[async_trait]
+    impl Checkpointer for Slow {
+        async fn put(&self, _: &ThreadKey, _: Batch) -> Result<(), CheckpointError> {
+            self.may_store.acquire().await.unwrap().forget();
+            *self.stored.lock().unwrap() += 1;
+            Ok(())
+        }
+
+        forward_checkpointer!(saver);
+    }
+
+    fn done_once(key: &str) -> Batch {
+        let once = OnceRecord {
+            key: key.to_owned(),
+            arguments: 0,
+            value: "1".to_owned(),
+        };
+        let task = TaskRecord::done_once(CheckpointId::after(None), 0, once);
+        Batch {
+            tasks: vec![task],
+            ..Batch::default()
+        }
+    }
+
+    #[tokio::test]
+    async fn the_end_of_a_run_waits_for_work_that_is_done_and_waits_for_other_records() {
+        let slow = Arc::new(Slow {
+            saver: Arc::new(MemorySaver::new()),
+            may_store: Semaphore::new(0),
+            stored: Mutex::default(),
+        });
+        let guard = Arc::new(RunGuard::default());
+        let log = LogHead::new(Arc::clone(&slow) as _, ThreadKey::root("t"), None, false);
+        let log = Arc::new(log.with_guard(Some(Arc::clone(&guard))));
+        let first = tokio::spawn(log.put_done(done_once("first")));
+        tokio::task::yield_now().await;
+        // Its turn has not come when the run is stopped.
+        let second = tokio::spawn(log.put_done(done_once("second")));
+        let stopped = tokio::spawn(async move { guard.drained().await });
+        for _ in 0..10 {
+            tokio::task::yield_now().await;
+        }
+        assert!(!stopped.is_finished());
+        let late = log.put_done(done_once("late")).await;
+        assert!(late.is_err());
+        slow.may_store.add_permits(2);
+        stopped.await.unwrap();
+        assert_eq!(*slow.stored.lock().unwrap(), 2);
+        assert!(first.await.unwrap().is_ok() && second.await.unwrap().is_ok());
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::log_head::LogHead;
+use super::log_head::{LogHead, Putting};
 use langgraph_core::checkpoint::{
     Batch, CheckpointId, OnceRecord, RunStatus, TaskRecord, ThreadKey,
 };
@@ -65,20 +65,13 @@ impl TaskPosition {
     }
 
     /// Stores a result of the task's `once`.
-    pub(crate) async fn keep_once(&self, record: OnceRecord) -> Result<(), CheckpointError> {
-        let mut batch = Batch {
-            tasks: vec![TaskRecord {
-                checkpoint: self.checkpoint,
-                task: self.task,
-                outcome: None,
-                answers: Vec::new(),
-                once: vec![record],
-                joins: Vec::new(),
-            }],
+    pub(crate) fn keep_once(&self, record: OnceRecord) -> Putting<'static> {
+        let batch = Batch {
+            tasks: vec![TaskRecord::done_once(self.checkpoint, self.task, record)],
             status: RunStatus::Running,
             ..Batch::default()
         };
-        self.log_head.put(&mut batch).await
+        self.log_head.put_done(batch)
     }
 
     /// Returns the key of the log of a subgraph under `PerThread`.

@@ -325,14 +325,7 @@ mod tests {
             arguments: 0,
             value: "1".to_owned(),
         };
-        let record = TaskRecord {
-            checkpoint: CheckpointId::after(None),
-            task: 0,
-            outcome: None,
-            answers: Vec::new(),
-            once: vec![once],
-            joins: Vec::new(),
-        };
+        let record = TaskRecord::done_once(CheckpointId::after(None), 0, once);
         let done_once = Batch {
             tasks: vec![record],
             ..Batch::default()

@@ -221,13 +221,13 @@ impl Context {
         if let Some(reporter) = self.reporter() {
             return reporter.report(TaskReport::Once(record.clone())).await;
         }
-        let Some(place) = self.place().cloned() else {
+        let Some(place) = self.place() else {
             return Ok(());
         };
-        let (name, record) = (record.key.clone(), record.clone());
+        let name = &record.key;
         let runtime = NoRuntime::handle(|| format!("keeping that `{name}` has been done once"))?;
-        // If the task is dropped, a half-stored record would leave the log in doubt.
-        let stored = runtime.spawn(async move { place.keep_once(record).await });
+        // It is under way from here on, also if the task is dropped: the work is done.
+        let stored = runtime.spawn(place.keep_once(record.clone()));
         let stored = stored.await.map_err(CheckpointError::storage).flatten();
         stored.map_err(|error| NodeError::from_agent(AgentError::from(error)))
     }

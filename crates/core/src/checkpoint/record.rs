@@ -215,6 +215,18 @@ pub struct TaskRecord {
 }
 
 impl TaskRecord {
+    /// Creates the record of work that a task has done once, and goes on behind.
+    pub fn done_once(checkpoint: CheckpointId, task: usize, once: OnceRecord) -> Self {
+        Self {
+            checkpoint,
+            task,
+            outcome: None,
+            answers: Vec::new(),
+            once: vec![once],
+            joins: Vec::new(),
+        }
+    }
+
     /// Creates the record of a task's end.
     pub fn ended(checkpoint: CheckpointId, task: usize, outcome: TaskOutcome) -> Self {
         Self {

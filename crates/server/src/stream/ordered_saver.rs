@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use langgraph::checkpoint::{Batch, Checkpointer, ThreadKey, forward_checkpointer};
+use langgraph::checkpoint::{Batch, Checkpointer, TaskRecord, ThreadKey, forward_checkpointer};
 use langgraph::error::CheckpointError;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::{RwLock, oneshot};
@@ -17,6 +17,8 @@ pub(crate) type Barrier = oneshot::Sender<bool>;
 /// A saver that stores a record after the events so far are stored. It waits for the
 /// [`Publishing`](super::Publishing) of its run, and refuses the record if that was stopped: the next attempt would go
 /// on behind the record, and the events would be missing for ever.
+///
+/// The result of work that is done once waits for none: the next attempt begins its task anew, and publishes its events.
 pub(crate) struct OrderedSaver {
     saver: Arc<dyn Checkpointer>,
     barriers: UnboundedSender<Barrier>,
@@ -41,13 +43,24 @@ impl OrderedSaver {
     pub(crate) async fn close(&self) {
         *self.open.write().await = false;
     }
+
+    /// Waits until the events so far are stored. Returns false if they never will be.
+    async fn are_events_stored(&self) -> bool {
+        let (barrier, opened) = oneshot::channel();
+        self.barriers.send(barrier).is_ok() && opened.await.unwrap_or(false)
+    }
+}
+
+/// Returns true if all of a batch is work that is done once.
+fn is_done_once(batch: &Batch) -> bool {
+    let is_once = |task: &TaskRecord| !task.once.is_empty() && task.outcome.is_none();
+    batch.checkpoints.is_empty() && !batch.tasks.is_empty() && batch.tasks.iter().all(is_once)
 }
 
 #[async_trait]
 impl Checkpointer for OrderedSaver {
     async fn put(&self, key: &ThreadKey, batch: Batch) -> Result<(), CheckpointError> {
-        let (barrier, opened) = oneshot::channel();
-        let is_stored = self.barriers.send(barrier).is_ok() && opened.await.unwrap_or(false);
+        let is_stored = is_done_once(&batch) || self.are_events_stored().await;
         let open = Arc::clone(&self.open).read_owned().await;
         if !is_stored || !*open {
             let thread = key.thread.clone();
@@ -71,7 +84,9 @@ impl Checkpointer for OrderedSaver {
 mod tests {
     use std::sync::atomic::{AtomicBool, Ordering};
 
-    use langgraph::checkpoint::{Chain, CheckpointId, Formats, Head, ListOptions, MemorySaver};
+    use langgraph::checkpoint::{
+        Chain, CheckpointId, Formats, Head, ListOptions, MemorySaver, OnceRecord, TaskOutcome,
+    };
     use tokio::sync::Notify;
 
     use super::*;
@@ -95,6 +110,36 @@ mod tests {
         barrier.send(true).unwrap();
         let is_refused = first.await.unwrap();
         assert!(!is_refused);
+    }
+
+    #[tokio::test]
+    async fn what_is_done_once_waits_for_no_events() {
+        let slow = Arc::new(Other::default());
+        slow.go_on.notify_one();
+        let (saver, barriers) = OrderedSaver::new(Arc::clone(&slow) as _);
+        let once = OnceRecord {
+            key: "pay".to_owned(),
+            arguments: 0,
+            value: "1".to_owned(),
+        };
+        let checkpoint = CheckpointId::after(None);
+        let mut task = TaskRecord::done_once(checkpoint, 0, once);
+        let done_once = Batch {
+            tasks: vec![task.clone()],
+            ..Batch::default()
+        };
+        task.outcome = Some(TaskOutcome::Failed("no".to_owned()));
+        let ended = Batch {
+            tasks: vec![task],
+            ..Batch::default()
+        };
+        // The run is stopped.
+        drop(barriers);
+        let key = ThreadKey::root("t");
+        let refused = saver.put(&key, ended).await;
+        assert!(matches!(refused, Err(CheckpointError::LeaseLost { .. })));
+        saver.put(&key, done_once).await.unwrap();
+        assert!(slow.stored.load(Ordering::Relaxed));
     }
 
     #[tokio::test]
