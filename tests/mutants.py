@@ -59,8 +59,8 @@ MUTANTS = [
     ("the_base_of_a_rollback_moves", SERVER + "rows/base.rs", "base = coalesce(base, $2)", "base = $2"),
     ("an_answer_is_given_again", SERVER + "runs/session.rs",
      "base.checkpoint == now.checkpoint &&", "false && base.checkpoint == now.checkpoint &&"),
-    ("a_removed_thread_comes_back", SERVER + "runs/removal.rs",
-     "match app.rows.repeat_removal(thread).await? {", "match Option::<Mark>::None {"),
+    ("a_removed_thread_comes_back", SERVER + "runs/change.rs",
+     "let graph = graph.with_saver(app.saver.held_by(&holder));", ""),
     ("a_run_that_was_put_back_is_withdrawn", SERVER + "rows/queue.rs",
      "AND status = 'pending' AND base IS NULL RETURNING", "AND status = 'pending' RETURNING"),
     # Events and webhooks.

@@ -89,12 +89,12 @@ impl PostgresSaver {
         self
     }
 
-    /// Returns a saver that stores records only while `holder` has the lease of their thread. Each
-    /// record is checked in the transaction that stores it, so that a run which has lost its thread
-    /// without noticing writes nothing more: the name of the holder is a fencing token.
+    /// Returns a saver that stores records, and deletes a thread, only while `holder` has the lease of the
+    /// thread. That is checked in the transaction that writes, so that a run which has lost its thread
+    /// without noticing changes nothing more: the name of the holder is a fencing token.
     ///
     /// It takes and renews no lease: the caller does, with a holder of its own for each
-    /// attempt. A refused record is [`CheckpointError::LeaseLost`].
+    /// attempt. A refused call is [`CheckpointError::LeaseLost`].
     ///
     /// # Examples
     ///
@@ -120,8 +120,10 @@ impl PostgresSaver {
     /// // Another attempt takes the thread.
     /// saver.release("t", "run-7/attempt-1").await?;
     /// saver.lease("t", "run-7/attempt-2", Duration::from_secs(30)).await?;
-    /// let refused = graph.thread("t").run(1).await.unwrap_err();
-    /// assert!(matches!(refused, AgentError::Checkpoint(CheckpointError::LeaseLost { .. })));
+    /// let is_refused =
+    ///     |error| matches!(error, AgentError::Checkpoint(CheckpointError::LeaseLost { .. }));
+    /// assert!(is_refused(graph.thread("t").run(1).await.unwrap_err()));
+    /// assert!(is_refused(graph.thread("t").delete().await.unwrap_err()));
     /// # Ok(())
     /// # }
     /// ```
@@ -313,8 +315,16 @@ impl Administration for PostgresSaver {
     async fn delete_thread(&self, thread: &str) -> Result<(), CheckpointError> {
         let thread: Arc<str> = thread.into();
         let job = self.database.transaction(|transaction| {
-            let thread = Arc::clone(&thread);
-            Box::pin(async move { threads::delete(transaction, &thread).await })
+            let (thread, holder) = (Arc::clone(&thread), self.holder.clone());
+            Box::pin(async move {
+                if let Some(holder) = holder
+                    && !leases::has(transaction, &thread, &holder).await?
+                {
+                    let thread = thread.to_string();
+                    return Err(CheckpointError::LeaseLost { thread });
+                }
+                threads::delete(transaction, &thread).await
+            })
         });
         job.await
     }

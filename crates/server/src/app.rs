@@ -84,13 +84,6 @@ impl App {
         }
     }
 
-    /// Returns the name under which a graph is served.
-    pub(crate) fn name_of(&self, graph: &dyn ErasedGraph) -> Option<&str> {
-        let mut graphs = self.graphs.iter();
-        let found = graphs.find(|(_, served)| std::ptr::addr_eq(Arc::as_ptr(served), graph));
-        found.map(|(name, _)| name.as_str())
-    }
-
     /// Returns true if the events of a run are stored: because its client wants so, or because
     /// another process may need them.
     pub(crate) fn stores_events(&self, run: &Run) -> bool {

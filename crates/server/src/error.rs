@@ -35,6 +35,10 @@ impl ApiError {
         Self::new(StatusCode::NOT_FOUND, detail)
     }
 
+    pub(crate) fn no_thread(id: &str) -> Self {
+        Self::not_found(format!("Thread with ID {id} not found"))
+    }
+
     pub(crate) fn conflict(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::CONFLICT, detail)
     }
@@ -175,6 +179,7 @@ impl From<AgentError> for ApiError {
             AgentError::Checkpoint(
                 CheckpointError::Conflict { .. }
                 | CheckpointError::Held { .. }
+                | CheckpointError::LeaseLost { .. }
                 | CheckpointError::ThreadExists(_)
                 | CheckpointError::OtherGraph { .. },
             ) => Self::conflict(error.to_string()),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use langgraph::checkpoint::Checkpointer;
+use langgraph::checkpoint::{Checkpointer, HeldBy};
 use langgraph::error::CheckpointError;
 #[cfg(feature = "postgres")]
 use langgraph_postgres::PostgresSaver;
@@ -35,6 +35,18 @@ impl Saver {
         }
     }
 
+    /// Takes a thread, or renews its lease. Returns the holder that has it instead.
+    pub(crate) async fn lease(
+        &self,
+        thread: &str,
+        holder: &str,
+        term: Duration,
+    ) -> Result<Option<HeldBy>, CheckpointError> {
+        let saver = self.plain();
+        let leases = saver.leases_for("a run of the server")?;
+        leases.lease(thread, holder, term).await
+    }
+
     /// Takes a thread from its holder.
     pub(crate) async fn seize(
         &self,
@@ -42,24 +54,10 @@ impl Saver {
         holder: &str,
         term: Duration,
     ) -> Result<(), CheckpointError> {
-        let saver = self.plain();
-        let leases = saver.leases_for("a run of the server")?;
-        while let Some(held) = leases.lease(thread, holder, term).await? {
-            leases.release(thread, &held.holder).await?;
+        while let Some(held) = self.lease(thread, holder, term).await? {
+            self.release(thread, &held.holder).await?;
         }
         Ok(())
-    }
-
-    /// Renews a lease. If another holder has it, the next record fails.
-    pub(crate) async fn renew(
-        &self,
-        thread: &str,
-        holder: &str,
-        term: Duration,
-    ) -> Result<(), CheckpointError> {
-        let saver = self.plain();
-        let leases = saver.leases_for("a run of the server")?;
-        leases.lease(thread, holder, term).await.map(|_| ())
     }
 
     pub(crate) async fn release(&self, thread: &str, holder: &str) -> Result<(), CheckpointError> {

@@ -35,13 +35,11 @@ pub(crate) async fn make(app: &Access, thread: Thread) -> ApiResult<bool> {
     match app.rows.create_thread(&thread, limit).await? {
         Creation::Created => Ok(true),
         // One that is being removed is gone before the new one is there.
-        Creation::Exists => match app.rows.removal(&thread.thread_id).await? {
-            Some(old) => {
-                finish_removal(app, &old.thread, old.mark).await?;
-                Ok(app.rows.create_thread(&thread, limit).await? == Creation::Created)
-            }
-            None => Ok(false),
-        },
+        Creation::Exists if app.rows.removal(&thread.thread_id).await?.is_some() => {
+            finish_removal(app, &thread.thread_id).await?;
+            Ok(app.rows.create_thread(&thread, limit).await? == Creation::Created)
+        }
+        Creation::Exists => Ok(false),
         Creation::TooMany => Err(too_many(app)),
     }
 }
@@ -51,5 +49,5 @@ pub(crate) async fn find(app: &Access, id: &str) -> ApiResult<Thread> {
     let id = thread_id(id)?;
     let row = app.rows.thread(&id).await?;
     let row = row.filter(|thread| sees(app, thread));
-    row.ok_or_else(|| ApiError::not_found(format!("Thread with ID {id} not found")))
+    row.ok_or_else(|| ApiError::no_thread(&id))
 }

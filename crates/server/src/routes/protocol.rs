@@ -20,9 +20,7 @@ use crate::threads::{find, sees};
 pub(super) async fn free(app: &Access, thread: &str) -> ApiResult<String> {
     let id = thread_id(thread)?;
     match app.rows.thread(&id).await? {
-        Some(row) if !sees(app, &row) => Err(ApiError::not_found(format!(
-            "Thread with ID {id} not found"
-        ))),
+        Some(row) if !sees(app, &row) => Err(ApiError::no_thread(&id)),
         _ => Ok(id),
     }
 }

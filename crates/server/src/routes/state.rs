@@ -1,6 +1,7 @@
 //! The state and the history of threads.
 
-use crate::queue::RunQueue;
+use std::sync::Arc;
+
 use axum::Json;
 use langgraph::checkpoint::CheckpointId;
 use serde::Deserialize;
@@ -14,7 +15,7 @@ use crate::error::{ApiError, ApiResult};
 use crate::graph::Change;
 use crate::guard::Access;
 use crate::rows::{Thread, contains};
-use crate::runs::{ThreadStatusUpdate, write_thread};
+use crate::runs::change_state;
 use crate::spec::{CheckpointRef, RunCommand, checkpoint_id};
 use crate::threads::find;
 use crate::wire::usage::Usages;
@@ -150,13 +151,11 @@ pub(super) struct Update {
 }
 
 /// Changes the state of a thread, and its row.
-pub(super) async fn apply(app: &App, thread: &Thread, update: Update) -> ApiResult<CheckpointId> {
-    let graph = app.graph_of_thread(&thread.metadata)?;
-    let graph = graph.ok_or_else(|| {
-        ApiError::invalid(
-            "the thread has no graph yet: create it with a `graph_id`, or run an assistant on it",
-        )
-    })?;
+pub(super) async fn apply(
+    app: &Arc<App>,
+    thread: &Thread,
+    update: Update,
+) -> ApiResult<CheckpointId> {
     let mut values = update.values.unwrap_or_default();
     if let Some(command) = update.command {
         if !command.resume.is_null() || !command.goto.is_null() {
@@ -175,27 +174,7 @@ pub(super) async fn apply(app: &App, thread: &Thread, update: Update) -> ApiResu
         values,
         as_node: update.as_node,
     };
-    let id = &thread.thread_id;
-    let mut usages = Usages::default();
-    usages.read(&change.values);
-    let made = graph.update(id, change).await?;
-    let state = graph.state(id, None, false).await?;
-    let waits = state.is_some_and(|state| {
-        state["next"]
-            .as_array()
-            .is_some_and(|next| !next.is_empty())
-    });
-    let status = if waits { "interrupted" } else { "idle" };
-    let update = ThreadStatusUpdate {
-        usages,
-        ..ThreadStatusUpdate::new(status)
-    };
-    if !write_thread(app, &*graph, id, update).await? {
-        return Err(ApiError::not_found(format!(
-            "Thread with ID {id} not found"
-        )));
-    }
-    Ok(made)
+    change_state(app, thread, change).await
 }
 
 pub(super) async fn update(
@@ -204,12 +183,7 @@ pub(super) async fn update(
     Body(given): Body<Update>,
 ) -> ApiResult<Json<Value>> {
     let thread = find(&app, &id).await?;
-    if !app.rows.active(&thread.thread_id).await?.is_empty() {
-        return Err(ApiError::conflict(
-            "Thread is running a task. Wait for it to finish before its state is changed.",
-        ));
-    }
-    let made = apply(&app, &thread, given).await?.to_string();
+    let made = apply(&app.app, &thread, given).await?.to_string();
     let checkpoint = json!({
         "thread_id": thread.thread_id, "checkpoint_ns": "", "checkpoint_id": made,
     });

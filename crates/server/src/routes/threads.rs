@@ -110,7 +110,7 @@ pub(super) async fn create(app: Access, Body(given): Body<CreateThread>) -> ApiR
         .flatten()
         .flat_map(|step| step.updates);
     for update in updates {
-        state::apply(&app, &thread, update).await?;
+        state::apply(&app.app, &thread, update).await?;
     }
     Ok(Json(find(&app, &thread.thread_id).await?.json()))
 }
@@ -156,8 +156,7 @@ pub(super) async fn change(
             thread.ttl = given.ttl.or(thread.ttl);
         })
         .await?;
-    let missing = || ApiError::not_found(format!("Thread with ID {id} not found"));
-    let changed = changed.ok_or_else(missing)?;
+    let changed = changed.ok_or_else(|| ApiError::no_thread(&id))?;
     if headers
         .get("prefer")
         .is_some_and(|prefer| prefer == "return=minimal")

@@ -60,7 +60,7 @@ pub(crate) use listing::{Listing, Sorted};
 pub(crate) use numbers::PER_EVENT;
 pub(crate) use page::Found;
 use peers::{Peers, Watch};
-pub(crate) use removal::Mark;
+pub(crate) use removal::{Mark, Removal};
 pub(crate) use renewer::Renewer;
 pub(crate) use requests::KeptSince;
 pub(crate) use runs::{Run, runs_in_file};

@@ -4,9 +4,9 @@
 use super::lanes::locked;
 use super::statement::Statement;
 use super::threads::{TURN, Thread, read_thread};
-use super::{Line, Rows, RowsResult, find, read, sql};
+use super::{Line, Rows, RowsResult, find, sql};
 
-/// What a removal has come to; it changes when something was stored on the thread meanwhile.
+/// Names a removal; it changes when another process takes it up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Mark(i64);
 
@@ -54,33 +54,14 @@ pub(super) fn marked(thread: &str) -> [Statement; 4] {
 }
 
 impl Rows {
-    /// Marks a thread as removed, and deletes its runs with their events. Returns `None` if there is no such
+    /// Marks a thread as removed, and deletes its runs with their events. Returns false if there is no such
     /// thread, or one of its runs has not ended.
-    pub(crate) async fn begin_removal(&self, id: &str) -> RowsResult<Option<Mark>> {
+    pub(crate) async fn begin_removal(&self, id: &str) -> RowsResult<bool> {
         let mut statements: Vec<_> = locked(id, None).into();
         let at = statements.len();
         statements.extend(marked(id));
         let answers = self.db.together(statements).await?;
-        let line = answers.get(at).and_then(|lines| lines.first());
-        Ok(line.map(Mark::read))
-    }
-
-    /// Notes that something was stored on a thread whose row is not there any more, or is marked: its removal begins
-    /// again. Returns `None` if there is such a thread.
-    pub(crate) async fn repeat_removal(&self, thread: &Thread) -> RowsResult<Option<Mark>> {
-        let statement = sql!(
-            "INSERT INTO served_threads (id, owner, status, temporary, made, doc, expires, changed) \
-             VALUES ($1, $2, $3, 2, {NOW}, $4, {NOW} + $5, {NOW}) \
-             ON CONFLICT (id) DO UPDATE SET expires = served_threads.expires + 1 \
-             WHERE served_threads.temporary = 2 RETURNING expires",
-            &thread.thread_id,
-            &thread.owner,
-            &thread.status,
-            serde_json::to_string(thread)?,
-            TURN,
-        );
-        let line = self.db.row(statement).await?;
-        Ok(line.as_ref().map(Mark::read))
+        Ok(answers.get(at).is_some_and(|lines| !lines.is_empty()))
     }
 
     /// Returns the removal of a thread that has not ended.
@@ -100,26 +81,23 @@ impl Rows {
         .transpose()
     }
 
-    /// Deletes the row of a thread whose states are deleted, and its crons. Returns the new mark if it has changed.
-    pub(crate) async fn end_removal(&self, id: &str, mark: Mark) -> RowsResult<Option<Mark>> {
+    /// Deletes the row of a thread whose states are deleted, and its crons. Does nothing if another process has taken up
+    /// the removal, or the thread is another one of that name.
+    pub(crate) async fn end_removal(&self, id: &str, mark: Mark) -> RowsResult<()> {
         let statements = vec![
             sql!(
                 "DELETE FROM served_crons WHERE thread = $1 AND EXISTS (SELECT 1 \
-                 FROM served_threads WHERE id = $1 AND temporary = 2)",
-                id
+                 FROM served_threads WHERE id = $1 AND temporary = 2 AND expires = $2)",
+                id,
+                mark.0,
             ),
             sql!(
                 "DELETE FROM served_threads WHERE id = $1 AND temporary = 2 AND expires = $2",
                 id,
                 mark.0,
             ),
-            read!(
-                "SELECT expires FROM served_threads WHERE id = $1 AND temporary = 2",
-                id
-            ),
         ];
-        let answers = self.db.together(statements).await?;
-        let line = answers.last().and_then(|lines| lines.first());
-        Ok(line.map(Mark::read))
+        self.db.together(statements).await?;
+        Ok(())
     }
 }

@@ -26,8 +26,8 @@ pub(crate) async fn remove_thread(app: &Arc<App>, thread: &Thread) -> ApiResult<
             cancel(app, run, Cancel::Interrupt).await?;
             feed.result().await;
         }
-        if let Some(mark) = app.rows.begin_removal(id).await? {
-            return finish_removal(app, thread, mark).await;
+        if app.rows.begin_removal(id).await? {
+            return finish_removal(app, id).await;
         }
         if app.rows.thread(id).await?.is_none() {
             return Ok(());
@@ -56,8 +56,8 @@ pub(super) async fn expire(app: &Arc<App>) -> ApiResult<()> {
         let id = &thread.thread_id;
         let pruned = async {
             // Its process was lost before the removal had ended.
-            if let Some(removal) = app.rows.removal(id).await? {
-                return finish_removal(app, &removal.thread, removal.mark).await;
+            if app.rows.removal(id).await?.is_some() {
+                return finish_removal(app, id).await;
             }
             let Some(ttl) = thread.ttl else {
                 return Ok(());

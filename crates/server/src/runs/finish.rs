@@ -8,8 +8,7 @@ use serde_json::{Value, json};
 use super::failure::{has_storage_failed, requeue};
 use super::live::Live;
 use super::outcome::Outcome;
-use super::removal::remove_again;
-use super::thread_row::{ThreadStatusUpdate, gone, thread_change};
+use super::thread_row::{ThreadStatusUpdate, thread_change};
 use crate::app::App;
 use crate::error::{ApiResult, problem};
 use crate::graph::{ErasedGraph, Finished};
@@ -257,7 +256,5 @@ async fn end(
     if ended != Ended::ThreadMissing {
         return Ok(ended);
     }
-    let graph_id = row.metadata["graph_id"].as_str();
-    remove_again(app, &gone(thread, graph_id)).await?;
     Ok(app.rows.end(claim, ending, ThreadEnd::Unchanged).await?)
 }

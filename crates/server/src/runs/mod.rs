@@ -2,6 +2,7 @@
 
 mod accept;
 mod attach;
+mod change;
 mod claim;
 mod cleanup;
 mod clock;
@@ -43,13 +44,13 @@ use live::LiveRuns;
 
 pub(crate) use accept::{Accepted, accept};
 pub(crate) use attach::attach;
+pub(crate) use change::change_state;
 pub(crate) use cleanup::{prune_thread, remove_thread};
 pub(crate) use process::{drain, start};
 pub(crate) use removal::finish_removal;
 pub(crate) use request::{IfNotExists, Modes, OnCompletion, OnDisconnect, RunRequest};
 pub use retention::Retention;
 pub(crate) use submit::{Disconnect, cancel};
-pub(crate) use thread_row::{ThreadStatusUpdate, write_thread};
 pub(crate) use watchers::{Watcher, Watchers};
 
 /// How long a process waits without a signal before it looks by itself.

@@ -1,29 +1,53 @@
 //! The second act of a removal: what is stored of a thread whose row is marked.
 
+use std::sync::Arc;
+
+use langgraph::error::{AgentError, CheckpointError};
+use langgraph_core::new_id;
+
+use super::session::TERM;
 use crate::app::App;
 use crate::error::ApiResult;
-use crate::rows::{Mark, Thread};
+use crate::rows::{Mark, Removal, Thread};
 
 /// Removes the states of a thread whose row is marked, and then the row.
-pub(crate) async fn finish_removal(app: &App, thread: &Thread, mut mark: Mark) -> ApiResult<()> {
-    let id = &thread.thread_id;
-    let graph = app.graph_of_thread(&thread.metadata)?;
+///
+/// It takes the thread from its holder first: who held it before the row was marked stores nothing any more, and who takes
+/// it later looks at the row.
+pub(crate) async fn finish_removal(app: &App, id: &str) -> ApiResult<()> {
     loop {
-        if let Some(graph) = &graph {
-            graph.delete(id).await?;
-        }
-        match app.rows.end_removal(id, mark).await? {
-            Some(changed) => mark = changed,
-            None => return Ok(()),
+        let holder: Arc<str> = format!("removal/{}", new_id()).into();
+        app.saver.seize(id, &holder, TERM).await?;
+        // Another process may have finished it, and the thread may be a new one of that name.
+        let Some(Removal { thread, mark }) = app.rows.removal(id).await? else {
+            return Ok(app.saver.release(id, &holder).await?);
+        };
+        if remove_held(app, &thread, mark, &holder).await? {
+            return Ok(());
         }
     }
 }
 
-/// Removes a thread again on which something was stored during its removal, or after it. Returns false if nothing
-/// has removed it.
-pub(super) async fn remove_again(app: &App, thread: &Thread) -> ApiResult<bool> {
-    match app.rows.repeat_removal(thread).await? {
-        Some(mark) => finish_removal(app, thread, mark).await.map(|()| true),
-        None => Ok(false),
+/// As [`finish_removal`], for the holder of the thread, which gives it back. Returns false if it has lost the thread.
+pub(super) async fn remove_held(
+    app: &App,
+    thread: &Thread,
+    mark: Mark,
+    holder: &Arc<str>,
+) -> ApiResult<bool> {
+    let id = &thread.thread_id;
+    if let Some(graph) = app.graph_of_thread(&thread.metadata)? {
+        let graph = graph.with_saver(app.saver.held_by(holder));
+        match graph.delete(id).await {
+            Err(AgentError::Checkpoint(CheckpointError::LeaseLost { .. })) => return Ok(false),
+            deleted => deleted?,
+        }
     }
+    let (removed, released) = tokio::join!(
+        app.rows.end_removal(id, mark),
+        app.saver.release(id, holder)
+    );
+    removed?;
+    released?;
+    Ok(true)
 }

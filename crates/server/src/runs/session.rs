@@ -89,7 +89,7 @@ pub(super) async fn execute(app: &Arc<App>, mut claim: Claim) {
         app.runs.deliveries.notify_one();
         let marked = removal.map(|mark| Marked {
             mark,
-            holder: live.claim.holder(),
+            holder: live.claim.holder().into(),
         });
         leave_thread(app, &row, marked);
     }
@@ -138,7 +138,8 @@ impl Session {
                 biased;
                 outcome = &mut carried => break outcome,
                 () = tokio::time::sleep(TERM / 3) => {
-                    if let Err(error) = Box::pin(saver.renew(thread, &holder, TERM)).await {
+                    // If another holder has it, the next record fails.
+                    if let Err(error) = Box::pin(saver.lease(thread, &holder, TERM)).await {
                         tracing::warn!(%error, "failed to renew the lease of a thread");
                     }
                 }

@@ -40,10 +40,7 @@ pub(crate) async fn submit(app: &Arc<App>, new: &NewRun) -> ApiResult<bool> {
             ));
         }
         Pushed::Gone => {
-            let id = &row.thread_id;
-            return Err(ApiError::not_found(format!(
-                "Thread with ID {id} not found"
-            )));
+            return Err(ApiError::no_thread(&row.thread_id));
         }
         Pushed::TooMany => {
             return Err(ApiError::too_many(format!(

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::removal::finish_removal;
+use super::removal::{finish_removal, remove_held};
 use crate::app::App;
 use crate::error::ApiResult;
 use crate::rows::{Mark, Run, Thread};
@@ -15,7 +15,7 @@ const READERS_LEAVE: Duration = Duration::from_secs(30);
 pub(super) struct Marked {
     pub(super) mark: Mark,
     /// Who holds its lease.
-    pub(super) holder: String,
+    pub(super) holder: Arc<str>,
 }
 
 /// Removes the thread of a run that has ended, if it is temporary. Streams of other processes may still read its
@@ -33,24 +33,18 @@ pub(super) fn leave_thread(app: &Arc<App>, row: &Run, marked: Option<Marked>) {
             return delete_unused(&app, &thread).await;
         };
         let row = Thread::new(thread, "", metadata);
-        let (removed, released) = tokio::join!(
-            finish_removal(&app, &row, mark),
-            app.saver.release(&row.thread_id, &holder)
-        );
-        warn(removed.and_then(|()| Ok(released?)), &row.thread_id);
+        let removed = remove_held(&app, &row, mark, &holder).await;
+        warn(removed.map(|_| ()), &row.thread_id);
     });
 }
 
 /// Removes a temporary thread.
 pub(super) async fn delete_unused(app: &App, thread: &str) {
     let deleted = async {
-        let Some(row) = app.rows.thread(thread).await? else {
-            return Ok(());
-        };
-        match app.rows.begin_removal(thread).await? {
-            Some(mark) => finish_removal(app, &row, mark).await,
-            None => Ok(()),
+        if app.rows.begin_removal(thread).await? {
+            finish_removal(app, thread).await?;
         }
+        Ok(())
     };
     warn(deleted.await, thread);
 }

@@ -4,7 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::http::StatusCode;
 use futures_util::FutureExt;
+use langgraph::error::CheckpointError;
 use langgraph::prelude::*;
 use rusqlite::Connection;
 use serde_json::{Value, json};
@@ -12,6 +14,8 @@ use tokio::task::JoinHandle;
 
 use super::attach::catch_up;
 use super::session::execute;
+use super::{change_state, remove_thread};
+use crate::graph::Change;
 use crate::guard::Limits;
 use crate::queue::{After, RunQueue};
 use crate::server::{Server, Serving};
@@ -132,8 +136,7 @@ async fn begin_removal(serving: &Serving, client: &Client, thread: &str) {
     let run = json!({"assistant_id": "count", "input": 1});
     let path = format!("/threads/{thread}/runs/wait");
     assert_eq!(client.post(&path, &run).await, 2);
-    let mark = serving.app.rows.begin_removal(thread).await.unwrap();
-    assert!(mark.is_some());
+    assert!(serving.app.rows.begin_removal(thread).await.unwrap());
 }
 
 /// Waits until something is so.
@@ -192,6 +195,64 @@ async fn a_removal_whose_process_was_lost_is_finished_by_the_next_one() {
     until("the thread is removed", || marked(&file, false) == 0).await;
     client.thread(OTHER).await;
     assert_eq!(values(&client, OTHER).await, json!({}));
+}
+
+#[tokio::test]
+async fn a_change_stores_nothing_once_its_thread_is_removed() {
+    let serving = counting().start().await.unwrap();
+    let (app, client) = (&serving.app, Client::of(&serving).await);
+    client.thread(ONE).await;
+    let row = app.rows.thread(ONE).await.unwrap().unwrap();
+    let change = Change {
+        at: None,
+        values: json!(7),
+        as_node: None,
+    };
+    // One that has the thread when the removal begins.
+    let holder: Arc<str> = "change/slow".into();
+    let term = Duration::from_secs(60);
+    assert!(app.saver.lease(ONE, &holder, term).await.unwrap().is_none());
+    remove_thread(app, &row).await.unwrap();
+    let graph = app.graph("count").unwrap();
+    let graph = graph.with_saver(app.saver.held_by(&holder));
+    let refused = graph.update(ONE, change.clone()).await.unwrap_err();
+    assert!(
+        matches!(
+            refused,
+            AgentError::Checkpoint(CheckpointError::LeaseLost { .. })
+        ),
+        "{refused}"
+    );
+    // One that has seen the row, and takes the thread when it is gone.
+    let refused = change_state(app, &row, change.clone()).await.unwrap_err();
+    assert_eq!(refused.status(), StatusCode::NOT_FOUND);
+    client.thread(ONE).await;
+    assert_eq!(values(&client, ONE).await, json!({}));
+
+    change_state(app, &row, change).await.unwrap();
+    assert_eq!(values(&client, ONE).await, json!(7));
+}
+
+#[tokio::test]
+async fn a_change_waits_for_the_one_before_it_and_not_for_a_run_that_has_ended() {
+    let serving = counting().start().await.unwrap();
+    let (app, client) = (&serving.app, Client::of(&serving).await);
+    client.thread(ONE).await;
+    let path = format!("/threads/{ONE}/state");
+    let changes = (0..8).map(async |number| {
+        client.post(&path, &json!({"values": number})).await;
+    });
+    futures_util::future::join_all(changes).await;
+    let history = client
+        .get(&format!("/threads/{ONE}/history?limit=20"))
+        .await;
+    assert_eq!(history.as_array().unwrap().len(), 8);
+    // Its process was lost before it gave the thread back.
+    let term = Duration::from_secs(600);
+    let held = app.saver.lease(ONE, "run-7/1", term).await.unwrap();
+    assert!(held.is_none());
+    client.post(&path, &json!({"values": 8})).await;
+    assert_eq!(values(&client, ONE).await, json!(8));
 }
 
 #[tokio::test]

@@ -2,7 +2,6 @@
 
 use serde_json::{Value, json};
 
-use super::removal::remove_again;
 use super::waits::first_due;
 use crate::app::App;
 use crate::error::ApiResult;
@@ -12,15 +11,15 @@ use crate::wire::time::now;
 use crate::wire::usage::Usages;
 
 /// What the row of a thread says besides its state.
-pub(crate) struct ThreadStatusUpdate<'a> {
-    pub(crate) status: &'a str,
-    pub(crate) error: Value,
+pub(super) struct ThreadStatusUpdate<'a> {
+    pub(super) status: &'a str,
+    pub(super) error: Value,
     /// What messages have cost that are new. The row says it of the others.
-    pub(crate) usages: Usages,
+    pub(super) usages: Usages,
 }
 
 impl<'a> ThreadStatusUpdate<'a> {
-    pub(crate) fn new(status: &'a str) -> Self {
+    pub(super) fn new(status: &'a str) -> Self {
         Self {
             status,
             error: Value::Null,
@@ -68,22 +67,13 @@ pub(super) async fn thread_change<'a>(
     })
 }
 
-/// Writes what the row of a thread says of its state. Returns false if the thread was removed meanwhile: what was stored
-/// on it is removed, too.
-pub(crate) async fn write_thread(
+/// Writes what the row of a thread says of its state. Returns false if the thread was removed meanwhile.
+pub(super) async fn write_thread(
     app: &App,
     graph: &dyn ErasedGraph,
     thread: &str,
     update: ThreadStatusUpdate<'_>,
 ) -> ApiResult<bool> {
     let change = thread_change(graph, thread, update).await?;
-    if app.rows.change_thread(thread, change).await?.is_some() {
-        return Ok(true);
-    }
-    Ok(!remove_again(app, &gone(thread, app.name_of(graph))).await?)
-}
-
-/// Returns the row of a thread of that graph that was removed.
-pub(super) fn gone(thread: &str, graph: Option<&str>) -> Thread {
-    Thread::new(thread.to_owned(), "", json!({"graph_id": graph}))
+    Ok(app.rows.change_thread(thread, change).await?.is_some())
 }

@@ -1,0 +1,107 @@
+//! A change of a thread's state from outside, which holds the thread as a run does.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use langgraph::checkpoint::CheckpointId;
+use langgraph_core::new_id;
+
+use super::thread_row::{ThreadStatusUpdate, write_thread};
+use crate::app::App;
+use crate::error::{ApiError, ApiResult};
+use crate::graph::{Change, ErasedGraph};
+use crate::queue::RunQueue;
+use crate::rows::Thread;
+use crate::wire::usage::Usages;
+
+/// How long a change holds its thread. The next one waits for that long if the process of this one is lost.
+const TERM: Duration = Duration::from_secs(10);
+
+/// What the name of a holder begins with that changes a thread.
+const CHANGE: &str = "change/";
+
+/// Changes the state of a thread, and its row. Returns the new checkpoint.
+///
+/// It goes on when the client has gone: the thread does not stay held.
+pub(crate) async fn change_state(
+    app: &Arc<App>,
+    thread: &Thread,
+    change: Change,
+) -> ApiResult<CheckpointId> {
+    let graph = app.graph_of_thread(&thread.metadata)?;
+    let graph = graph.ok_or_else(|| {
+        ApiError::invalid(
+            "the thread has no graph yet: create it with a `graph_id`, or run an assistant on it",
+        )
+    })?;
+    let (app, id) = (Arc::clone(app), thread.thread_id.clone());
+    let changed = tokio::spawn(async move {
+        let holder: Arc<str> = format!("{CHANGE}{}", new_id()).into();
+        take(&app, &id, &holder).await?;
+        let graph = graph.with_saver(app.saver.held_by(&holder));
+        let made = change_held(&app, &*graph, &id, change).await;
+        if let Err(error) = app.saver.release(&id, &holder).await {
+            // The next change waits until the lease ends.
+            tracing::warn!(%error, thread = id, "failed to release the lease of a thread");
+        }
+        made
+    });
+    changed.await.unwrap_or_else(|error| {
+        tracing::error!(%error, "a change of a state panicked");
+        Err(ApiError::broken())
+    })
+}
+
+/// Waits until no other change holds the thread, and takes it. A run that waits or runs has it instead.
+async fn take(app: &App, thread: &str, holder: &str) -> ApiResult<()> {
+    let mut pause = Duration::from_millis(5);
+    loop {
+        if !app.rows.active(thread).await?.is_empty() {
+            return Err(ApiError::conflict(
+                "Thread is running a task. Wait for it to finish before its state is changed.",
+            ));
+        }
+        let Some(held) = app.saver.lease(thread, holder, TERM).await? else {
+            return Ok(());
+        };
+        if held.holder.starts_with(CHANGE) {
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(Duration::from_millis(250));
+        } else {
+            // Of a run that has ended, or of a removal, which takes it again.
+            app.saver.release(thread, &held.holder).await?;
+        }
+    }
+}
+
+/// Changes a thread whose lease the saver of the graph has.
+async fn change_held(
+    app: &App,
+    graph: &dyn ErasedGraph,
+    thread: &str,
+    change: Change,
+) -> ApiResult<CheckpointId> {
+    // A removal that has marked the row before will take the lease, or has had it.
+    if app.rows.thread(thread).await?.is_none() {
+        return Err(ApiError::no_thread(thread));
+    }
+    let mut usages = Usages::default();
+    usages.read(&change.values);
+    let made = graph.update(thread, change).await?;
+    let state = graph.state(thread, None, false).await?;
+    let waits = state.is_some_and(|state| {
+        state["next"]
+            .as_array()
+            .is_some_and(|next| !next.is_empty())
+    });
+    let status = if waits { "interrupted" } else { "idle" };
+    let update = ThreadStatusUpdate {
+        usages,
+        ..ThreadStatusUpdate::new(status)
+    };
+    if write_thread(app, graph, thread, update).await? {
+        Ok(made)
+    } else {
+        Err(ApiError::no_thread(thread))
+    }
+}
