@@ -9,6 +9,9 @@ use langgraph::error::CheckpointError;
 use langgraph_postgres::PostgresSaver;
 use langgraph_sqlite::SqliteSaver;
 
+/// How long a run holds its thread without a renewal. The queue, and not this, says which run is next.
+pub(crate) const TERM: Duration = Duration::from_secs(600);
+
 /// The saver of all graphs.
 pub(crate) enum Saver {
     Sqlite(SqliteSaver),

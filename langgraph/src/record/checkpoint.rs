@@ -20,7 +20,7 @@ use crate::task::{JoinProgress, Pending, Position};
 
 impl<S: State> Recorder<S> {
     /// Stores a checkpoint of the position, with the held records of the previous one: at once, if the
-    /// saver never waits.
+    /// saver never waits. One that is [held](Self::holds) is stored with the next.
     pub(crate) fn record(
         &mut self,
         position: &Position<S>,
@@ -33,19 +33,30 @@ impl<S: State> Recorder<S> {
         {
             return stored;
         }
+        let was_running = self.running;
         let status = match self.fill(position, pending, origin, entry) {
             Ok(status) => status,
             Err(error) => return Putting::stored(Err(error)),
         };
+        if std::mem::take(&mut self.holds) && self.log_head.encodes() {
+            self.held.hold();
+            self.running = was_running;
+            self.stored();
+            return Putting::Ended(None);
+        }
         let span = Span::checkpoint(position.step);
         match span.enter(|| self.log_head.put(self.held.batch(status, None))) {
             Putting::Ended(None) => self.stored(),
-            Putting::Ended(error) => return Putting::Ended(error),
+            Putting::Ended(error) => {
+                self.running = was_running;
+                return Putting::Ended(error);
+            }
             Putting::Waits(put) => {
                 return Putting::Waits(Box::pin(async move {
                     let stored = span.around(put).await;
-                    if stored.is_ok() {
-                        self.stored();
+                    match stored {
+                        Ok(()) => self.stored(),
+                        Err(_) => self.running = was_running,
                     }
                     stored
                 }));

@@ -20,6 +20,8 @@ pub(super) struct Held {
     batch: Batch,
     /// What is known of the next checkpoint's tasks, which has no id yet.
     known: Vec<(usize, KnownTask)>,
+    /// How many records of tasks are held with a checkpoint, and counted with it.
+    counted: usize,
 }
 
 /// What is known of a task before its checkpoint is stored.
@@ -83,7 +85,7 @@ impl Held {
     /// Takes what the first task of the current checkpoint wrote, if nothing else is held.
     #[inline]
     pub(super) fn take_only_result(&mut self) -> Option<Payload> {
-        if self.has_entries() || !self.known.is_empty() {
+        if self.has_entries() || self.has_checkpoint() || !self.known.is_empty() {
             return None;
         }
         self.first.take().map(|(_, done)| done)
@@ -92,7 +94,7 @@ impl Held {
     /// Counts the records about the current checkpoint before they are stored.
     pub(super) fn count(&mut self, policy: &mut SnapshotPolicy) {
         self.make_record();
-        policy.count_tasks(&self.batch.tasks);
+        policy.count_tasks(self.batch.tasks.get(self.counted..).unwrap_or_default());
         policy.count_entries(&self.batch.entries);
     }
 
@@ -125,9 +127,20 @@ impl Held {
         self.batch.checkpoints.push(record);
     }
 
+    /// Keeps the checkpoint that was added for the next batch.
+    pub(super) fn hold(&mut self) {
+        self.counted = self.batch.tasks.len();
+    }
+
+    /// Returns true if a checkpoint is held.
+    pub(super) fn has_checkpoint(&self) -> bool {
+        !self.batch.checkpoints.is_empty()
+    }
+
     /// Returns the records, with the status of the run.
     pub(super) fn batch(&mut self, status: RunStatus, wake_at: Option<SystemTime>) -> &mut Batch {
         self.make_record();
+        self.counted = 0;
         self.batch.status = status;
         self.batch.wake_at = wake_at;
         &mut self.batch

@@ -45,6 +45,8 @@ pub(crate) struct Recorder<S: State> {
     pub(crate) at_rest: bool,
     /// True if the run pauses behind the checkpoint that is stored next.
     pub(crate) pauses: bool,
+    /// True if the checkpoint that is recorded next is stored with the one behind it.
+    pub(crate) holds: bool,
     /// True while the log says that a run is active.
     pub(super) running: bool,
     pub(super) metadata: Arc<BTreeMap<String, Value>>,
@@ -73,6 +75,7 @@ impl<S: State> Recorder<S> {
             source: Source::Input,
             at_rest: false,
             pauses: false,
+            holds: false,
             running: false,
             metadata,
             held: Held::default(),
@@ -314,12 +317,15 @@ impl<S: State> Recorder<S> {
         Ok(self.log_head.put(batch).await?)
     }
 
-    /// Stores how the run stands, without the held records.
+    /// Stores how the run stands, without the held records; with them, if they hold a checkpoint.
     async fn put_status(
         &mut self,
         status: RunStatus,
         wake_at: Option<SystemTime>,
     ) -> Result<(), AgentError> {
+        if self.held.has_checkpoint() {
+            return self.flush_until(status, wake_at).await;
+        }
         self.running = status.is_running();
         self.linked = None;
         let mut batch = Batch {
@@ -344,7 +350,7 @@ impl<S: State> Recorder<S> {
         status: RunStatus,
         wake_at: Option<SystemTime>,
     ) -> Result<(), AgentError> {
-        if !self.running {
+        if !self.running && !self.held.has_checkpoint() {
             return Ok(());
         }
         self.put_status(status, wake_at).await

@@ -3,10 +3,12 @@
 use super::resume::resume;
 use crate::checkpoint::{CheckpointId, RunStatus, Source};
 use crate::error::AgentError;
+use crate::graph::targets::calls_routers;
 use crate::graph::thread_policy::OnOpenInterrupt;
-use crate::node::{Jump, Output};
+use crate::node::{Jump, NodeId, Output};
 use crate::record::{Log, Origin};
 use crate::state::{State, Writes};
+use crate::stream::StreamMode;
 use crate::superstep::{Engine, Frontier};
 use crate::task::Task;
 use crate::thread::loaded::Loaded;
@@ -71,7 +73,13 @@ async fn begin<S: State>(
     let wrote = !writes.is_empty();
     let entry = engine.observer.entry(writes.clone())?;
     engine.apply_external(writes)?;
-    // The input is safe before the first node starts.
+    // The input is safe before anything of the program runs, and before a reader learns of its checkpoint. If that is
+    // the first node, it is stored together with the superstep that leads there.
+    let is_read = engine.position.emits(StreamMode::Checkpoints);
+    let routes = calls_routers(&engine.position.plan, NodeId::START, &input.jump);
+    if let Some(recorder) = &mut engine.observer.recorder {
+        recorder.holds = !is_read && !routes && !wrote;
+    }
     engine.observer.keep_input(0, input.clone())?;
     engine.frontier.tasks.push(Task::start(input));
     let origin = Origin::child_of(parent, Source::Input);

@@ -84,6 +84,12 @@ impl<S: State> Position<S> {
         })
     }
 
+    /// Returns true if events of that mode are read.
+    pub(crate) fn emits(&self, mode: StreamMode) -> bool {
+        let emitter = self.scope.emitter.as_ref();
+        emitter.is_some_and(|emitter| emitter.wants(mode))
+    }
+
     pub(crate) fn emit_checkpoint(
         &self,
         snapshot: impl FnOnce(bool) -> Option<Payload>,

@@ -14,6 +14,7 @@ mod conformance;
 mod durability;
 mod evolution;
 mod failed_superstep;
+mod first_batch;
 mod forwarding;
 mod golden;
 mod links;

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use langgraph::error::{AgentError, CheckpointError};
 use langgraph_core::new_id;
 
-use super::session::TERM;
 use crate::app::App;
 use crate::error::ApiResult;
 use crate::rows::{Mark, Removal, Thread};
+use crate::saver::TERM;
 
 /// Removes the states of a thread whose row is marked, and then the row.
 ///

@@ -21,14 +21,12 @@ use crate::error::ApiResult;
 use crate::graph::{ErasedGraph, Finished, Head, Start};
 use crate::queue::{Cancel, Claim, RunEnd, RunQueue};
 use crate::rows::{Base, Run, merge};
+use crate::saver::TERM;
 use crate::stream::{
     OrderedSaver, Out, Publisher, Publishing, Spending, Spent, Stored, Storing, StreamEvent,
     StreamEventKind,
 };
 use crate::wire::usage::Usages;
-
-/// How long a thread is held without a renewal. The queue, and not this, says which run is next.
-pub(super) const TERM: Duration = Duration::from_secs(600);
 
 /// How long the database may be away before a run that publishes events is put back.
 const PATIENCE: Duration = Duration::from_secs(10);

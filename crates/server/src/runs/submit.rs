@@ -7,12 +7,12 @@ use serde_json::json;
 use super::attach::catch_up;
 use super::claim::Vacancy;
 use super::new_run::NewRun;
-use super::session::TERM;
 use super::temporary::leave_thread;
 use crate::app::App;
 use crate::error::{ApiError, ApiResult};
 use crate::queue::{Cancel, Cancelled, Job, Pushed, RunQueue};
 use crate::rows::{RowsError, Submission, Submitted, Worker};
+use crate::saver::TERM;
 use crate::spec::Strategy;
 use crate::threads::too_many;
 
