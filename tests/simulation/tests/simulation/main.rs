@@ -18,6 +18,7 @@ mod order;
 mod relay;
 mod server;
 mod site;
+mod template;
 mod tick;
 mod trades;
 mod worker;
@@ -65,6 +66,7 @@ fn play(seed: u64) -> (Vec<String>, Vec<String>) {
         workers: some_workers(&world),
         world: world.clone(),
     };
+    template::prepare(&site.file, seed);
     let mut hosts = hosts(&site, servers);
     let customers = usize::try_from(1 + world.below(3)).unwrap_or(1);
     let (clients, process, shopped) = open_shop(&site, customers);
