@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use langgraph::checkpoint::CheckpointId;
+use langgraph::error::{AgentError, CheckpointError};
 use langgraph_core::new_id;
 
 use super::thread_row::{ThreadStatusUpdate, write_thread};
@@ -87,7 +88,14 @@ async fn change_held(
     }
     let mut usages = Usages::default();
     usages.read(&change.values);
-    let made = graph.update(thread, change).await?;
+    let made = match graph.update(thread, change).await {
+        Err(AgentError::Checkpoint(CheckpointError::LeaseLost { .. }))
+            if app.rows.thread(thread).await?.is_none() =>
+        {
+            return Err(ApiError::no_thread(thread));
+        }
+        made => made?,
+    };
     let state = graph.state(thread, None, false).await?;
     let waits = state.is_some_and(|state| {
         state["next"]

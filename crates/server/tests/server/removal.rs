@@ -45,7 +45,7 @@ async fn keep(_: &Notes) -> NotesUpdate {
 const THREAD: &str = "6e1dd1a4-54a3-4c53-8c3f-4a2f0d1a7c11";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn what_is_stored_on_a_thread_that_is_removed_meanwhile_is_removed_too() {
+async fn a_change_of_a_thread_that_is_removed_meanwhile_stores_nothing() {
     let mut graph = StateGraph::<Notes>::new();
     graph.add_node("keep", keep).add_sequence(&["keep"]);
     let folder = tempfile::tempdir().unwrap();

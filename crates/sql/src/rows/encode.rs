@@ -50,33 +50,36 @@ pub fn fold(fold: Fold, row: &Row, formats: &Formats) -> Result<Row, CheckpointE
 }
 
 /// Encodes the records of a batch as rows, in the order in which to store them: rows of checkpoints
-/// that are stored already come first.
+/// that are stored already come first, then those of each new one.
 ///
 /// # Errors
 ///
 /// If a value cannot be written in the first of `formats`.
 pub fn encode(batch: Batch, formats: &Formats) -> Result<Vec<Row>, CheckpointError> {
     let mut rows = Vec::new();
-    let new: Vec<_> = batch.checkpoints.iter().map(|new| new.id).collect();
-    let (tasks, new_tasks) = batch
-        .tasks
-        .into_iter()
-        .partition(|t| !new.contains(&t.checkpoint));
-    let (entries, new_entries) = batch
-        .entries
-        .into_iter()
-        .partition(|e| !new.contains(&e.checkpoint));
-    record_rows(tasks, entries, formats, &mut rows)?;
-    for checkpoint in batch.checkpoints {
+    let Batch {
+        checkpoints,
+        mut tasks,
+        mut entries,
+        ..
+    } = batch;
+    let new: Vec<_> = checkpoints.iter().map(|new| new.id).collect();
+    let old_tasks = tasks.extract_if(.., |task| !new.contains(&task.checkpoint));
+    let old_entries = entries.extract_if(.., |entry| !new.contains(&entry.checkpoint));
+    record_rows(old_tasks, old_entries, formats, &mut rows)?;
+    for checkpoint in checkpoints {
+        let id = checkpoint.id;
         checkpoint_rows(checkpoint, formats, &mut rows)?;
+        let own_tasks = tasks.extract_if(.., |task| task.checkpoint == id);
+        let own_entries = entries.extract_if(.., |entry| entry.checkpoint == id);
+        record_rows(own_tasks, own_entries, formats, &mut rows)?;
     }
-    record_rows(new_tasks, new_entries, formats, &mut rows)?;
     Ok(rows)
 }
 
 fn record_rows(
-    tasks: Vec<TaskRecord>,
-    entries: Vec<EntryRecord>,
+    tasks: impl Iterator<Item = TaskRecord>,
+    entries: impl Iterator<Item = EntryRecord>,
     formats: &Formats,
     rows: &mut Vec<Row>,
 ) -> Result<(), CheckpointError> {
