@@ -1,7 +1,6 @@
 //! The tasks of the next superstep.
 
 use super::end::{End, Stop};
-use super::followed::Followed;
 use crate::error::AgentError;
 use crate::graph::plan::Plan;
 use crate::graph::routes::{Routed, Routes};
@@ -9,7 +8,7 @@ use crate::graph::targets::{declared, follows_edges, resolve_target};
 use crate::graph::wiring::Arrival;
 use crate::node::{Argument, Jump, NodeId, Send, Target, caught};
 use crate::state::State;
-use crate::task::{JoinProgress, Pending, Position, Task, TaskResult};
+use crate::task::{Followed, JoinProgress, Pending, Position, Task, TaskResult};
 
 /// The tasks of a superstep, and what is known of the next one.
 pub(crate) struct Frontier<S: State> {

@@ -6,7 +6,6 @@ mod chain;
 mod commit;
 mod end;
 mod engine;
-pub(crate) mod followed;
 mod frontier;
 mod inputs;
 mod observer;

@@ -2,6 +2,7 @@
 
 mod changes;
 mod events;
+mod followed;
 mod interrupt_ids;
 mod joins;
 mod merge;
@@ -16,6 +17,7 @@ mod task_result;
 mod writer;
 
 pub(crate) use changes::Changes;
+pub(crate) use followed::Followed;
 pub(crate) use interrupt_ids::InterruptIds;
 pub(crate) use joins::{JoinProgress, unfilled_joins};
 pub(crate) use merge::merge;

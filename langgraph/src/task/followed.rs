@@ -15,7 +15,7 @@ pub(crate) struct Followed {
 }
 
 impl Followed {
-    pub(super) fn new<S: State>(plan: &Plan<S>) -> Self {
+    pub(crate) fn new<S: State>(plan: &Plan<S>) -> Self {
         Self {
             times: vec![0; plan.bounds.len()].into(),
             now: Vec::new(),
@@ -23,13 +23,13 @@ impl Followed {
     }
 
     /// Begins a superstep, in which an edge counts once.
-    pub(super) fn begin_superstep(&mut self) {
+    pub(crate) fn begin_superstep(&mut self) {
         self.now.clear();
     }
 
     /// Follows the only edge of a superstep if the run `goes_on` over it; returns its target.
     #[inline]
-    pub(super) fn only_next<S: State>(
+    pub(crate) fn only_next<S: State>(
         &mut self,
         plan: &Plan<S>,
         (from, node): (NodeId, &PlanNode<S>),
@@ -59,7 +59,7 @@ impl Followed {
 
     /// Follows an edge; a send counts each time. Returns where it leads: to its target, or if its bound is
     /// reached, to the exit, which is `None` for END.
-    pub(super) fn pass<S: State>(
+    pub(crate) fn pass<S: State>(
         &mut self,
         plan: &Plan<S>,
         from: NodeId,
