@@ -83,7 +83,7 @@ impl<S: State> TaskHost<S> {
         };
         let item = order.item.clone().map(StoredItem);
         // One event waits while another is on its way.
-        let (sender, events) = event_queue(1);
+        let (sender, mut events) = event_queue(1);
         let heartbeat = order.heartbeats.then(|| Arc::new(Heartbeat::new(None)));
         let scope = self.scope(order, sender, heartbeat.clone(), cancel);
         let mut cx = Context::new(Arc::new(scope), order.step, 0, node);
@@ -96,7 +96,7 @@ impl<S: State> TaskHost<S> {
             cx: &cx,
         };
         let run = catch(|| running.step.call(call));
-        let result = reporting(run, &events, heartbeat, &*reporter).await;
+        let result = reporting(run, &mut events, heartbeat, &*reporter).await;
         while let Some(event) = events.pop() {
             if let Some(report) = report_of(event) {
                 let _ = reporter.report(report).await;
@@ -144,7 +144,7 @@ impl<S: State> TaskHost<S> {
 /// Runs a task, and reports its events and heartbeats meanwhile.
 async fn reporting<T>(
     run: impl Future<Output = T>,
-    events: &EventReader<RawEvent>,
+    events: &mut EventReader<RawEvent>,
     heartbeat: Option<Arc<Heartbeat>>,
     reporter: &dyn Reporter,
 ) -> T {

@@ -293,6 +293,10 @@ impl<S: State> EventStream<S> {
         if let Some(raw) = self.events.pop() {
             return Poll::Ready(Some(Ok(raw)));
         }
+        self.poll_driver(cx)
+    }
+
+    fn poll_driver(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<RawEvent, AgentError>>> {
         if let Some(driver) = &mut self.driver
             && let Poll::Ready(result) = driver.as_mut().poll(cx)
         {
@@ -332,7 +336,7 @@ impl<S: State> Stream for EventStream<S> {
         if let Some(raw) = buffered {
             return Poll::Ready(Some(Ok(this.event(raw))));
         }
-        let next = this.poll_raw(cx);
+        let next = this.poll_driver(cx);
         next.map(|next| next.map(|raw| raw.map(|raw| this.event(raw))))
     }
 }

@@ -183,9 +183,14 @@ impl Emitter {
         task: Option<&Arc<EventTask>>,
         payload: Payload,
     ) -> Sending<'_> {
-        match self.sender.try_send(self.event(step, task, payload)) {
-            None => Sending::default(),
-            Some(event) => Sending(Some(Box::pin(self.sender.send(event)))),
+        let room = self.sender.room();
+        let event = self.event(step, task, payload);
+        match room {
+            Some(room) => {
+                room.put(event);
+                Sending::default()
+            }
+            None => Sending(Some(Box::pin(self.sender.send(event)))),
         }
     }
 
@@ -230,9 +235,11 @@ impl<'a> EventBatch<'a, '_> {
 
     pub(crate) fn push(&mut self, payload: Payload) {
         let event = self.emitter.event(self.step, self.task, payload);
-        if !self.waiting.is_empty() {
-            self.waiting.push(event);
-        } else if let Some(event) = self.emitter.sender.try_send(event) {
+        if self.waiting.is_empty()
+            && let Some(room) = self.emitter.sender.room()
+        {
+            room.put(event);
+        } else {
             self.waiting.push(event);
         }
     }

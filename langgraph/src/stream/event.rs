@@ -7,7 +7,7 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use super::emitter::{Payload, RawEvent};
+use super::emitter::{Erased, Payload, RawEvent};
 use super::{EventTask, MapProgress, SavedCheckpoint};
 use crate::checkpoint::Snapshot;
 use crate::interrupt::Interrupt;
@@ -183,14 +183,24 @@ impl Serialize for InnerEvent {
 impl_debug!([] InnerEvent);
 
 impl<S: State> Event<S> {
+    #[inline]
     pub(crate) fn new(seq: u64, raw: RawEvent) -> Self {
-        Self {
+        let of = |kind| Self {
             seq,
             step: raw.step,
             namespace: raw.namespace,
             task: raw.task,
             parent: raw.parent,
-            kind: kind(raw.payload),
+            kind,
+        };
+        match raw.payload {
+            // Apart from the rest: an event is large, and this is the most frequent one.
+            Payload::Update {
+                node,
+                writes,
+                cached,
+            } => of(update(node, writes, cached)),
+            payload => of(kind(payload)),
         }
     }
 
@@ -240,18 +250,7 @@ fn kind<S: State>(payload: Payload) -> EventKind<S> {
             node,
             writes,
             cached,
-        } => match writes.downcast() {
-            Ok(update) => EventKind::Update {
-                node,
-                update,
-                cached,
-            },
-            Err(writes) => inner(Payload::Update {
-                node,
-                writes,
-                cached,
-            }),
-        },
+        } => update(node, writes, cached),
         Payload::Chunk { node, chunk } => EventKind::MessageChunk {
             node,
             chunk: *chunk,
@@ -308,6 +307,22 @@ fn kind<S: State>(payload: Payload) -> EventKind<S> {
         Payload::CheckpointSaved(saved) => EventKind::CheckpointSaved(*saved),
         Payload::Interrupt(interrupts) => EventKind::Interrupt(interrupts),
         Payload::Progress(map) => EventKind::Progress(*map),
+    }
+}
+
+#[inline]
+fn update<S: State>(node: NodeName, writes: Erased, cached: bool) -> EventKind<S> {
+    match writes.downcast() {
+        Ok(update) => EventKind::Update {
+            node,
+            update,
+            cached,
+        },
+        Err(writes) => EventKind::Inner(InnerEvent(Payload::Update {
+            node,
+            writes,
+            cached,
+        })),
     }
 }
 

@@ -1,10 +1,12 @@
 //! The queue between a run and the reader of its events.
 //!
-//! A channel of tokio costs 370 instructions an event, and this one 190: it counts no permits, and does not
-//! look for the end of its senders, since the reader knows when the run has ended.
+//! It counts no permits as a channel of tokio does, and does not look for the end of its senders, since the
+//! reader knows when the run has ended. The reader takes out all events at once, and so locks the queue
+//! once for as many events as there is room for.
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
@@ -14,6 +16,8 @@ use tokio::task::consume_budget;
 pub(crate) fn event_queue<T>(room: usize) -> (EventSender<T>, EventReader<T>) {
     let queue = Arc::new(Queue {
         room,
+        unread: AtomicUsize::new(0),
+        waits: AtomicBool::new(false),
         state: Mutex::new(QueueState {
             events: VecDeque::new(),
             closed: false,
@@ -21,11 +25,19 @@ pub(crate) fn event_queue<T>(room: usize) -> (EventSender<T>, EventReader<T>) {
             senders: Vec::new(),
         }),
     });
-    (EventSender(Arc::clone(&queue)), EventReader(queue))
+    let reader = EventReader {
+        queue: Arc::clone(&queue),
+        taken: VecDeque::new(),
+    };
+    (EventSender(queue), reader)
 }
 
 struct Queue<T> {
     room: usize,
+    /// How many events the reader has taken out and not read yet: they take up room. Only the reader changes it.
+    unread: AtomicUsize,
+    /// True if a sender may wait for room. The reader may see it late; it looks under the lock before it waits.
+    waits: AtomicBool,
     state: Mutex<QueueState<T>>,
 }
 
@@ -42,39 +54,49 @@ impl<T> Queue<T> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds an event; without room, calls `wait` and gives the event back. After the end it is dropped.
+    /// Returns the queue if there is room, or if it takes no more events.
     #[inline]
-    fn push(&self, event: T, wait: impl FnOnce(&mut Vec<Waker>)) -> Option<T> {
-        let mut state = self.lock();
-        if state.closed {
-            return None;
+    fn room(&self) -> Result<Room<'_, T>, MutexGuard<'_, QueueState<T>>> {
+        let state = self.lock();
+        let taken = state.events.len() + self.unread.load(Ordering::Relaxed);
+        if taken < self.room || state.closed {
+            Ok(Room(state))
+        } else {
+            Err(state)
         }
-        if state.events.len() >= self.room {
-            wait(&mut state.senders);
-            return Some(event);
+    }
+
+    /// Wakes the senders: all of them, since any may have been dropped.
+    fn wake_senders(&self, mut state: MutexGuard<'_, QueueState<T>>) {
+        if state.senders.is_empty() {
+            return;
+        }
+        self.waits.store(false, Ordering::Relaxed);
+        let senders = std::mem::take(&mut state.senders);
+        drop(state);
+        senders.into_iter().for_each(Waker::wake);
+    }
+}
+
+/// Room for an event.
+pub(super) struct Room<'a, T>(MutexGuard<'a, QueueState<T>>);
+
+impl<T> Room<'_, T> {
+    /// Adds the event. After the end it is dropped.
+    #[allow(clippy::inline_always)] // an event is large, and would be moved once more
+    #[inline(always)]
+    pub(super) fn put(self, event: T) {
+        let Self(mut state) = self;
+        if state.closed {
+            // Apart from the lock: an event may hold the last clone of a state.
+            drop(state);
+            return;
         }
         state.events.push_back(event);
         if let Some(reader) = state.reader.take() {
             drop(state);
             reader.wake();
         }
-        None
-    }
-
-    /// Takes the next event; if there is none, calls `wait`.
-    #[inline]
-    fn pop(&self, wait: impl FnOnce(&mut QueueState<T>)) -> Option<T> {
-        let mut state = self.lock();
-        let event = state.events.pop_front();
-        if event.is_none() {
-            wait(&mut state);
-        } else if !state.senders.is_empty() {
-            // All of them: any may have been dropped.
-            let senders = std::mem::take(&mut state.senders);
-            drop(state);
-            senders.into_iter().for_each(Waker::wake);
-        }
-        event
     }
 }
 
@@ -88,10 +110,10 @@ impl<T> Clone for EventSender<T> {
 }
 
 impl<T> EventSender<T> {
-    /// Sends an event, or gives it back if there is no room.
+    /// Returns the room for an event, if there is any.
     #[inline]
-    pub(super) fn try_send(&self, event: T) -> Option<T> {
-        self.0.push(event, |_| ())
+    pub(super) fn room(&self) -> Option<Room<'_, T>> {
+        self.0.room().ok()
     }
 
     /// Sends an event as soon as there is room.
@@ -100,15 +122,20 @@ impl<T> EventSender<T> {
         consume_budget().await;
         let mut unsent = Some(event);
         poll_fn(|cx| {
-            let wait = |senders: &mut Vec<Waker>| {
-                // A task that is polled for other reasons waits once.
-                if !senders.iter().any(|waker| waker.will_wake(cx.waker())) {
-                    senders.push(cx.waker().clone());
+            let room = match self.0.room() {
+                Ok(room) => room,
+                Err(mut state) => {
+                    // A task that is polled for other reasons waits once.
+                    let senders = &mut state.senders;
+                    if !senders.iter().any(|waker| waker.will_wake(cx.waker())) {
+                        senders.push(cx.waker().clone());
+                    }
+                    self.0.waits.store(true, Ordering::Relaxed);
+                    return Poll::Pending;
                 }
             };
-            unsent = unsent.take().and_then(|event| self.0.push(event, wait));
-            if unsent.is_some() {
-                return Poll::Pending;
+            if let Some(event) = unsent.take() {
+                room.put(event);
             }
             Poll::Ready(())
         })
@@ -117,19 +144,50 @@ impl<T> EventSender<T> {
 }
 
 /// The side of the reader. Dropping it drops the events, and those that are sent later.
-pub(crate) struct EventReader<T>(Arc<Queue<T>>);
+pub(crate) struct EventReader<T> {
+    queue: Arc<Queue<T>>,
+    /// The events that were taken out.
+    taken: VecDeque<T>,
+}
 
 impl<T> EventReader<T> {
     /// Returns the next event, if there is one.
     #[inline]
-    pub(crate) fn pop(&self) -> Option<T> {
-        self.0.pop(|_| ())
+    pub(crate) fn pop(&mut self) -> Option<T> {
+        let Some(event) = self.taken.pop_front() else {
+            return self.take(|_| ());
+        };
+        let queue = &*self.queue;
+        queue.unread.store(self.taken.len(), Ordering::Relaxed);
+        if queue.waits.load(Ordering::Relaxed) {
+            queue.wake_senders(queue.lock());
+        }
+        Some(event)
+    }
+
+    /// Takes out all events, and returns the first; if there is none, calls `wait`. What is sent while the
+    /// reader does not wait wakes it no more.
+    fn take(&mut self, wait: impl FnOnce(&mut QueueState<T>)) -> Option<T> {
+        let mut state = self.queue.lock();
+        let waker = state.reader.take();
+        std::mem::swap(&mut state.events, &mut self.taken);
+        let event = self.taken.pop_front();
+        self.queue.unread.store(self.taken.len(), Ordering::Relaxed);
+        if event.is_none() {
+            wait(&mut state);
+        }
+        self.queue.wake_senders(state);
+        drop(waker);
+        event
     }
 
     /// Returns the next event as soon as there is one; `None` after the last one of a closed queue.
-    pub(crate) fn poll_pop(&self, cx: &Context<'_>) -> Poll<Option<T>> {
+    pub(crate) fn poll_pop(&mut self, cx: &Context<'_>) -> Poll<Option<T>> {
+        if !self.taken.is_empty() {
+            return Poll::Ready(self.pop());
+        }
         let mut ended = false;
-        let event = self.0.pop(|state| {
+        let event = self.take(|state| {
             ended = state.closed;
             state.reader = Some(cx.waker().clone());
         });
@@ -141,18 +199,16 @@ impl<T> EventReader<T> {
 
     /// Takes no more events. Those that were sent can still be read.
     pub(crate) fn close(&self) {
-        let mut state = self.0.lock();
+        let mut state = self.queue.lock();
         state.closed = true;
-        let senders = std::mem::take(&mut state.senders);
-        drop(state);
-        senders.into_iter().for_each(Waker::wake);
+        self.queue.wake_senders(state);
     }
 }
 
 impl<T> Drop for EventReader<T> {
     fn drop(&mut self) {
         self.close();
-        let events = std::mem::take(&mut self.0.lock().events);
+        let events = std::mem::take(&mut self.queue.lock().events);
         // Apart from the lock: an event may hold the last clone of a state.
         drop(events);
     }
@@ -176,28 +232,73 @@ mod tests {
         static WAKER: Waker = Waker::from(Arc::new(Ignored));
     }
 
+    /// Sends an event, or gives it back if there is no room.
+    fn try_send(sender: &EventSender<i32>, event: i32) -> Option<i32> {
+        let Some(room) = sender.room() else {
+            return Some(event);
+        };
+        room.put(event);
+        None
+    }
+
     fn poll<F: Future>(future: std::pin::Pin<&mut F>) -> Poll<F::Output> {
         WAKER.with(|waker| future.poll(&mut Context::from_waker(waker)))
     }
 
     #[test]
     fn a_sender_waits_until_there_is_room() {
-        let (sender, reader) = event_queue(1);
-        assert_eq!(sender.try_send(1), None);
-        assert_eq!(sender.try_send(2), Some(2));
+        let (sender, mut reader) = event_queue(1);
+        assert_eq!(try_send(&sender, 1), None);
+        assert_eq!(try_send(&sender, 2), Some(2));
         let mut sending = pin!(sender.send(2));
         assert!(poll(sending.as_mut()).is_pending());
         assert!(poll(sending.as_mut()).is_pending());
-        assert_eq!(reader.0.lock().senders.len(), 1);
+        assert_eq!(reader.queue.lock().senders.len(), 1);
         assert_eq!(reader.pop(), Some(1));
         assert!(poll(sending).is_ready());
         assert_eq!((reader.pop(), reader.pop()), (Some(2), None));
     }
 
     #[test]
+    fn events_that_were_taken_out_take_up_room_until_they_are_read() {
+        let (sender, mut reader) = event_queue(2);
+        assert_eq!((try_send(&sender, 1), try_send(&sender, 2)), (None, None));
+        assert_eq!(reader.pop(), Some(1));
+        assert_eq!(
+            (try_send(&sender, 3), try_send(&sender, 4)),
+            (None, Some(4))
+        );
+        let woken = Arc::new(Woken::default());
+        let waker = Waker::from(Arc::clone(&woken));
+        let mut sending = pin!(sender.send(4));
+        let polled = sending.as_mut().poll(&mut Context::from_waker(&waker));
+        assert!(polled.is_pending());
+        assert_eq!(reader.pop(), Some(2));
+        assert!(woken.0.load(Ordering::SeqCst));
+        assert!(poll(sending).is_ready());
+        assert_eq!((reader.pop(), reader.pop()), (Some(3), Some(4)));
+        assert_eq!(reader.pop(), None);
+    }
+
+    #[test]
+    fn a_reader_that_looks_again_is_not_woken() {
+        let (sender, mut reader) = event_queue(1);
+        let woken = Arc::new(Woken::default());
+        let waker = Waker::from(Arc::clone(&woken));
+        assert!(reader.poll_pop(&Context::from_waker(&waker)).is_pending());
+        assert_eq!(reader.pop(), None);
+        assert_eq!(try_send(&sender, 1), None);
+        assert!(!woken.0.load(Ordering::SeqCst));
+        assert_eq!(reader.pop(), Some(1));
+        assert!(reader.poll_pop(&Context::from_waker(&waker)).is_pending());
+        assert_eq!(try_send(&sender, 2), None);
+        assert!(woken.0.load(Ordering::SeqCst));
+    }
+
+    #[test]
     fn a_sender_that_was_dropped_while_it_waited_stops_no_other() {
-        let (sender, reader) = event_queue(1);
-        sender.try_send(1);
+        let (sender, mut reader) = event_queue(1);
+        try_send(&sender, 1);
         let mut second = pin!(sender.send(3));
         {
             let first = pin!(sender.send(2));
@@ -208,19 +309,19 @@ mod tests {
         let waker = Waker::from(Arc::clone(&woken));
         let _ = second.as_mut().poll(&mut Context::from_waker(&waker));
         assert_eq!(reader.pop(), Some(1));
-        assert!(woken.0.load(std::sync::atomic::Ordering::SeqCst));
+        assert!(woken.0.load(Ordering::SeqCst));
         assert!(poll(second).is_ready());
         assert_eq!(reader.pop(), Some(3));
     }
 
     #[test]
     fn a_closed_queue_is_read_to_its_end() {
-        let (sender, reader) = event_queue(2);
+        let (sender, mut reader) = event_queue(2);
         let cx = Context::from_waker(Waker::noop());
         assert!(reader.poll_pop(&cx).is_pending());
-        sender.try_send(1);
+        try_send(&sender, 1);
         reader.close();
-        assert_eq!(sender.try_send(2), None);
+        assert_eq!(try_send(&sender, 2), None);
         assert_eq!(reader.poll_pop(&cx), Poll::Ready(Some(1)));
         assert_eq!(reader.poll_pop(&cx), Poll::Ready(None));
     }
@@ -228,7 +329,7 @@ mod tests {
     #[test]
     fn without_a_reader_no_sender_waits() {
         let (sender, reader) = event_queue(1);
-        sender.try_send(1);
+        try_send(&sender, 1);
         let mut sending = pin!(sender.send(2));
         assert!(poll(sending.as_mut()).is_pending());
         drop(reader);
@@ -236,11 +337,11 @@ mod tests {
     }
 
     #[derive(Default)]
-    struct Woken(std::sync::atomic::AtomicBool);
+    struct Woken(AtomicBool);
 
     impl std::task::Wake for Woken {
         fn wake(self: Arc<Self>) {
-            self.0.store(true, std::sync::atomic::Ordering::SeqCst);
+            self.0.store(true, Ordering::SeqCst);
         }
     }
 }
