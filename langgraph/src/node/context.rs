@@ -119,8 +119,9 @@ impl Context {
     }
 
     /// Sets the task as the events of the run show it.
-    pub(crate) fn set_task(&mut self, task: &Arc<EventTask>) {
-        self.task = Some(Arc::clone(task));
+    #[inline]
+    pub(crate) fn set_task(&mut self, task: Arc<EventTask>) {
+        self.task = Some(task);
     }
 
     pub(crate) fn task(&self) -> Option<&Arc<EventTask>> {

@@ -33,6 +33,7 @@ impl GraphPath {
     }
 
     /// Returns true if the graph is no graph in a task.
+    #[inline]
     pub(crate) fn is_root(&self) -> bool {
         self.above.is_none() && self.is_empty()
     }

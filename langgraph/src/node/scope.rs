@@ -69,6 +69,7 @@ pub(crate) struct Shared {
 
 impl Shared {
     /// Records that a superstep of the root graph begins.
+    #[inline]
     pub(crate) fn begin_superstep(&self) {
         if let Some(start) = &self.start {
             start.begin_superstep();

@@ -13,7 +13,7 @@ use crate::node::{ErasedItem, NodeId, Output, StoredItem, Target, state};
 use crate::state::codec::encode;
 use crate::state::decoded::{Decoded, Updates};
 use crate::state::wire::{LentUpdate, OutputWire, RoutesWire, TargetWire, UpdateIndex, WriteWire};
-use crate::state::{State, StateCodec, TrackedState, Write, Writes, WrittenFields};
+use crate::state::{FieldSet, State, StateCodec, TrackedState, Write, Writes, WrittenFields};
 use crate::task::Finished;
 
 /// Converts values of a graph to payloads, and back.
@@ -179,11 +179,14 @@ impl<S: State> Coder<S> {
     }
 
     /// Removes untracked fields, which are never stored, whatever the saver.
+    #[inline]
     fn forget_untracked(&self, writes: &mut [Write<S>]) {
-        let untracked = &self.plan.fields.untracked;
-        if untracked.is_empty() {
-            return;
+        if !self.plan.fields.untracked.is_empty() {
+            self.forget_fields(writes, &self.plan.fields.untracked);
         }
+    }
+
+    fn forget_fields(&self, writes: &mut [Write<S>], untracked: &FieldSet) {
         for write in writes {
             match write {
                 Write::Update(update) | Write::Overwrite(update) => {

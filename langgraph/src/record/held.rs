@@ -78,6 +78,12 @@ impl Held {
         self.first.is_none() && self.batch.tasks.is_empty() && !self.has_entries()
     }
 
+    /// Returns true if nothing is held, of the next checkpoint neither.
+    #[inline]
+    pub(super) fn is_clear(&self) -> bool {
+        self.is_empty() && self.known.is_empty()
+    }
+
     pub(super) fn has_entries(&self) -> bool {
         !self.batch.entries.is_empty()
     }

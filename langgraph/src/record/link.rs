@@ -3,13 +3,45 @@
 use super::checkpoint::followed_records;
 use super::origin::Origin;
 use super::recorder::Recorder;
-use crate::checkpoint::{Link, Source};
+use crate::checkpoint::{Link, Payload, Source};
 use crate::environment;
 use crate::log::Putting;
+use crate::node::NodeId;
 use crate::state::State;
-use crate::task::{Pending, Position};
+use crate::task::{Finished, Pending, Position};
 
 impl<S: State> Recorder<S> {
+    /// Stores the position behind a superstep whose only task has `done` that: as a link, if that is possible.
+    #[inline]
+    pub(crate) fn record_after(
+        &mut self,
+        position: &Position<S>,
+        pending: Pending<'_, S>,
+        node: NodeId,
+        done: Finished<S>,
+    ) -> Putting<'_> {
+        if let [task] = pending.tasks
+            && self.held.is_clear()
+            && self.allows_link(position, pending)
+        {
+            let done = self.stored_form(node, done);
+            let stored = self.put_link(position, task.node, pending.followed, done);
+            return stored.unwrap_or_else(|| self.record_whole(position, pending));
+        }
+        let joins = position.joins_left_in(node);
+        if let Err(error) = self.keep_finished(0, node, done, joins) {
+            return Putting::stored(Err(error));
+        }
+        self.record_whole(position, pending)
+    }
+
+    /// Stores the position behind a superstep whose results are held.
+    #[inline(never)]
+    fn record_whole(&mut self, position: &Position<S>, pending: Pending<'_, S>) -> Putting<'_> {
+        let origin = Origin::of_superstep(self.current);
+        self.record(position, pending, origin, None)
+    }
+
     /// Stores the position as a link, with the held result of the only task before it; `None` if that is not
     /// possible.
     pub(super) fn record_link(
@@ -21,25 +53,41 @@ impl<S: State> Recorder<S> {
         let [task] = pending.tasks else {
             return None;
         };
-        if self.linked.is_none()
-            || origin.source != Source::Loop
-            || task.argument.is_some()
-            || self.pauses
-            || self.at_rest
-            || !pending.deferred.is_empty()
-            || !self.policy.allows_link(position.step)
-            || position.has_unfilled_joins(pending.joins)
-        {
-            return None;
-        }
-        let done = self.held.take_only_result()?;
+        let may_link = origin.source == Source::Loop
+            && task.argument.is_none()
+            && self.allows_link(position, pending);
+        let done = may_link.then(|| self.held.take_only_result()).flatten()?;
+        self.put_link(position, task.node, pending.followed, done)
+    }
+
+    /// Returns true if a link may follow the current checkpoint: to a task without an argument, and no subgraph
+    /// has left a join.
+    #[inline]
+    fn allows_link(&self, position: &Position<S>, pending: Pending<'_, S>) -> bool {
+        self.linked.is_some()
+            && !self.pauses
+            && !self.at_rest
+            && pending.deferred.is_empty()
+            && self.policy.allows_link(position.step)
+            && !position.has_unfilled_joins(pending.joins)
+    }
+
+    /// Stores a link; if that is not possible, holds the result for the whole checkpoint, and returns `None`.
+    #[inline]
+    fn put_link(
+        &mut self,
+        position: &Position<S>,
+        next: NodeId,
+        followed: &[u32],
+        done: Payload,
+    ) -> Option<Putting<'static>> {
         let now = environment::now();
         let link = Link {
             id: self.next_checkpoint(now),
             created_at: now,
             done,
-            next: position.plan.name(task.node),
-            followed: followed_records(&position.plan.bounds, pending.followed),
+            next: position.plan.name(next),
+            followed: followed_records(&position.plan.bounds, followed),
         };
         match self.log_head.put_link(&link) {
             Some(Putting::Ended(None)) => {

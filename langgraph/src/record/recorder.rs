@@ -130,7 +130,23 @@ impl<S: State> Recorder<S> {
         }
     }
 
+    /// Gives the context of a task the place of the only task of the current checkpoint, after it had that of
+    /// the one before.
+    #[inline]
+    pub(crate) fn place_next(&self, cx: &mut Context) {
+        match (self.current, cx.place_mut()) {
+            (Some(checkpoint), Some(place)) if place.stored_name.is_none() => {
+                place.checkpoint = checkpoint;
+            }
+            _ => self.place(std::slice::from_mut(cx)),
+        }
+    }
+
+    #[inline]
     fn stored_name_of(&self, task: usize) -> Option<NodeName> {
+        if self.stored_name.is_empty() {
+            return None;
+        }
         let mut names = self.stored_name.iter();
         let (_, name) = names.find(|(index, _)| *index == task)?;
         Some(Arc::clone(name))
@@ -205,12 +221,15 @@ impl<S: State> Recorder<S> {
     #[inline]
     fn done(&self, node: NodeId, done: Finished<S>) -> Result<Payload, CheckpointError> {
         let what = || format!("what node `{}` wrote", self.coder.plan.name(node));
+        self.log_head.encode(self.stored_form(node, done), what)
+    }
+
+    /// Wraps a task's result until it is stored.
+    #[inline]
+    pub(super) fn stored_form(&self, node: NodeId, mut done: Finished<S>) -> Payload {
         // A replay merges it into another state.
-        let done = Finished {
-            merged: false,
-            ..done
-        };
-        self.log_head.encode(self.coder.done(node, done), what)
+        done.merged = false;
+        self.coder.done(node, done)
     }
 
     /// Holds an input for the checkpoint that begins with it: both are stored together, or neither.

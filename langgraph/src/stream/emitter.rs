@@ -11,7 +11,9 @@ use uuid::Uuid;
 
 use super::{
     EventSender, EventTask, MapProgress, RunStart, SavedCheckpoint, StreamMode, StreamModes,
+    Superstep,
 };
+use crate::checkpoint::CheckpointId;
 use crate::interrupt::Interrupt;
 use crate::message::{Message, MessageChunk};
 use crate::state::WrittenFields;
@@ -127,7 +129,7 @@ pub(crate) struct Emitter {
     /// The task of the parent graph that runs the graph of the events.
     pub(crate) parent: Option<Arc<EventTask>>,
     /// Identifies the run.
-    pub(crate) run: Uuid,
+    run: Uuid,
     /// The ids of messages that the reader has received.
     seen: Arc<Mutex<HashSet<String>>>,
 }
@@ -164,6 +166,23 @@ impl Emitter {
         self.modes.contains(mode)
     }
 
+    /// Returns the superstep of tasks: after the checkpoint, if there is one.
+    #[inline]
+    pub(crate) fn superstep(&self, current: Option<CheckpointId>, step: i64) -> Superstep {
+        match current {
+            Some(checkpoint) => Superstep::After(checkpoint),
+            None => Superstep::Of {
+                run: self.run,
+                step: usize::try_from(step).unwrap_or(0),
+            },
+        }
+    }
+
+    /// Returns true if the state is in the events of a superstep: a reader may hold it while the next one runs.
+    pub(crate) fn shares_state(&self) -> bool {
+        self.modes.meets(StreamModes::OF_STATE)
+    }
+
     /// Returns true if the reader has not received that message yet, whole or in chunks.
     pub(crate) fn first_sight(&self, message: &Message) -> bool {
         message.id.as_deref().is_none_or(|id| self.note(id))
@@ -177,6 +196,8 @@ impl Emitter {
 
     /// Sends an event, and waits while the buffer is full. A dropped reader is no error: the run is
     /// dropped with its stream.
+    #[allow(clippy::inline_always)] // an event is large, and would be moved once more
+    #[inline(always)]
     pub(crate) fn send(
         &self,
         step: usize,
@@ -265,6 +286,14 @@ impl<'a> EventBatch<'a, '_> {
 #[derive(Default)]
 #[must_use = "events wait for room only if this is awaited"]
 pub(crate) struct Sending<'a>(Option<Pin<Box<dyn Future<Output = ()> + Send + 'a>>>);
+
+impl Sending<'_> {
+    /// Returns true if there was room for all.
+    #[inline]
+    pub(crate) fn is_sent(&self) -> bool {
+        self.0.is_none()
+    }
+}
 
 impl Future for Sending<'_> {
     type Output = ();

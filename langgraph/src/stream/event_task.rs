@@ -90,6 +90,15 @@ impl EventTask {
         }
     }
 
+    /// Turns it into the only task of another superstep of its graph.
+    #[inline]
+    pub(super) fn become_task(&mut self, node: NodeName, superstep: Superstep) {
+        self.node = node;
+        self.index = 0;
+        self.item = None;
+        self.superstep = superstep;
+    }
+
     /// Returns the id of the task. The task has the same one in all events, and on a thread as
     /// [`Snapshot::task_id`](crate::checkpoint::Snapshot::task_id).
     pub fn id(&self) -> String {

@@ -8,6 +8,7 @@ mod map_progress;
 mod options;
 mod run_start;
 mod saved_checkpoint;
+mod shown_tasks;
 mod stream_mode;
 
 pub(crate) use emitter::{Emitter, EventBatch, Payload, RawEvent, Sending};
@@ -19,4 +20,5 @@ pub use map_progress::MapProgress;
 pub use options::StreamOptions;
 pub(crate) use run_start::RunStart;
 pub use saved_checkpoint::SavedCheckpoint;
+pub(crate) use shown_tasks::ShownTasks;
 pub use stream_mode::{StreamMode, StreamModes};

@@ -44,6 +44,7 @@ impl RunStart {
     }
 
     /// Notes that a superstep begins.
+    #[inline]
     pub(crate) fn begin_superstep(&self) {
         self.change(|progress| {
             progress.accepted = progress.begun;
@@ -90,10 +91,15 @@ impl RunStart {
         Poll::Pending
     }
 
+    #[inline]
     fn change(&self, change: impl FnOnce(&mut StartProgress)) {
-        if self.accepted.load(Ordering::Relaxed) {
-            return;
+        if !self.accepted.load(Ordering::Relaxed) {
+            self.change_progress(change);
         }
+    }
+
+    #[cold]
+    fn change_progress(&self, change: impl FnOnce(&mut StartProgress)) {
         let mut progress = self.lock();
         if progress.accepted {
             return;

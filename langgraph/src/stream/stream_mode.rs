@@ -45,6 +45,15 @@ impl StreamModes {
     /// Tasks and checkpoints: Python's `debug`.
     pub const DEBUG: Self = Self(StreamMode::Tasks as u8 | StreamMode::Checkpoints as u8);
 
+    /// Events with the state.
+    pub(super) const OF_STATE: Self =
+        Self(StreamMode::Values as u8 | StreamMode::Tasks as u8 | StreamMode::Checkpoints as u8);
+
+    /// Returns true if one of `modes` is in the set.
+    pub(super) const fn meets(self, modes: Self) -> bool {
+        self.0 & modes.0 != 0
+    }
+
     /// Returns true if `mode` is in the set.
     pub const fn contains(self, mode: StreamMode) -> bool {
         self.0 & mode as u8 != 0

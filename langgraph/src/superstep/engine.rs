@@ -163,9 +163,14 @@ impl<S: State> Engine<S> {
             return Ok(false);
         }
         // It runs in the engine's own task: it spawns nothing and clones no state.
-        let plain = task.is_plain() && self.observer.interrupt_ids.given.is_empty();
-        if plain && self.position.scope.emitter.is_none() && !Span::is_watched() {
-            self.run_chain().await?;
+        let emitter = self.position.scope.emitter.as_ref();
+        let shares_state = emitter.is_some_and(|emitter| emitter.shares_state());
+        let known = !task.is_plain() || !self.observer.interrupt_ids.given.is_empty();
+        let follows = !known && !shares_state && !Span::is_watched();
+        if follows && self.observer.watches(&self.position) {
+            self.run_chain::<true>().await?;
+        } else if follows {
+            self.run_chain::<false>().await?;
         } else {
             let result = run_task(&self.position, task, cx).await;
             self.observer.note_messages(&self.position, &result);
@@ -215,8 +220,8 @@ impl<S: State> Engine<S> {
     fn show_tasks(&mut self) -> bool {
         let tasks = &self.frontier.tasks;
         let emits = self.observer.tasks_begin(&self.position, tasks);
-        for (cx, task) in self.contexts.iter_mut().zip(&self.observer.shown) {
-            cx.set_task(task);
+        for (cx, task) in self.contexts.iter_mut().zip(self.observer.shown.iter()) {
+            cx.set_task(Arc::clone(task));
         }
         emits
     }

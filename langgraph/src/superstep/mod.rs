@@ -8,6 +8,7 @@ mod end;
 mod engine;
 mod frontier;
 mod inputs;
+mod link;
 mod observer;
 mod parallel;
 mod pause;

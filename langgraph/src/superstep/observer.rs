@@ -1,16 +1,14 @@
 //! The observers of a run: the log of its thread, and the readers of its events.
 
-use std::sync::Arc;
-
 use crate::checkpoint::{CheckpointId, Payload, RunStatus};
 use crate::error::{AgentError, Panicked};
 use crate::interrupt::{Interrupt, Interrupts};
 use crate::log::Putting;
 use crate::message::Message;
-use crate::node::{CancelToken, Context, NodeId, Output, Scope};
+use crate::node::{CancelToken, Context, Output, Scope};
 use crate::record::{Origin, Recorder};
 use crate::state::{State, Write};
-use crate::stream::{EventTask, MapProgress, Sending, StreamMode};
+use crate::stream::{MapProgress, Sending, ShownTasks, StreamMode};
 use crate::task::{Finished, InterruptIds, Pending, Position, Progress, Task, TaskResult};
 
 /// Stores and emits what a run does. It does nothing if there is neither a log nor a reader.
@@ -20,10 +18,10 @@ pub(crate) struct Observer<S: State> {
     pub(crate) interrupt_ids: InterruptIds,
     /// Present while a superstep has maps whose progress is read.
     progress: Option<Box<Progress>>,
-    /// The tasks of the superstep as its events show them; empty if the events are not read.
-    pub(super) shown: Vec<Arc<EventTask>>,
+    /// The tasks of the superstep as its events show them.
+    pub(super) shown: ShownTasks,
     /// The messages that the task adds whose end is emitted next.
-    messages: Vec<Message>,
+    pub(super) messages: Vec<Message>,
 }
 
 impl_default!([S: State] Observer<S> { recorder, interrupt_ids, progress, shown, messages });
@@ -289,7 +287,7 @@ impl<S: State> Observer<S> {
         if !is_read {
             return Ok(Sending::default());
         }
-        let (shown, messages) = (self.shown.first(), std::mem::take(&mut self.messages));
+        let (shown, messages) = (self.shown.get(0), std::mem::take(&mut self.messages));
         Ok(position.emit_finished(task, shown, done, messages))
     }
 
@@ -323,22 +321,6 @@ impl<S: State> Observer<S> {
                     .await
             }
         }
-    }
-
-    /// Stores a superstep of one task, which one other follows.
-    pub(super) fn store_link(
-        &mut self,
-        position: &Position<S>,
-        pending: Pending<'_, S>,
-        node: NodeId,
-        done: Finished<S>,
-    ) -> Putting<'_> {
-        if let Some(recorder) = &mut self.recorder
-            && let Err(error) = recorder.keep_finished(0, node, done, position.joins_left_in(node))
-        {
-            return Putting::stored(Err(error));
-        }
-        self.store_superstep(position, pending, false)
     }
 
     /// Stores the end of a superstep. If the run pauses behind it, at a breakpoint, the thread says so at

@@ -9,10 +9,10 @@ use crate::error::NodeError;
 use crate::graph::NodeName;
 use crate::interrupt::Interrupt;
 use crate::message::Message;
-use crate::node::Argument;
+use crate::node::{Argument, Output};
 use crate::state::{State, TrackedState, Write, Writes};
 use crate::stream::{
-    Emitter, EventBatch, EventTask, MapProgress, Payload, Sending, StreamMode, Superstep,
+    Emitter, EventBatch, EventTask, MapProgress, Payload, Sending, ShownTasks, StreamMode,
 };
 
 /// A task as its events show it.
@@ -31,19 +31,13 @@ impl<S: State> Position<S> {
         &self,
         tasks: &[Task<S>],
         current: Option<CheckpointId>,
-        shown: &mut Vec<Arc<EventTask>>,
+        shown: &mut ShownTasks,
     ) {
         shown.clear();
         let Some(emitter) = &self.scope.emitter else {
             return;
         };
-        let superstep = match current {
-            Some(checkpoint) => Superstep::After(checkpoint),
-            None => Superstep::Of {
-                run: emitter.run,
-                step: self.shown_step(),
-            },
-        };
+        let superstep = emitter.superstep(current, self.step);
         // The tasks of a map follow each other.
         let mut first_item = (None, 0);
         for (index, task) in tasks.iter().enumerate() {
@@ -54,9 +48,7 @@ impl<S: State> Position<S> {
             let item = is_item.then(|| index - first_item.1);
             let node = self.plan.name(task.node);
             let parent = emitter.parent.clone();
-            shown.push(Arc::new(EventTask::new(
-                node, index, item, parent, superstep,
-            )));
+            shown.push(EventTask::new(node, index, item, parent, superstep));
         }
     }
 
@@ -335,6 +327,36 @@ fn push_output<S: State>(
         });
     }
     Some(writes)
+}
+
+/// Emits the success of a task that has only updated the state, if its update is read, and the `messages`
+/// that the update adds.
+#[inline]
+pub(crate) fn emit_update<'a, S: State>(
+    (emitter, step, shown): (&'a Emitter, i64, Shown<'_>),
+    node: NodeName,
+    (update, cached): (Option<S::Update>, bool),
+    messages: &mut Vec<Message>,
+) -> Sending<'a> {
+    let step = usize::try_from(step).unwrap_or(0);
+    if messages.is_empty() {
+        return update.map_or_else(Sending::default, |update| {
+            let writes = Arc::new(Writes::<S>::One(Write::Update(update)));
+            let update = Payload::Update {
+                node,
+                writes,
+                cached,
+            };
+            emitter.send(step, shown, update)
+        });
+    }
+    let mut done = Finished {
+        cached,
+        ..Finished::<S>::new(update.map_or_else(Output::none, Output::update))
+    };
+    let mut events = emitter.batch(step, shown);
+    push_output(&mut events, &node, &mut done, std::mem::take(messages));
+    events.sent()
 }
 
 fn messages<S: State>(update: &S::Update) -> Vec<Message> {

@@ -71,19 +71,16 @@ impl<S: State> Finished<S> {
         }
     }
 
-    /// The result of a task whose update is merged; it is kept if it is stored or read.
-    pub(crate) fn merged(kept: Option<S::Update>, cx: &Context) -> Self {
+    /// The result of a task whose update is merged, with the arm that its only router has picked, if it has
+    /// one. The update is kept if it is stored or read.
+    #[inline]
+    pub(crate) fn merged(kept: Option<S::Update>, picked: Option<usize>, cx: &Context) -> Self {
         Self {
+            output: kept.map_or_else(Output::none, Output::update),
+            routes: picked.map_or(Routed::None, Routed::arm),
             cached: cx.is_from_cache(),
             merged: true,
-            ..Self::new(kept.map_or_else(Output::none, Output::update))
         }
-    }
-
-    /// Adds the arm that its only router has picked, if it has one.
-    pub(crate) fn on(mut self, picked: Option<usize>) -> Self {
-        self.routes = picked.map_or(Routed::None, Routed::arm);
-        self
     }
 
     /// Returns the task's result after that of its routers.
