@@ -92,7 +92,7 @@ impl Served {
 async fn a_run_without_a_thread_makes_few_transactions() {
     let served = Served::start().await;
     let transactions = served.of_a_run("/runs/stream").await;
-    assert!(transactions <= 8, "{transactions}");
+    assert!(transactions <= 7, "{transactions}");
 }
 
 #[tokio::test]
@@ -105,5 +105,5 @@ async fn a_run_on_a_thread_makes_few_transactions() {
         thread["thread_id"].as_str().unwrap()
     );
     let transactions = served.of_a_run(&path).await;
-    assert!(transactions <= 7, "{transactions}");
+    assert!(transactions <= 6, "{transactions}");
 }

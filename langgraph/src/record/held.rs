@@ -81,7 +81,7 @@ impl Held {
     /// Returns true if nothing is held, of the next checkpoint neither.
     #[inline]
     pub(super) fn is_clear(&self) -> bool {
-        self.is_empty() && self.known.is_empty()
+        self.is_empty() && self.known.is_empty() && !self.has_checkpoint()
     }
 
     pub(super) fn has_entries(&self) -> bool {
