@@ -20,7 +20,7 @@ use crate::task::{JoinProgress, Pending, Position};
 
 impl<S: State> Recorder<S> {
     /// Stores a checkpoint of the position, with the held records of the previous one: at once, if the
-    /// saver never waits. One that is [held](Self::holds) is stored with the next.
+    /// saver never waits. One that is [held](Self::hold_next) is stored with the next.
     pub(crate) fn record(
         &mut self,
         position: &Position<S>,
@@ -38,8 +38,7 @@ impl<S: State> Recorder<S> {
             Ok(status) => status,
             Err(error) => return Putting::stored(Err(error)),
         };
-        if std::mem::take(&mut self.holds) && self.log_head.encodes() {
-            self.held.hold();
+        if self.held.keeps_checkpoint() {
             self.running = was_running;
             self.stored();
             return Putting::Ended(None);

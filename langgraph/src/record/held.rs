@@ -20,7 +20,9 @@ pub(super) struct Held {
     batch: Batch,
     /// What is known of the next checkpoint's tasks, which has no id yet.
     known: Vec<(usize, KnownTask)>,
-    /// How many records of tasks are held with a checkpoint, and counted with it.
+    /// True if the checkpoint that is added next is kept for the batch of the one behind it.
+    pub(super) keeps_next: bool,
+    /// How many records of tasks are held with such a checkpoint, and counted with it.
     counted: usize,
 }
 
@@ -133,9 +135,13 @@ impl Held {
         self.batch.checkpoints.push(record);
     }
 
-    /// Keeps the checkpoint that was added for the next batch.
-    pub(super) fn hold(&mut self) {
-        self.counted = self.batch.tasks.len();
+    /// Returns true if the checkpoint that was added is kept for the next batch.
+    pub(super) fn keeps_checkpoint(&mut self) -> bool {
+        let keeps = std::mem::take(&mut self.keeps_next);
+        if keeps {
+            self.counted = self.batch.tasks.len();
+        }
+        keeps
     }
 
     /// Returns true if a checkpoint is held.

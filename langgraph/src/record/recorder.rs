@@ -45,8 +45,6 @@ pub(crate) struct Recorder<S: State> {
     pub(crate) at_rest: bool,
     /// True if the run pauses behind the checkpoint that is stored next.
     pub(crate) pauses: bool,
-    /// True if the checkpoint that is recorded next is stored with the one behind it.
-    pub(crate) holds: bool,
     /// True while the log says that a run is active.
     pub(super) running: bool,
     pub(super) metadata: Arc<BTreeMap<String, Value>>,
@@ -75,7 +73,6 @@ impl<S: State> Recorder<S> {
             source: Source::Input,
             at_rest: false,
             pauses: false,
-            holds: false,
             running: false,
             metadata,
             held: Held::default(),
@@ -242,6 +239,11 @@ impl<S: State> Recorder<S> {
         let input = TaskOutcome::Finished(input);
         self.held.known(task, KnownTask::Ended(input));
         Ok(())
+    }
+
+    /// Stores the next checkpoint together with the one behind it, unless the saver is one in memory.
+    pub(crate) fn hold_next(&mut self) {
+        self.held.keeps_next = self.log_head.encodes();
     }
 
     /// Holds a record that says only that the tasks of the current checkpoint have begun.

@@ -77,8 +77,9 @@ async fn begin<S: State>(
     // the first node, it is stored together with the superstep that leads there.
     let is_read = engine.position.emits(StreamMode::Checkpoints);
     let routes = calls_routers(&engine.position.plan, NodeId::START, &input.jump);
-    if let Some(recorder) = &mut engine.observer.recorder {
-        recorder.holds = !is_read && !routes && !wrote;
+    let holds = !is_read && !routes && !wrote;
+    if let Some(recorder) = engine.observer.recorder.as_mut().filter(|_| holds) {
+        recorder.hold_next();
     }
     engine.observer.keep_input(0, input.clone())?;
     engine.frontier.tasks.push(Task::start(input));
