@@ -356,7 +356,7 @@ impl Administration for SqliteSaver {
             {
                 return Err(CheckpointError::LeaseLost { thread });
             }
-            Ok(threads::delete(connection, &thread)?)
+            threads::delete(connection, &thread)
         };
         self.database.write(job).await
     }
