@@ -60,7 +60,7 @@ MUTANTS = [
     ("an_answer_is_given_again", SERVER + "runs/session.rs",
      "base.checkpoint == now.checkpoint &&", "false && base.checkpoint == now.checkpoint &&"),
     ("a_removed_thread_comes_back", SERVER + "runs/change.rs",
-     "let graph = graph.with_saver(app.saver.held_by(&holder));", ""),
+     "if app.rows.thread(thread).await?.is_none() {\n        return", "if thread.is_empty() {\n        return"),
     ("a_run_that_was_put_back_is_withdrawn", SERVER + "rows/queue.rs",
      "AND status = 'pending' AND base IS NULL RETURNING", "AND status = 'pending' RETURNING"),
     # Events and webhooks.
