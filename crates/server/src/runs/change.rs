@@ -55,24 +55,33 @@ pub(crate) async fn change_state(
 
 /// Waits until no other change holds the thread, and takes it. A run that waits or runs has it instead.
 async fn take(app: &App, thread: &str, holder: &str) -> ApiResult<()> {
+    refuse_active(app, thread).await?;
     let mut pause = Duration::from_millis(5);
-    loop {
-        if !app.rows.active(thread).await?.is_empty() {
-            return Err(ApiError::conflict(
-                "Thread is running a task. Wait for it to finish before its state is changed.",
-            ));
-        }
-        let Some(held) = app.saver.lease(thread, holder, TERM).await? else {
-            return Ok(());
-        };
+    while let Some(held) = app.saver.lease(thread, holder, TERM).await? {
         if held.holder.starts_with(CHANGE) {
             tokio::time::sleep(pause).await;
             pause = (pause * 2).min(Duration::from_millis(250));
         } else {
-            // Of a run that has ended, or of a removal, which takes it again.
-            app.saver.release(thread, &held.holder).await?;
+            free_from(app, thread, &held.holder).await?;
         }
     }
+    Ok(())
+}
+
+/// Takes a thread from a run that has ended, or from a removal, which takes it again.
+pub(super) async fn free_from(app: &App, thread: &str, holder: &str) -> ApiResult<()> {
+    // It held the thread before this look: a run that has not ended is seen.
+    refuse_active(app, thread).await?;
+    Ok(app.saver.release(thread, holder).await?)
+}
+
+async fn refuse_active(app: &App, thread: &str) -> ApiResult<()> {
+    if app.rows.active(thread).await?.is_empty() {
+        return Ok(());
+    }
+    Err(ApiError::conflict(
+        "Thread is running a task. Wait for it to finish before its state is changed.",
+    ))
 }
 
 /// Changes a thread whose lease the saver of the graph has.

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
 use super::attach::catch_up;
+use super::change::free_from;
 use super::session::execute;
 use super::{change_state, remove_thread};
 use crate::graph::Change;
@@ -253,6 +254,26 @@ async fn a_change_waits_for_the_one_before_it_and_not_for_a_run_that_has_ended()
     assert!(held.is_none());
     client.post(&path, &json!({"values": 8})).await;
     assert_eq!(values(&client, ONE).await, json!(8));
+}
+
+#[tokio::test]
+async fn a_change_does_not_take_the_thread_of_a_run_that_began_meanwhile() {
+    let server = counting().limits(Limits::default().runs(1));
+    let serving = server.start().await.unwrap();
+    let (app, client) = (&serving.app, Client::of(&serving).await);
+    let _slot = app.runs.slots.acquire().await.unwrap();
+    client.thread(ONE).await;
+    let run = json!({"assistant_id": "count", "input": 1});
+    client.post(&format!("/threads/{ONE}/runs"), &run).await;
+    let term = Duration::from_secs(600);
+    let claim = app.rows.claim("worker", term, After::START).await.unwrap();
+    let holder = claim.unwrap().holder();
+    assert!(app.saver.lease(ONE, &holder, term).await.unwrap().is_none());
+
+    let refused = free_from(app, ONE, &holder).await.unwrap_err();
+    assert_eq!(refused.status(), StatusCode::CONFLICT);
+    let other = app.saver.lease(ONE, "another", term).await.unwrap();
+    assert_eq!(other.map(|other| other.holder), Some(holder));
 }
 
 #[tokio::test]
