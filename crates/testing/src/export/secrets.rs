@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 use langgraph_agent::ChatRequest;
-use regex::{Captures, Regex};
+use regex_lite::{Captures, Regex};
 use serde_json::{Map, Value};
 
 /// What stands in the place of the first secret.
@@ -27,7 +27,7 @@ const FORMS: &str = r"(?x)
     | (?P<user> :// [^\s/:@]* : ) [^\s/@]+ (?P<at> @ )
 ";
 
-static KNOWN: LazyLock<Result<Regex, regex::Error>> = LazyLock::new(|| Regex::new(FORMS));
+static KNOWN: LazyLock<Result<Regex, regex_lite::Error>> = LazyLock::new(|| Regex::new(FORMS));
 
 /// The fields of records that hold data. The other texts of a record are names of nodes, ids and times.
 const DATA: [&str; 5] = ["failed", "key", "metadata", "payload", "value"];
