@@ -1,7 +1,7 @@
-//! Runs one workload several times on one thread, for tools that count what it costs: `run.sh`.
+//! Runs one workload several times, for tools that count what it costs: `run.sh`.
 //!
-//! `instructions NAME SIZE FORM TIMES`, where the form is `langgraph` or `baseline`. Without
-//! arguments, as under `cargo bench`, it does nothing.
+//! `instructions NAME SIZE FORM TIMES [WORKERS]`, where the form is `langgraph` or `baseline`. It runs on one thread, or
+//! as under `#[tokio::main]` with so many workers. Without arguments, as under `cargo bench`, it does nothing.
 
 // Without a valid workload it may stop.
 #![allow(clippy::unwrap_used, clippy::panic)]
@@ -42,7 +42,7 @@ const WORKLOADS: &[(&str, Make)] = &[
 
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    let [name, size, form, times] = args.as_slice() else {
+    let [name, size, form, times, workers @ ..] = args.as_slice() else {
         return;
     };
     let Some((_, make)) = WORKLOADS.iter().find(|(known, _)| known == name) else {
@@ -54,16 +54,17 @@ fn main() {
         "baseline" => &pair.baseline,
         other => panic!("`{other}` is neither `langgraph` nor `baseline`"),
     };
-    repeat(work, times.parse().unwrap());
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    if let [workers] = workers {
+        runtime = tokio::runtime::Builder::new_multi_thread();
+        runtime.worker_threads(workers.parse().unwrap());
+    }
+    repeat(work, times.parse().unwrap(), &mut runtime);
 }
 
-/// Runs one form on this thread.
-fn repeat(work: &Work, times: usize) {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_time()
-        .build()
-        .unwrap();
-    runtime.block_on(async {
+/// Runs one form.
+fn repeat(work: &Work, times: usize, runtime: &mut tokio::runtime::Builder) {
+    runtime.enable_time().build().unwrap().block_on(async {
         for _ in 0..times {
             work().await;
         }

@@ -28,11 +28,6 @@ impl<S: State> Recorder<S> {
         origin: Origin,
         entry: Option<Payload>,
     ) -> Putting<'_> {
-        if entry.is_none()
-            && let Some(stored) = self.record_link(position, pending, origin)
-        {
-            return stored;
-        }
         let was_running = self.running;
         let status = match self.fill(position, pending, origin, entry) {
             Ok(status) => status,

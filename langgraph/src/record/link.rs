@@ -11,7 +11,8 @@ use crate::state::State;
 use crate::task::{Finished, Pending, Position};
 
 impl<S: State> Recorder<S> {
-    /// Stores the position behind a superstep whose only task has `done` that: as a link, if that is possible.
+    /// Stores the position behind a superstep of a chain, whose only task has `done` that: as a link, if that is
+    /// possible.
     #[inline]
     pub(crate) fn record_after(
         &mut self,
@@ -26,36 +27,41 @@ impl<S: State> Recorder<S> {
         {
             let done = self.stored_form(node, done);
             let stored = self.put_link(position, task.node, pending.followed, done);
-            return stored.unwrap_or_else(|| self.record_whole(position, pending));
+            return stored.unwrap_or_else(|| self.record_superstep(position, pending));
         }
         let joins = position.joins_left_in(node);
-        if let Err(error) = self.keep_finished(0, node, done, joins) {
-            return Putting::stored(Err(error));
+        match self.keep_finished(0, node, done, joins) {
+            Ok(()) => self.record_superstep(position, pending),
+            Err(error) => Putting::stored(Err(error)),
         }
-        self.record_whole(position, pending)
     }
 
-    /// Stores the position behind a superstep whose results are held.
-    #[inline(never)]
-    fn record_whole(&mut self, position: &Position<S>, pending: Pending<'_, S>) -> Putting<'_> {
-        let origin = Origin::of_superstep(self.current);
-        self.record(position, pending, origin, None)
+    /// Stores the position behind a superstep, with the held results of its tasks: as a link, if that is possible.
+    #[inline]
+    pub(crate) fn record_superstep(
+        &mut self,
+        position: &Position<S>,
+        pending: Pending<'_, S>,
+    ) -> Putting<'_> {
+        let link = self.record_link(position, pending);
+        link.unwrap_or_else(|| {
+            let origin = Origin::of_superstep(self.current);
+            self.record(position, pending, origin, None)
+        })
     }
 
     /// Stores the position as a link, with the held result of the only task before it; `None` if that is not
     /// possible.
-    pub(super) fn record_link(
+    #[inline]
+    fn record_link(
         &mut self,
         position: &Position<S>,
         pending: Pending<'_, S>,
-        origin: Origin,
     ) -> Option<Putting<'static>> {
         let [task] = pending.tasks else {
             return None;
         };
-        let may_link = origin.source == Source::Loop
-            && task.argument.is_none()
-            && self.allows_link(position, pending);
+        let may_link = task.argument.is_none() && self.allows_link(position, pending);
         let done = may_link.then(|| self.held.take_only_result()).flatten()?;
         self.put_link(position, task.node, pending.followed, done)
     }

@@ -168,12 +168,12 @@ impl Emitter {
 
     /// Returns the superstep of tasks: after the checkpoint, if there is one.
     #[inline]
-    pub(crate) fn superstep(&self, current: Option<CheckpointId>, step: i64) -> Superstep {
+    pub(crate) fn superstep(&self, current: Option<CheckpointId>, step: usize) -> Superstep {
         match current {
             Some(checkpoint) => Superstep::After(checkpoint),
             None => Superstep::Of {
                 run: self.run,
-                step: usize::try_from(step).unwrap_or(0),
+                step,
             },
         }
     }
@@ -285,13 +285,16 @@ impl<'a> EventBatch<'a, '_> {
 /// future that sends some should not be.
 #[derive(Default)]
 #[must_use = "events wait for room only if this is awaited"]
-pub(crate) struct Sending<'a>(Option<Pin<Box<dyn Future<Output = ()> + Send + 'a>>>);
+pub(crate) struct Sending<'a>(Option<Unsent<'a>>);
 
-impl Sending<'_> {
-    /// Returns true if there was room for all.
+/// Events that wait for room.
+pub(crate) type Unsent<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
+
+impl<'a> Sending<'a> {
+    /// Returns what waits for room, if there was none.
     #[inline]
-    pub(crate) fn is_sent(&self) -> bool {
-        self.0.is_none()
+    pub(crate) fn waits(self) -> Option<Unsent<'a>> {
+        self.0
     }
 }
 

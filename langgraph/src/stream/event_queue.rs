@@ -152,7 +152,8 @@ pub(crate) struct EventReader<T> {
 
 impl<T> EventReader<T> {
     /// Returns the next event, if there is one.
-    #[inline]
+    #[allow(clippy::inline_always)] // an event is large, and would be moved once more
+    #[inline(always)]
     pub(crate) fn pop(&mut self) -> Option<T> {
         let Some(event) = self.taken.pop_front() else {
             return self.take(|_| ());

@@ -6,13 +6,12 @@
 use std::sync::Arc;
 
 use crate::error::InvalidUpdate;
-use crate::graph::START;
 use crate::graph::plan::Plan;
 use crate::state::{FieldSet, State, Write, Writes, WrittenFields};
 use crate::task::{Changes, Position, Writer, merge};
 
 /// What the merge of a superstep's writes has done.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(super) struct Merged {
     /// True if a field was written.
     pub(super) wrote: bool,
@@ -21,11 +20,13 @@ pub(super) struct Merged {
 }
 
 impl Merged {
-    /// Writes, of which no task waits.
-    pub(super) const WRITES: Self = Self {
-        wrote: true,
-        waits: false,
-    };
+    /// The writes of tasks of which none waits.
+    pub(super) const fn writes(wrote: bool) -> Self {
+        Self {
+            wrote,
+            waits: false,
+        }
+    }
 }
 
 /// A state that receives writes.
@@ -76,7 +77,13 @@ impl<S: State> Commit<'_, S> {
         match writes {
             Writes::None => Ok(false),
             Writes::One(write) => self.apply(writer, write),
-            Writes::Many(writes) => self.apply_all(writer, writes),
+            Writes::Many(writes) => {
+                let mut wrote = false;
+                for write in writes {
+                    wrote |= self.apply(writer, write)?;
+                }
+                Ok(wrote)
+            }
         }
     }
 
@@ -88,15 +95,6 @@ impl<S: State> Commit<'_, S> {
         let mut wrote = false;
         for (writer, writes) in done {
             wrote |= self.entry(writer, writes)?;
-        }
-        Ok(wrote)
-    }
-
-    #[inline(never)]
-    fn apply_all(&mut self, writer: Writer, writes: Vec<Write<S>>) -> Result<bool, InvalidUpdate> {
-        let mut wrote = false;
-        for write in writes {
-            wrote |= self.apply(writer, write)?;
         }
         Ok(wrote)
     }
@@ -119,12 +117,9 @@ impl<S: State> Commit<'_, S> {
         for (writer, writes) in &done {
             footprints.push(self.footprint(*writer, writes));
         }
-        let overwritten = overwritten(&footprints, &self.plan.fields.reduced);
-        let overwritten = overwritten.map_err(|conflict| self.conflict(&footprints, conflict))?;
-        self.clear_ephemeral();
-        let mut wrote = false;
-        for ((writer, mut writes), footprint) in done.into_iter().zip(&footprints) {
-            if !overwritten.is_empty() {
+        let overwritten = self.overwritten(&footprints)?;
+        if !overwritten.is_empty() {
+            for ((_, writes), footprint) in done.iter_mut().zip(&footprints) {
                 // Another task overwrites these fields, so this task's writes to them do not count.
                 let mut lost = overwritten.clone();
                 lost.remove_all(&footprint.overwritten);
@@ -134,9 +129,9 @@ impl<S: State> Commit<'_, S> {
                     }
                 }
             }
-            wrote |= self.entry(writer, writes)?;
         }
-        Ok(wrote)
+        self.clear_ephemeral();
+        self.entries(done)
     }
 
     /// Applies one write. Returns true if it held a field.
@@ -224,38 +219,55 @@ impl<S: State> Commit<'_, S> {
         footprint
     }
 
-    #[cold]
-    fn conflict(&self, footprints: &[Footprint], conflict: Conflict) -> InvalidUpdate {
-        let mut nodes = Vec::new();
-        for (task, footprint) in footprints.iter().enumerate() {
-            let takes_part = match conflict {
-                Conflict::WholeState(whole) => task != whole && footprint.wrote(),
-                Conflict::Overwritten(field) => footprint.overwritten.contains(field),
-                Conflict::Updated(field) => footprint.updated.contains(field),
-            };
-            if takes_part && footprint.writer.conflicts() {
-                nodes.push(footprint.writer.name(self.plan));
-            }
-        }
+    /// Returns the overwritten fields.
+    ///
+    /// # Errors
+    ///
+    /// The first conflict, in the order of fields and tasks: if a task writes the whole state beside others, or if
+    /// several overwrite a field, or update one that has no reducer.
+    fn overwritten(&self, tasks: &[Footprint]) -> Result<FieldSet, InvalidUpdate> {
+        let beside = || tasks.iter().filter(|task| task.writer.conflicts());
+        let nodes = |takes_part: &dyn Fn(&Footprint) -> bool| {
+            let nodes = beside().filter(|task| takes_part(task));
+            nodes.map(|task| task.writer.name(self.plan)).collect()
+        };
         let field = |index: usize| {
             let field = self.state.fields().get(index);
             field.map_or_else(|| index.to_string(), |field| field.name().to_owned())
         };
-        match conflict {
-            Conflict::WholeState(task) => InvalidUpdate::WholeState {
-                node: footprints
-                    .get(task)
-                    .map_or_else(|| START.into(), |whole| whole.writer.name(self.plan)),
-                others: nodes,
-            },
-            Conflict::Overwritten(index) => InvalidUpdate::Overwrites {
+        let is_beside =
+            |whole: &Footprint, other: &Footprint| !std::ptr::eq(whole, other) && other.wrote();
+        if let Some(whole) = beside().find(|task| task.whole)
+            && beside().any(|other| is_beside(whole, other))
+        {
+            return Err(InvalidUpdate::WholeState {
+                node: whole.writer.name(self.plan),
+                others: nodes(&|other| is_beside(whole, other)),
+            });
+        }
+        let [mut overwritten, mut updated, mut clash] = [const { FieldSet::new() }; 3];
+        for task in beside() {
+            clash.union_with(&overwritten.intersection(&task.overwritten));
+            overwritten.union_with(&task.overwritten);
+        }
+        if let Some(index) = clash.iter().next() {
+            return Err(InvalidUpdate::Overwrites {
                 field: field(index),
-                nodes,
-            },
-            Conflict::Updated(index) => InvalidUpdate::Conflict {
+                nodes: nodes(&|task| task.overwritten.contains(index)),
+            });
+        }
+        for task in beside() {
+            clash.union_with(&updated.intersection(&task.updated));
+            updated.union_with(&task.updated);
+        }
+        clash.remove_all(&self.plan.fields.reduced);
+        clash.remove_all(&overwritten);
+        match clash.iter().next() {
+            Some(index) => Err(InvalidUpdate::Conflict {
                 field: field(index),
-                nodes,
-            },
+                nodes: nodes(&|task| task.updated.contains(index)),
+            }),
+            None => Ok(overwritten),
         }
     }
 }
@@ -292,51 +304,5 @@ struct Footprint {
 impl Footprint {
     fn wrote(&self) -> bool {
         self.whole || !self.updated.is_empty() || !self.overwritten.is_empty()
-    }
-}
-
-/// Tasks whose writes do not go together.
-#[derive(Clone, Copy)]
-enum Conflict {
-    /// The task of that index writes the whole state, and others write too.
-    WholeState(usize),
-    /// Several tasks overwrite that field.
-    Overwritten(usize),
-    /// Several tasks update that field, which has no reducer.
-    Updated(usize),
-}
-
-/// Returns the first conflict, in the order of fields and tasks; otherwise the overwritten fields.
-fn overwritten(tasks: &[Footprint], reduced: &FieldSet) -> Result<FieldSet, Conflict> {
-    let beside = || {
-        tasks
-            .iter()
-            .enumerate()
-            .filter(|(_, task)| task.writer.conflicts())
-    };
-    if let Some((whole, _)) = beside().find(|(_, task)| task.whole)
-        && beside().any(|(index, task)| index != whole && task.wrote())
-    {
-        return Err(Conflict::WholeState(whole));
-    }
-    let mut overwritten = FieldSet::new();
-    let mut clash = FieldSet::new();
-    let mut written = FieldSet::new();
-    for (_, task) in beside() {
-        clash.union_with(&overwritten.intersection(&task.overwritten));
-        overwritten.union_with(&task.overwritten);
-    }
-    if let Some(field) = clash.iter().next() {
-        return Err(Conflict::Overwritten(field));
-    }
-    for (_, task) in beside() {
-        clash.union_with(&written.intersection(&task.updated));
-        written.union_with(&task.updated);
-    }
-    clash.remove_all(reduced);
-    clash.remove_all(&overwritten);
-    match clash.iter().next() {
-        Some(field) => Err(Conflict::Updated(field)),
-        None => Ok(overwritten),
     }
 }

@@ -1,6 +1,6 @@
 //! The end of a graph's run.
 
-use crate::error::{AgentError, CheckpointError, InvalidUpdate};
+use crate::error::{AgentError, CheckpointError, InvalidUpdate, Panicked};
 use crate::interrupt::Interrupt;
 use crate::node::ParentCommand;
 
@@ -19,6 +19,12 @@ pub(crate) enum End {
 pub(super) struct Stop(Box<Result<End, AgentError>>);
 
 impl Stop {
+    /// The error of a run whose tasks are lost, which none are.
+    #[cold]
+    pub(super) fn lost() -> Self {
+        AgentError::from(Panicked::lost()).into()
+    }
+
     pub(super) fn into_end(self) -> Result<End, AgentError> {
         *self.0
     }

@@ -16,7 +16,6 @@ use crate::node::{Context, NodeId, Output, Scope};
 use crate::record::{Coder, Origin};
 use crate::span::Span;
 use crate::state::{State, StateCodec, TrackedState, Write, Writes};
-use crate::stream::Sending;
 use crate::task::{Changes, Position, Task, TaskResult, Writer, run_task, unfilled_joins};
 
 /// A run of a graph.
@@ -119,17 +118,17 @@ impl<S: State> Engine<S> {
             let tasks = &self.frontier.tasks;
             self.observer.emit_begun(&self.position, tasks).await;
         }
-        let runs_alone = self.run_tasks().await?;
-        let merged = self.commit(Writer::from)?;
+        let ran_alone = self.run_tasks().await?;
+        let mut merged = self.commit(Writer::from)?;
+        if self.must_route() {
+            merged.waits = self.route(ran_alone).await?;
+        }
+        if ran_alone && self.observer.watches(&self.position) {
+            self.only_task_ended().await?;
+        }
+        self.check_failed()?;
         if merged.waits {
             return Err(Box::pin(self.pause(merged)).await);
-        }
-        if self.must_route() {
-            self.route(merged).await?;
-        }
-        if runs_alone && self.observer.watches(&self.position) {
-            self.only_task_finished()?.await;
-            self.only_task_progress().await;
         }
         let pauses_after = self.breakpoints.stop_after(&self.frontier.tasks);
         self.frontier.advance(&self.position, &mut self.results)?;
@@ -141,7 +140,7 @@ impl<S: State> Engine<S> {
             let pauses = pauses_after || self.breakpoints.stops_before(pending.tasks);
             let (observer, position) = (&mut self.observer, &self.position);
             observer.store_superstep(position, pending, pauses).await?;
-            self.emit_checkpoint().await;
+            observer.emit_checkpoint(position, pending).await;
         }
         if pauses_after {
             self.breakpoints.passed = true;
@@ -150,8 +149,8 @@ impl<S: State> Engine<S> {
         Ok(())
     }
 
-    /// Runs the tasks. Returns true if an only task has run and has finished: that is stored and emitted
-    /// when its writes are merged and its routers have answered, since it counts only then.
+    /// Runs the tasks. Returns true if an only task has run: its end is stored and emitted when its writes are
+    /// merged and its routers have answered, since it counts only then.
     async fn run_tasks(&mut self) -> Result<bool, Stop> {
         self.results.clear();
         let ([task], [cx]) = (&mut *self.frontier.tasks, &*self.contexts) else {
@@ -166,54 +165,44 @@ impl<S: State> Engine<S> {
         let emitter = self.position.scope.emitter.as_ref();
         let shares_state = emitter.is_some_and(|emitter| emitter.shares_state());
         let known = !task.is_plain() || !self.observer.interrupt_ids.given.is_empty();
-        let follows = !known && !shares_state && !Span::is_watched();
-        if follows && self.observer.watches(&self.position) {
-            self.run_chain::<true>().await?;
-        } else if follows {
-            self.run_chain::<false>().await?;
+        let result = if known || shares_state || Span::is_watched() {
+            run_task(&self.position, task, cx).await
+        } else if self.observer.watches(&self.position) {
+            self.run_chain::<true>().await?
         } else {
-            let result = run_task(&self.position, task, cx).await;
-            self.observer.note_messages(&self.position, &result);
-            self.results.push(result);
-        }
-        let finished = matches!(&*self.results, [TaskResult::Finished(_)]);
-        if !finished && self.observer.watches(&self.position) {
-            Box::pin(self.only_task_ended()).await?;
-        }
-        Ok(finished)
+            self.run_chain::<false>().await?
+        };
+        self.observer.note_messages(&self.position, &result);
+        self.results.push(result);
+        Ok(true)
     }
 
-    /// Stores and emits the interrupts or the failure of an only task.
-    async fn only_task_ended(&mut self) -> Result<(), Stop> {
-        if let ([task], [result]) = (&*self.frontier.tasks, &mut *self.results) {
-            let ended = self
-                .observer
-                .task_ended(&self.position, task, 0, result, true);
-            ended.await?;
+    /// Stores and emits the end of an only task.
+    async fn only_task_ended(&mut self) -> Result<(), AgentError> {
+        let ([task], [result]) = (&*self.frontier.tasks, &mut *self.results) else {
+            return Ok(());
+        };
+        let (observer, position) = (&mut self.observer, &self.position);
+        if let TaskResult::Finished(done) = result {
+            observer.only_task_finished(position, task, done)?.await;
+            let map = observer.progress_of(task, false);
+            let sent = map.map(|map| position.emit_progress(&map));
+            sent.unwrap_or_default().await;
+            return Ok(());
+        }
+        Box::pin(observer.task_ended(position, task, 0, result, true)).await
+    }
+
+    /// Returns the first failure of a task.
+    #[inline]
+    fn check_failed(&mut self) -> Result<(), AgentError> {
+        for (task, result) in self.frontier.tasks.iter().zip(&mut self.results) {
+            if let TaskResult::Failed(error) = result {
+                let error = std::mem::replace(error, Panicked::lost().into());
+                return Err(self.position.failure(task.node, error));
+            }
         }
         Ok(())
-    }
-
-    /// Stores and emits the success of an only task.
-    fn only_task_finished(&mut self) -> Result<Sending<'_>, AgentError> {
-        match (&*self.frontier.tasks, &mut *self.results) {
-            ([task], [TaskResult::Finished(done)]) => {
-                self.observer.only_task_finished(&self.position, task, done)
-            }
-            _ => Ok(Sending::default()),
-        }
-    }
-
-    fn emit_checkpoint(&self) -> Sending<'_> {
-        let pending = self.frontier.pending();
-        self.observer.emit_checkpoint(&self.position, pending)
-    }
-
-    /// Emits how far the map of an only task is.
-    fn only_task_progress(&mut self) -> Sending<'_> {
-        let task = self.frontier.tasks.first();
-        let progress = task.and_then(|task| self.observer.progress_of(task, false));
-        progress.map_or_else(Sending::default, |map| self.position.emit_progress(&map))
     }
 
     /// Begins the tasks for the readers of events; returns true if there is something to emit.
@@ -231,71 +220,66 @@ impl<S: State> Engine<S> {
     fn begin_superstep(&mut self) -> Result<bool, Stop> {
         let takes_input = self.frontier.tasks.iter().all(|task| task.node.is_start());
         if !takes_input && self.budget.is_spent() {
-            return Err(self.limit_reached());
+            let next = self.frontier.pending().names(&self.position.plan);
+            return Err(self.budget.spent(next).into());
         }
         self.position.step += 1;
         Ok(!takes_input && self.budget.begin_superstep(&self.position.scope))
     }
 
-    #[cold]
-    fn limit_reached(&self) -> Stop {
-        let next = self.frontier.pending().names(&self.position.plan);
-        self.budget.spent(next).into()
-    }
-
-    /// Merges the tasks' writes, in order.
+    /// Merges the tasks' writes, in order; none if a task has failed.
     ///
     /// # Errors
     ///
-    /// The first failure of a task; or writes that cannot be merged.
+    /// If the writes cannot be merged.
     #[inline]
     pub(super) fn commit(&mut self, author: impl Fn(NodeId) -> Writer) -> Result<Merged, Stop> {
         if let ([task], [TaskResult::Finished(done)]) = (&*self.frontier.tasks, &mut *self.results)
             && !task.node.is_start()
         {
             if done.merged {
-                return Ok(Merged::WRITES);
+                return Ok(Merged::writes(true));
             }
             // The copy: the original may have fresh ids, which make merging cheap.
             let writes = std::mem::take(&mut done.output.writes);
-            if self.observer.keeps_output(&self.position) {
+            if self.observer.keeps_output(&self.position.scope) {
                 done.output.writes = writes.clone();
             }
             let author = author(task.node);
             let wrote = self.commit_to_state().one(author, writes)?;
-            return Ok(Merged {
-                wrote,
-                waits: false,
-            });
+            return Ok(Merged::writes(wrote));
         }
         self.commit_all(author)
     }
 
     fn commit_all(&mut self, author: impl Fn(NodeId) -> Writer) -> Result<Merged, Stop> {
         let mut writes = Vec::with_capacity(self.results.len());
-        let mut waits = false;
+        let mut merged = Merged::default();
         for (task, result) in self.frontier.tasks.iter().zip(&mut self.results) {
             let done = match result {
                 TaskResult::Finished(done) => Some(done),
                 TaskResult::Interrupted(open) => {
-                    waits = true;
+                    merged.waits = true;
                     open.ran.as_mut()
                 }
-                TaskResult::Failed(error) => {
-                    let error = std::mem::replace(error, Panicked::lost().into());
-                    return Err(self.position.failure(task.node, error).into());
-                }
+                TaskResult::Failed(_) => return Ok(Merged::default()),
             };
-            writes.extend(done.map(|done| {
-                let writes = std::mem::take(&mut done.output.writes);
-                (author(task.node), writes)
-            }));
+            match done {
+                Some(done) if done.merged => merged.wrote = true,
+                Some(done) => {
+                    let written = std::mem::take(&mut done.output.writes);
+                    writes.push((author(task.node), written));
+                }
+                None => {}
+            }
         }
         // A command to the parent ends this graph, so the interrupts of the others do not count.
-        let waits = waits && !self.results.iter().any(TaskResult::leaves_graph);
+        merged.waits &= !self.results.iter().any(TaskResult::leaves_graph);
         // The tasks that wait see the ephemeral values until one has finished.
-        let wrote = !(waits && writes.is_empty()) && self.merge_all(writes)?;
-        Ok(Merged { wrote, waits })
+        if !(merged.waits && writes.is_empty()) {
+            merged.wrote |= self.merge_all(writes)?;
+        }
+        Ok(merged)
     }
 
     fn merge_all(&mut self, writes: Vec<(Writer, Writes<S>)>) -> Result<bool, Stop> {
@@ -349,14 +333,12 @@ impl<S: State> Engine<S> {
             cx.reuse(step, taken, task.node);
         }
         if self.contexts.len() != tasks.len() {
-            let scope = &self.position.scope;
             let missing = tasks.get(self.contexts.len()..).unwrap_or_default();
             self.contexts.truncate(tasks.len());
             self.contexts.reserve_exact(missing.len());
-            for task in missing {
-                let cx = Context::new(Arc::clone(scope), step, taken, task.node);
-                self.contexts.push(cx);
-            }
+            let scope = &self.position.scope;
+            let new = |task: &Task<S>| Context::new(Arc::clone(scope), step, taken, task.node);
+            self.contexts.extend(missing.iter().map(new));
         }
         self.observer
             .restore(&self.position, &mut self.contexts, tasks);
@@ -369,8 +351,13 @@ impl<S: State> Engine<S> {
         entry: Option<Payload>,
     ) -> Result<(), AgentError> {
         let (observer, pending) = (&mut self.observer, self.frontier.pending());
-        let position = &self.position;
-        observer.record(position, pending, origin, entry).await
+        if let Some(recorder) = &mut observer.recorder {
+            recorder
+                .record(&self.position, pending, origin, entry)
+                .await?;
+            observer.emit_checkpoint(&self.position, pending).await;
+        }
+        Ok(())
     }
 
     /// Returns what encodes the graph's values.

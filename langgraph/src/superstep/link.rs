@@ -1,18 +1,12 @@
-//! What is stored and read of a chain: its tasks' updates, between two supersteps.
-
-use std::sync::Arc;
+//! What is stored and read of a chain, between two of its supersteps.
 
 use super::observer::Observer;
 use crate::graph::NodeName;
 use crate::graph::inbox::Inbox;
-use crate::log::Putting;
-use crate::node::{Context, NodeId, Scope};
+use crate::node::{Context, Scope};
 use crate::state::State;
-use crate::stream::{Emitter, EventTask, Sending, StreamMode};
-use crate::task::{Finished, Pending, Position, emit_update};
-
-/// The superstep of a task, and its node.
-type Named = (i64, NodeName);
+use crate::stream::{StreamMode, Unsent};
+use crate::task::emit_update;
 
 impl<S: State> Observer<S> {
     /// Returns true if the run may stop between two supersteps of a chain, or takes an input there.
@@ -22,72 +16,47 @@ impl<S: State> Observer<S> {
 
     /// Notes the messages of an update before it is merged, and returns a copy if it is stored or read.
     #[inline]
-    pub(super) fn keep_update(
-        &mut self,
-        emitter: Option<&Emitter>,
-        update: &S::Update,
-    ) -> Option<S::Update> {
-        let wants = |mode| emitter.is_some_and(|emitter| emitter.wants(mode));
-        if wants(StreamMode::Messages) {
+    pub(super) fn keep_update(&mut self, scope: &Scope, update: &S::Update) -> Option<S::Update> {
+        let emitter = scope.emitter.as_deref();
+        if emitter.is_some_and(|emitter| emitter.wants(StreamMode::Messages)) {
             S::messages(update, &mut |message| self.messages.push(message.clone()));
         }
-        let keeps = self.recorder.is_some() || wants(StreamMode::Updates);
-        keeps.then(|| update.clone())
+        self.keeps_output(scope).then(|| update.clone())
     }
 
-    /// Emits the success of a task, and takes its update unless that is stored too.
+    /// Emits the success of a chain's task, and takes its update unless that is stored too. Returns what waits for
+    /// room, if there is none.
     #[inline]
     pub(super) fn emit_link<'a>(
         &mut self,
-        emitter: &'a Emitter,
-        (step, node): Named,
+        scope: &'a Scope,
+        (step, node): (i64, NodeName),
         kept: &mut Option<S::Update>,
-        cached: bool,
-    ) -> Sending<'a> {
+        cx: &Context,
+    ) -> Option<Unsent<'a>> {
+        let emitter = scope.emitter.as_deref()?;
         let update = match &self.recorder {
             Some(_) if emitter.wants(StreamMode::Updates) => kept.clone(),
             Some(_) => None,
             None => kept.take(),
         };
         let to = (emitter, step, self.shown.get(0));
-        emit_update::<S>(to, node, (update, cached), &mut self.messages)
+        let update = (update, cx.is_from_cache());
+        emit_update::<S>(to, node, update, &mut self.messages).waits()
     }
 
-    /// Stores a superstep of a chain, with the result of its task.
+    /// Begins the next task of a chain: its place in the log, and what its events show of it.
     #[inline]
-    pub(super) fn store_link(
-        &mut self,
-        position: &Position<S>,
-        pending: Pending<'_, S>,
-        node: NodeId,
-        done: Finished<S>,
-    ) -> Putting<'_> {
-        match &mut self.recorder {
-            None => Putting::stored(Ok(())),
-            Some(recorder) => recorder.record_after(position, pending, node, done),
-        }
-    }
-
-    /// Gives the context of the next task of a chain its place in the log.
-    #[inline]
-    pub(super) fn place_next(&self, cx: &mut Context) {
+    pub(super) fn next_begins(&mut self, scope: &Scope, node: NodeName, cx: &mut Context) {
         if let Some(recorder) = &self.recorder {
             recorder.place_next(cx);
         }
-    }
-
-    /// Begins the next task of a chain, and returns it as its events show it.
-    #[inline]
-    pub(super) fn next_begins(
-        &mut self,
-        emitter: &Emitter,
-        scope: &Scope,
-        (step, node): Named,
-    ) -> Arc<EventTask> {
-        if scope.path.is_root() {
-            scope.shared.begin_superstep();
+        if let Some(emitter) = scope.emitter.as_deref() {
+            if scope.path.is_root() {
+                scope.shared.begin_superstep();
+            }
+            let superstep = emitter.superstep(self.current(), cx.step());
+            cx.set_task(self.shown.next(node, superstep, emitter.parent.as_ref()));
         }
-        let superstep = emitter.superstep(self.current(), step);
-        self.shown.next(node, superstep, emitter.parent.as_ref())
     }
 }

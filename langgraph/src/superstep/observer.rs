@@ -6,7 +6,7 @@ use crate::interrupt::{Interrupt, Interrupts};
 use crate::log::Putting;
 use crate::message::Message;
 use crate::node::{CancelToken, Context, Output, Scope};
-use crate::record::{Origin, Recorder};
+use crate::record::Recorder;
 use crate::state::{State, Write};
 use crate::stream::{MapProgress, Sending, ShownTasks, StreamMode};
 use crate::task::{Finished, InterruptIds, Pending, Position, Progress, Task, TaskResult};
@@ -40,8 +40,9 @@ impl<S: State> Observer<S> {
     }
 
     /// Returns true if the outputs of tasks are stored or read.
-    pub(super) fn keeps_output(&self, position: &Position<S>) -> bool {
-        let emitter = position.scope.emitter.as_ref();
+    #[inline]
+    pub(super) fn keeps_output(&self, scope: &Scope) -> bool {
+        let emitter = scope.emitter.as_ref();
         self.recorder.is_some()
             || emitter.is_some_and(|emitter| {
                 emitter.wants(StreamMode::Updates) || emitter.wants(StreamMode::Tasks)
@@ -61,21 +62,15 @@ impl<S: State> Observer<S> {
         contexts: &mut [Context],
         tasks: &[Task<S>],
     ) {
-        self.place(contexts);
+        if let Some(recorder) = &self.recorder {
+            recorder.place(contexts);
+        }
         if self.interrupt_ids.given.is_empty() && tasks.iter().all(Task::is_new) {
             return;
         }
         for (index, (cx, task)) in contexts.iter_mut().zip(tasks).enumerate() {
             self.interrupt_ids
                 .restore_memory(self.current(), position, cx, index, task);
-        }
-    }
-
-    /// Gives the contexts of tasks their places in the log.
-    #[inline]
-    pub(super) fn place(&self, contexts: &mut [Context]) {
-        if let Some(recorder) = &self.recorder {
-            recorder.place(contexts);
         }
     }
 
@@ -131,10 +126,10 @@ impl<S: State> Observer<S> {
         }
     }
 
-    /// Notes the messages of a task, before its writes are merged.
+    /// Notes the messages of a task before its writes are merged; those of a chain's last task are known.
     #[inline]
     pub(super) fn note_messages(&mut self, position: &Position<S>, result: &TaskResult<S>) {
-        if position.scope.emitter.is_some() {
+        if position.scope.emitter.is_some() && !result.finished().is_some_and(|done| done.merged) {
             self.messages = position.new_messages(result);
         }
     }
@@ -169,33 +164,6 @@ impl<S: State> Observer<S> {
                 Err(position.failure(task.node, error))
             }
             (stored, _) => stored,
-        }
-    }
-
-    /// Stores and emits the success of tasks that had ended when a failure stopped their siblings: they
-    /// do not run again.
-    pub(super) async fn tasks_ended(
-        &mut self,
-        position: &Position<S>,
-        ended: Vec<(usize, &Task<S>, Finished<S>)>,
-    ) -> Result<(), AgentError> {
-        let ended = ended
-            .into_iter()
-            .filter(|(_, task, _)| !task.node.is_start());
-        for (index, task, done) in ended {
-            let result = TaskResult::Finished(done);
-            self.note_messages(position, &result);
-            if let Some(recorder) = &mut self.recorder {
-                let joins = position.joins_left_in(task.node);
-                recorder.keep(index, task.node, &result, joins)?;
-            }
-            if position.scope.emitter.is_some() {
-                self.emit_end(position, task, index, &result).await;
-            }
-        }
-        match &mut self.recorder {
-            Some(recorder) => recorder.flush(RunStatus::Running).await,
-            None => Ok(()),
         }
     }
 
@@ -325,6 +293,7 @@ impl<S: State> Observer<S> {
 
     /// Stores the end of a superstep. If the run pauses behind it, at a breakpoint, the thread says so at
     /// once: a run that vanishes then is not taken for one that has passed the breakpoint.
+    #[inline]
     pub(super) fn store_superstep(
         &mut self,
         position: &Position<S>,
@@ -334,24 +303,8 @@ impl<S: State> Observer<S> {
         let Some(recorder) = &mut self.recorder else {
             return Putting::stored(Ok(()));
         };
-        let origin = Origin::of_superstep(recorder.current());
         recorder.pauses = pauses;
-        recorder.record(position, pending, origin, None)
-    }
-
-    /// Stores and emits a checkpoint of the current position.
-    pub(crate) async fn record(
-        &mut self,
-        position: &Position<S>,
-        pending: Pending<'_, S>,
-        origin: Origin,
-        entry: Option<Payload>,
-    ) -> Result<(), AgentError> {
-        if let Some(recorder) = &mut self.recorder {
-            recorder.record(position, pending, origin, entry).await?;
-            self.emit_checkpoint(position, pending).await;
-        }
-        Ok(())
+        recorder.record_superstep(position, pending)
     }
 
     /// Emits the checkpoint of the current position.

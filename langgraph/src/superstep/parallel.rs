@@ -9,41 +9,22 @@ use crate::error::{AgentError, NoRuntime};
 use crate::state::State;
 use crate::task::{Position, TaskResult};
 
-/// The tasks of a superstep that have no result yet, by their indices.
-struct OpenTasks<'a> {
-    /// Those that were not started.
-    waiting: std::slice::Iter<'a, usize>,
-    /// Those whose end is stored, if a failure may stop the others.
-    recorded: Vec<usize>,
-}
-
-/// How the tasks of a superstep run.
-struct Rules {
-    /// How many run at a time.
-    at_once: usize,
-    /// True if a failure stops the others.
-    fail_fast: bool,
-}
-
 impl<S: State> Engine<S> {
     /// Runs the tasks without a known result in parallel, as tasks of the async runtime. Beside them,
     /// the routers of START are asked, whose result is the input.
     pub(super) async fn run_parallel(&mut self) -> Result<(), AgentError> {
-        let mut tasks = std::mem::take(&mut self.frontier.tasks);
-        for task in &mut tasks {
+        for task in &mut self.frontier.tasks {
             if task.node.is_start() {
                 task.route_again();
             }
         }
+        let tasks = std::mem::take(&mut self.frontier.tasks);
         let mut tasks = Parallel::new(tasks, std::mem::take(&mut self.contexts));
-        let open = tasks.open().count();
-        let ran = if open == 0 {
+        let open = tasks.open();
+        let ran = if open.is_empty() {
             Ok(())
         } else {
-            match self.runtime(&mut tasks) {
-                Err(missing) => Err(missing.into()),
-                Ok(runtime) => self.run_open(&runtime, &mut tasks, open).await,
-            }
+            self.run_open(&mut tasks, open).await
         };
         self.frontier.tasks = std::mem::take(&mut tasks.tasks);
         self.contexts = std::mem::take(&mut tasks.contexts);
@@ -54,54 +35,49 @@ impl<S: State> Engine<S> {
 
     async fn run_open(
         &mut self,
-        runtime: &Handle,
         tasks: &mut Parallel<S>,
-        open: usize,
+        open: Vec<usize>,
     ) -> Result<(), AgentError> {
+        let runtime = self.runtime(tasks, &open)?;
         let (plan, shared) = (&self.position.plan, &self.position.scope.shared);
         let at_once = shared.max_concurrency.or(plan.at_once);
-        let rules = Rules {
-            at_once: at_once.unwrap_or(usize::MAX).max(1),
-            fail_fast: plan.fail_fast || shared.fail_fast,
-        };
-        let each = rules.fail_fast || self.observer.watches(&self.position) || rules.at_once < open;
-        let indices: Vec<usize> = tasks.open().collect();
-        let position = self.position.clone();
-        let mut set = TaskSetHandle::new(position, std::mem::take(tasks), each);
-        let ran = if each {
-            let observer = &mut self.observer;
-            let mut open = OpenTasks {
-                waiting: indices.iter(),
-                recorded: Vec::new(),
-            };
-            let position = &self.position;
-            let ran = run_each(&mut set, runtime, &mut open, &rules, observer, position).await;
-            ran.map_err(|error| (error, open.recorded))
-        } else {
-            for index in indices {
-                set.start(runtime, index);
+        let at_once = at_once.unwrap_or(usize::MAX).max(1);
+        let fail_fast = plan.fail_fast || shared.fail_fast;
+        let (observer, position) = (&mut self.observer, &self.position);
+        let each = fail_fast || observer.watches(position) || at_once < open.len();
+        let mut set = TaskSetHandle::new(position.clone(), std::mem::take(tasks), each);
+        let mut waiting = open.into_iter();
+        for index in waiting.by_ref().take(at_once) {
+            set.start(&runtime, index);
+        }
+        let start_next = |set: &mut TaskSetHandle<S>| {
+            if let Some(index) = waiting.next() {
+                set.start(&runtime, index);
             }
-            Ok(())
         };
-        match ran {
-            Ok(()) => *tasks = set.finish().await,
-            Err((error, mut recorded)) => {
-                *tasks = set.stop().await;
-                if rules.fail_fast {
-                    recorded.sort_unstable();
-                    let ended = tasks.finished_but(&recorded);
-                    // The failure is more important than an error of the saver.
-                    let _ = self.observer.tasks_ended(&self.position, ended).await;
-                }
-                return Err(error);
+        let ran = run_each(&mut set, start_next, fail_fast, observer, position).await;
+        let Err(error) = ran else {
+            *tasks = set.finish().await;
+            return Ok(());
+        };
+        let unread;
+        (*tasks, unread) = set.stop().await;
+        for index in unread {
+            if let Some((task, mut result)) = tasks.take_result(index)
+                && fail_fast
+                && matches!(result, TaskResult::Finished(_))
+            {
+                observer.note_messages(position, &result);
+                let ended = observer.task_ended(position, task, index, &mut result, false);
+                // The failure is more important than an error of the saver.
+                let _ = ended.await;
             }
         }
-        Ok(())
+        Err(error)
     }
 
-    fn runtime(&self, tasks: &mut Parallel<S>) -> Result<Handle, NoRuntime> {
+    fn runtime(&self, tasks: &Parallel<S>, open: &[usize]) -> Result<Handle, NoRuntime> {
         NoRuntime::handle(|| {
-            let open: Vec<usize> = tasks.open().collect();
             let nodes = open.iter().filter_map(|index| tasks.tasks.get(*index));
             let mut names = Vec::new();
             for task in nodes {
@@ -114,45 +90,28 @@ impl<S: State> Engine<S> {
     }
 }
 
-/// Runs tasks whose ends count one by one. Each end is stored and emitted.
+/// Stores and emits the ends of tasks one by one, if they are reported, and starts a task after each.
 async fn run_each<S: State>(
     set: &mut TaskSetHandle<S>,
-    runtime: &Handle,
-    open: &mut OpenTasks<'_>,
-    rules: &Rules,
+    mut start_next: impl FnMut(&mut TaskSetHandle<S>),
+    fail_fast: bool,
     observer: &mut Observer<S>,
     position: &Position<S>,
 ) -> Result<(), AgentError> {
-    let mut running = 0;
-    loop {
-        while running < rules.at_once
-            && let Some(index) = open.waiting.next()
-        {
-            set.start(runtime, *index);
-            running += 1;
-        }
-        if running == 0 {
-            return Ok(());
-        }
-        let Some(index) = set.next_report().await else {
-            return Ok(());
-        };
-        running -= 1;
+    while let Some(index) = set.next_report().await {
         // A task without a result counts as failed, when the engine gets the results.
-        let Some((task, mut result)) = set.ended(index) else {
-            continue;
-        };
-        if rules.fail_fast {
-            open.recorded.push(index);
-        }
-        observer.note_messages(position, &result);
-        let ended = observer.task_ended(position, task, index, &mut result, false);
-        ended.await?;
-        match result {
-            TaskResult::Failed(error) if rules.fail_fast => {
-                return Err(position.failure(task.node, error));
+        if let Some((task, mut result)) = set.tasks().take_result(index) {
+            observer.note_messages(position, &result);
+            let ended = observer.task_ended(position, task, index, &mut result, false);
+            ended.await?;
+            match result {
+                TaskResult::Failed(error) if fail_fast => {
+                    return Err(position.failure(task.node, error));
+                }
+                result => set.tasks().set_result(index, result),
             }
-            result => set.keep(index, result),
         }
+        start_next(set);
     }
+    Ok(())
 }

@@ -3,32 +3,44 @@
 use tokio::task::JoinHandle;
 
 /// Running tasks, by their places; dropping this stops them.
-pub(super) struct Running(Vec<Option<JoinHandle<()>>>);
+pub(super) struct Running {
+    tasks: Vec<Option<JoinHandle<()>>>,
+    count: usize,
+}
 
 impl Running {
     pub(super) fn with_capacity(tasks: usize) -> Self {
-        Self(Vec::with_capacity(tasks))
+        Self {
+            tasks: Vec::with_capacity(tasks),
+            count: 0,
+        }
     }
 
     /// Adds the task at `index`, which is behind those that were added before.
     pub(super) fn add(&mut self, index: usize, task: JoinHandle<()>) {
-        self.0.resize_with(index, || None);
-        self.0.push(Some(task));
+        self.tasks.resize_with(index, || None);
+        self.tasks.push(Some(task));
+        self.count += 1;
+    }
+
+    pub(super) const fn is_empty(&self) -> bool {
+        self.count == 0
     }
 
     /// Frees what a task took that has ended.
     pub(super) fn forget(&mut self, index: usize) {
-        self.0.get_mut(index).and_then(Option::take);
+        let task = self.tasks.get_mut(index).and_then(Option::take);
+        self.count -= usize::from(task.is_some());
     }
 
     /// Forgets all tasks, and stops none.
     pub(super) fn forget_all(&mut self) {
-        self.0.clear();
+        self.tasks.clear();
     }
 
     /// Stops all tasks.
     pub(super) fn stop(&mut self) {
-        for task in self.0.drain(..).flatten() {
+        for task in self.tasks.drain(..).flatten() {
             task.abort();
         }
     }

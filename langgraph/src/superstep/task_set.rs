@@ -14,7 +14,7 @@ use crate::error::Panicked;
 use crate::node::Context;
 use crate::span::Span;
 use crate::state::State;
-use crate::task::{Finished, Position, Task, TaskResult, route_on_view, routes_on_view, run_task};
+use crate::task::{Position, Task, TaskResult, route_on_view, routes_on_view, run_task};
 
 /// The tasks of a superstep with their contexts and results, each list in their order.
 pub(super) struct Parallel<S: State> {
@@ -38,26 +38,13 @@ impl<S: State> Parallel<S> {
     }
 
     /// Returns the indices of the tasks without a result.
-    pub(super) fn open(&mut self) -> impl Iterator<Item = usize> {
+    pub(super) fn open(&mut self) -> Vec<usize> {
         let results = self.results.iter_mut().enumerate();
-        results.filter_map(|(index, result)| {
+        let open = results.filter_map(|(index, result)| {
             let result = result.get_mut().unwrap_or_else(PoisonError::into_inner);
             result.is_none().then_some(index)
-        })
-    }
-
-    /// Returns the tasks that have finished, but for some of them, which are sorted.
-    pub(super) fn finished_but(&mut self, known: &[usize]) -> Vec<(usize, &Task<S>, Finished<S>)> {
-        let tasks = self.tasks.iter().zip(&mut self.results).enumerate();
-        let unknown = tasks.filter(|(index, _)| known.binary_search(index).is_err());
-        let finished = unknown.filter_map(|(index, (task, result))| {
-            let result = result.get_mut().unwrap_or_else(PoisonError::into_inner);
-            match result.take() {
-                Some(TaskResult::Finished(done)) => Some((index, task, done)),
-                _ => None,
-            }
         });
-        finished.collect()
+        open.collect()
     }
 
     /// Returns the results. A task without one was dropped by the async runtime.
@@ -68,12 +55,14 @@ impl<S: State> Parallel<S> {
         })
     }
 
-    fn take_result(&self, index: usize) -> Option<TaskResult<S>> {
+    /// Returns the task at `index` and takes its result, if it has left one.
+    pub(super) fn take_result(&self, index: usize) -> Option<(&Task<S>, TaskResult<S>)> {
         let result = self.results.get(index)?.lock();
-        result.unwrap_or_else(PoisonError::into_inner).take()
+        let result = result.unwrap_or_else(PoisonError::into_inner).take()?;
+        Some((self.tasks.get(index)?, result))
     }
 
-    fn set_result(&self, index: usize, ended: TaskResult<S>) {
+    pub(super) fn set_result(&self, index: usize, ended: TaskResult<S>) {
         if let Some(result) = self.results.get(index) {
             *result.lock().unwrap_or_else(PoisonError::into_inner) = Some(ended);
         }
@@ -127,28 +116,30 @@ impl<S: State> TaskSetHandle<S> {
         self.running.add(index, runtime.spawn(task));
     }
 
-    /// Returns the task at `index` and its result, if it has left one.
-    pub(super) fn ended(&self, index: usize) -> Option<(&Task<S>, TaskResult<S>)> {
-        let task = self.set.tasks.tasks.get(index)?;
-        Some((task, self.set.tasks.take_result(index)?))
+    pub(super) fn tasks(&self) -> &Parallel<S> {
+        &self.set.tasks
     }
 
-    /// Puts the result of the task at `index` back.
-    pub(super) fn keep(&self, index: usize, result: TaskResult<S>) {
-        self.set.tasks.set_result(index, result);
-    }
-
-    /// Returns the next task that has ended, and frees what it took to run it.
+    /// Returns the next task that has ended, and frees what it took to run it; `None` if none runs, or none is
+    /// reported.
     pub(super) async fn next_report(&mut self) -> Option<usize> {
+        if self.running.is_empty() {
+            return None;
+        }
         let index = self.reports.as_mut()?.recv().await?;
         self.running.forget(index);
         Some(index)
     }
 
-    /// Stops the running tasks, and waits for them: nothing continues after an error.
-    pub(super) async fn stop(mut self) -> Parallel<S> {
+    /// Stops the running tasks, and waits for them: nothing continues after an error. Returns the reports that were
+    /// not read, too.
+    pub(super) async fn stop(mut self) -> (Parallel<S>, Vec<usize>) {
         self.running.stop();
-        self.finish().await
+        let reports = self.reports.take();
+        let tasks = self.finish().await;
+        let unread =
+            reports.map(|mut reports| std::iter::from_fn(|| reports.try_recv().ok()).collect());
+        (tasks, unread.unwrap_or_default())
     }
 
     /// Waits for all tasks.

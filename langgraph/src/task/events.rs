@@ -37,7 +37,7 @@ impl<S: State> Position<S> {
         let Some(emitter) = &self.scope.emitter else {
             return;
         };
-        let superstep = emitter.superstep(current, self.step);
+        let superstep = emitter.superstep(current, self.shown_step());
         // The tasks of a map follow each other.
         let mut first_item = (None, 0);
         for (index, task) in tasks.iter().enumerate() {

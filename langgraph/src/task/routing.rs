@@ -35,8 +35,8 @@ pub(crate) async fn route_on_view<S: State>(
 
 /// The answers of routers: at once, which is the rule, or later.
 pub(crate) enum Routing<'a, S: State> {
-    /// The only router has picked this arm.
-    Arm(usize),
+    /// The only router has picked this arm; without routers there is none.
+    Arm(Option<usize>),
     Later(BoxedRouted<'a, S>),
 }
 
@@ -46,7 +46,7 @@ type BoxedRouted<'a, S> =
 impl<S: State> Routing<'_, S> {
     pub(crate) async fn answers(self) -> Result<Routed<S>, TaskResult<S>> {
         match self {
-            Self::Arm(arm) => Ok(Routed::arm(arm)),
+            Self::Arm(arm) => Ok(arm.map_or(Routed::None, Routed::arm)),
             Self::Later(answers) => answers.await,
         }
     }
@@ -61,13 +61,16 @@ pub(crate) fn call_routers<'a, S: State>(
     view: &'a S,
     cx: &'a Context,
 ) -> Routing<'a, S> {
-    cx.begin_routing();
     let routers = plan.node(node).map_or(&[][..], |node| &node.out.routers);
+    if routers.is_empty() {
+        return Routing::Arm(None);
+    }
+    cx.begin_routing();
     let [only] = routers else {
         return Routing::Later(Box::pin(call_several(plan, node, routers, view, cx)));
     };
     match caught(|| only.router.call(view, cx)) {
-        Ok(RouterCall::Arm(arm)) if !cx.has_open_interrupt() => Routing::Arm(arm),
+        Ok(RouterCall::Arm(arm)) if !cx.has_open_interrupt() => Routing::Arm(Some(arm)),
         asked => Routing::Later(Box::pin(async move {
             let routes = answer(plan, node, cx, asked).await?;
             Ok(Routed::One(routes))
