@@ -25,7 +25,7 @@ mod threads;
 
 /// Stores threads in a PostgreSQL database.
 ///
-/// A record is one row of the thread's log, written once; a batch is one statement. Batches of several
+/// A record is one row of the thread's log, written once; a batch is one statement. Batches and leases of several
 /// threads that come at the same time share a round trip and a commit. Any number of
 /// processes may share a database: concurrent writers of a thread get a conflict. The server's
 /// clock measures leases.
@@ -176,12 +176,12 @@ impl Checkpointer for PostgresSaver {
             job.await?
         } else {
             let holder = self.holder.clone();
-            let task = group::Task {
+            let batch = group::task::Batch {
                 name,
                 lines,
                 holder,
             };
-            self.groups.put(&self.database, task).await?
+            self.groups.put(&self.database, batch).await?
         };
         let thread = key.thread.clone();
         match put {
@@ -352,8 +352,11 @@ impl Leases for PostgresSaver {
         holder: &str,
         term: Duration,
     ) -> Result<Option<HeldBy>, CheckpointError> {
-        let client = self.database.client().await?;
-        Ok(leases::take(&client, thread, holder, term).await?)
+        let (hold, term) = (
+            leases::Hold::new(thread, holder),
+            leases::milliseconds(term),
+        );
+        Ok(self.groups.take(&self.database, hold, term).await?)
     }
 
     async fn renew(
@@ -367,8 +370,8 @@ impl Leases for PostgresSaver {
     }
 
     async fn release(&self, thread: &str, holder: &str) -> Result<(), CheckpointError> {
-        let client = self.database.client().await?;
-        Ok(leases::give_back(&client, thread, holder).await?)
+        let hold = leases::Hold::new(thread, holder);
+        Ok(self.groups.release(&self.database, hold).await?)
     }
 }
 

@@ -160,3 +160,79 @@ async fn batches_of_dropped_callers_hold_up_no_other() {
     let done = tokio::time::timeout(Duration::from_secs(20), puts(kept)).await;
     assert!(done.unwrap().iter().all(Result::is_ok));
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_group_that_waits_for_a_lock_holds_up_no_other() {
+    let schema = Schema::new();
+    let saver = PostgresSaver::new(schema.connect().await);
+    let heads = threads(&saver).await;
+    let mut locking = saver.database().client().await.unwrap();
+    let lock = locking.transaction().await.unwrap();
+    let sql = "SELECT 1 FROM thread_logs WHERE thread = '7' FOR UPDATE";
+    lock.query_one(sql, &[]).await.unwrap();
+    let first = tokio::spawn({
+        let (saver, heads) = (saver.clone(), heads.clone());
+        async move {
+            let puts = heads.iter().enumerate();
+            let puts = puts.map(|(index, (key, head))| saver.put(key, batch(index, *head)));
+            join_all(puts).await
+        }
+    });
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    assert!(!first.is_finished(), "no group waits for the lock");
+    let mut graph = StateGraph::<i64>::new();
+    graph
+        .add_node("increment", |n: &i64| n + 1)
+        .add_sequence(&["increment"]);
+    let graph = graph
+        .compile()
+        .unwrap()
+        .checkpointer(Arc::new(saver.clone()));
+    let run = graph.run(1).thread("new").into_future();
+    let run = tokio::time::timeout(Duration::from_secs(20), run).await;
+    assert_eq!(run.unwrap().unwrap().finished().unwrap(), 2);
+    lock.commit().await.unwrap();
+    assert!(first.await.unwrap().iter().all(Result::is_ok));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn leases_of_a_group_are_taken_and_released_each_by_itself() {
+    let schema = Schema::new();
+    let saver = PostgresSaver::new(schema.connect().await);
+    let term = Duration::from_secs(60);
+    for thread in (0..THREADS).step_by(3) {
+        let taken = saver.lease(&thread.to_string(), "other", term).await;
+        assert!(taken.unwrap().is_none());
+    }
+    let lease = |holder: &'static str| {
+        let taken = (0..THREADS).map(|thread| {
+            let saver = saver.clone();
+            async move { saver.lease(&thread.to_string(), holder, term).await }
+        });
+        join_all(taken)
+    };
+    for (thread, held_by) in lease("me").await.into_iter().enumerate() {
+        let held_by = held_by.unwrap().map(|held_by| held_by.holder);
+        let expected = (thread % 3 == 0).then(|| "other".to_owned());
+        assert_eq!(held_by, expected, "{thread}");
+    }
+    // Two ask for each thread at the same time, and one of them has it.
+    let released = (0..THREADS).map(|thread| {
+        let saver = saver.clone();
+        async move {
+            for holder in ["me", "other"] {
+                saver.release(&thread.to_string(), holder).await.unwrap();
+            }
+        }
+    });
+    join_all(released).await;
+    let (one, two) = tokio::join!(lease("one"), lease("two"));
+    for (one, two) in one.into_iter().zip(two) {
+        let holders = [one.unwrap(), two.unwrap()].map(|held_by| held_by.map(|by| by.holder));
+        let some = |holder: &str| Some(holder.to_owned());
+        assert!(
+            holders == [None, some("one")] || holders == [some("two"), None],
+            "{holders:?}"
+        );
+    }
+}

@@ -1,49 +1,69 @@
-//! Supersteps of several threads in one commit.
+//! Supersteps and leases of several threads in one commit.
 //!
-//! Few batches are stored by their callers, as they come. Those that come meanwhile wait for one of
-//! them to end, and are then sent together: one round trip and one commit for all, and one statement for supersteps.
+//! Few tasks are stored by their callers, as they come. Those that come meanwhile wait until they are as many as are
+//! being stored, or until nothing is; then they are sent together: one round trip and one commit for all. A commit waits
+//! for the disk, whatever it holds, so many small ones would only wait for one another.
 
+use std::mem;
+use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
-use deadpool_postgres::Client;
-use futures_util::future::{join_all, join4};
-use langgraph_sql::LogName;
+use langgraph_core::checkpoint::HeldBy;
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
+use tokio::time::timeout;
 
-use super::put::supersteps::{self, Superstep};
-use super::put::{self, Lines, Put};
+use super::leases::{Hold, Term};
+use super::put::Put;
 use crate::{Database, PostgresError};
+use task::{Batch, Done, Task, Waiting};
 
-/// So many batches, or groups of them, are stored at once.
+pub(super) mod task;
+mod together;
+
+/// So many tasks, or groups of them, are stored at once.
 const AT_ONCE: usize = 4;
 
-/// At most so many batches share a commit. `join_all` polls that many in their order.
+/// At most so many tasks share a commit. `join_all` polls that many in their order.
 const GROUP: usize = 30;
 
-type Stored = Result<Put, PostgresError>;
+/// Longer than a disk takes for a commit.
+const LONG: Duration = Duration::from_millis(100);
 
-/// A batch with its log.
-pub(super) struct Task {
-    pub(super) name: LogName,
-    pub(super) lines: Lines,
-    /// Who has to have the lease of the thread.
-    pub(super) holder: Option<Arc<str>>,
-}
-
-/// Stores batches, and groups those that wait.
+/// Stores tasks, and groups those that wait.
 #[derive(Clone, Default)]
 pub(super) struct Groups(Arc<Mutex<Queue>>);
 
 #[derive(Default)]
 struct Queue {
+    /// How many turns there are.
     active: usize,
+    /// How many tasks they store, except for those that take long.
+    in_flight: usize,
     waiting: Vec<Waiting>,
 }
 
-struct Waiting {
-    task: Task,
-    stored: oneshot::Sender<Stored>,
+impl Queue {
+    /// Returns true if so many that wait are to be stored now. Without a turn, they are: none waits for ever.
+    fn is_due(&self, waiting: usize) -> bool {
+        self.active < AT_ONCE && waiting >= self.in_flight.min(GROUP)
+    }
+
+    fn begin(&mut self, count: usize) {
+        self.active += 1;
+        self.in_flight += count;
+    }
+
+    /// Begins a turn of tasks that wait, if they are due.
+    fn next(&mut self) -> Option<Vec<Waiting>> {
+        if self.waiting.is_empty() || !self.is_due(self.waiting.len()) {
+            return None;
+        }
+        let count = self.waiting.len().min(GROUP);
+        self.begin(count);
+        Some(self.waiting.drain(..count).collect())
+    }
 }
 
 impl Groups {
@@ -55,10 +75,42 @@ impl Groups {
     ///
     /// # Cancel safety
     ///
-    /// If the future is dropped, the batch may be stored or not.
-    pub(super) async fn put(&self, database: &Database, task: Task) -> Result<Put, PostgresError> {
+    /// If the future is dropped, the batch may be stored or not. So it is with leases.
+    pub(super) async fn put(
+        &self,
+        database: &Database,
+        batch: Batch,
+    ) -> Result<Put, PostgresError> {
+        self.run(database, Task::Put(batch)).await.map(Done::put)
+    }
+
+    /// Takes or renews a lease; returns who holds the thread instead.
+    pub(super) async fn take(
+        &self,
+        database: &Database,
+        hold: Hold,
+        term: Term,
+    ) -> Result<Option<HeldBy>, PostgresError> {
+        let done = self.run(database, Task::Take(hold, term)).await;
+        done.map(Done::held_by)
+    }
+
+    /// Releases a lease, if its holder has it.
+    pub(super) async fn release(
+        &self,
+        database: &Database,
+        hold: Hold,
+    ) -> Result<(), PostgresError> {
+        let done = self.run(database, Task::Release(hold)).await;
+        done.map(|_| ())
+    }
+
+    async fn run(&self, database: &Database, task: Task) -> Result<Done, PostgresError> {
         match self.begin(database, task) {
-            Ok((_turn, task)) => task.put(&database.client().await?).await,
+            Ok((mut turn, task)) => {
+                let storing = async { task.alone(&database.client().await?).await };
+                turn.take(storing).await
+            }
             Err(wait) => wait.await.unwrap_or_else(|_| Err(ended())),
         }
     }
@@ -68,15 +120,17 @@ impl Groups {
         &self,
         database: &Database,
         task: Task,
-    ) -> Result<(Turn, Task), oneshot::Receiver<Stored>> {
+    ) -> Result<(Turn, Task), oneshot::Receiver<Result<Done, PostgresError>>> {
         let mut queue = self.lock();
-        if queue.active < AT_ONCE {
-            queue.active += 1;
-            let (groups, database) = (self.clone(), database.clone());
-            return Ok((Turn { groups, database }, task));
+        if queue.waiting.is_empty() && queue.is_due(1) {
+            queue.begin(1);
+            return Ok((Turn::new(self, database, 1), task));
         }
-        let (stored, wait) = oneshot::channel();
-        queue.waiting.push(Waiting { task, stored });
+        let (done, wait) = oneshot::channel();
+        queue.waiting.push(Waiting { task, done });
+        let group = queue.next();
+        drop(queue);
+        self.spawn(database, group);
         Err(wait)
     }
 
@@ -84,170 +138,64 @@ impl Groups {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes the batches that wait; without any, the turn ends.
-    fn next(&self) -> Option<Vec<Waiting>> {
-        let mut queue = self.lock();
-        if queue.waiting.is_empty() {
-            queue.active -= 1;
-            return None;
+    /// Stores a group whose turn has begun. If the runtime shuts down, its callers get an error.
+    fn spawn(&self, database: &Database, group: Option<Vec<Waiting>>) {
+        let Some(group) = group else { return };
+        let mut turn = Turn::new(self, database, group.len());
+        if let Ok(runtime) = Handle::try_current() {
+            runtime.spawn(async move {
+                let database = turn.database.clone();
+                turn.take(together::store(&database, group)).await;
+            });
         }
-        let count = queue.waiting.len().min(GROUP);
-        let mut group: Vec<_> = queue.waiting.drain(..count).collect();
-        // Two groups that add the same owners wait for one another in one order only.
-        group.sort_by_key(|waiting| waiting.task.lines.owner());
-        Some(group)
     }
 }
 
-/// A caller that stores its own batch.
+/// What stores a task, or a group. Behind it, the next ones are stored.
 struct Turn {
     groups: Groups,
     database: Database,
+    /// How many tasks others wait for.
+    count: usize,
+}
+
+impl Turn {
+    fn new(groups: &Groups, database: &Database, count: usize) -> Self {
+        Self {
+            groups: groups.clone(),
+            database: database.clone(),
+            count,
+        }
+    }
+
+    /// Stores. If that takes long, perhaps for a lock, others no longer wait to be as many.
+    async fn take<T>(&mut self, storing: impl Future<Output = T>) -> T {
+        let mut storing = pin!(storing);
+        if let Ok(stored) = timeout(LONG, &mut storing).await {
+            return stored;
+        }
+        let next = {
+            let mut queue = self.groups.lock();
+            queue.in_flight -= mem::take(&mut self.count);
+            queue.next()
+        };
+        self.groups.spawn(&self.database, next);
+        storing.await
+    }
 }
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        let Some(group) = self.groups.next() else {
-            return;
-        };
-        let lead = Lead {
-            groups: self.groups.clone(),
-            ended: false,
-        };
-        let lead = lead.run(self.database.clone(), group);
-        if let Ok(runtime) = Handle::try_current() {
-            runtime.spawn(lead);
-        }
-    }
-}
-
-/// What stores groups until none waits.
-struct Lead {
-    groups: Groups,
-    ended: bool,
-}
-
-impl Lead {
-    async fn run(mut self, database: Database, mut group: Vec<Waiting>) {
-        loop {
-            store(&database, group).await;
-            match self.groups.next() {
-                Some(next) => group = next,
-                None => break,
-            }
-        }
-        self.ended = true;
-    }
-}
-
-impl Drop for Lead {
-    /// If the runtime shuts down, callers from other ones get an error.
-    fn drop(&mut self) {
-        if !self.ended {
+        let next = {
             let mut queue = self.groups.lock();
             queue.active -= 1;
-            queue.waiting.clear();
-        }
+            queue.in_flight -= self.count;
+            queue.next()
+        };
+        self.groups.spawn(&self.database, next);
     }
 }
 
 fn ended() -> PostgresError {
     PostgresError::Postgres("the runtime that stores the record has shut down".into())
-}
-
-impl Task {
-    async fn put(&self, client: &Client) -> Stored {
-        put::put(client, &self.name, &self.lines, self.holder.as_deref()).await
-    }
-}
-
-/// Stores a group, and reports to each caller.
-async fn store(database: &Database, group: Vec<Waiting>) {
-    let client = match database.client().await {
-        Ok(client) => client,
-        Err(error) => return fail(group, error),
-    };
-    let stored = match &*group {
-        [_] => Ok(vec![false]),
-        _ => together(&client, &group).await,
-    };
-    let stored = match stored {
-        Ok(stored) => stored,
-        Err(error) => return fail(group, error),
-    };
-    for (stored, waiting) in stored.into_iter().zip(group) {
-        // By itself, a batch says why it is refused, or follows another one of its thread.
-        let stored = if stored {
-            Ok(Put::Stored)
-        } else {
-            waiting.task.put(&client).await
-        };
-        let _ = waiting.stored.send(stored);
-    }
-}
-
-/// Stores a group in one transaction, which is sent as a whole. Returns which batches are stored:
-/// those whose head is as they expect it; none, if a statement has failed.
-///
-/// # Errors
-///
-/// If the connection breaks, or the commit fails.
-async fn together(client: &Client, group: &[Waiting]) -> Result<Vec<bool>, PostgresError> {
-    let (mut supersteps, mut indices, mut others) = (Vec::new(), Vec::new(), Vec::new());
-    for (index, Waiting { task, .. }) in group.iter().enumerate() {
-        match Superstep::of(&task.name, &task.lines, task.holder.as_deref()) {
-            Some(superstep) => {
-                supersteps.push(superstep);
-                indices.push(index);
-            }
-            None => others.push((index, task)),
-        }
-    }
-    // What is prepared is sent at once, and in order.
-    if !supersteps.is_empty() {
-        supersteps::prepare(client).await?;
-    }
-    for (_, task) in &others {
-        put::prepare(client, &task.lines, task.holder.is_some()).await?;
-    }
-    let statements = others
-        .iter()
-        .map(|(_, task)| put::store(client, &task.name, &task.lines, task.holder.as_deref()));
-    let (begun, advanced, stored, committed) = join4(
-        client.batch_execute(supersteps::BEGIN),
-        supersteps::store(client, &supersteps),
-        join_all(statements),
-        client.batch_execute("COMMIT"),
-    )
-    .await;
-    begun?;
-    committed?;
-    let mut all = vec![false; group.len()];
-    let stored: Result<Vec<_>, _> = stored.into_iter().collect();
-    let (advanced, stored) = match (advanced, stored) {
-        (Ok(advanced), Ok(stored)) => (advanced, stored),
-        (Err(error), _) | (_, Err(error)) if client.is_closed() => return Err(error),
-        // Another transaction made the server abort this one, for example.
-        _ => return Ok(all),
-    };
-    let advanced = advanced
-        .iter()
-        .filter_map(|step| indices.get(*step).copied());
-    let others = others.iter().zip(stored);
-    let others = others.filter_map(|((index, _), stored)| stored.then_some(*index));
-    for index in advanced.chain(others) {
-        if let Some(stored) = all.get_mut(index) {
-            *stored = true;
-        }
-    }
-    Ok(all)
-}
-
-/// Reports an error to all callers.
-fn fail(group: Vec<Waiting>, error: PostgresError) {
-    let error = Arc::new(error);
-    for waiting in group {
-        let error = Box::new(Arc::clone(&error));
-        let _ = waiting.stored.send(Err(PostgresError::Postgres(error)));
-    }
 }

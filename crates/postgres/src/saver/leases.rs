@@ -3,44 +3,68 @@
 use std::time::{Duration, SystemTime};
 
 use deadpool_postgres::GenericClient;
+use futures_util::future::join;
 use langgraph_core::checkpoint::HeldBy;
 use langgraph_sql::{process_is_gone, this_process};
+use tokio_postgres::types::ToSql;
 
 use crate::PostgresError;
 
-/// Takes a lease if it is the caller's, free, over, or further ahead than its term: then the clock
-/// was set back.
+/// A thread, and who holds it.
+pub(super) struct Hold {
+    pub(super) thread: String,
+    pub(super) holder: String,
+}
+
+impl Hold {
+    pub(super) fn new(thread: &str, holder: &str) -> Self {
+        let (thread, holder) = (thread.to_owned(), holder.to_owned());
+        Self { thread, holder }
+    }
+}
+
+/// How long a lease lasts, in milliseconds.
+pub(super) type Term = f64;
+
+/// Takes each lease that is the holder's, free, over, or further ahead than its term: then the clock was set back.
+/// Of several leases of a thread, it takes one at most.
 const TAKE: &str = "INSERT INTO thread_leases AS l (thread, holder, until, term, process)
-    VALUES ($1, $2, clock_timestamp() + $3 * interval '1 millisecond',
-        $3 * interval '1 millisecond', $4)
+    SELECT DISTINCT ON (thread) thread, holder, clock_timestamp() + term * interval '1 millisecond',
+        term * interval '1 millisecond', $4
+    FROM unnest($1::text[], $2::text[], $3::float8[]) AS asked (thread, holder, term)
+    ORDER BY thread
     ON CONFLICT (thread) DO UPDATE SET holder = excluded.holder, until = excluded.until,
         term = excluded.term, process = excluded.process
     WHERE l.holder = excluded.holder OR l.until <= clock_timestamp()
-        OR l.until > clock_timestamp() + l.term OR l.process = $5";
+        OR l.until > clock_timestamp() + l.term OR l.process = $5
+    RETURNING thread, holder";
+
+/// Releases each lease that its holder has.
+const RELEASE: &str = "DELETE FROM thread_leases AS l
+    USING unnest($1::text[], $2::text[]) AS asked (thread, holder)
+    WHERE l.thread = asked.thread AND l.holder = asked.holder";
+
+/// No process has this name.
+const NO_PROCESS: &str = "-";
 
 /// Takes or renews a lease; returns who holds the thread instead.
 pub(super) async fn take(
     client: &impl GenericClient,
-    thread: &str,
-    holder: &str,
-    term: Duration,
+    hold: &Hold,
+    term: Term,
 ) -> Result<Option<HeldBy>, PostgresError> {
-    let statement = client.prepare_cached(TAKE).await?;
-    let term = milliseconds(term);
-    // No process has this name.
-    let mut gone = "-".to_owned();
+    let mut gone = NO_PROCESS.to_owned();
     loop {
-        let process = this_process();
-        let taken = client
-            .execute(&statement, &[&thread, &holder, &term, &process, &gone])
-            .await?;
-        if taken > 0 {
+        if !take_all(client, &[(0, hold, term)], &gone)
+            .await?
+            .is_empty()
+        {
             return Ok(None);
         }
         let sql = "SELECT holder, until, process FROM thread_leases WHERE thread = $1";
         let held = client.prepare_cached(sql).await?;
         // Without a row, the lease was released since.
-        if let Some(row) = client.query_opt(&held, &[&thread]).await? {
+        if let Some(row) = client.query_opt(&held, &[&hold.thread]).await? {
             let (other, until, process): (String, SystemTime, String) =
                 (row.try_get(0)?, row.try_get(1)?, row.try_get(2)?);
             if !process_is_gone(&process) {
@@ -51,7 +75,70 @@ pub(super) async fn take(
     }
 }
 
-fn milliseconds(term: Duration) -> f64 {
+/// Takes leases, each with an index, and returns the indices of those that are taken.
+async fn take_all(
+    client: &impl GenericClient,
+    leases: &[(usize, &Hold, Term)],
+    gone: &str,
+) -> Result<Vec<usize>, PostgresError> {
+    if leases.is_empty() {
+        return Ok(Vec::new());
+    }
+    let statement = client.prepare_cached(TAKE).await?;
+    let threads: Vec<_> = leases.iter().map(|(_, hold, _)| &*hold.thread).collect();
+    let holders: Vec<_> = leases.iter().map(|(_, hold, _)| &*hold.holder).collect();
+    let terms: Vec<_> = leases.iter().map(|(_, _, term)| *term).collect();
+    let process = this_process();
+    let values: [&(dyn ToSql + Sync); 5] = [&threads, &holders, &terms, &process, &gone];
+    let mut taken = Vec::with_capacity(leases.len());
+    for row in client.query(&statement, &values).await? {
+        let (thread, holder): (&str, &str) = (row.try_get(0)?, row.try_get(1)?);
+        let of = |hold: &Hold| hold.thread == thread && hold.holder == holder;
+        let all = leases.iter().filter(|(_, hold, _)| of(hold));
+        taken.extend(all.map(|(index, ..)| *index));
+    }
+    Ok(taken)
+}
+
+/// Prepares the statements of [`change`], unless the connection has them.
+pub(super) async fn prepare(
+    client: &impl GenericClient,
+    released: bool,
+    taken: bool,
+) -> Result<(), PostgresError> {
+    for (sql, is_needed) in [(RELEASE, released), (TAKE, taken)] {
+        if is_needed {
+            client.prepare_cached(sql).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Releases leases, then takes others, each with an index; returns the indices of those for which that is done. The
+/// holder of a lease that is not taken may be gone: taken by itself, it says what it is.
+pub(super) async fn change(
+    client: &impl GenericClient,
+    released: &[(usize, &Hold)],
+    taken: &[(usize, &Hold, Term)],
+) -> Result<Vec<usize>, PostgresError> {
+    let release = async {
+        if released.is_empty() {
+            return Ok(0);
+        }
+        let statement = client.prepare_cached(RELEASE).await?;
+        let threads: Vec<_> = released.iter().map(|(_, hold)| &*hold.thread).collect();
+        let holders: Vec<_> = released.iter().map(|(_, hold)| &*hold.holder).collect();
+        client.execute(&statement, &[&threads, &holders]).await
+    };
+    let (gone, mut done) = join(release, take_all(client, taken, NO_PROCESS)).await;
+    gone?;
+    if let Ok(done) = &mut done {
+        done.extend(released.iter().map(|(index, _)| *index));
+    }
+    done
+}
+
+pub(super) fn milliseconds(term: Duration) -> Term {
     // A lease needs at most days, which an interval can hold.
     let longest = 1000 * 1000 * 1000 * 1000;
     #[allow(clippy::cast_precision_loss)] // far below 2^53
@@ -89,14 +176,11 @@ pub(super) async fn has(
         .is_some())
 }
 
-/// Releases a lease, if `holder` has it.
-pub(super) async fn give_back(
-    client: &impl GenericClient,
-    thread: &str,
-    holder: &str,
-) -> Result<(), PostgresError> {
+/// Releases a lease, if its holder has it.
+pub(super) async fn release(client: &impl GenericClient, hold: &Hold) -> Result<(), PostgresError> {
     let sql = "DELETE FROM thread_leases WHERE thread = $1 AND holder = $2";
     let statement = client.prepare_cached(sql).await?;
-    client.execute(&statement, &[&thread, &holder]).await?;
+    let values = &[&hold.thread as _, &hold.holder as _];
+    client.execute(&statement, values).await?;
     Ok(())
 }

@@ -63,33 +63,33 @@ pub(in super::super) async fn prepare(
     Ok(client.prepare_cached(SUPERSTEPS).await?)
 }
 
-/// Stores supersteps, and returns the indices of those that are stored. The others may be refused, or come after another
+/// Stores supersteps, each with an index, and returns the indices of those that are stored. The others may be refused, or come after another
 /// one of their thread: stored by itself, each says what it is.
 pub(in super::super) async fn store(
     client: &impl GenericClient,
-    supersteps: &[Superstep<'_>],
+    supersteps: &[(usize, Superstep<'_>)],
 ) -> Result<Vec<usize>, PostgresError> {
     if supersteps.is_empty() {
         return Ok(Vec::new());
     }
-    let known_rows: Vec<_> = supersteps.iter().map(|step| step.known_row).collect();
-    let new_rows: Vec<_> = supersteps.iter().map(|step| step.new_row).collect();
+    let known_rows: Vec<_> = supersteps.iter().map(|(_, step)| step.known_row).collect();
+    let new_rows: Vec<_> = supersteps.iter().map(|(_, step)| step.new_row).collect();
     let mut columns: Vec<Column<'_>> = vec![
-        column(supersteps, |step| &*step.name.thread),
-        column(supersteps, |step| &*step.name.namespace),
-        column(supersteps, |step| step.holder),
-        column(supersteps, |step| step.head.0),
-        column(supersteps, |step| step.head.1),
-        column(supersteps, |step| step.next),
-        column(supersteps, |step| step.lines.status),
-        column(supersteps, |step| step.lines.wake_at),
-        column(supersteps, |step| step.known.id),
-        column(supersteps, |step| step.new.id),
-        column(supersteps, |step| step.new.base),
-        column(supersteps, |step| step.new.snapshot),
-        column(supersteps, |step| step.new.step),
-        column(supersteps, |step| step.new.source),
-        column(supersteps, |step| step.new.metadata.as_deref()),
+        column(supersteps, |(_, step)| &*step.name.thread),
+        column(supersteps, |(_, step)| &*step.name.namespace),
+        column(supersteps, |(_, step)| step.holder),
+        column(supersteps, |(_, step)| step.head.0),
+        column(supersteps, |(_, step)| step.head.1),
+        column(supersteps, |(_, step)| step.next),
+        column(supersteps, |(_, step)| step.lines.status),
+        column(supersteps, |(_, step)| step.lines.wake_at),
+        column(supersteps, |(_, step)| step.known.id),
+        column(supersteps, |(_, step)| step.new.id),
+        column(supersteps, |(_, step)| step.new.base),
+        column(supersteps, |(_, step)| step.new.snapshot),
+        column(supersteps, |(_, step)| step.new.step),
+        column(supersteps, |(_, step)| step.new.source),
+        column(supersteps, |(_, step)| step.new.metadata.as_deref()),
     ];
     columns.extend(Line::columns(&known_rows));
     columns.extend(Line::columns(&new_rows));
@@ -101,7 +101,9 @@ pub(in super::super) async fn store(
     let mut stored = Vec::with_capacity(supersteps.len());
     for row in client.query(&statement, &values).await? {
         let number: i64 = row.try_get(0)?;
-        stored.extend(usize::try_from(number - 1));
+        let place = usize::try_from(number - 1).ok();
+        let superstep = place.and_then(|place| supersteps.get(place));
+        stored.extend(superstep.map(|(index, _)| *index));
     }
     Ok(stored)
 }
