@@ -1,8 +1,10 @@
 //! One run, from its claim to its end.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
 use langgraph::checkpoint::{Checkpointer, ThreadKey};
 use langgraph::environment;
 use langgraph::error::AgentError;
@@ -43,7 +45,7 @@ pub(super) async fn execute(app: &Arc<App>, mut claim: Claim) {
         Ok(row) => Arc::new(row),
         Err(error) => {
             tracing::error!(%error, run = claim.run, "failed to read a run");
-            let _ = app.rows.finish(&claim, RunEnd::Status("error"), None).await;
+            let _ = Box::pin(app.rows.finish(&claim, RunEnd::Status("error"), None)).await;
             return;
         }
     };
@@ -55,15 +57,14 @@ pub(super) async fn execute(app: &Arc<App>, mut claim: Claim) {
             return Box::pin(requeue(app, &claim)).await;
         }
     };
-    let session = tokio::spawn({
-        let session = Session {
-            app: Arc::clone(app),
-            live: Arc::clone(&live),
-            row: Arc::clone(&row),
-        };
-        async move { session.run().await }
-    });
-    let outcome = match session.await {
+    let session = Session {
+        app: Arc::clone(app),
+        live: Arc::clone(&live),
+        row: Arc::clone(&row),
+    };
+    // Nothing of it is used again after a panic.
+    let carried = AssertUnwindSafe(session.run()).catch_unwind();
+    let outcome = match carried.await {
         Ok(Ok(outcome)) => outcome,
         Ok(Err(error)) if error.is_storage() => {
             tracing::error!(?error, run = row.run_id, "the storage of a run failed");
@@ -74,8 +75,8 @@ pub(super) async fn execute(app: &Arc<App>, mut claim: Claim) {
             tracing::error!(?error, run = row.run_id, "failed to carry out a run");
             Box::pin(fail_run(app, &live, &row)).await
         }
-        Err(error) => {
-            tracing::error!(%error, run = row.run_id, "the task of a run panicked");
+        Err(_) => {
+            tracing::error!(run = row.run_id, "the task of a run panicked");
             Box::pin(fail_run(app, &live, &row)).await
         }
     };
@@ -299,8 +300,12 @@ impl Session {
         })
     }
 
-    /// Returns the metadata of its messages.
+    /// Returns the metadata of its messages; null if its stream shows none.
     fn metadata(&self) -> Value {
+        let modes = &self.row.kwargs.stream_mode;
+        if !modes.iter().any(|mode| mode.shows_messages()) {
+            return Value::Null;
+        }
         let mut metadata = self.row.metadata.clone();
         let own = json!({"run_id": self.row.run_id, "thread_id": self.row.thread_id});
         merge(&mut metadata, &own);

@@ -33,6 +33,11 @@ impl Mode {
         }
     }
 
+    /// Returns true if it shows messages.
+    pub(crate) fn shows_messages(self) -> bool {
+        matches!(self, Self::Messages | Self::MessagesTuple)
+    }
+
     fn of_graph(self) -> StreamModes {
         match self {
             Self::Values => StreamMode::Values.into(),
@@ -52,7 +57,7 @@ pub(crate) fn graph_modes(modes: &[Mode], subgraphs: bool) -> StreamModes {
     for mode in modes {
         set |= mode.of_graph();
     }
-    let has_messages = modes.contains(&Mode::Messages) || modes.contains(&Mode::MessagesTuple);
+    let has_messages = modes.iter().any(|mode| mode.shows_messages());
     if subgraphs || has_messages {
         // Namespaces, and the metadata of messages, hold the ids of tasks.
         set |= StreamModes::from(StreamMode::Tasks);
