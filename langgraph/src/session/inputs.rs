@@ -34,7 +34,8 @@ impl<S: State> Session<S> {
         if self.options.held {
             // The caller has the lease, and releases it.
             let inbox = self.open_inbox();
-            return self.run_input(engine, input, command, &inbox.inbox).await;
+            let run = Box::pin(self.run_input(engine, input, command, &inbox.inbox));
+            return run.await;
         }
         let claimed = self.claim(&engine, &mut input, &mut command);
         match Box::pin(claimed).await? {
