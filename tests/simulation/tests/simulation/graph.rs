@@ -11,11 +11,10 @@ use langgraph_server::ServedGraph;
 use serde::{Deserialize, Serialize};
 
 use crate::agent::APPRAISER;
-use crate::ledger::{AtWork, Ledger};
+use crate::outside::Outside;
 use crate::relay::ThroughRelay;
 use crate::site::Site;
 use crate::worker::queue;
-use crate::world::World;
 
 /// How long the lease of a server lasts.
 pub(crate) const LEASE: Duration = Duration::from_secs(3);
@@ -28,60 +27,11 @@ pub(crate) struct Work {
     steps: u32,
     asks: bool,
     is_appraised: bool,
+    /// True if its payment takes long, in each attempt.
+    is_slow: bool,
     parcels: u32,
     #[reducer(append)]
     done: Vec<String>,
-}
-
-/// What nodes share with the world.
-struct Outside {
-    world: World,
-    ledger: Arc<Ledger>,
-}
-
-impl Outside {
-    /// Notes that this process works on the thread of a node, until the result is dropped.
-    fn begins(&self, cx: &Context) -> AtWork {
-        let thread = cx.thread_id().unwrap_or_default();
-        self.ledger.begins(thread)
-    }
-
-    /// Works for a while, and sometimes for longer than a lease lasts.
-    async fn work(&self) {
-        let time = match self.world.below(100) {
-            0 => LEASE + self.world.up_to(2_000),
-            _ => self.world.up_to(60),
-        };
-        if !time.is_zero() {
-            tokio::time::sleep(time).await;
-        }
-    }
-
-    /// Has an effect once, for as long as its record is kept.
-    async fn acts(&self, cx: &Context, at_work: &AtWork, what: &str) -> Result<(), NodeError> {
-        let acted = async {
-            let begun = self.world.elapsed();
-            self.work().await;
-            self.ledger.acts(what, begun, at_work);
-            Ok::<_, NodeError>(what.len())
-        };
-        cx.once("act", acted).await?;
-        self.ledger.kept(what, at_work);
-        self.work().await;
-        Ok(())
-    }
-
-    /// Works before a payment, sometimes: a process that stands still meanwhile may find it made.
-    async fn prepare(&self, order: &str) {
-        if self.world.below(16) == 0 {
-            let time = Duration::from_millis(100) + self.world.up_to(400);
-            self.world.is_delicate_for(time);
-            self.world
-                .record(format!("{order} is prepared for {} ms", time.as_millis()));
-            tokio::time::sleep(time).await;
-            self.world.record(format!("{order} is prepared"));
-        }
-    }
 }
 
 fn done(what: String) -> WorkUpdate {
@@ -120,7 +70,7 @@ async fn pay(work: &Work, cx: &Context) -> Result<WorkUpdate, NodeError> {
     let at_work = outside.begins(cx);
     outside.prepare(&work.order).await;
     let paid = format!("{}/paid", work.order);
-    outside.acts(cx, &at_work, &paid).await?;
+    outside.acts(cx, &at_work, &paid, work.is_slow).await?;
     Ok(done(paid))
 }
 
@@ -162,7 +112,7 @@ async fn wrap(parcel: u32, work: &Work, cx: &Context) -> Result<WorkUpdate, Node
     let at_work = outside.begins(cx);
     outside.work().await;
     let wrapped = format!("{}/parcel {parcel}", work.order);
-    outside.acts(cx, &at_work, &wrapped).await?;
+    outside.acts(cx, &at_work, &wrapped, false).await?;
     Ok(done(wrapped))
 }
 
@@ -200,13 +150,9 @@ pub(crate) fn work(site: &Site) -> CompiledStateGraph<Work> {
             Parcels::None => END,
         };
     };
-    let outside = Outside {
-        world: site.world.clone(),
-        ledger: Arc::clone(&site.ledger),
-    };
     let graph = graph.set_name("work").compile();
     let graph = graph.expect("the graph is wired");
-    graph.resource(Arc::new(outside))
+    graph.resource(Arc::new(Outside::new(site)))
 }
 
 /// Returns the graph as a process of a server has it.

@@ -35,6 +35,7 @@ pub(crate) enum Role {
     Relay,
     Agent,
     Worker,
+    Clerk,
 }
 
 impl Role {
@@ -42,6 +43,7 @@ impl Role {
     fn is_lost(self, world: &World) -> bool {
         match self {
             Self::Server => world.loses(450),
+            Self::Clerk => world.happens(400),
             _ => world.happens(1_500),
         }
     }
@@ -109,8 +111,11 @@ impl Host {
         let world = self.site.world.clone();
         let Some(life) = &self.life else { return };
         life.run();
-        if world.has_crashed(life.process.number()) {
+        let process = life.process.number();
+        if world.has_crashed(process) {
             self.end();
+        } else if world.has_just_stopped(process) {
+            self.stand_still(process);
         } else if life.has_ended.load(Ordering::Relaxed) {
             self.record("has ended");
             self.end();
@@ -144,6 +149,7 @@ impl Host {
         let view = View {
             world: self.site.world.clone(),
             name: self.name.as_str().into(),
+            role: Some(self.program.role()),
             process: Arc::clone(&number),
         };
         let process = Process::new(Rc::new(view));
@@ -180,27 +186,37 @@ impl Host {
         let Some(life) = &mut self.life else { return };
         let (process, role) = (life.process.number(), self.program.role());
         if role.is_lost(&world) {
-            if world.below(2) == 0 {
+            if world.is_crash() {
                 world.crash(process);
                 self.record("crashes");
                 self.end();
-                return;
+            } else {
+                self.stand_still(process);
             }
-            // Longer than leases, heartbeats and the first pause of a client; or until about when its work is taken.
-            let time = LEASE + world.up_to(if world.below(3) == 0 { 1_500 } else { 8_000 });
-            self.wakes = world.below(2) == 0;
-            self.stands_until = Some(world.elapsed() + time);
-            self.site.ledger.interrupts(process);
-            self.record(&format!("stands still for {} ms", time.as_millis()));
         } else if role == Role::Server && !life.is_draining && world.happens(1_200) {
             let at_most = world.up_to(400);
             life.is_draining = true;
             let _ = life.drains.send(at_most);
             self.site.ledger.interrupts(process);
             self.record(&format!("drains for {} ms", at_most.as_millis()));
-        } else if self.site.has_hosts_behind() && world.happens(3_000) {
+        } else if self.may_be_parted(role) && world.happens(3_000) {
             self.part();
         }
+    }
+
+    /// Lets the process do nothing for longer than leases, heartbeats and the first pause of a client; or until about
+    /// when its work is taken.
+    fn stand_still(&mut self, process: u64) {
+        let world = &self.site.world;
+        let time = LEASE + world.up_to(if world.below(3) == 0 { 1_500 } else { 8_000 });
+        self.wakes = world.is_delicate() || world.below(2) == 0;
+        self.stands_until = Some(world.elapsed() + time);
+        self.site.ledger.interrupts(process);
+        self.record(&format!("stands still for {} ms", time.as_millis()));
+    }
+
+    fn may_be_parted(&self, role: Role) -> bool {
+        self.site.has_hosts_behind() && role != Role::Clerk
     }
 
     /// Parts the host from the others for a while, also for longer than they wait.
@@ -257,7 +273,7 @@ impl Life {
     fn run(&self) {
         let Some(runtime) = &self.runtime else { return };
         let entered = self.process.enter();
-        run_for_a_tick(runtime, |world| world.has_crashed(self.process.number()));
+        run_for_a_tick(runtime, |world| world.has_ended_tick(self.process.number()));
         drop(entered);
     }
 }

@@ -15,8 +15,8 @@ use crate::world::World;
 const CHECK: Duration = Duration::from_millis(95);
 
 /// How long work of a process that was disturbed at most is on its way to a worker: it goes on for a while before it
-/// knows that it has lost a thread.
-const REACHES: Duration = Duration::from_millis(600);
+/// knows that it has lost a thread. The state comes through the store, and a lost request for it is sent again.
+const REACHES: Duration = Duration::from_millis(3_000);
 
 /// The effects of all processes.
 pub(crate) struct Ledger {
@@ -89,7 +89,7 @@ impl Ledger {
         match role {
             Role::Server => accounts.servers.insert(process),
             Role::Worker => accounts.workers.insert(process),
-            Role::Relay | Role::Agent => false,
+            Role::Relay | Role::Agent | Role::Clerk => false,
         };
     }
 
@@ -137,6 +137,7 @@ impl Ledger {
             effects,
             interrupted,
             names,
+            holders,
             ..
         } = &mut *accounts;
         let effect = effects.entry(what.to_owned()).or_insert(Effect {
@@ -165,6 +166,12 @@ impl Ledger {
         };
         let name = names.get(&process).map_or("?", |name| name);
         self.world.record(format!("{what} is done by {name}"));
+        // It was told that it has the thread, at most that long before.
+        let told = begun.saturating_sub(CHECK);
+        if !is_late && !is_worker && holders.other(&node.thread, process, told).is_some() {
+            let text = format!("{what} is begun by {name}, which has lost the thread");
+            self.world.violate(text);
+        }
         if let Some(broken) = broken {
             self.world
                 .violate(format!("{what} is done again, {broken}"));

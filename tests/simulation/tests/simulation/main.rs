@@ -6,6 +6,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a test fails by panicking
 
 mod agent;
+mod books;
+mod clerk;
 mod client;
 mod customer;
 mod graph;
@@ -15,6 +17,7 @@ mod host;
 mod ledger;
 mod network;
 mod order;
+mod outside;
 mod relay;
 mod server;
 mod site;
@@ -31,6 +34,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use agent::{APPRAISER, AgentProgram};
+use books::Books;
+use clerk::ClerkProgram;
 use client::Client;
 use customer::Customer;
 use graph::LEASE;
@@ -64,6 +69,8 @@ fn play(seed: u64) -> (Vec<String>, Vec<String>) {
         file: folder.path().join("server.db"),
         has_agent: world.below(4) == 0,
         workers: some_workers(&world),
+        clerks: if world.below(12) == 0 { 2 } else { 0 },
+        books: Books::default(),
         world: world.clone(),
     };
     template::prepare(&site.file, seed);
@@ -123,6 +130,14 @@ fn hosts(site: &Site, servers: usize) -> Vec<Host> {
         };
         Host::new(site, name, program)
     }));
+    hosts.extend((0..site.clerks).map(|number| {
+        let name = format!("clerk {number}");
+        let program = ClerkProgram {
+            site: site.clone(),
+            name: name.clone(),
+        };
+        Host::new(site, name, program)
+    }));
     hosts
 }
 
@@ -159,6 +174,7 @@ fn open_shop(
     let view = View {
         world: site.world.clone(),
         name: "a client".into(),
+        role: None,
         process: Arc::new(Mutex::new(0)),
     };
     let process = Process::new(Rc::new(view));

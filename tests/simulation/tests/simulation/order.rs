@@ -10,6 +10,8 @@ pub(crate) struct Order {
     pub(crate) asks: bool,
     /// True if the agent is asked.
     is_appraised: bool,
+    /// True if its payment takes long.
+    is_slow: bool,
     parcels: u32,
 }
 
@@ -25,6 +27,7 @@ impl Order {
             steps,
             asks,
             is_appraised: site.has_agent && world.below(3) > 0,
+            is_slow: world.below(8) == 0,
             parcels,
         }
     }
@@ -33,7 +36,8 @@ impl Order {
     pub(crate) fn input(&self) -> Value {
         json!({
             "order": self.name, "steps": self.steps, "asks": self.asks,
-            "is_appraised": self.is_appraised, "parcels": self.parcels,
+            "is_appraised": self.is_appraised, "is_slow": self.is_slow,
+            "parcels": self.parcels,
         })
     }
 

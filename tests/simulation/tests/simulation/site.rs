@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::books::Books;
 use crate::ledger::Ledger;
 use crate::network::Network;
 use crate::world::World;
@@ -18,6 +19,9 @@ pub(crate) struct Site {
     pub(crate) has_agent: bool,
     /// How many workers there are.
     pub(crate) workers: usize,
+    /// How many clerks there are.
+    pub(crate) clerks: usize,
+    pub(crate) books: Books,
 }
 
 impl Site {

@@ -10,6 +10,7 @@ use tokio::runtime::Handle;
 use tokio::time::Instant;
 
 use crate::graph::LEASE;
+use crate::host::Role;
 
 /// How long each host of the world runs before the next one does.
 pub(crate) const TICK: Duration = Duration::from_millis(10);
@@ -43,6 +44,8 @@ struct State {
     quiet: bool,
     /// The process that crashes.
     crashed: Option<u64>,
+    /// The process that stands still from now on.
+    stopped: Option<u64>,
     /// Wakes the host that runs.
     waker: Option<Waker>,
     story: Vec<String>,
@@ -70,6 +73,7 @@ impl World {
             entered: None,
             quiet: false,
             crashed: None,
+            stopped: None,
             waker: None,
             story: Vec::new(),
             violations: Vec::new(),
@@ -147,6 +151,17 @@ impl World {
         self.state().delicate = end;
     }
 
+    /// Returns true if a loss would be bad now.
+    pub(crate) fn is_delicate(&self) -> bool {
+        let now = self.elapsed();
+        now < self.state().delicate
+    }
+
+    /// Draws whether a process that is lost crashes; otherwise it stands still.
+    pub(crate) fn is_crash(&self) -> bool {
+        self.below(if self.is_delicate() { 4 } else { 2 }) == 0
+    }
+
     /// Returns true if so many attempts of a run may have failed that it is given up.
     pub(crate) fn may_give_up(&self) -> bool {
         let state = self.state();
@@ -195,11 +210,34 @@ impl World {
 
     /// Crashes a process: the rest of what it does is not done.
     pub(crate) fn crash(&self, process: u64) {
-        let mut state = self.state();
-        state.crashed = Some(process);
-        if let Some(waker) = state.waker.take() {
+        self.state().crashed = Some(process);
+        self.end_tick();
+    }
+
+    /// Lets a process stand still from now on.
+    pub(crate) fn stop(&self, process: u64) {
+        self.state().stopped = Some(process);
+        self.end_tick();
+    }
+
+    fn end_tick(&self) {
+        if let Some(waker) = self.state().waker.take() {
             waker.wake();
         }
+    }
+
+    /// Returns true if the process does no more in this tick.
+    pub(crate) fn has_ended_tick(&self, process: u64) -> bool {
+        self.has_crashed(process) || self.state().stopped == Some(process)
+    }
+
+    /// Returns true once if the process stands still from now on.
+    pub(crate) fn has_just_stopped(&self, process: u64) -> bool {
+        let mut state = self.state();
+        state
+            .stopped
+            .take_if(|stopped| *stopped == process)
+            .is_some()
     }
 
     /// Returns true if the process has crashed.
@@ -240,6 +278,7 @@ impl World {
 pub(crate) struct View {
     pub(crate) world: World,
     pub(crate) name: Arc<str>,
+    pub(crate) role: Option<Role>,
     /// The number of the process, once it has one.
     pub(crate) process: Arc<Mutex<u64>>,
 }
@@ -260,21 +299,30 @@ impl Environment for View {
     }
 
     /// A call of the database takes up to 3 ms, and sometimes longer; while the database is away, until it is back.
-    /// The process may be lost in it.
+    /// The process may be lost in it, or stand still.
     fn storage(&self) -> Pause {
         let process = *self.process.lock().unwrap_or_else(PoisonError::into_inner);
         let world = self.world.clone();
-        let is_lost = world.loses(1_500);
+        let is_lost = match self.role {
+            Some(Role::Clerk) => world.happens(100),
+            _ => world.loses(1_500),
+        };
+        let (crashes, stops) = (is_lost && world.is_crash(), is_lost);
         let is_slow = world.happens(100);
         let time = world.up_to(if is_slow { 80 } else { 3 });
         let name = Arc::clone(&self.name);
         Box::pin(async move {
-            if is_lost {
+            // Whether it is away counts when this pause begins, and not when the call does.
+            let mut time = world.left_away() + time;
+            if crashes {
                 world.record(format!("{name} crashes in a call of its database"));
                 world.crash(process);
+            } else if stops {
+                world.record(format!("{name} is in a call of its database"));
+                world.stop(process);
+                // The rest of the call comes when it goes on.
+                time += Duration::from_millis(1);
             }
-            // Whether it is away counts when this pause begins, and not when the call does.
-            let time = world.left_away() + time;
             if !time.is_zero() && !world.has_crashed(process) {
                 tokio::time::sleep(time).await;
             }
