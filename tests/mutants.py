@@ -33,6 +33,7 @@ PATIENCE = 600
 SERVER = "crates/server/src/"
 SQLITE = "crates/sqlite/src/"
 RUNTIME = "langgraph/src/"
+NATS = "crates/nats/src/"
 
 # The name, the file, what stands there and what is planted; further pairs where a second check would hold the defect.
 MUTANTS = [
@@ -103,6 +104,14 @@ MUTANTS = [
      "if writes.is_empty() && tasks.is_empty() {", "if !writes.is_empty() || tasks.is_empty() {"),
     ("a_write_counts_as_stored_when_it_failed", "langgraph/src/log/log_head.rs",
      "        stored.map_err(|error| end.failed(error))?;\n", "        let _ = stored.map_err(|error| end.failed(error));\n"),
+    # The queue of workers.
+    ("the_reply_of_any_worker_counts", NATS + "driver/tasks.rs",
+     "if self.has(worker, task)\n            && let", "if self.tasks.contains_key(&task)\n            && let"),
+    ("a_forged_reply_deletes_an_object", NATS + "driver/tasks.rs",
+     "&& *name != Objects::reply(", "&& false && *name != Objects::reply("),
+    ("a_state_counts_as_stored_while_it_is_uploaded", NATS + "driver/states.rs",
+     "                upload.get_or_try_init(put).await?;\n",
+     "                if Arc::strong_count(&upload) <= 2 {\n                    upload.get_or_try_init(put).await?;\n                }\n"),
 ]
 
 

@@ -11,6 +11,9 @@ use tokio::sync::mpsc;
 
 use crate::weather::{Conditions, Drawn, Weather};
 
+/// When a machine that is cut off calls the store again.
+const AGAIN: Duration = Duration::from_millis(100);
+
 /// A network that machines join.
 #[derive(Clone, Debug)]
 pub struct Net {
@@ -109,6 +112,22 @@ pub struct Machine {
     net: Net,
     /// Its number in the network.
     pub number: usize,
+}
+
+impl Machine {
+    /// Takes the time of a call of the store, which waits while the network does not reach the machine.
+    async fn reaches_store(&self) {
+        let mut time = self.net.weather.storing();
+        loop {
+            if !time.is_zero() {
+                tokio::time::sleep(time).await;
+            }
+            if !self.net.lock().cut_off.contains(&self.number) {
+                return;
+            }
+            time = AGAIN;
+        }
+    }
 }
 
 fn covers(subject: &str, sent: &str) -> bool {
@@ -211,7 +230,7 @@ impl Link for Machine {
 
     fn put<'a>(&'a self, queue: &'a str, name: String, value: Bytes) -> LinkFuture<'a, ()> {
         Box::pin(async move {
-            tokio::time::sleep(self.net.weather.storing()).await;
+            self.reaches_store().await;
             let mut state = self.net.lock();
             state.largest = state.largest.max(value.len());
             state.stored.insert(format!("{queue}/{name}"), value);
@@ -221,6 +240,7 @@ impl Link for Machine {
 
     fn get<'a>(&'a self, queue: &'a str, name: String) -> LinkFuture<'a, Bytes> {
         Box::pin(async move {
+            self.reaches_store().await;
             let value = self
                 .net
                 .lock()
@@ -236,6 +256,7 @@ impl Link for Machine {
 
     fn delete<'a>(&'a self, queue: &'a str, name: String) -> LinkFuture<'a, ()> {
         Box::pin(async move {
+            self.reaches_store().await;
             self.net.lock().stored.remove(&format!("{queue}/{name}"));
             Ok(())
         })

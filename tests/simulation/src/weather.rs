@@ -19,7 +19,7 @@ pub trait Weather: fmt::Debug + Send + Sync + 'static {
         1 << 20
     }
 
-    /// Returns how long it takes to store a value.
+    /// Returns how long it takes to store a value, or to fetch one.
     fn storing(&self) -> Duration {
         Duration::ZERO
     }
@@ -34,7 +34,7 @@ pub struct Conditions {
     pub delay: Duration,
     /// The most bytes of a message.
     pub limit: usize,
-    /// How long it takes to store a value.
+    /// How long it takes to store a value, or to fetch one.
     pub storing: Duration,
 }
 

@@ -30,6 +30,7 @@ pub(crate) struct Work {
     /// True if its payment takes long, in each attempt.
     is_slow: bool,
     parcels: u32,
+    ballast: String,
     #[reducer(append)]
     done: Vec<String>,
 }

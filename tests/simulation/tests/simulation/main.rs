@@ -21,6 +21,7 @@ mod outside;
 mod relay;
 mod server;
 mod site;
+mod stranger;
 mod template;
 mod tick;
 mod trades;
@@ -183,6 +184,11 @@ fn open_shop(
         .start_paused(true)
         .build()
         .unwrap();
+    if site.workers > 0 && site.world.below(2) == 0 {
+        let entered = process.enter();
+        clients.spawn(stranger::disturb(site.clone()));
+        drop(entered);
+    }
     let shopped = Arc::new(AtomicUsize::new(0));
     for number in 0..customers {
         let client = Client {

@@ -4,6 +4,9 @@ use serde_json::{Value, json};
 
 use crate::site::Site;
 
+/// How many bytes: more than a message may have in some seeds.
+const BALLAST: usize = 5_000;
+
 pub(crate) struct Order {
     pub(crate) name: String,
     pub(crate) steps: u32,
@@ -13,6 +16,8 @@ pub(crate) struct Order {
     /// True if its payment takes long.
     is_slow: bool,
     parcels: u32,
+    /// What makes the state large, for some orders with parcels.
+    ballast: usize,
 }
 
 impl Order {
@@ -22,7 +27,9 @@ impl Order {
             0 => 0,
             _ => u32::try_from(world.below(5)).unwrap_or_default(),
         };
+        let is_large = parcels > 0 && world.below(2) == 0;
         Self {
+            ballast: if is_large { BALLAST } else { 0 },
             name,
             steps,
             asks,
@@ -37,7 +44,7 @@ impl Order {
         json!({
             "order": self.name, "steps": self.steps, "asks": self.asks,
             "is_appraised": self.is_appraised, "is_slow": self.is_slow,
-            "parcels": self.parcels,
+            "parcels": self.parcels, "ballast": "x".repeat(self.ballast),
         })
     }
 

@@ -11,9 +11,12 @@ pub(crate) struct WorkerProgram {
     pub(crate) name: String,
 }
 
+/// The name of the queue.
+pub(crate) const QUEUE: &str = "orders";
+
 /// Returns the queue of a host's process.
 pub(crate) fn queue(site: &Site, host: &str) -> Queue {
-    Queue::over(site.network.link(host), "orders")
+    Queue::over(site.network.link(host), QUEUE)
 }
 
 impl Program for WorkerProgram {

@@ -2,6 +2,7 @@
 
 mod calls;
 mod passage;
+mod posts;
 mod streams;
 
 use std::collections::BTreeMap;
@@ -30,7 +31,7 @@ impl Network {
         Self {
             calls: Calls::new(world, servers),
             streams: Streams::new(world),
-            messages: Net::in_weather(world.clone()),
+            messages: Net::in_weather(posts::Posts::new(world)),
             machines: Arc::default(),
         }
     }
@@ -44,6 +45,14 @@ impl Network {
         let machine = self.messages.machine();
         self.machines().insert(host.to_owned(), machine.number);
         machine
+    }
+
+    /// Returns the names of the objects in the store of a queue.
+    pub(crate) fn objects(&self, queue: &str) -> Vec<String> {
+        let names = self.messages.names().into_iter();
+        let of_queue =
+            names.filter_map(|name| Some(name.strip_prefix(queue)?.get(1..)?.to_owned()));
+        of_queue.collect()
     }
 
     /// Closes a host: its connections are cut, and it takes no others.

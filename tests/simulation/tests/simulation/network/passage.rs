@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use langgraph_simulation::Weather;
-
 use crate::world::World;
 
 /// The way of a request, an answer, a part of a stream or a message.
@@ -24,15 +22,4 @@ impl Passage {
 /// Draws whether a connection is cut with a part of what it carries.
 pub(super) fn is_cut(world: &World) -> bool {
     world.happens(60)
-}
-
-impl Weather for World {
-    fn now(&self) -> Duration {
-        self.elapsed()
-    }
-
-    fn lateness(&self) -> Option<Duration> {
-        let passage = Passage::draw(self);
-        (!passage.is_lost).then_some(passage.late)
-    }
 }
