@@ -105,8 +105,12 @@ MUTANTS = [
     ("a_write_counts_as_stored_when_it_failed", "langgraph/src/log/log_head.rs",
      "        stored.map_err(|error| end.failed(error))?;\n", "        let _ = stored.map_err(|error| end.failed(error));\n"),
     # The queue of workers.
+    ("a_lost_task_is_not_given_out_again", NATS + "driver/workers.rs",
+     "        for task in lost {\n            self.requeue(task);\n        }\n", "        drop(lost);\n"),
     ("the_reply_of_any_worker_counts", NATS + "driver/tasks.rs",
      "if self.has(worker, task)\n            && let", "if self.tasks.contains_key(&task)\n            && let"),
+    ("a_reply_goes_to_another_task", NATS + "driver/tasks.rs",
+     "&& let Some(task) = self.remove(task)\n", "&& let Some(task) = self.remove(task ^ 1)\n"),
     ("a_forged_reply_deletes_an_object", NATS + "driver/tasks.rs",
      "&& *name != Objects::reply(", "&& false && *name != Objects::reply("),
     ("a_state_counts_as_stored_while_it_is_uploaded", NATS + "driver/states.rs",

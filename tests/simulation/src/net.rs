@@ -185,6 +185,7 @@ impl Link for Machine {
                 reply: reply.clone(),
                 payload: Some(payload),
             };
+            self.net.weather.is_sent(&packet);
             if !self.net.deliver(self.number, &packet)
                 && let Some(reply) = reply
             {
@@ -210,6 +211,7 @@ impl Link for Machine {
                     if !left.is_zero() {
                         tokio::time::sleep(left).await;
                     }
+                    weather.has_arrived(&packet);
                     if ready.send(packet).await.is_err() {
                         return;
                     }

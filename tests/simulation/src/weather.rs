@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use langgraph_nats::link::Packet;
 use tokio::time::Instant;
 
 /// The clock of a network, and what becomes of what is sent over it.
@@ -23,6 +24,12 @@ pub trait Weather: fmt::Debug + Send + Sync + 'static {
     fn storing(&self) -> Duration {
         Duration::ZERO
     }
+
+    /// Sees a message that a machine sends.
+    fn is_sent(&self, _: &Packet) {}
+
+    /// Sees a message that has come to a machine.
+    fn has_arrived(&self, _: &Packet) {}
 }
 
 /// How a network behaves.

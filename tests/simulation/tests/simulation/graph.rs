@@ -14,6 +14,7 @@ use crate::agent::APPRAISER;
 use crate::outside::Outside;
 use crate::relay::ThroughRelay;
 use crate::site::Site;
+use crate::watched::Watched;
 use crate::worker::queue;
 
 /// How long the lease of a server lasts.
@@ -164,7 +165,10 @@ pub(crate) fn served(site: &Site, server: &str) -> ServedGraph {
         graph = graph.resource(relay);
     }
     if site.workers > 0 {
-        graph = graph.executor(queue(site, server));
+        graph = graph.executor(Watched {
+            queue: queue(site, server),
+            world: site.world.clone(),
+        });
     }
     ServedGraph::from(graph)
 }

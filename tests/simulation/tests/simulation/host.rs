@@ -185,7 +185,8 @@ impl Host {
         let world = self.site.world.clone();
         let Some(life) = &mut self.life else { return };
         let (process, role) = (life.process.number(), self.program.role());
-        if role.is_lost(&world) {
+        let is_calm = self.site.is_calm;
+        if !(is_calm && role == Role::Worker) && role.is_lost(&world) {
             if world.is_crash() {
                 world.crash(process);
                 self.record("crashes");
@@ -216,7 +217,7 @@ impl Host {
     }
 
     fn may_be_parted(&self, role: Role) -> bool {
-        self.site.has_hosts_behind() && role != Role::Clerk
+        self.site.has_hosts_behind() && !self.site.is_calm && role != Role::Clerk
     }
 
     /// Parts the host from the others for a while, also for longer than they wait.

@@ -25,6 +25,7 @@ mod stranger;
 mod template;
 mod tick;
 mod trades;
+mod watched;
 mod worker;
 mod world;
 
@@ -70,6 +71,7 @@ fn play(seed: u64) -> (Vec<String>, Vec<String>) {
         file: folder.path().join("server.db"),
         has_agent: world.below(4) == 0,
         workers: some_workers(&world),
+        is_calm: world.below(2) == 0,
         clerks: if world.below(12) == 0 { 2 } else { 0 },
         books: Books::default(),
         world: world.clone(),

@@ -19,6 +19,8 @@ pub(crate) struct Site {
     pub(crate) has_agent: bool,
     /// How many workers there are.
     pub(crate) workers: usize,
+    /// True if no worker is lost, and no host is parted: nothing but the loss of a message is to be noticed.
+    pub(crate) is_calm: bool,
     /// How many clerks there are.
     pub(crate) clerks: usize,
     pub(crate) books: Books,
