@@ -122,10 +122,8 @@ async fn wrong_with(thread: &Thread<Pages>, known: &Books) -> Result<Option<Stri
     let newest = ListOptions::new().limit(8);
     let newest = thread.history_with(newest).await?;
     // Each record is behind the one before it, whoever has written it.
-    let fork = newest.iter().zip(newest.iter().skip(1));
-    let fork = fork.map(|(one, before)| (one.parent, before.id));
-    let fork = fork.filter(|(parent, before)| *parent != Some(*before));
-    let fork = fork.map(|(parent, before)| format!("{before} is not behind {parent:?}"));
-    let fork = fork.last();
+    let mut pairs = newest.iter().zip(newest.iter().skip(1));
+    let fork = pairs.find(|(one, before)| one.parent != Some(before.id));
+    let fork = fork.map(|(one, before)| format!("{} is not behind {:?}", before.id, one.parent));
     Ok(wrong.or(fork))
 }
