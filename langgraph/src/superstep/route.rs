@@ -30,6 +30,7 @@ impl<S: State> Engine<S> {
     ///
     /// If the end of a task cannot be stored that has not run alone.
     pub(super) async fn route(&mut self, ran_alone: bool) -> Result<bool, AgentError> {
+        let is_alone = self.results.len() == 1;
         for index in self.routed_on_merge() {
             let (Some(task), Some(cx), Some(result)) = (
                 self.frontier.tasks.get(index),
@@ -46,17 +47,16 @@ impl<S: State> Engine<S> {
                     continue;
                 }
                 (Ok(_), _) => continue,
-                // It runs again with the answer, or only its routers do.
-                (Err(ended), TaskResult::Finished(done)) if ran_alone => {
+                // Only the routers run again. The tasks of a map are stored as finished; so is the input.
+                (Err(ended), TaskResult::Finished(done)) if is_alone && !task.node.is_start() => {
                     ended.after(Some(done.take()))
                 }
                 (Err(ended), _) => ended,
             };
             let waits = ended.is_interrupted();
             *result = ended;
-            // The tasks of a map are stored as finished, and do not run again; so is the input.
-            let is_stored = self.frontier.tasks.len() > 1 && !waits;
-            if !ran_alone && !is_stored && self.observer.watches(position) {
+            let ends = is_alone && !ran_alone || !is_alone && waits;
+            if ends && self.observer.watches(position) {
                 let ended = self
                     .observer
                     .task_ended(position, task, index, result, true);
