@@ -13,6 +13,7 @@ pub mod error;
 mod head;
 mod id;
 pub mod interrupt;
+mod lock;
 pub mod message;
 pub mod state;
 mod strict;
@@ -24,3 +25,4 @@ pub use id::new_id;
 pub use langgraph_topology::NodeName;
 #[doc(hidden)]
 pub use langgraph_topology::debug_is_message;
+pub use lock::Lock;

@@ -1,8 +1,9 @@
 //! A node whose tasks run in another process.
 
 use std::ptr;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
+use langgraph_core::Lock;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -33,7 +34,7 @@ where
             graph: plan.topology.name.clone(),
             fingerprint: plan.fingerprint,
             initial: plan.initial.clone(),
-            slots: Mutex::default(),
+            slots: Lock::default(),
         });
         let infos = plan.topology.nodes.iter();
         for (info, node) in infos.zip(plan.nodes.iter_mut().skip(1)) {
@@ -62,13 +63,13 @@ struct RemoteSteps<S: State> {
     initial: S,
     /// The texts of the snapshots of running tasks, by the snapshots' addresses. A text lives as long
     /// as a task that borrows its snapshot, so the address is that of no other state.
-    slots: Mutex<Vec<(usize, Weak<Slot>)>>,
+    slots: Lock<Vec<(usize, Weak<Slot>)>>,
 }
 
 impl<S: State> RemoteSteps<S> {
     fn slot(&self, state: &S) -> Arc<Slot> {
         let address = ptr::from_ref(state).addr();
-        let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut slots = self.slots.lock();
         slots.retain(|(_, slot)| slot.strong_count() > 0);
         let known = slots.iter().find(|(known, _)| *known == address);
         if let Some(slot) = known.and_then(|(_, slot)| slot.upgrade()) {

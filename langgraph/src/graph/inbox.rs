@@ -1,9 +1,10 @@
 //! Calls that wait for the active run of their thread, with their inputs.
 
 use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use langgraph_core::Lock;
 use tokio::sync::oneshot;
 
 use crate::checkpoint::UnfilledJoin;
@@ -15,13 +16,13 @@ use crate::state::State;
 use langgraph_topology::NodeName;
 
 /// The active runs of this process on threads of a graph, which take inputs.
-pub(crate) struct Inboxes<S: State>(Mutex<HashMap<String, Arc<Inbox<S>>>>);
+pub(crate) struct Inboxes<S: State>(Lock<HashMap<String, Arc<Inbox<S>>>>);
 
 /// The calls that wait for the active run of a thread.
 pub(crate) struct Inbox<S: State> {
     /// True if an input waits that the run may merge.
     merges: AtomicBool,
-    inputs: Mutex<Inputs<S>>,
+    inputs: Lock<Inputs<S>>,
 }
 
 struct Inputs<S: State> {
@@ -67,7 +68,7 @@ pub(crate) struct Handover<S: State> {
 
 impl<S: State> Default for Inboxes<S> {
     fn default() -> Self {
-        Self(Mutex::default())
+        Self(Lock::default())
     }
 }
 
@@ -76,13 +77,13 @@ impl<S: State> Inboxes<S> {
     pub(crate) fn open(self: &Arc<Self>, thread: &str) -> OpenInbox<S> {
         let inbox = Arc::new(Inbox {
             merges: AtomicBool::new(false),
-            inputs: Mutex::new(Inputs {
+            inputs: Lock::new(Inputs {
                 closed: false,
                 waiting: VecDeque::new(),
                 merged: Vec::new(),
             }),
         });
-        self.lock().insert(thread.to_owned(), Arc::clone(&inbox));
+        self.0.lock().insert(thread.to_owned(), Arc::clone(&inbox));
         OpenInbox {
             inboxes: Arc::clone(self),
             thread: thread.to_owned(),
@@ -98,7 +99,7 @@ impl<S: State> Inboxes<S> {
         input: Option<Output<S>>,
         begun: impl FnOnce(),
     ) -> Option<Delivery<S>> {
-        let inbox = self.lock().get(thread).cloned()?;
+        let inbox = self.0.lock().get(thread).cloned()?;
         let (call, delivery) = oneshot::channel();
         let merged = Arc::new(AtomicBool::new(false));
         let waiting = Waiting {
@@ -116,10 +117,6 @@ impl<S: State> Inboxes<S> {
             Err(_) => Delivery::Returned,
         })
     }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Arc<Inbox<S>>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl<S: State> Inbox<S> {
@@ -133,7 +130,7 @@ impl<S: State> Inbox<S> {
         &self,
         mut merge: impl FnMut(Output<S>) -> Result<(), (ErrorKind, String)>,
     ) {
-        let mut inputs = self.lock();
+        let mut inputs = self.inputs.lock();
         self.merges.store(false, Ordering::Release);
         for mut waiting in std::mem::take(&mut inputs.waiting) {
             let Some(input) = waiting.input.take() else {
@@ -156,7 +153,7 @@ impl<S: State> Inbox<S> {
 
     /// Sends the end of the run to the calls whose inputs it has merged.
     pub(crate) fn report_end(&self, end: impl Fn() -> RunEnd<S>) {
-        let merged = std::mem::take(&mut self.lock().merged);
+        let merged = std::mem::take(&mut self.inputs.lock().merged);
         for call in merged {
             let _ = call.send(Delivery::Ended(end()));
         }
@@ -164,7 +161,7 @@ impl<S: State> Inbox<S> {
 
     /// Takes the call that has waited longest. Without one, the inbox closes.
     fn next_call(&self) -> Option<oneshot::Sender<Delivery<S>>> {
-        let mut inputs = self.lock();
+        let mut inputs = self.inputs.lock();
         let next = inputs.waiting.pop_front();
         inputs.closed = next.is_none();
         next.map(|waiting| waiting.call)
@@ -172,7 +169,7 @@ impl<S: State> Inbox<S> {
 
     /// Adds a call; false if the run has ended.
     fn put(&self, waiting: Waiting<S>) -> bool {
-        let mut inputs = self.lock();
+        let mut inputs = self.inputs.lock();
         if inputs.closed {
             return false;
         }
@@ -181,10 +178,6 @@ impl<S: State> Inbox<S> {
         }
         inputs.waiting.push_back(waiting);
         true
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Inputs<S>> {
-        self.inputs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -212,7 +205,7 @@ impl<S: State> OpenInbox<S> {
 
 impl<S: State> Drop for OpenInbox<S> {
     fn drop(&mut self) {
-        let mut open = self.inboxes.lock();
+        let mut open = self.inboxes.0.lock();
         // A run that has taken the thread over has an inbox of its own.
         if open
             .get(&self.thread)
@@ -221,7 +214,7 @@ impl<S: State> Drop for OpenInbox<S> {
             open.remove(&self.thread);
         }
         drop(open);
-        let mut inputs = self.inbox.lock();
+        let mut inputs = self.inbox.inputs.lock();
         inputs.closed = true;
         let returned = (
             std::mem::take(&mut inputs.waiting),

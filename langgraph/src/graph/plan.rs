@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
+use super::breakpoint_paths;
 use super::copies::copy_of;
 use super::index::{Index, names_of, sorted_by_name};
 use super::plan_bound::PlanBound;
@@ -9,6 +10,7 @@ use super::stops::Stops;
 use super::wiring::{Outgoing, OutgoingBuilder, PlanJoin, Successors, Wiring};
 use super::{Breakpoints, END, NodeName, START, StateGraph, Topology};
 use crate::checkpoint::{Owner, owner_of};
+use crate::error::AgentError;
 use crate::graph::Around;
 use crate::node::{Call, Items, NeededBy, NodeId, NodeRun, Output, Resources, Step};
 use crate::policy::NodeCache;
@@ -219,9 +221,14 @@ impl<S: State> Plan<S> {
         self.has_maps && self.node(node).is_some_and(|node| node.mapped)
     }
 
-    /// Returns the breakpoints of a run, or the name of a node that does not exist.
-    pub(crate) fn stops(&self, breakpoints: &Breakpoints) -> Result<Stops, NodeName> {
-        self.index().stops(breakpoints)
+    /// Returns the breakpoints of a run.
+    ///
+    /// # Errors
+    ///
+    /// If a node does not exist.
+    pub(crate) fn stops(&self, breakpoints: &Breakpoints) -> Result<Stops, AgentError> {
+        let stops = self.index().stops(breakpoints);
+        stops.map_err(|node| breakpoint_paths::unknown(&node))
     }
 }
 

@@ -29,6 +29,14 @@ impl<S: State> Routed<S> {
         Self::One(Routes::Arm(arm))
     }
 
+    /// Returns the arm that the only router picked.
+    pub(crate) const fn only_arm(&self) -> Option<usize> {
+        match self {
+            Self::One(Routes::Arm(arm)) => Some(*arm),
+            _ => None,
+        }
+    }
+
     pub(crate) fn is_none(&self) -> bool {
         matches!(self, Self::None)
     }

@@ -1,9 +1,10 @@
 //! The holders of this process whose run has ended without releasing its lease.
 
 use std::collections::HashMap;
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, LazyLock, MutexGuard};
 use std::time::Duration;
 
+use langgraph_core::Lock;
 use langgraph_core::environment;
 use tokio::runtime::Handle;
 
@@ -43,8 +44,8 @@ fn of_process(holder: &str) -> Holder {
 }
 
 fn abandoned() -> MutexGuard<'static, HashMap<Holder, Cleanup>> {
-    static ABANDONED: LazyLock<Mutex<HashMap<Holder, Cleanup>>> = LazyLock::new(Mutex::default);
-    ABANDONED.lock().unwrap_or_else(PoisonError::into_inner)
+    static ABANDONED: LazyLock<Lock<HashMap<Holder, Cleanup>>> = LazyLock::new(Lock::default);
+    ABANDONED.lock()
 }
 
 /// Releases a lease. If the saver fails, a run of this process takes the thread at once, and the release

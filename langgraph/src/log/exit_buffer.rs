@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use async_trait::async_trait;
+use langgraph_core::Lock;
 
 use langgraph_core::checkpoint::{
     Batch, Chain, CheckpointId, Checkpointer, EntryRecord, Formats, Head, ListOptions, Owner,
@@ -17,7 +18,7 @@ use langgraph_core::error::CheckpointError;
 /// [`release`](Self::release) stores those that are still needed.
 pub(crate) struct ExitBuffer {
     saver: Arc<dyn Checkpointer>,
-    logs: Mutex<HashMap<ThreadKey, BufferedLog>>,
+    logs: Lock<HashMap<ThreadKey, BufferedLog>>,
 }
 
 /// The records of one log that are not stored yet.
@@ -122,24 +123,21 @@ impl ExitBuffer {
     pub(crate) fn new(saver: Arc<dyn Checkpointer>) -> Self {
         Self {
             saver,
-            logs: Mutex::default(),
+            logs: Lock::default(),
         }
-    }
-
-    fn logs(&self) -> MutexGuard<'_, HashMap<ThreadKey, BufferedLog>> {
-        self.logs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns true if a checkpoint is not stored yet.
     pub(crate) fn holds(&self, key: &ThreadKey, id: CheckpointId) -> bool {
-        self.logs()
+        self.logs
+            .lock()
             .get(key)
             .is_some_and(|log| log.records.contains_key(&id))
     }
 
     /// Returns the nearest stored ancestor of `id`.
     pub(crate) fn stored_before(&self, key: &ThreadKey, id: CheckpointId) -> Option<CheckpointId> {
-        let logs = self.logs();
+        let logs = self.logs.lock();
         let mut before = Some(id);
         while let Some(held) = before.and_then(|id| logs.get(key)?.records.get(&id)) {
             before = held.checkpoint.parent;
@@ -155,7 +153,7 @@ impl ExitBuffer {
         last: CheckpointId,
         folded: Option<Stored>,
     ) -> Result<(), CheckpointError> {
-        let mut logs = std::mem::take(&mut *self.logs());
+        let mut logs = std::mem::take(&mut *self.logs.lock());
         let kept = logs.remove(root);
         let needed = logs.keys().filter(|key| is_needed(&logs, key, root, last));
         let needed: Vec<ThreadKey> = needed.cloned().collect();
@@ -220,7 +218,7 @@ impl Checkpointer for ExitBuffer {
 
     async fn put(&self, key: &ThreadKey, batch: Batch) -> Result<(), CheckpointError> {
         let head = batch.head;
-        let mut logs = self.logs();
+        let mut logs = self.logs.lock();
         let log = logs.entry(key.clone()).or_insert_with(|| BufferedLog {
             head,
             newest: head,
@@ -235,7 +233,8 @@ impl Checkpointer for ExitBuffer {
         id: Option<CheckpointId>,
     ) -> Result<Option<Chain>, CheckpointError> {
         let held = self
-            .logs()
+            .logs
+            .lock()
             .get(key)
             .and_then(|log| Some((log.chain(id), log.newest?, log.owner.clone())));
         let Some(((mut newer, before), head, owner)) = held else {
@@ -257,7 +256,7 @@ impl Checkpointer for ExitBuffer {
             || (None, Vec::new()),
             |stored| (stored.owner, stored.records),
         );
-        if let Some(log) = self.logs().get(key) {
+        if let Some(log) = self.logs.lock().get(key) {
             log.complete(&mut chain);
         }
         newer.reverse();
@@ -271,7 +270,7 @@ impl Checkpointer for ExitBuffer {
         id: Option<CheckpointId>,
         visit: &mut VisitStatePart<'_>,
     ) -> Result<Option<ThreadPosition>, CheckpointError> {
-        if !self.logs().contains_key(key) {
+        if !self.logs.lock().contains_key(key) {
             return self.saver.load_state(key, id, visit).await;
         }
         let chain = self.load(key, id).await?;
@@ -279,7 +278,7 @@ impl Checkpointer for ExitBuffer {
     }
 
     async fn head(&self, key: &ThreadKey) -> Result<Option<Head>, CheckpointError> {
-        let held = self.logs().get(key).and_then(|log| log.newest);
+        let held = self.logs.lock().get(key).and_then(|log| log.newest);
         match held {
             Some(head) => Ok(Some(head)),
             None => self.saver.head(key).await,
@@ -298,7 +297,7 @@ impl Checkpointer for ExitBuffer {
 impl fmt::Debug for ExitBuffer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ExitBuffer")
-            .field("logs", &self.logs().len())
+            .field("logs", &self.logs.lock().len())
             .finish_non_exhaustive()
     }
 }

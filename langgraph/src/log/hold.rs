@@ -1,8 +1,9 @@
 //! What a run knows of its lease.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
+use langgraph_core::Lock;
 use langgraph_core::checkpoint::{Checkpointer, Leases};
 use langgraph_core::environment;
 use langgraph_core::error::CheckpointError;
@@ -14,7 +15,7 @@ pub(super) struct Hold {
     pub(super) holder: String,
     pub(super) term: Duration,
     /// When the lease was renewed last.
-    renewed: Mutex<(Instant, SystemTime)>,
+    renewed: Lock<(Instant, SystemTime)>,
 }
 
 impl Hold {
@@ -25,7 +26,7 @@ impl Hold {
             // Not the run's id: two runs may have the same.
             holder: langgraph_core::new_id().to_string(),
             term,
-            renewed: Mutex::new((environment::steady(), environment::now())),
+            renewed: Lock::new((environment::steady(), environment::now())),
         }
     }
 
@@ -47,7 +48,7 @@ impl Hold {
                 thread: self.thread.clone(),
             });
         }
-        *self.renewed.lock().unwrap_or_else(PoisonError::into_inner) = now;
+        *self.renewed.lock() = now;
         Ok(())
     }
 
@@ -61,7 +62,7 @@ impl Hold {
     }
 
     fn may_have_ended(&self) -> bool {
-        let (at, time) = *self.renewed.lock().unwrap_or_else(PoisonError::into_inner);
+        let (at, time) = *self.renewed.lock();
         // The first stands still while the machine sleeps, and the second may be set.
         let steady = environment::steady().saturating_duration_since(at);
         let passed = environment::now().duration_since(time);

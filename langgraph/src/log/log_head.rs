@@ -3,9 +3,10 @@
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use langgraph_core::Lock;
 use tokio::sync::Notify;
 
 use super::run_guard::{Recording, RunGuard};
@@ -24,7 +25,7 @@ pub(crate) struct LogHead {
     /// True if values are encoded before they reach the saver.
     encodes: bool,
     /// Taken by the writer that appends. As a rule there is one, and it waits for none.
-    end: Mutex<Option<KnownEnd>>,
+    end: Lock<Option<KnownEnd>>,
     /// Wakes a writer that waits for the end.
     returned: Notify,
     guard: Option<Arc<RunGuard>>,
@@ -52,7 +53,7 @@ impl LogHead {
             saver,
             key,
             guard: None,
-            end: Mutex::new(Some(KnownEnd {
+            end: Lock::new(Some(KnownEnd {
                 head,
                 owner: None,
                 last_error: None,
@@ -63,7 +64,7 @@ impl LogHead {
 
     /// Names the owner of the log with the next record.
     pub(crate) fn with_owner(self, owner: Option<Arc<Owner>>) -> Self {
-        if let Some(end) = &mut *self.lock() {
+        if let Some(end) = &mut *self.end.lock() {
             end.owner = owner;
         }
         self
@@ -129,7 +130,7 @@ impl LogHead {
 
     /// Stores a batch without waiting, if the saver can and no other writer appends.
     fn put_now(&self, batch: &mut Batch) -> Option<Result<(), CheckpointError>> {
-        let mut end = self.lock();
+        let mut end = self.end.lock();
         let end = end.as_mut()?;
         let guard = self.guard.as_deref();
         let record = guard.map(RunGuard::record);
@@ -147,7 +148,7 @@ impl LogHead {
 
     /// Stores a link while a run is active; `None` if the saver has none, or another writer appends.
     pub(crate) fn put_link(&self, link: &Link) -> Option<Putting<'static>> {
-        let mut end = self.lock();
+        let mut end = self.end.lock();
         let end = end.as_mut().filter(|end| end.owner.is_none())?;
         let head = end.head?;
         let record = self.guard.as_deref().map(RunGuard::record);
@@ -217,16 +218,12 @@ impl LogHead {
     /// Waits until no other writer appends.
     async fn turn(self: &Arc<Self>) -> Turn {
         loop {
-            if let Some(end) = self.lock().take() {
+            if let Some(end) = self.end.lock().take() {
                 let log = Arc::clone(self);
                 return Turn { log, end };
             }
             self.returned.notified().await;
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Option<KnownEnd>> {
-        self.end.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -330,7 +327,7 @@ impl Drop for Turn {
             owner: self.end.owner.take(),
             last_error: self.end.last_error.take(),
         };
-        *self.log.lock() = Some(end);
+        *self.log.end.lock() = Some(end);
         self.log.returned.notify_one();
     }
 }
@@ -360,14 +357,14 @@ mod tests {
     struct Slow {
         saver: Arc<dyn Checkpointer>,
         may_store: Semaphore,
-        stored: Mutex<usize>,
+        stored: Lock<usize>,
     }
 
     #[async_trait]
     impl Checkpointer for Slow {
         async fn put(&self, _: &ThreadKey, _: Batch) -> Result<(), CheckpointError> {
             self.may_store.acquire().await.unwrap().forget();
-            *self.stored.lock().unwrap() += 1;
+            *self.stored.lock() += 1;
             Ok(())
         }
 
@@ -392,7 +389,7 @@ mod tests {
         let slow = Arc::new(Slow {
             saver: Arc::new(MemorySaver::new()),
             may_store: Semaphore::new(0),
-            stored: Mutex::default(),
+            stored: Lock::default(),
         });
         let guard = Arc::new(RunGuard::default());
         let log = LogHead::new(Arc::clone(&slow) as _, ThreadKey::root("t"), None, false);
@@ -410,7 +407,7 @@ mod tests {
         assert!(late.is_err());
         slow.may_store.add_permits(2);
         stopped.await.unwrap();
-        assert_eq!(*slow.stored.lock().unwrap(), 2);
+        assert_eq!(*slow.stored.lock(), 2);
         assert!(first.await.unwrap().is_ok() && second.await.unwrap().is_ok());
     }
 }

@@ -3,12 +3,13 @@
 use std::future::{Future, poll_fn};
 use std::ops::Deref;
 use std::pin::{Pin, pin};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use std::task::Poll;
 use std::time::Duration;
 
+use langgraph_core::Lock;
 use tokio::sync::watch;
 
 use super::hold::Hold;
@@ -28,7 +29,7 @@ pub(crate) struct RunGuard {
     /// How many parts of the run may still write.
     writers: watch::Sender<usize>,
     /// The hold on the thread, if the run has one.
-    hold: Mutex<Option<Arc<Hold>>>,
+    hold: Lock<Option<Arc<Hold>>>,
     /// Twice the number of records under way, and 1 if no more may begin.
     records: AtomicUsize,
 }
@@ -43,7 +44,7 @@ impl Default for RunGuard {
             running: AtomicBool::new(false),
             writers: watch::Sender::new(0),
             records: AtomicUsize::new(0),
-            hold: Mutex::default(),
+            hold: Lock::default(),
         }
     }
 }
@@ -68,16 +69,12 @@ impl RunGuard {
 
     /// Notes the hold on the thread.
     pub(super) fn watch(&self, hold: Arc<Hold>) {
-        *self.hold.lock().unwrap_or_else(PoisonError::into_inner) = Some(hold);
+        *self.hold.lock() = Some(hold);
     }
 
     /// Fails if the run has lost its thread, as far as this can be known without asking at each call.
     pub(crate) async fn check_lease(&self) -> Result<(), CheckpointError> {
-        let hold = self
-            .hold
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone();
+        let hold = self.hold.lock().clone();
         match hold {
             None => Ok(()),
             Some(hold) => hold.check().await,

@@ -1,9 +1,9 @@
 //! Timers, where the runtime has them.
 
 use std::panic::catch_unwind;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use langgraph_core::Lock;
 use tokio::runtime::{Handle, Id};
 use tokio::time::Sleep;
 
@@ -12,8 +12,8 @@ use tokio::time::Sleep;
 /// Only a panic of tokio shows that a runtime has no timers, and its message is printed. So each such
 /// runtime is asked once.
 pub(crate) fn sleep(duration: Duration) -> Option<Sleep> {
-    static WITHOUT: Mutex<Vec<Id>> = Mutex::new(Vec::new());
-    let without = || WITHOUT.lock().unwrap_or_else(PoisonError::into_inner);
+    static WITHOUT: Lock<Vec<Id>> = Lock::new(Vec::new());
+    let without = || WITHOUT.lock();
     let runtime = Handle::try_current().ok()?.id();
     if without().contains(&runtime) {
         return None;

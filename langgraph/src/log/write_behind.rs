@@ -4,11 +4,12 @@ use std::fmt;
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
 
 use async_trait::async_trait;
+use langgraph_core::Lock;
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
 
@@ -31,7 +32,7 @@ const WAITING: usize = 64;
 pub(crate) struct WriteBehind {
     saver: Arc<dyn Checkpointer>,
     jobs: mpsc::Sender<Job>,
-    failed: Arc<Mutex<Failure>>,
+    failed: Arc<Lock<Failure>>,
     dropped: Arc<AtomicBool>,
 }
 
@@ -91,7 +92,7 @@ impl WriteBehind {
     /// Starts the writer, on the runtime of the caller.
     pub(crate) fn new(saver: Arc<dyn Checkpointer>, guard: Option<Arc<RunGuard>>) -> Self {
         let (jobs, waiting) = mpsc::channel(WAITING);
-        let failed = Arc::<Mutex<Failure>>::default();
+        let failed = Arc::<Lock<Failure>>::default();
         let dropped = Arc::<AtomicBool>::default();
         let writer = Writing {
             saver: Arc::clone(&saver),
@@ -109,7 +110,7 @@ impl WriteBehind {
     }
 
     fn check(&self) -> Result<(), CheckpointError> {
-        let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut failed = self.failed.lock();
         if let Some(error) = failed.error.take() {
             return Err(error);
         }
@@ -170,7 +171,7 @@ impl Drop for WriteBehind {
 /// The task that writes.
 struct Writing {
     saver: Arc<dyn Checkpointer>,
-    failed: Arc<Mutex<Failure>>,
+    failed: Arc<Lock<Failure>>,
     guard: Option<Arc<RunGuard>>,
     dropped: Arc<AtomicBool>,
 }
@@ -184,7 +185,7 @@ impl Writing {
                 Job::Put(key, batch, written) => {
                     let status = batch.status;
                     if let Err(error) = contained(self.saver.put(&key, batch)).await {
-                        *self.failed.lock().unwrap_or_else(PoisonError::into_inner) = Failure {
+                        *self.failed.lock() = Failure {
                             text: Some(error.to_string()),
                             refusal: Refusal::of(&error),
                             error: Some(error),

@@ -189,7 +189,7 @@ impl Context {
         if let Some(memory) = self.memory.get() {
             memory.clone_calls.store(0, Ordering::Relaxed);
             memory.recorded.store(0, Ordering::Relaxed);
-            *memory.interrupts() = InterruptState::default();
+            *memory.interrupts.lock() = InterruptState::default();
         }
     }
 

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 use std::future::Future;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use langgraph_core::Lock;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -31,7 +31,7 @@ impl Key {
 
 /// The work that a task has done once.
 #[derive(Default)]
-pub(super) struct OnceMemory(Mutex<Known>);
+pub(super) struct OnceMemory(Lock<Known>);
 
 #[derive(Default)]
 struct Known {
@@ -41,19 +41,15 @@ struct Known {
 
 impl OnceMemory {
     pub(super) fn new(done: Vec<OnceRecord>) -> Self {
-        Self(Mutex::new(Known {
+        Self(Lock::new(Known {
             done,
             under_way: HashSet::new(),
         }))
     }
 
-    fn known(&self) -> MutexGuard<'_, Known> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Returns the result of the work, or the right to do it.
     fn begin(&self, key: &Key) -> Result<Begun<'_>, NodeError> {
-        let mut known = self.known();
+        let mut known = self.0.lock();
         if let Some(done) = known.result(key)? {
             return Ok(Begun::Done(done));
         }
@@ -98,7 +94,7 @@ struct UnderWay<'a> {
 
 impl Drop for UnderWay<'_> {
     fn drop(&mut self) {
-        self.memory.known().under_way.remove(&self.name);
+        self.memory.0.lock().under_way.remove(&self.name);
     }
 }
 
@@ -200,7 +196,7 @@ impl Context {
             arguments,
         };
         self.store_once(&record).await?;
-        under_way.memory.known().done.push(record);
+        under_way.memory.0.lock().done.push(record);
         Ok(value)
     }
 
@@ -239,7 +235,7 @@ impl Context {
             name: record.key.clone(),
             hash: record.arguments,
         };
-        let done = memory.known().result(&key)?;
+        let done = memory.0.lock().result(&key)?;
         match done {
             Some(value) if value == record.value => Ok(()),
             Some(_) => Err(NodeError::msg(format!(
@@ -248,7 +244,7 @@ impl Context {
             ))),
             None => {
                 self.store_once(&record).await?;
-                self.once_memory().known().done.push(record);
+                self.once_memory().0.lock().done.push(record);
                 Ok(())
             }
         }
@@ -257,7 +253,7 @@ impl Context {
     /// Returns the results of its work that runs once.
     pub(crate) fn once_records(&self) -> Vec<OnceRecord> {
         let memory = self.known_once();
-        memory.map_or_else(Vec::new, |memory| memory.known().done.clone())
+        memory.map_or_else(Vec::new, |memory| memory.0.lock().done.clone())
     }
 
     /// Returns the result of work that [`once`](Self::once) has done, without doing it.
@@ -270,7 +266,7 @@ impl Context {
         key: impl Into<OnceKey>,
     ) -> Result<Option<T>, NodeError> {
         let key = Key::of(key)?;
-        let done = self.once_memory().known().result(&key)?;
+        let done = self.once_memory().0.lock().result(&key)?;
         done.map(|text| typed(&key.name, &text)).transpose()
     }
 

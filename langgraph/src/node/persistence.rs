@@ -1,7 +1,5 @@
 //! Persistence of subgraphs between calls.
 
-use std::sync::PoisonError;
-
 use super::Context;
 use crate::error::NodeError;
 
@@ -36,7 +34,7 @@ pub(crate) struct OnlyCall<'a> {
 impl<'a> OnlyCall<'a> {
     pub(crate) fn new(cx: &'a Context, key: &str) -> Result<Self, NodeError> {
         let running = &cx.scope().shared.kept_graphs;
-        let mut running = running.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut running = running.lock();
         if running.insert(key.to_owned()) {
             let key = key.to_owned();
             return Ok(Self { cx, key });
@@ -50,7 +48,7 @@ impl<'a> OnlyCall<'a> {
 impl Drop for OnlyCall<'_> {
     fn drop(&mut self) {
         let running = &self.cx.scope().shared.kept_graphs;
-        let mut running = running.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut running = running.lock();
         running.remove(&self.key);
     }
 }

@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
+use langgraph_core::Lock;
 use serde_json::Value;
 
 use super::heartbeat::Heartbeat;
@@ -50,9 +51,9 @@ pub(crate) struct Shared {
     pub(crate) max_concurrency: Option<usize>,
     pub(crate) fail_fast: bool,
     /// The keys of running graphs with `Persistence::PerThread`.
-    pub(crate) kept_graphs: Mutex<HashSet<String>>,
+    pub(crate) kept_graphs: Lock<HashSet<String>>,
     /// The unfilled joins of graphs that have ended.
-    pub(crate) unfilled_joins: Mutex<Vec<UnfilledJoin>>,
+    pub(crate) unfilled_joins: Lock<Vec<UnfilledJoin>>,
     /// True once there was one: most runs have none, and take no lock for each superstep.
     pub(crate) had_unfilled_joins: AtomicBool,
     /// True for a run of recovery, which goes on where another run was cut off.
@@ -96,10 +97,7 @@ impl Shared {
             return;
         }
         self.had_unfilled_joins.store(true, Ordering::Release);
-        let mut shared = self
-            .unfilled_joins
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut shared = self.unfilled_joins.lock();
         // A graph that is called in a loop reports each join once.
         unfilled.retain(|join| !shared.contains(join));
         shared.append(&mut unfilled);
@@ -123,7 +121,6 @@ impl Shared {
     #[cold]
     fn known_joins_below(&self, namespace: &[NodeName]) -> Vec<UnfilledJoin> {
         let shared = self.unfilled_joins.lock();
-        let shared = shared.unwrap_or_else(PoisonError::into_inner);
         let below = shared.iter().filter(|join| {
             join.namespace.len() > namespace.len() && join.namespace.starts_with(namespace)
         });
@@ -132,8 +129,7 @@ impl Shared {
 
     /// Returns the unfilled joins of all graphs of the run.
     pub(crate) fn take_unfilled_joins(&self) -> Vec<UnfilledJoin> {
-        let shared = self.unfilled_joins.lock();
-        std::mem::take(&mut *shared.unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *self.unfilled_joins.lock())
     }
 
     /// Returns the status of the thread when the run pauses. One that was drained goes on by itself; one

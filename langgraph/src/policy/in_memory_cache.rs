@@ -1,10 +1,10 @@
 //! The cache of a program's memory.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use langgraph_core::Lock;
 use tokio::time::Instant;
 
 use super::cache::{CacheKey, CachedOutput, NodeCache};
@@ -17,7 +17,7 @@ use super::cache::{CacheKey, CachedOutput, NodeCache};
 #[derive(Debug)]
 pub struct InMemoryCache {
     limit: usize,
-    entries: Mutex<Entries>,
+    entries: Lock<Entries>,
 }
 
 /// How many outputs a cache holds unless [`InMemoryCache::holding`] says so.
@@ -102,29 +102,25 @@ impl InMemoryCache {
     pub fn holding(outputs: usize) -> Self {
         Self {
             limit: outputs,
-            entries: Mutex::default(),
+            entries: Lock::default(),
         }
     }
 
     /// Returns the number of outputs, including expired ones that have not been dropped.
     pub fn len(&self) -> usize {
-        self.entries().kept.len()
+        self.entries.lock().kept.len()
     }
 
     /// Returns true if the cache is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
-
-    fn entries(&self) -> MutexGuard<'_, Entries> {
-        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 #[async_trait]
 impl NodeCache for InMemoryCache {
     async fn get(&self, key: &CacheKey) -> Option<CachedOutput> {
-        let mut entries = self.entries();
+        let mut entries = self.entries.lock();
         let found = entries.kept.get(key);
         let live = found.filter(|entry| entry.is_live());
         let output = live.map(|entry| entry.output.clone());
@@ -137,7 +133,7 @@ impl NodeCache for InMemoryCache {
     async fn put(&self, key: CacheKey, output: CachedOutput, ttl: Option<Duration>) {
         // A time beyond the end of the clock never comes.
         let expires = ttl.and_then(|ttl| Instant::now().checked_add(ttl));
-        let mut entries = self.entries();
+        let mut entries = self.entries.lock();
         let number = entries.puts;
         entries.puts += 1;
         let kept = KeptOutput {
@@ -154,7 +150,8 @@ impl NodeCache for InMemoryCache {
     }
 
     async fn clear(&self, graph: &str, node: Option<&str>) {
-        self.entries()
+        self.entries
+            .lock()
             .kept
             .retain(|key, _| key.graph() != graph || node.is_some_and(|node| key.node() != node));
     }

@@ -316,13 +316,8 @@ impl<S: State> Recorder<S> {
         Ok(TaskSpec::new(plan.name(task.node), argument))
     }
 
-    /// Stores the held records, with the status of the run.
-    pub(crate) async fn flush(&mut self, status: RunStatus) -> Result<(), AgentError> {
-        self.flush_until(status, None).await
-    }
-
-    /// As [`flush`](Self::flush), for a run that waits for a time.
-    pub(crate) async fn flush_until(
+    /// Stores the held records, with the status of the run, and the time for which it waits.
+    pub(crate) async fn flush(
         &mut self,
         status: RunStatus,
         wake_at: Option<SystemTime>,
@@ -345,7 +340,7 @@ impl<S: State> Recorder<S> {
         wake_at: Option<SystemTime>,
     ) -> Result<(), AgentError> {
         if self.held.has_checkpoint() {
-            return self.flush_until(status, wake_at).await;
+            return self.flush(status, wake_at).await;
         }
         self.running = status.is_running();
         self.linked = None;

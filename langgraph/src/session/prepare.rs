@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 
+use langgraph_core::Lock;
 use serde_json::Value;
 
 use super::{CallOptions, Outcome};
@@ -32,15 +33,12 @@ pub(crate) fn engine<S: State>(
             "the step limit is 0; a run needs at least one superstep".to_owned(),
         ));
     }
-    let unknown = |name: NodeName| {
-        AgentError::InvalidOption(format!("breakpoint at `{name}`: there is no such node"))
-    };
     let stops = |given: Option<&Breakpoints>| {
         let Some(given) = given else {
             return Ok((None, Vec::new()));
         };
-        let (own, paths) = split(&plan.topology, given).map_err(unknown)?;
-        Ok::<_, AgentError>((Some(plan.stops(&own).map_err(unknown)?), paths))
+        let (own, paths) = split(&plan.topology, given)?;
+        Ok::<_, AgentError>((Some(plan.stops(&own)?), paths))
     };
     let (before, paths_before) = stops(options.run.interrupt_before.as_ref())?;
     let (after, paths_after) = stops(options.run.interrupt_after.as_ref())?;
@@ -103,8 +101,8 @@ fn scope<S: State>(
             cancel: options.run.cancel.clone(),
             max_concurrency: options.run.max_concurrency,
             fail_fast: options.run.fail_fast,
-            kept_graphs: Mutex::default(),
-            unfilled_joins: Mutex::default(),
+            kept_graphs: Lock::default(),
+            unfilled_joins: Lock::default(),
             had_unfilled_joins: AtomicBool::default(),
             recovers: options.recovers,
             at_breakpoint: AtomicBool::default(),

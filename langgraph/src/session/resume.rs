@@ -117,7 +117,7 @@ pub(crate) async fn resume<S: State>(
     }
     if let Some(recorder) = &mut engine.observer.recorder {
         // In one batch: a run that goes on after a crash finds the answers and the command, or neither.
-        recorder.flush(RunStatus::Running).await?;
+        recorder.flush(RunStatus::Running, None).await?;
         // A run that goes on after a breakpoint or a failure, and vanishes, is one that recovery takes up.
         if goes_on {
             recorder.begin_again().await?;

@@ -105,7 +105,7 @@ async fn wait_behind<S: State>(
     if let (Some(recorder), Some(known)) = (&mut engine.observer.recorder, start.result()) {
         recorder.keep_entry(Vec::new(), vec![recorder.spec(&start)?])?;
         recorder.keep(place, start.node, known, Vec::new())?;
-        recorder.flush(RunStatus::Running).await?;
+        recorder.flush(RunStatus::Running, None).await?;
     }
     engine.frontier.tasks.push(start);
     Ok(())

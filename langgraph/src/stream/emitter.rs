@@ -3,9 +3,10 @@
 use std::any::Any;
 use std::collections::HashSet;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use langgraph_core::Lock;
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -131,7 +132,7 @@ pub(crate) struct Emitter {
     /// Identifies the run.
     run: Uuid,
     /// The ids of messages that the reader has received.
-    seen: Arc<Mutex<HashSet<String>>>,
+    seen: Arc<Lock<HashSet<String>>>,
 }
 
 impl Emitter {
@@ -190,7 +191,7 @@ impl Emitter {
 
     /// Marks the message of that id as received; returns true if it was not.
     pub(crate) fn note(&self, id: &str) -> bool {
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut seen = self.seen.lock();
         !seen.contains(id) && seen.insert(id.to_owned())
     }
 

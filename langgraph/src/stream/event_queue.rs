@@ -7,9 +7,10 @@
 use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard};
 use std::task::{Context, Poll, Waker};
 
+use langgraph_core::Lock;
 use tokio::task::consume_budget;
 
 /// Creates a queue with room for so many events.
@@ -18,7 +19,7 @@ pub(crate) fn event_queue<T>(room: usize) -> (EventSender<T>, EventReader<T>) {
         room,
         unread: AtomicUsize::new(0),
         waits: AtomicBool::new(false),
-        state: Mutex::new(QueueState {
+        state: Lock::new(QueueState {
             events: VecDeque::new(),
             closed: false,
             reader: None,
@@ -38,7 +39,7 @@ struct Queue<T> {
     unread: AtomicUsize,
     /// True if a sender may wait for room. The reader may see it late; it looks under the lock before it waits.
     waits: AtomicBool,
-    state: Mutex<QueueState<T>>,
+    state: Lock<QueueState<T>>,
 }
 
 struct QueueState<T> {
@@ -50,14 +51,10 @@ struct QueueState<T> {
 }
 
 impl<T> Queue<T> {
-    fn lock(&self) -> MutexGuard<'_, QueueState<T>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Returns the queue if there is room, or if it takes no more events.
     #[inline]
     fn room(&self) -> Result<Room<'_, T>, MutexGuard<'_, QueueState<T>>> {
-        let state = self.lock();
+        let state = self.state.lock();
         let taken = state.events.len() + self.unread.load(Ordering::Relaxed);
         if taken < self.room || state.closed {
             Ok(Room(state))
@@ -161,7 +158,7 @@ impl<T> EventReader<T> {
         let queue = &*self.queue;
         queue.unread.store(self.taken.len(), Ordering::Relaxed);
         if queue.waits.load(Ordering::Relaxed) {
-            queue.wake_senders(queue.lock());
+            queue.wake_senders(queue.state.lock());
         }
         Some(event)
     }
@@ -169,7 +166,7 @@ impl<T> EventReader<T> {
     /// Takes out all events, and returns the first; if there is none, calls `wait`. What is sent while the
     /// reader does not wait wakes it no more.
     fn take(&mut self, wait: impl FnOnce(&mut QueueState<T>)) -> Option<T> {
-        let mut state = self.queue.lock();
+        let mut state = self.queue.state.lock();
         let waker = state.reader.take();
         std::mem::swap(&mut state.events, &mut self.taken);
         let event = self.taken.pop_front();
@@ -200,7 +197,7 @@ impl<T> EventReader<T> {
 
     /// Takes no more events. Those that were sent can still be read.
     pub(crate) fn close(&self) {
-        let mut state = self.queue.lock();
+        let mut state = self.queue.state.lock();
         state.closed = true;
         self.queue.wake_senders(state);
     }
@@ -209,7 +206,7 @@ impl<T> EventReader<T> {
 impl<T> Drop for EventReader<T> {
     fn drop(&mut self) {
         self.close();
-        let events = std::mem::take(&mut self.queue.lock().events);
+        let events = std::mem::take(&mut self.queue.state.lock().events);
         // Apart from the lock: an event may hold the last clone of a state.
         drop(events);
     }
@@ -254,7 +251,7 @@ mod tests {
         let mut sending = pin!(sender.send(2));
         assert!(poll(sending.as_mut()).is_pending());
         assert!(poll(sending.as_mut()).is_pending());
-        assert_eq!(reader.queue.lock().senders.len(), 1);
+        assert_eq!(reader.queue.state.lock().senders.len(), 1);
         assert_eq!(reader.pop(), Some(1));
         assert!(poll(sending).is_ready());
         assert_eq!((reader.pop(), reader.pop()), (Some(2), None));

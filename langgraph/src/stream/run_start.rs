@@ -1,8 +1,9 @@
 //! The start of a run, as its stream sees it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
+
+use langgraph_core::Lock;
 
 use crate::state::{FieldSet, WrittenFields};
 
@@ -13,10 +14,10 @@ use crate::state::{FieldSet, WrittenFields};
 /// run was given, or when that superstep is over.
 pub(crate) struct RunStart {
     pub(crate) run_id: String,
-    progress: Mutex<StartProgress>,
+    progress: Lock<StartProgress>,
     /// True once nothing changes any more: every superstep asks.
     accepted: AtomicBool,
-    written: Mutex<Option<FieldSet>>,
+    written: Lock<Option<FieldSet>>,
 }
 
 #[derive(Default)]
@@ -32,15 +33,15 @@ impl RunStart {
     pub(crate) fn new() -> Self {
         Self {
             run_id: langgraph_core::new_id().to_string(),
-            progress: Mutex::default(),
+            progress: Lock::default(),
             accepted: AtomicBool::new(false),
-            written: Mutex::default(),
+            written: Lock::default(),
         }
     }
 
     /// Notes the questions whose answers the run was given.
     pub(crate) fn expect(&self, questions: impl IntoIterator<Item = String>) {
-        self.lock().untaken.extend(questions);
+        self.progress.lock().untaken.extend(questions);
     }
 
     /// Notes that a superstep begins.
@@ -72,18 +73,17 @@ impl RunStart {
 
     /// Notes which fields of the state were written at the end of the run.
     pub(crate) fn note_written(&self, written: &WrittenFields) {
-        *self.written.lock().unwrap_or_else(PoisonError::into_inner) = written.fields();
+        *self.written.lock() = written.fields();
     }
 
     /// Returns the fields of the state that were written at the end of the run.
     pub(crate) fn written(&self) -> Option<FieldSet> {
-        let written = self.written.lock();
-        written.unwrap_or_else(PoisonError::into_inner).clone()
+        self.written.lock().clone()
     }
 
     /// Ready once the run is accepted.
     pub(crate) fn poll_accepted(&self, cx: &Context<'_>) -> Poll<()> {
-        let mut progress = self.lock();
+        let mut progress = self.progress.lock();
         if progress.accepted {
             return Poll::Ready(());
         }
@@ -100,7 +100,7 @@ impl RunStart {
 
     #[cold]
     fn change_progress(&self, change: impl FnOnce(&mut StartProgress)) {
-        let mut progress = self.lock();
+        let mut progress = self.progress.lock();
         if progress.accepted {
             return;
         }
@@ -112,9 +112,5 @@ impl RunStart {
         if let Some(waker) = waker {
             waker.wake();
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, StartProgress> {
-        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

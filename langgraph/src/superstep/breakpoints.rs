@@ -1,7 +1,6 @@
 //! Breakpoints between supersteps.
 
 use crate::error::AgentError;
-use crate::graph::NodeName;
 use crate::graph::breakpoint_paths::below;
 use crate::graph::plan::Plan;
 use crate::graph::stops::Stops;
@@ -26,18 +25,12 @@ impl RunBreakpoints {
         plan: &Plan<S>,
         scope: &Scope,
     ) -> Result<(), AgentError> {
-        let unknown = |name: NodeName| {
-            AgentError::InvalidOption(format!("breakpoint at `{name}`: there is no such node"))
-        };
-        let stops = |paths: &[NodeName]| {
-            let inner = below(paths, &scope.path);
-            inner.map(|inner| plan.stops(&inner)).transpose()
-        };
-        if let Some(before) = stops(&scope.shared.paths_before).map_err(unknown)? {
-            self.before = before;
-        }
-        if let Some(after) = stops(&scope.shared.paths_after).map_err(unknown)? {
-            self.after = after;
+        let shared = &scope.shared;
+        let before = (&mut self.before, &shared.paths_before);
+        for (stops, paths) in [before, (&mut self.after, &shared.paths_after)] {
+            if let Some(inner) = below(paths, &scope.path) {
+                *stops = plan.stops(&inner)?;
+            }
         }
         Ok(())
     }

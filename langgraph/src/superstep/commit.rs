@@ -19,16 +19,6 @@ pub(super) struct Merged {
     pub(super) waits: bool,
 }
 
-impl Merged {
-    /// The writes of tasks of which none waits.
-    pub(super) const fn writes(wrote: bool) -> Self {
-        Self {
-            wrote,
-            waits: false,
-        }
-    }
-}
-
 /// A state that receives writes.
 pub(crate) struct Commit<'a, S: State> {
     pub(crate) plan: &'a Plan<S>,
@@ -113,10 +103,10 @@ impl<S: State> Commit<'_, S> {
             self.clear_ephemeral();
             return self.entries(done);
         }
-        let mut footprints = Vec::with_capacity(done.len());
-        for (writer, writes) in &done {
-            footprints.push(self.footprint(*writer, writes));
-        }
+        let tasks = done.iter();
+        let footprints: Vec<_> = tasks
+            .map(|(writer, writes)| self.footprint(*writer, writes))
+            .collect();
         let overwritten = self.overwritten(&footprints)?;
         if !overwritten.is_empty() {
             for ((_, writes), footprint) in done.iter_mut().zip(&footprints) {
@@ -227,7 +217,7 @@ impl<S: State> Commit<'_, S> {
     /// several overwrite a field, or update one that has no reducer.
     fn overwritten(&self, tasks: &[Footprint]) -> Result<FieldSet, InvalidUpdate> {
         let beside = || tasks.iter().filter(|task| task.writer.conflicts());
-        let nodes = |takes_part: &dyn Fn(&Footprint) -> bool| {
+        let nodes = |takes_part: &dyn Fn(&Footprint) -> bool| -> Vec<_> {
             let nodes = beside().filter(|task| takes_part(task));
             nodes.map(|task| task.writer.name(self.plan)).collect()
         };
@@ -235,31 +225,29 @@ impl<S: State> Commit<'_, S> {
             let field = self.state.fields().get(index);
             field.map_or_else(|| index.to_string(), |field| field.name().to_owned())
         };
-        let is_beside =
-            |whole: &Footprint, other: &Footprint| !std::ptr::eq(whole, other) && other.wrote();
-        if let Some(whole) = beside().find(|task| task.whole)
-            && beside().any(|other| is_beside(whole, other))
-        {
-            return Err(InvalidUpdate::WholeState {
-                node: whole.writer.name(self.plan),
-                others: nodes(&|other| is_beside(whole, other)),
-            });
+        if let Some(whole) = beside().find(|task| task.whole) {
+            let others = nodes(&|other| !std::ptr::eq(whole, other) && other.wrote());
+            if !others.is_empty() {
+                let node = whole.writer.name(self.plan);
+                return Err(InvalidUpdate::WholeState { node, others });
+            }
         }
-        let [mut overwritten, mut updated, mut clash] = [const { FieldSet::new() }; 3];
-        for task in beside() {
-            clash.union_with(&overwritten.intersection(&task.overwritten));
-            overwritten.union_with(&task.overwritten);
-        }
+        let all = |fields: fn(&Footprint) -> &FieldSet| {
+            let (mut all, mut several) = (FieldSet::new(), FieldSet::new());
+            for task in beside() {
+                several.union_with(&all.intersection(fields(task)));
+                all.union_with(fields(task));
+            }
+            (all, several)
+        };
+        let (overwritten, clash) = all(|task| &task.overwritten);
         if let Some(index) = clash.iter().next() {
             return Err(InvalidUpdate::Overwrites {
                 field: field(index),
                 nodes: nodes(&|task| task.overwritten.contains(index)),
             });
         }
-        for task in beside() {
-            clash.union_with(&updated.intersection(&task.updated));
-            updated.union_with(&task.updated);
-        }
+        let (_, mut clash) = all(|task| &task.updated);
         clash.remove_all(&self.plan.fields.reduced);
         clash.remove_all(&overwritten);
         match clash.iter().next() {

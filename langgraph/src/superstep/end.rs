@@ -1,6 +1,6 @@
 //! The end of a graph's run.
 
-use crate::error::{AgentError, CheckpointError, InvalidUpdate, Panicked};
+use crate::error::{AgentError, Panicked};
 use crate::interrupt::Interrupt;
 use crate::node::ParentCommand;
 
@@ -22,7 +22,7 @@ impl Stop {
     /// The error of a run whose tasks are lost, which none are.
     #[cold]
     pub(super) fn lost() -> Self {
-        AgentError::from(Panicked::lost()).into()
+        Panicked::lost().into()
     }
 
     pub(super) fn into_end(self) -> Result<End, AgentError> {
@@ -36,20 +36,11 @@ impl From<End> for Stop {
     }
 }
 
-impl From<AgentError> for Stop {
-    fn from(error: AgentError) -> Self {
-        Self(Box::new(Err(error)))
-    }
-}
-
-impl From<CheckpointError> for Stop {
-    fn from(error: CheckpointError) -> Self {
-        AgentError::from(error).into()
-    }
-}
-
-impl From<InvalidUpdate> for Stop {
-    fn from(error: InvalidUpdate) -> Self {
-        AgentError::from(error).into()
+impl<E> From<E> for Stop
+where
+    AgentError: From<E>,
+{
+    fn from(error: E) -> Self {
+        Self(Box::new(Err(error.into())))
     }
 }

@@ -237,17 +237,18 @@ impl<S: State> Engine<S> {
         if let ([task], [TaskResult::Finished(done)]) = (&*self.frontier.tasks, &mut *self.results)
             && !task.node.is_start()
         {
-            if done.merged {
-                return Ok(Merged::writes(true));
+            let mut wrote = done.merged;
+            if !wrote {
+                // The copy: the original may have fresh ids, which make merging cheap.
+                let writes = std::mem::take(&mut done.output.writes);
+                if self.observer.keeps_output(&self.position.scope) {
+                    done.output.writes = writes.clone();
+                }
+                let author = author(task.node);
+                wrote = self.commit_to_state().one(author, writes)?;
             }
-            // The copy: the original may have fresh ids, which make merging cheap.
-            let writes = std::mem::take(&mut done.output.writes);
-            if self.observer.keeps_output(&self.position.scope) {
-                done.output.writes = writes.clone();
-            }
-            let author = author(task.node);
-            let wrote = self.commit_to_state().one(author, writes)?;
-            return Ok(Merged::writes(wrote));
+            let waits = false;
+            return Ok(Merged { wrote, waits });
         }
         self.commit_all(author)
     }
@@ -370,8 +371,10 @@ impl<S: State> Engine<S> {
 
     /// Applies writes from outside to the state. Returns true if a field was written.
     pub(crate) fn apply_external(&mut self, writes: Vec<Write<S>>) -> Result<bool, AgentError> {
-        let mut commit = self.commit_to_state();
-        Ok(commit.entry(Writer::External, writes.into())?)
+        let wrote = self
+            .commit_to_state()
+            .entry(Writer::External, writes.into());
+        Ok(wrote?)
     }
 
     /// Returns the joins with some of their sources, but not all.

@@ -2,7 +2,7 @@
 
 use super::end::{End, Stop};
 use crate::error::AgentError;
-use crate::graph::plan::Plan;
+use crate::graph::plan::{Plan, PlanNode};
 use crate::graph::routes::{Routed, Routes};
 use crate::graph::targets::{declared, follows_edges, resolve_target};
 use crate::graph::wiring::Arrival;
@@ -52,7 +52,8 @@ impl<S: State> Frontier<S> {
     ) -> Result<(), Stop> {
         if let ([task], [TaskResult::Finished(done)]) = (&mut *self.tasks, &*results)
             && matches!(done.output.jump, Jump::Edges)
-            && let Some(next) = only_successor(&position.plan, task.node, &done.routes)
+            && let Some(node) = position.plan.node(task.node)
+            && let Some(next) = node.out.only_next(done.routes.only_arm())
             && self.reached.is_empty()
         {
             if task.is_plain() {
@@ -146,11 +147,7 @@ impl<S: State> Frontier<S> {
                 self.take_target(plan, node, target, declared(plan, node))?;
             }
         }
-        if follows_edges {
-            let Some(node_of_plan) = plan.node(node) else {
-                return Ok(());
-            };
-            let out = &node_of_plan.out;
+        if follows_edges && let Some(PlanNode { out, .. }) = plan.node(node) {
             for next in &out.edges {
                 self.go(plan, node, *next)?;
             }
@@ -214,9 +211,7 @@ impl<S: State> Frontier<S> {
 
     /// Follows an edge.
     fn go(&mut self, plan: &Plan<S>, from: NodeId, to: NodeId) -> Result<(), AgentError> {
-        if plan.bounds.is_empty() {
-            self.reach(plan, to);
-        } else if let Some(to) = self.followed.pass(plan, from, to, false)? {
+        if let Some(to) = self.followed.pass(plan, from, to, false)? {
             self.reach(plan, to);
         }
         Ok(())
@@ -282,10 +277,10 @@ impl<S: State> Frontier<S> {
         }
         let mut added = std::mem::replace(&mut self.tasks, pending);
         // A pending node runs only once.
+        let runs_once = |task: &&Task<S>| task.argument.is_none() || task.is_item_of(plan);
         added.retain(|task| {
-            let plain = |task: &Task<S>| task.argument.is_none() || task.is_item_of(plan);
-            let known = |pending: &Task<S>| pending.node == task.node && plain(pending);
-            task.argument.is_some() || !self.tasks.iter().any(known)
+            let mut pending = self.tasks.iter().filter(runs_once);
+            task.argument.is_some() || !pending.any(|pending| pending.node == task.node)
         });
         expand_maps(&mut added, plan, &position.state);
         Ok(added)
@@ -306,27 +301,10 @@ impl<S: State> Frontier<S> {
     pub(crate) fn release_deferred(&mut self) {
         if self.tasks.is_empty() && !self.deferred.is_empty() {
             NodeId::sort(&mut self.deferred);
-            for node in &self.deferred {
-                self.tasks.push(Task::by_edge(*node));
-            }
-            self.deferred.clear();
+            let nodes = self.deferred.drain(..);
+            self.tasks.extend(nodes.map(Task::by_edge));
         }
     }
-}
-
-/// Returns the only node that follows a task by its edges and its routers' answers, if that node
-/// does not wait and is none of a map.
-#[inline]
-pub(super) fn only_successor<S: State>(
-    plan: &Plan<S>,
-    node: NodeId,
-    answers: &Routed<S>,
-) -> Option<NodeId> {
-    let picked = match answers {
-        Routed::One(Routes::Arm(arm)) => Some(*arm),
-        _ => None,
-    };
-    plan.node(node)?.out.only_next(picked)
 }
 
 /// Replaces the node of a map by a task for each item, after the other tasks.
@@ -339,9 +317,8 @@ fn expand_maps<S: State>(tasks: &mut Vec<Task<S>>, plan: &Plan<S>, state: &S) {
         // The node itself runs, and reports the panic, if its items cannot be found.
         let items = caught(|| items(state)).unwrap_or_default();
         let before = expanded.len();
-        for item in items {
-            expanded.push(Task::sent(task.node, Argument::Item(item)));
-        }
+        let item_task = |item| Task::sent(task.node, Argument::Item(item));
+        expanded.extend(items.into_iter().map(item_task));
         expanded.len() == before
     });
     tasks.append(&mut expanded);

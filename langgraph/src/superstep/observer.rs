@@ -183,18 +183,19 @@ impl<S: State> Observer<S> {
             None => Vec::new(),
         };
         recorder.keep(index, task.node, result, joins)?;
-        match result {
-            TaskResult::Finished(_) if alone => Ok(()),
+        let (status, wake_at) = match result {
+            TaskResult::Finished(_) if alone => return Ok(()),
             TaskResult::Interrupted(open) if alone => {
-                let interrupted = open.interrupts.is_open();
-                let status = position.scope.shared.pause_status(interrupted);
-                recorder
-                    .flush_until(status, open.interrupts.first_due())
-                    .await
+                let status = position
+                    .scope
+                    .shared
+                    .pause_status(open.interrupts.is_open());
+                (status, open.interrupts.first_due())
             }
-            TaskResult::Failed(_) if alone => recorder.flush(RunStatus::Failed).await,
-            _ => recorder.flush(RunStatus::Running).await,
-        }
+            TaskResult::Failed(_) if alone => (RunStatus::Failed, None),
+            _ => (RunStatus::Running, None),
+        };
+        recorder.flush(status, wake_at).await
     }
 
     async fn emit_end(

@@ -7,7 +7,7 @@ use super::observer::Observer;
 use super::task_set::{Parallel, TaskSetHandle};
 use crate::error::{AgentError, NoRuntime};
 use crate::state::State;
-use crate::task::{Position, TaskResult};
+use crate::task::{Position, Task, TaskResult};
 
 impl<S: State> Engine<S> {
     /// Runs the tasks without a known result in parallel, as tasks of the async runtime. Beside them,
@@ -78,11 +78,9 @@ impl<S: State> Engine<S> {
 
     fn runtime(&self, tasks: &Parallel<S>, open: &[usize]) -> Result<Handle, NoRuntime> {
         NoRuntime::handle(|| {
-            let nodes = open.iter().filter_map(|index| tasks.tasks.get(*index));
-            let mut names = Vec::new();
-            for task in nodes {
-                names.push(format!("`{}`", self.position.plan.name(task.node)));
-            }
+            let open = open.iter().filter_map(|index| tasks.tasks.get(*index));
+            let name = |task: &Task<S>| format!("`{}`", self.position.plan.name(task.node));
+            let mut names: Vec<_> = open.map(name).collect();
             // A worker may have many tasks.
             names.dedup();
             format!("running {} side by side", names.join(", "))

@@ -33,11 +33,6 @@ impl Running {
         self.count -= usize::from(task.is_some());
     }
 
-    /// Forgets all tasks, and stops none.
-    pub(super) fn forget_all(&mut self) {
-        self.tasks.clear();
-    }
-
     /// Stops all tasks.
     pub(super) fn stop(&mut self) {
         for task in self.tasks.drain(..).flatten() {

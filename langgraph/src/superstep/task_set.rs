@@ -4,8 +4,9 @@
 //! have ended, and by then nothing else shares the state. Parallel report one by one only where each
 //! end counts: because it is emitted or stored, or because it stops the others.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use langgraph_core::Lock;
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
 
@@ -21,7 +22,7 @@ pub(super) struct Parallel<S: State> {
     pub(super) tasks: Vec<Task<S>>,
     pub(super) contexts: Vec<Context>,
     /// The lock never blocks: a task locks its result once, at its end.
-    results: Vec<Mutex<Option<TaskResult<S>>>>,
+    results: Vec<Lock<Option<TaskResult<S>>>>,
 }
 
 impl_default!([S: State] Parallel<S> { tasks, contexts, results });
@@ -29,7 +30,7 @@ impl_default!([S: State] Parallel<S> { tasks, contexts, results });
 impl<S: State> Parallel<S> {
     /// Takes the results that are known already from the tasks.
     pub(super) fn new(mut tasks: Vec<Task<S>>, contexts: Vec<Context>) -> Self {
-        let known = tasks.iter_mut().map(|task| Mutex::new(task.take_result()));
+        let known = tasks.iter_mut().map(|task| Lock::new(task.take_result()));
         Self {
             results: known.collect(),
             tasks,
@@ -40,31 +41,28 @@ impl<S: State> Parallel<S> {
     /// Returns the indices of the tasks without a result.
     pub(super) fn open(&mut self) -> Vec<usize> {
         let results = self.results.iter_mut().enumerate();
-        let open = results.filter_map(|(index, result)| {
-            let result = result.get_mut().unwrap_or_else(PoisonError::into_inner);
-            result.is_none().then_some(index)
-        });
+        let open =
+            results.filter_map(|(index, result)| result.get_mut().is_none().then_some(index));
         open.collect()
     }
 
     /// Returns the results. A task without one was dropped by the async runtime.
     pub(super) fn into_results(self) -> impl Iterator<Item = TaskResult<S>> {
         self.results.into_iter().map(|result| {
-            let result = result.into_inner().unwrap_or_else(PoisonError::into_inner);
+            let result = result.into_inner();
             result.unwrap_or_else(|| TaskResult::Failed(Panicked::lost().into()))
         })
     }
 
     /// Returns the task at `index` and takes its result, if it has left one.
     pub(super) fn take_result(&self, index: usize) -> Option<(&Task<S>, TaskResult<S>)> {
-        let result = self.results.get(index)?.lock();
-        let result = result.unwrap_or_else(PoisonError::into_inner).take()?;
+        let result = self.results.get(index)?.lock().take()?;
         Some((self.tasks.get(index)?, result))
     }
 
     pub(super) fn set_result(&self, index: usize, ended: TaskResult<S>) {
         if let Some(result) = self.results.get(index) {
-            *result.lock().unwrap_or_else(PoisonError::into_inner) = Some(ended);
+            *result.lock() = Some(ended);
         }
     }
 }
@@ -144,20 +142,13 @@ impl<S: State> TaskSetHandle<S> {
 
     /// Waits for all tasks.
     pub(super) async fn finish(self) -> Parallel<S> {
-        let Self {
-            set,
-            mut running,
-            done_rx,
-            ..
-        } = self;
-        let tasks = match Arc::into_inner(set) {
+        // Dropped after the last task has ended.
+        let _running = self.running;
+        match Arc::into_inner(self.set) {
             Some(set) => set.tasks,
             // The last task sends them, even if the runtime has dropped that task.
-            None => done_rx.await.unwrap_or_default(),
-        };
-        // They have ended: there is nothing to stop.
-        running.forget_all();
-        tasks
+            None => self.done_rx.await.unwrap_or_default(),
+        }
     }
 }
 

@@ -66,6 +66,9 @@ impl Followed {
         to: NodeId,
         sent: bool,
     ) -> Result<Option<NodeId>, AgentError> {
+        if plan.bounds.is_empty() {
+            return Ok(Some(to));
+        }
         let mut target = to;
         // The edge to an exit may have a bound too.
         for _ in 0..=plan.bounds.len() {

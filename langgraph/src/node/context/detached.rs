@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
+use langgraph_core::Lock;
 use serde_json::Value;
 
 use super::Context;
@@ -62,7 +63,7 @@ impl Default for ContextOptions {
 /// It is the base of the crate `langgraph-testing`, which is more convenient in tests.
 pub struct DetachedContext {
     context: Context,
-    events: Mutex<(EventReader<RawEvent>, Vec<RawEvent>)>,
+    events: Lock<(EventReader<RawEvent>, Vec<RawEvent>)>,
 }
 
 impl DetachedContext {
@@ -89,7 +90,7 @@ impl DetachedContext {
         context.remember(&options.answers, &[]);
         Self {
             context,
-            events: Mutex::new((reader, Vec::new())),
+            events: Lock::new((reader, Vec::new())),
         }
     }
 
@@ -103,7 +104,7 @@ impl DetachedContext {
         let Some(memory) = self.context.memory.get() else {
             return Vec::new();
         };
-        let state = memory.interrupts();
+        let state = memory.interrupts.lock();
         let own = state.open.clone().map(|question| {
             Interrupt::new(
                 question.key.clone(),
@@ -139,7 +140,7 @@ impl DetachedContext {
 
     /// Returns the events so far.
     pub fn events<S: State>(&self) -> Vec<Event<S>> {
-        let mut guard = self.events.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut guard = self.events.lock();
         let (reader, known) = &mut *guard;
         known.extend(std::iter::from_fn(|| reader.pop()));
         let numbered = (0..).zip(known.iter().cloned());

@@ -1,8 +1,9 @@
 //! Interrupts of a task, and what the task remembers of earlier attempts.
 
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
+use langgraph_core::Lock;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -21,7 +22,7 @@ use crate::node::once::OnceMemory;
 pub(super) struct Memory {
     pub(super) answers: Vec<Answer>,
     pub(super) once: OnceMemory,
-    pub(super) interrupts: Mutex<InterruptState>,
+    pub(super) interrupts: Lock<InterruptState>,
     /// A text that no other task has, for a task without a log.
     pub(super) identity: OnceLock<String>,
     /// The reporter of a task whose run is in another process.
@@ -94,7 +95,7 @@ impl Context {
     /// Takes over the interrupts of this task from where it ran.
     pub(crate) fn ask(&self, questions: Interrupts, refused: Option<NodeError>) {
         let memory = self.memory.get_or_init(Arc::default);
-        let mut state = memory.interrupts();
+        let mut state = memory.interrupts.lock();
         state.paused = questions.own.is_none() || !questions.inner.is_empty();
         state.open = questions.own;
         state.inner = questions.inner;
@@ -109,7 +110,7 @@ impl Context {
         if let Some(memory) = self.memory.get() {
             memory.clone_calls.store(0, Ordering::Relaxed);
             memory.recorded.store(0, Ordering::Relaxed);
-            memory.interrupts().unnamed = 0;
+            memory.interrupts.lock().unnamed = 0;
         }
     }
 
@@ -223,7 +224,7 @@ impl Context {
         }
         let payload =
             Json::to_value(question).map_err(|error| Interrupted::bad_question(key, &error))?;
-        let mut state = memory.interrupts();
+        let mut state = memory.interrupts.lock();
         if state.open.is_none() {
             state.open = Some(OwnInterrupt {
                 key: key.to_owned(),
@@ -247,7 +248,7 @@ impl Context {
     ) -> Result<A, Interrupted> {
         let memory = self.memory.get_or_init(Arc::default);
         let key = {
-            let mut state = memory.interrupts();
+            let mut state = memory.interrupts.lock();
             state.unnamed += 1;
             let number = state.unnamed - 1;
             if self.is_routing() {
@@ -283,13 +284,13 @@ impl Context {
     pub fn has_open_interrupt(&self) -> bool {
         self.memory
             .get()
-            .is_some_and(|memory| memory.interrupts().is_open())
+            .is_some_and(|memory| memory.interrupts.lock().is_open())
     }
 
     /// Takes over the interrupts of a graph inside this task.
     pub(crate) fn pass_on(&self, interrupts: Vec<Interrupt>, refused: Option<NodeError>) {
         let memory = self.memory.get_or_init(Arc::default);
-        let mut state = memory.interrupts();
+        let mut state = memory.interrupts.lock();
         state.inner.extend(interrupts);
         state.paused = true;
         state.refused = state.refused.take().or(refused);
@@ -297,12 +298,12 @@ impl Context {
 
     /// Returns why the answer to this task's interrupt was refused, if it was.
     pub(crate) fn take_refused(&self) -> Option<NodeError> {
-        self.memory.get()?.interrupts().refused.take()
+        self.memory.get()?.interrupts.lock().refused.take()
     }
 
     /// Returns this task's interrupts without an answer.
     pub(crate) fn take_questions(&self) -> Option<Interrupts> {
-        let mut state = self.memory.get()?.interrupts();
+        let mut state = self.memory.get()?.interrupts.lock();
         let paused = state.paused;
         let questions = Interrupts {
             own: state.open.take(),
@@ -316,13 +317,5 @@ impl Context {
 impl InterruptState {
     fn is_open(&self) -> bool {
         self.open.is_some() || self.paused
-    }
-}
-
-impl Memory {
-    pub(super) fn interrupts(&self) -> std::sync::MutexGuard<'_, InterruptState> {
-        self.interrupts
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
     }
 }

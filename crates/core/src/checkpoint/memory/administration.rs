@@ -14,7 +14,7 @@ use crate::head::Head;
 #[async_trait]
 impl Administration for MemorySaver {
     async fn logs(&self, thread: &str) -> Result<Vec<ThreadKey>, CheckpointError> {
-        let threads = self.threads();
+        let threads = self.threads.lock();
         let namespaces = threads.get(thread).map(|thread| thread.logs.keys());
         let keys = namespaces.into_iter().flatten().map(|namespace| ThreadKey {
             thread: thread.to_owned(),
@@ -24,7 +24,7 @@ impl Administration for MemorySaver {
     }
 
     async fn threads(&self, filter: ThreadFilter) -> Result<Vec<ThreadInfo>, CheckpointError> {
-        let threads = self.threads();
+        let threads = self.threads.lock();
         let info = |name: &String, thread: &Thread| {
             let root = thread.root()?;
             let (head, owner) = (root.head()?, root.owner.clone());
@@ -56,7 +56,7 @@ impl Administration for MemorySaver {
         head: Head,
         wake_at: Option<SystemTime>,
     ) -> Result<(), CheckpointError> {
-        let mut threads = self.threads();
+        let mut threads = self.threads.lock();
         let root = threads.get_mut(thread).and_then(Thread::root_mut);
         if let Some(root) = root.filter(|root| root.head() == Some(head)) {
             self.wakes(thread, root.wake_at, wake_at);
@@ -66,7 +66,7 @@ impl Administration for MemorySaver {
     }
 
     async fn copy_thread(&self, from: &str, to: &str) -> Result<(), CheckpointError> {
-        let mut threads = self.threads();
+        let mut threads = self.threads.lock();
         let has_logs = |thread: &&Thread| !thread.logs.is_empty();
         let result = match (
             threads.get(from).filter(has_logs),
@@ -89,7 +89,7 @@ impl Administration for MemorySaver {
     }
 
     async fn delete_log(&self, key: &ThreadKey) -> Result<(), CheckpointError> {
-        if let Some(thread) = self.threads().get_mut(&key.thread) {
+        if let Some(thread) = self.threads.lock().get_mut(&key.thread) {
             let removed = thread.logs.remove(&key.namespace);
             self.wakes(&key.thread, removed.and_then(|log| log.wake_at), None);
         }
@@ -97,12 +97,12 @@ impl Administration for MemorySaver {
     }
 
     async fn delete_thread(&self, thread: &str) -> Result<(), CheckpointError> {
-        self.delete(&mut self.threads(), thread);
+        self.delete(&mut self.threads.lock(), thread);
         Ok(())
     }
 
     async fn delete_thread_at(&self, thread: &str, head: Head) -> Result<(), CheckpointError> {
-        let mut threads = self.threads();
+        let mut threads = self.threads.lock();
         let found = threads.get(thread).and_then(|thread| thread.root()?.head());
         if found != Some(head) {
             return Err(CheckpointError::Conflict {
@@ -117,7 +117,7 @@ impl Administration for MemorySaver {
 
     async fn usage(&self, thread: &str) -> Result<StorageUsage, CheckpointError> {
         let mut usage = StorageUsage::default();
-        if let Some(thread) = self.threads().get(thread) {
+        if let Some(thread) = self.threads.lock().get(thread) {
             for log in thread.logs.values() {
                 log.count(&mut usage);
             }

@@ -24,7 +24,7 @@ impl Leases for MemorySaver {
         holder: &str,
         term: Duration,
     ) -> Result<Option<HeldBy>, CheckpointError> {
-        let mut threads = self.threads();
+        let mut threads = self.threads.lock();
         let thread = threads.entry(thread.to_owned()).or_default();
         let now = environment::steady();
         if let Some(held) = &thread.lease
@@ -49,7 +49,7 @@ impl Leases for MemorySaver {
         holder: &str,
         term: Duration,
     ) -> Result<bool, CheckpointError> {
-        let mut threads = self.threads();
+        let mut threads = self.threads.lock();
         let lease = threads
             .get_mut(thread)
             .and_then(|thread| thread.lease.as_mut())
@@ -59,7 +59,7 @@ impl Leases for MemorySaver {
     }
 
     async fn release(&self, thread: &str, holder: &str) -> Result<(), CheckpointError> {
-        let mut threads = self.threads();
+        let mut threads = self.threads.lock();
         if let Some(kept) = threads.get_mut(thread) {
             kept.lease.take_if(|lease| lease.holder == holder);
             if kept.lease.is_none() && kept.logs.is_empty() {

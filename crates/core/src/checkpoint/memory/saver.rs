@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use async_trait::async_trait;
@@ -16,6 +15,7 @@ use crate::checkpoint::{
 use crate::checkpoint_id::CheckpointId;
 use crate::error::CheckpointError;
 use crate::head::Head;
+use crate::lock::Lock;
 
 /// Keeps threads in memory, as plain values: nothing is serialized.
 ///
@@ -40,9 +40,9 @@ use crate::head::Head;
 /// ```
 #[derive(Default)]
 pub struct MemorySaver {
-    threads: Mutex<BTreeMap<String, Thread>>,
+    pub(super) threads: Lock<BTreeMap<String, Thread>>,
     /// The threads that are to be woken, by time.
-    sleeping: Mutex<BTreeSet<(SystemTime, String)>>,
+    sleeping: Lock<BTreeSet<(SystemTime, String)>>,
 }
 
 impl MemorySaver {
@@ -51,16 +51,12 @@ impl MemorySaver {
         Self::default()
     }
 
-    pub(super) fn threads(&self) -> MutexGuard<'_, BTreeMap<String, Thread>> {
-        self.threads.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Notes that a thread is to be woken at another time. Called while the threads are locked.
     pub(super) fn wakes(&self, thread: &str, before: Option<SystemTime>, now: Option<SystemTime>) {
         if before == now {
             return;
         }
-        let mut sleeping = self.sleeping.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sleeping = self.sleeping.lock();
         if let Some(before) = before {
             sleeping.remove(&(before, thread.to_owned()));
         }
@@ -71,13 +67,13 @@ impl MemorySaver {
 
     /// Returns the names of the threads that are to be woken at `time` or before.
     pub(super) fn due(&self, time: SystemTime) -> BTreeSet<String> {
-        let sleeping = self.sleeping.lock().unwrap_or_else(PoisonError::into_inner);
+        let sleeping = self.sleeping.lock();
         let due = sleeping.iter().take_while(|(at, _)| *at <= time);
         due.map(|(_, thread)| thread.clone()).collect()
     }
 
     fn store(&self, key: &ThreadKey, batch: &mut Batch) -> Result<(), CheckpointError> {
-        let mut threads = self.threads();
+        let mut threads = self.threads.lock();
         let log = threads
             .get_mut(&key.thread)
             .and_then(|thread| thread.logs.get_mut(&key.namespace));
@@ -100,7 +96,7 @@ impl MemorySaver {
 
     /// Calls `look` with a log, if it exists.
     pub(super) fn at<T>(&self, key: &ThreadKey, look: impl FnOnce(&mut Log) -> T) -> Option<T> {
-        let mut threads = self.threads();
+        let mut threads = self.threads.lock();
         let log = threads.get_mut(&key.thread)?.logs.get_mut(&key.namespace)?;
         Some(look(log))
     }
@@ -175,7 +171,7 @@ impl Checkpointer for MemorySaver {
 impl fmt::Debug for MemorySaver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("MemorySaver")
-            .field("threads", &self.threads().len())
-            .finish()
+            .field("threads", &self.threads.lock().len())
+            .finish_non_exhaustive()
     }
 }
