@@ -7,7 +7,7 @@ use super::copies::copy_of;
 use super::index::{Index, names_of, sorted_by_name};
 use super::plan_bound::PlanBound;
 use super::stops::Stops;
-use super::wiring::{Outgoing, OutgoingBuilder, PlanJoin, Successors, Wiring};
+use super::wiring::{Outgoing, OutgoingBuilder, PlanJoin, PlanRouter, Successors, Wiring};
 use super::{Breakpoints, END, NodeName, START, StateGraph, Topology};
 use crate::checkpoint::{Owner, owner_of};
 use crate::error::AgentError;
@@ -199,6 +199,10 @@ impl<S: State> Plan<S> {
 
     pub(crate) fn node(&self, node: NodeId) -> Option<&PlanNode<S>> {
         self.nodes.get(node.index())
+    }
+
+    pub(crate) fn routers(&self, node: NodeId) -> &[PlanRouter<S>] {
+        self.node(node).map_or(&[], |node| &node.out.routers)
     }
 
     /// Returns the declared nodes by name.

@@ -19,7 +19,22 @@ pub(crate) struct Call<'a, S: State> {
     pub(crate) cx: &'a Context,
 }
 
-impl<S: State> Call<'_, S> {
+impl<'a, S: State> Call<'a, S> {
+    /// The arguments of a task that has none of its own.
+    #[inline]
+    pub(crate) const fn of_snapshot(
+        state: &'a S,
+        written: &'a WrittenFields,
+        cx: &'a Context,
+    ) -> Self {
+        Self {
+            state,
+            written: Some(written),
+            item: None,
+            cx,
+        }
+    }
+
     /// Returns a copy of the state.
     pub(crate) fn tracked_state(&self) -> TrackedState<S> {
         TrackedState {

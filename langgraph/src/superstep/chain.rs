@@ -10,7 +10,7 @@ use super::observer::Observer;
 use crate::error::{InvalidUpdate, NodeError};
 use crate::graph::plan::Plan;
 use crate::log::Putting;
-use crate::node::{Context, Jump, NodeId, Output, Scope, caught};
+use crate::node::{Call, Context, Jump, NodeId, Output, Scope, caught};
 use crate::state::{State, Write, Writes, WrittenFields};
 use crate::task::{
     Changes, Finished, Routing, TaskResult, Writer, call_routers, classify, merge, run_node,
@@ -24,13 +24,13 @@ impl<S: State> Engine<S> {
         let (plan, scope) = (&*self.position.plan, &*self.position.scope);
         // Nothing else holds the state: checked once, and not for every merge.
         let mut state = Arc::make_mut(&mut self.position.state);
+        let cx = self.contexts.first_mut().ok_or_else(Stop::lost)?;
         loop {
-            let ([task], [cx]) = (&mut *self.frontier.tasks, &mut *self.contexts) else {
-                return Err(Stop::lost());
-            };
+            let task = self.frontier.tasks.first_mut().ok_or_else(Stop::lost)?;
             let id = task.node;
             let node = plan.node(id).ok_or_else(Stop::lost)?;
-            let call = || task.call(state, &self.position.written, cx);
+            // Plain tasks have no argument.
+            let call = || Call::of_snapshot(state, &self.position.written, cx);
             let answer = run_node(node, call).await;
             let update = match only_update(plan, id, state, cx, answer) {
                 Ok(update) => update,
@@ -39,7 +39,7 @@ impl<S: State> Engine<S> {
             let noted = WATCHED.then_some((&mut self.position.written, &mut self.observer));
             let changes = self.changes.as_mut();
             let mut kept = merge_update(plan, scope, id, state, update, changes, noted)?;
-            let picked = match call_routers(plan, id, state, cx) {
+            let picked = match call_routers(plan, (id, &node.out.routers), state, cx) {
                 Routing::Arm(arm) => arm,
                 Routing::Later(later) => {
                     let routed = later.await;

@@ -40,7 +40,8 @@ impl<S: State> Engine<S> {
                 continue;
             };
             let position = &self.position;
-            let routing = call_routers(&position.plan, task.node, &position.state, cx);
+            let routers = (task.node, position.plan.routers(task.node));
+            let routing = call_routers(&position.plan, routers, &position.state, cx);
             let ended = match (routing.answers().await, &mut *result) {
                 (Ok(routes), TaskResult::Finished(done)) => {
                     done.routes = routes;

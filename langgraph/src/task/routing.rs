@@ -27,7 +27,12 @@ pub(crate) async fn route_on_view<S: State>(
 ) -> TaskResult<S> {
     let plan = &*position.plan;
     let asked = match view(plan, node, &position.state, &done.output.writes) {
-        Ok(view) => call_routers(plan, node, &view, cx).answers().await,
+        Ok(view) => {
+            let routers = plan.routers(node);
+            call_routers(plan, (node, routers), &view, cx)
+                .answers()
+                .await
+        }
         Err(error) => Err(NodeError::from_agent(error.into()).into()),
     };
     done.routed(asked)
@@ -57,11 +62,10 @@ impl<S: State> Routing<'_, S> {
 #[inline(always)]
 pub(crate) fn call_routers<'a, S: State>(
     plan: &'a Plan<S>,
-    node: NodeId,
+    (node, routers): (NodeId, &'a [PlanRouter<S>]),
     view: &'a S,
     cx: &'a Context,
 ) -> Routing<'a, S> {
-    let routers = plan.node(node).map_or(&[][..], |node| &node.out.routers);
     if routers.is_empty() {
         return Routing::Arm(None);
     }

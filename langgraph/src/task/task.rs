@@ -132,16 +132,18 @@ impl<S: State> Task<S> {
         written: &'a WrittenFields,
         cx: &'a Context,
     ) -> Call<'a, S> {
-        let (state, written, item) = match &self.argument {
-            None => (state, Some(written), None),
-            Some(Argument::Item(item)) => (state, Some(written), Some(&**item)),
-            Some(Argument::State(sent)) => (&**sent, None, None),
-        };
-        Call {
-            state,
-            written,
-            item,
-            cx,
+        let snapshot = Call::of_snapshot(state, written, cx);
+        match &self.argument {
+            None => snapshot,
+            Some(Argument::Item(item)) => Call {
+                item: Some(&**item),
+                ..snapshot
+            },
+            Some(Argument::State(sent)) => Call {
+                state: &**sent,
+                written: None,
+                ..snapshot
+            },
         }
     }
 }
