@@ -1,6 +1,6 @@
 //! A lock that a panic does not poison.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 /// A [`Mutex`] without poison: after a panic of its holder, the next one gets the value as it is.
 ///
@@ -27,6 +27,15 @@ impl<T> Lock<T> {
     /// Waits until the value is free, and locks it.
     pub fn lock(&self) -> MutexGuard<'_, T> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Locks the value if it is free.
+    pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
+        match self.0.try_lock() {
+            Ok(value) => Some(value),
+            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
     }
 
     /// Returns the value, which nothing else can lock.
@@ -57,6 +66,9 @@ mod tests {
         });
         assert!(holder.is_err());
         assert_eq!(*value.lock(), 2);
+        let held = value.try_lock();
+        assert!(held.is_some() && value.try_lock().is_none());
+        drop(held);
         assert_eq!(*value.get_mut(), 2);
         assert_eq!(value.into_inner(), 2);
     }

@@ -13,6 +13,7 @@ mod error;
 mod files;
 mod handed;
 mod migrate;
+mod quick;
 mod reader;
 mod saver;
 #[cfg(feature = "store")]

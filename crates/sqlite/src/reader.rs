@@ -4,19 +4,20 @@
 //! quick, they run on the thread of their caller, on a connection of their own.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
+use langgraph_core::Lock;
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
 use crate::SqliteError;
 use crate::files::Files;
+use crate::quick::Quick;
 use crate::transaction;
-use crate::writer::{ENOUGH, QUICK, panicked};
+use crate::writer::panicked;
 
 type Job = Box<dyn FnOnce(&Connection) + Send>;
 
@@ -27,9 +28,9 @@ pub(crate) struct Readers {
     threads: Vec<JoinHandle<()>>,
     files: Arc<Files>,
     /// The connection of callers.
-    of_callers: Mutex<Connection>,
-    /// How many short reads in a row were quick.
-    quick: Arc<AtomicU32>,
+    of_callers: Lock<Connection>,
+    /// Whether short reads are quick.
+    quick: Arc<Quick>,
 }
 
 impl Readers {
@@ -40,7 +41,7 @@ impl Readers {
         files: &Files,
     ) -> std::io::Result<Self> {
         let (queue, jobs) = channel();
-        let jobs = Arc::new(Mutex::new(jobs));
+        let jobs = Arc::new(Lock::new(jobs));
         let threads = connections.into_iter().map(|connection| {
             let jobs = Arc::clone(&jobs);
             thread::Builder::new()
@@ -51,7 +52,7 @@ impl Readers {
             queue: Some(queue),
             threads: threads.collect::<Result<_, _>>()?,
             files: Arc::new(files.clone()),
-            of_callers: Mutex::new(of_callers),
+            of_callers: Lock::new(of_callers),
             quick: Arc::default(),
         })
     }
@@ -74,7 +75,7 @@ impl Readers {
         let timed = move |connection: &Connection| {
             let begun = Instant::now();
             let answer = job(connection);
-            took(&quick, begun.elapsed());
+            quick.took(begun.elapsed());
             answer
         };
         self.run(timed).await
@@ -86,16 +87,16 @@ impl Readers {
         J: FnOnce(&Connection) -> Result<T, E>,
         E: From<SqliteError>,
     {
-        if self.quick.load(Ordering::Relaxed) < ENOUGH {
+        if !self.quick.is_enough() {
             return Err(job);
         }
-        let Ok(connection) = self.of_callers.try_lock() else {
+        let Some(connection) = self.of_callers.try_lock() else {
             return Err(job);
         };
         let begun = Instant::now();
         let read = self.files.check().map_err(E::from);
         let answer = read.and_then(|()| snapshot(&connection, job));
-        took(&self.quick, begun.elapsed());
+        self.quick.took(begun.elapsed());
         Ok(answer)
     }
 
@@ -144,21 +145,10 @@ impl Drop for Readers {
     }
 }
 
-/// Notes how long a short read took.
-fn took(quick: &AtomicU32, time: Duration) {
-    let before = quick.load(Ordering::Relaxed);
-    let now = if time < QUICK {
-        before.saturating_add(1)
-    } else {
-        0
-    };
-    quick.store(now, Ordering::Relaxed);
-}
-
-fn work(connection: &Connection, jobs: &Mutex<Receiver<Job>>) {
+fn work(connection: &Connection, jobs: &Lock<Receiver<Job>>) {
     loop {
         // The lock is held during the wait: the other threads wait for the lock instead.
-        let job = jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let job = jobs.lock().recv();
         match job {
             Ok(job) => job(connection),
             Err(_) => return,

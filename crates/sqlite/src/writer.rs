@@ -7,25 +7,21 @@
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use langgraph_core::Lock;
 use langgraph_core::environment::{self, Pause};
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
 use crate::SqliteError;
 use crate::files::Files;
+use crate::quick::Quick;
 use crate::transaction::{self, Work};
-
-/// A commit is quick below this time: a task of an async program may keep its thread that long.
-pub(crate) const QUICK: Duration = Duration::from_micros(200);
-
-/// After so many quick commits in a row, callers write themselves. One slow commit ends that.
-pub(crate) const ENOUGH: u32 = 8;
 
 /// After so many writes of callers, the thread does one. Only its commits move a long write-ahead
 /// log into the file, which takes a while. SQLite calls a log of 1,000 pages long.
@@ -44,7 +40,7 @@ pub(crate) struct Writer {
 
 /// What the thread and the callers share.
 struct Desk {
-    connection: Mutex<Shared>,
+    connection: Lock<Shared>,
     /// At most so many jobs share a transaction.
     group: usize,
     /// Nothing is acknowledged unless they are in their place.
@@ -52,8 +48,8 @@ struct Desk {
     busy_timeout: Duration,
     /// How many jobs wait for the thread.
     queued: AtomicUsize,
-    /// How many commits in a row were quick.
-    quick: AtomicU32,
+    /// Whether commits are quick.
+    quick: Quick,
 }
 
 struct Shared {
@@ -96,10 +92,10 @@ struct AtOnce {
 impl Desk {
     /// Runs a job now, if that is quick. `None`: nothing has happened.
     fn at_once(&self, job: &mut dyn Work) -> Option<AtOnce> {
-        if self.quick.load(Ordering::Relaxed) < ENOUGH || self.queued.load(Ordering::Acquire) > 0 {
+        if !self.quick.is_enough() || self.queued.load(Ordering::Acquire) > 0 {
             return None;
         }
-        let mut shared = self.connection.try_lock().ok()?;
+        let mut shared = self.connection.try_lock()?;
         if shared.by_callers >= Some(ROUND) {
             return None;
         }
@@ -108,7 +104,7 @@ impl Desk {
         // Another process may write. The thread can wait for it.
         transaction::begin(&shared.connection).ok()?;
         let committed = transaction::alone(&shared.connection, job, self.files.as_ref());
-        self.took(begun.elapsed());
+        self.quick.took(begun.elapsed());
         let count = shared.by_callers.map_or(1, |count| count + 1);
         shared.by_callers = Some(count);
         Some(AtOnce {
@@ -124,30 +120,16 @@ impl Desk {
         E: From<SqliteError>,
     {
         let shared = self.connection.lock();
-        let shared = shared.unwrap_or_else(PoisonError::into_inner);
         let begun = transaction::begin(&shared.connection).map_err(SqliteError::from);
         let committed = begun
             .and_then(|()| transaction::alone(&shared.connection, &mut task, self.files.as_ref()));
         task.answer(committed)
     }
 
-    /// Notes how long a commit took.
-    fn took(&self, time: Duration) {
-        let quick = if time < QUICK {
-            self.quick.load(Ordering::Relaxed).saturating_add(1)
-        } else {
-            0
-        };
-        self.quick.store(quick, Ordering::Relaxed);
-    }
-
     /// Runs the jobs of the queue.
     fn work(&self, jobs: &Receiver<Box<dyn Job>>) {
         while let Ok(first) = jobs.recv() {
-            let mut shared = self
-                .connection
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
+            let mut shared = self.connection.lock();
             let mut waiting = vec![first];
             waiting.extend(jobs.try_iter().take(self.group - 1));
             self.queued.fetch_sub(waiting.len(), Ordering::Release);
@@ -155,7 +137,7 @@ impl Desk {
             let _ = shared.patient(self.busy_timeout);
             let begun = Instant::now();
             let ended = transaction::together(&shared.connection, waiting, self.files.as_ref());
-            self.took(begun.elapsed());
+            self.quick.took(begun.elapsed());
             drop(shared);
             for (job, committed) in ended {
                 job.finish(committed);
@@ -174,7 +156,7 @@ impl Writer {
         files: Option<Files>,
     ) -> std::io::Result<Self> {
         let desk = Arc::new(Desk {
-            connection: Mutex::new(Shared {
+            connection: Lock::new(Shared {
                 connection,
                 by_callers: None,
             }),
@@ -182,7 +164,7 @@ impl Writer {
             files,
             busy_timeout,
             queued: AtomicUsize::new(0),
-            quick: AtomicU32::new(0),
+            quick: Quick::default(),
         });
         let (queue, jobs) = channel();
         let thread = thread::Builder::new()
@@ -394,6 +376,7 @@ pub(crate) fn panicked(panic: &(dyn Any + Send)) -> SqliteError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::quick::{ENOUGH, QUICK};
 
     #[tokio::test]
     async fn writes_that_wait_share_a_transaction() {
