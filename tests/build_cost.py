@@ -251,7 +251,7 @@ def first_command(folder):
     """What the README's first command builds, from nothing: CPU seconds, and the size of the program."""
     cargo = Cargo(ROOT, folder)
     cargo.run("fetch", "--locked")
-    spent = cargo.run("build", "--locked", "--example", "agent")[0]
+    spent = cargo.run("build", "--locked", "-p", "langgraph-examples", "--example", "agent")[0]
     return {"cold": spent, "size": (folder / "debug" / "examples" / "agent").stat().st_size}
 
 
@@ -266,7 +266,7 @@ def user_crates():
 def table(crates, command, first, sizes):
     megabytes = lambda size: f"{size / 1e6:.1f} MB"  # noqa: E731
     rows = [
-        f"| `cargo build --example agent` in this repository, the first time | seconds; size | "
+        f"| `cargo build -p langgraph-examples --example agent` in this repository, the first time | seconds; size | "
         f"{command['cold']:.0f} s; {megabytes(command['size'])} |",
         f"| a program of one node and `tokio` | crates | {first['crates']} |",
         f"| | of its crates, `langgraph` and what it brings along | {crates} |",

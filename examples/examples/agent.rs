@@ -1,6 +1,6 @@
 //! An agent that answers the question on its command line with the help of tools.
 //! It thinks (asks the model), acts (calls the tools), and thinks again until it can answer.
-//! Run it with `cargo run --example agent -- "What is 37 * 21?"`; `--graph` prints the graph.
+//! Run it with `cargo run -p langgraph-examples --example agent -- "What is 37 * 21?"`; `--graph` prints the graph.
 
 use langgraph::prelude::*;
 use langgraph_agent::prelude::*;

@@ -1,13 +1,13 @@
 //! Three examples under a simulation, which finds nothing.
 
-#![allow(dead_code, reason = "the programs run in `examples.rs`")]
+#![allow(dead_code, reason = "the programs run in a test of their own package")]
 #![allow(clippy::expect_used)] // clippy does not know that helpers of tests are tests
 
-#[path = "../examples/human_in_the_loop.rs"]
+#[path = "../../examples/human_in_the_loop.rs"]
 mod human_in_the_loop;
-#[path = "../examples/pipeline.rs"]
+#[path = "../../examples/pipeline.rs"]
 mod pipeline;
-#[path = "../examples/subgraph.rs"]
+#[path = "../../examples/subgraph.rs"]
 mod subgraph;
 
 use langgraph::prelude::*;
