@@ -1,11 +1,12 @@
 //! How a session gets its thread: at once, or behind the active run.
 
+use std::pin::pin;
 use std::time::Duration;
 
-use super::{Outcome, RunInput, Session, prepare};
+use super::{ActiveSession, Outcome, RunInput, prepare};
 use crate::error::{AgentError, CheckpointError, NoRuntime};
 use crate::graph::inbox::{Delivery, Handover, OpenInbox, RunEnd};
-use crate::graph::thread_policy::{OnConflict, ThreadPolicy};
+use crate::graph::thread_policy::OnConflict;
 use crate::log::Lease;
 use crate::node::{Command, Jump, Output};
 use crate::state::State;
@@ -23,61 +24,44 @@ enum Claim<S: State> {
     Thread(Handover<S>),
 }
 
-impl<S: State> Session<S> {
+impl<S: State> ActiveSession<S> {
     /// Runs the input when the session has its thread; or gives it to the active run, which merges it.
+    ///
+    /// Its future lives as long as the run, and an async function has room for its arguments twice: the large ones are
+    /// boxed.
     pub(super) async fn run(
-        self,
-        engine: Engine<S>,
-        mut input: RunInput<S>,
+        &self,
+        engine: Box<Engine<S>>,
+        mut input: Box<RunInput<S>>,
         mut command: Option<Box<Command<S>>>,
     ) -> Result<Outcome<S>, AgentError> {
-        if self.options.held {
+        let thread = if self.held {
             // The caller has the lease, and releases it.
-            let inbox = self.open_inbox();
-            let run = Box::pin(self.run_input(engine, input, command, &inbox.inbox));
-            return run.await;
-        }
-        let claimed = self.claim(&engine, &mut input, &mut command);
-        match Box::pin(claimed).await? {
-            Claim::Merged(outcome) => Ok(outcome),
-            Claim::Thread(thread) => self.run_on(thread, engine, input, command).await,
-        }
-    }
-
-    /// Runs the input, and hands the thread over to the call that waits behind it.
-    async fn run_on(
-        self,
-        thread: Handover<S>,
-        engine: Engine<S>,
-        input: RunInput<S>,
-        command: Option<Box<Command<S>>>,
-    ) -> Result<Outcome<S>, AgentError> {
-        let Handover { lease, inbox } = thread;
-        let mut lease = lease.map(|lease| lease.with_guard(self.options.ending.clone()));
-        let run = Box::pin(self.run_input(engine, input, command, &inbox.inbox));
-        let ended = match &mut lease {
-            Some(lease) => lease.during(run).await,
-            None => run.await,
-        };
-        inbox.inbox.report_end(|| run_end(&ended));
-        let keeps_thread = match &lease {
-            Some(lease) if ended.is_err() => lease.is_held().await,
-            _ => true,
-        };
-        if keeps_thread {
-            lease = inbox.hand_over(lease);
+            self.claimed(None)
         } else {
-            // The calls that wait try to take a lease of their own.
-            drop(inbox);
-        }
-        if let Some(lease) = lease {
-            lease.release().await;
+            let claimed = self.claim(&engine, &mut input, &mut command);
+            match Box::pin(claimed).await? {
+                Claim::Merged(outcome) => return Ok(outcome),
+                Claim::Thread(thread) => thread,
+            }
+        };
+        let Handover { lease, inbox } = thread;
+        let mut lease = lease.map(|lease| lease.with_guard(self.log.ending.clone()));
+        let ended = {
+            let run = pin!(self.run_input(engine, input, command, &inbox.inbox));
+            match &mut lease {
+                Some(lease) => lease.during(run).await,
+                None => run.await,
+            }
+        };
+        if !self.held {
+            hand_over(lease, inbox, &ended).await;
         }
         ended
     }
 
     fn open_inbox(&self) -> OpenInbox<S> {
-        let inboxes = self.graph.inboxes.clone().unwrap_or_default();
+        let inboxes = self.inboxes.clone().unwrap_or_default();
         inboxes.open(&self.log.key.thread)
     }
 
@@ -87,10 +71,10 @@ impl<S: State> Session<S> {
         input: &mut RunInput<S>,
         command: &mut Option<Box<Command<S>>>,
     ) -> Result<Claim<S>, AgentError> {
-        let policy = self.options.thread_policy();
-        if !policy.on_conflict.hands_over() || self.options.at.is_some() {
+        let policy = self.policy;
+        if !policy.on_conflict.hands_over() || self.at.is_some() {
             let lease = claim(policy, &self.log.saver, &self.log.key.thread).await?;
-            return Ok(self.claimed(lease));
+            return Ok(Claim::Thread(self.claimed(lease)));
         }
         let prepared = match input {
             RunInput::Resume(_) => None,
@@ -101,30 +85,27 @@ impl<S: State> Session<S> {
                 Some(prepared)
             }
         };
-        self.deliver_or_claim(policy, prepared).await
+        self.deliver_or_claim(prepared).await
     }
 
-    fn claimed(&self, lease: Option<Lease>) -> Claim<S> {
+    fn claimed(&self, lease: Option<Lease>) -> Handover<S> {
         let inbox = self.open_inbox();
-        Claim::Thread(Handover { lease, inbox })
+        Handover { lease, inbox }
     }
 
     /// Waits behind the active run, or takes the lease of the thread.
-    async fn deliver_or_claim(
-        &self,
-        policy: ThreadPolicy,
-        input: Option<Output<S>>,
-    ) -> Result<Claim<S>, AgentError> {
+    async fn deliver_or_claim(&self, input: Option<Output<S>>) -> Result<Claim<S>, AgentError> {
+        let policy = self.policy;
         let thread = self.log.key.thread.clone();
-        let inboxes = self.graph.inboxes.clone().unwrap_or_default();
+        let inboxes = self.inboxes.clone().unwrap_or_default();
         let call = policy.on_conflict.name();
         NoRuntime::handle(|| format!("waiting for other runs on thread `{thread}` ({call})"))?;
         loop {
             let input = input.as_ref();
             let accept = || {
                 // An answer counts as accepted when its node has taken it.
-                if let (Some(emitter), Some(_)) = (&self.emitter, input) {
-                    emitter.start.accept();
+                if let (Some(start), Some(_)) = (&self.begun, input) {
+                    start.accept();
                 }
             };
             let mergeable = input.filter(|input| {
@@ -144,11 +125,33 @@ impl<S: State> Session<S> {
             }
             let lease = Lease::take(&self.log.saver, &thread, PATIENCE, policy.lease_term, call);
             match lease.await {
-                Ok(lease) => return Ok(self.claimed(Some(lease))),
+                Ok(lease) => return Ok(Claim::Thread(self.claimed(Some(lease)))),
                 Err(CheckpointError::Held { .. }) => {}
                 Err(error) => return Err(error.into()),
             }
         }
+    }
+}
+
+/// Hands the thread over to the call that waits behind a run which has ended.
+async fn hand_over<S: State>(
+    mut lease: Option<Lease>,
+    inbox: OpenInbox<S>,
+    ended: &Result<Outcome<S>, AgentError>,
+) {
+    inbox.inbox.report_end(|| run_end(ended));
+    let keeps_thread = match &lease {
+        Some(lease) if ended.is_err() => lease.is_held().await,
+        _ => true,
+    };
+    if keeps_thread {
+        lease = inbox.hand_over(lease);
+    } else {
+        // The calls that wait try to take a lease of their own.
+        drop(inbox);
+    }
+    if let Some(lease) = lease {
+        lease.release().await;
     }
 }
 

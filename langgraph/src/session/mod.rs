@@ -21,15 +21,16 @@ pub use outcome::Outcome;
 
 use self::prepare::outcome_of;
 use self::storage::Storage;
-use crate::checkpoint::RunStatus;
+use crate::checkpoint::{CheckpointId, Durability, RunStatus};
 use crate::error::{AgentError, NodeError};
 use crate::graph::CompiledStateGraph;
-use crate::graph::inbox::Inbox;
+use crate::graph::inbox::{Inbox, Inboxes};
+use crate::graph::thread_policy::ThreadPolicy;
 use crate::log::ResumeValue;
 use crate::node::{Command, Output};
 use crate::record::Log;
 use crate::state::State;
-use crate::stream::Emitter;
+use crate::stream::{Emitter, RunStart};
 use crate::superstep::{End, Engine};
 use crate::task::normalize_input;
 
@@ -61,26 +62,52 @@ impl<S: State> Session<S> {
         input: RunInput<S>,
         command: Option<Box<Command<S>>>,
     ) -> BoxedRun<S> {
-        Box::pin(self.run(engine, input, command))
+        let active = ActiveSession {
+            policy: self.options.thread_policy(),
+            durability: self.options.durability(),
+            at: self.options.at,
+            held: self.options.held,
+            inboxes: self.graph.inboxes,
+            begun: self.emitter.map(|emitter| emitter.start),
+            log: self.log,
+        };
+        let (engine, input) = (Box::new(engine), Box::new(input));
+        Box::pin(async move { active.run(engine, input, command).await })
     }
+}
 
+/// What a session keeps of its graph and its options until its run ends.
+struct ActiveSession<S: State> {
+    log: Log,
+    policy: ThreadPolicy,
+    durability: Durability,
+    /// The checkpoint at which the run begins.
+    at: Option<CheckpointId>,
+    /// The caller holds the thread.
+    held: bool,
+    inboxes: Option<Arc<Inboxes<S>>>,
+    /// The start of the run, as its stream sees it.
+    begun: Option<Arc<RunStart>>,
+}
+
+impl<S: State> ActiveSession<S> {
     /// Runs one input, or resumes.
     async fn run_input(
         &self,
-        mut engine: Engine<S>,
-        input: RunInput<S>,
+        mut engine: Box<Engine<S>>,
+        input: Box<RunInput<S>>,
         command: Option<Box<Command<S>>>,
         inbox: &Arc<Inbox<S>>,
     ) -> Result<Outcome<S>, AgentError> {
         engine.inbox = Some(Arc::clone(inbox));
-        let storage = Storage::open(self.options.durability(), &self.log)?;
-        let started = self.start_or_resume(&mut engine, storage.log(), input, command);
+        let storage = Storage::open(self.durability, &self.log)?;
+        let started = self.start_or_resume(&mut engine, storage.log(), *input, command);
         let ended = match Box::pin(started).await {
             Ok(()) => drive(&mut engine).await,
             Err(error) => Err(error),
         };
         let end = storage.close(&engine, ended).await?;
-        outcome_of(engine, end)
+        outcome_of(*engine, end)
     }
 
     async fn start_or_resume(
@@ -90,11 +117,11 @@ impl<S: State> Session<S> {
         input: RunInput<S>,
         command: Option<Box<Command<S>>>,
     ) -> Result<(), AgentError> {
-        let at = self.options.at;
+        let at = self.at;
         match input {
             RunInput::New(input) => {
                 let input = prepare::input(&engine.position, input, command)?;
-                let policy = self.options.thread_policy().on_open_interrupt;
+                let policy = self.policy.on_open_interrupt;
                 start::start(engine, log, at, input, policy).await
             }
             RunInput::Resume(answers) => {

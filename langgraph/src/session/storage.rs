@@ -11,16 +11,16 @@ use crate::state::State;
 use crate::superstep::{End, Engine};
 
 /// The log of a run, as its durability wants it.
-pub(super) enum Storage {
-    Sync(Log),
-    Async(Log, Arc<WriteBehind>),
-    Exit(Log, Arc<ExitBuffer>),
+pub(super) enum Storage<'a> {
+    Sync(&'a Log),
+    Async(Box<Log>, Arc<WriteBehind>),
+    Exit(Box<Log>, Arc<ExitBuffer>),
 }
 
-impl Storage {
-    pub(super) fn open(durability: Durability, log: &Log) -> Result<Self, AgentError> {
+impl<'a> Storage<'a> {
+    pub(super) fn open(durability: Durability, log: &'a Log) -> Result<Self, AgentError> {
         match durability {
-            Durability::Sync => Ok(Self::Sync(log.clone())),
+            Durability::Sync => Ok(Self::Sync(log)),
             Durability::Async => {
                 NoRuntime::handle(|| {
                     let thread = &log.key.thread;
@@ -34,7 +34,7 @@ impl Storage {
                     ending: None,
                     ..log.clone()
                 };
-                Ok(Self::Async(log, behind))
+                Ok(Self::Async(Box::new(log), behind))
             }
             Durability::Exit => {
                 let buffer = Arc::new(ExitBuffer::new(Arc::clone(&log.saver)));
@@ -47,18 +47,21 @@ impl Storage {
                     ending: None,
                     ..log.clone()
                 };
-                Ok(Self::Exit(log, buffer))
+                Ok(Self::Exit(Box::new(log), buffer))
             }
         }
     }
 
     pub(super) fn log(&self) -> &Log {
         match self {
-            Self::Sync(log) | Self::Async(log, _) | Self::Exit(log, _) => log,
+            Self::Sync(log) => log,
+            Self::Async(log, _) | Self::Exit(log, _) => log,
         }
     }
 
     /// Stores what is held back. The error of the run takes precedence.
+    ///
+    /// It is boxed where it is long: the future of a run has room for it while its nodes work.
     pub(super) async fn close<S: State>(
         self,
         engine: &Engine<S>,
@@ -66,8 +69,8 @@ impl Storage {
     ) -> Result<End, AgentError> {
         let stored = match self {
             Self::Sync(_) => return ended,
-            Self::Async(_, behind) => behind.flush().await.map_err(AgentError::from),
-            Self::Exit(log, buffer) => exit::save(engine, &buffer, &log).await,
+            Self::Async(_, behind) => Box::pin(behind.flush()).await.map_err(AgentError::from),
+            Self::Exit(log, buffer) => Box::pin(exit::save(engine, &buffer, &log)).await,
         };
         ended.and_then(|end| stored.map(|()| end))
     }
