@@ -33,7 +33,7 @@ pub(crate) struct App {
     pub(crate) webhooks: Webhooks,
     pub(crate) metrics: Metrics,
     /// What the tokens of models cost.
-    pub(crate) prices: Prices,
+    pub(crate) prices: Arc<Prices>,
     /// Clients read why a node failed.
     pub(crate) shows_errors: bool,
     /// Makes ids that clients cannot compute.

@@ -257,7 +257,7 @@ impl Server {
             retention: self.retention,
             webhooks,
             metrics: Metrics::default(),
-            prices: self.prices,
+            prices: Arc::new(self.prices),
             embeds: self.store.has_embedder(),
             streams: Arc::new(Semaphore::new(streams)),
             owner_streams: PerOwner::default(),

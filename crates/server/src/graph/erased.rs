@@ -47,8 +47,11 @@ pub(crate) trait ErasedGraph: Send + Sync {
     fn check_context(&self, context: &RunContext) -> Result<(), String>;
 
     /// Runs the graph on a thread, and hands each event to `sink`.
-    async fn run(&self, spec: Invocation, sink: &mut dyn EventSink)
-    -> Result<Finished, AgentError>;
+    async fn run(
+        &self,
+        spec: Box<Invocation>,
+        sink: &mut dyn EventSink,
+    ) -> Result<Finished, AgentError>;
 
     /// Returns the state of a thread, or `None` if nothing has run there.
     async fn state(

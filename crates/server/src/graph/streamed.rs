@@ -12,8 +12,10 @@ use super::{Breaks, Invocation};
 pub(super) fn streamed<S: State>(
     topology: &Topology,
     run: Run<S>,
-    spec: Invocation,
+    spec: Box<Invocation>,
 ) -> (String, EventStream<S>) {
+    // The box is gone when the run begins.
+    let spec = *spec;
     let mut run = run
         .cancel(spec.cancel)
         .on_open_interrupt(OnOpenInterrupt::Drop)

@@ -7,7 +7,8 @@ use async_trait::async_trait;
 use langgraph::checkpoint::{CheckpointId, Checkpointer, ListOptions, Snapshot};
 use langgraph::error::{AgentError, CheckpointError};
 use langgraph::graph::Topology;
-use langgraph::stream::{EventKind, EventTask};
+use langgraph::run::Run;
+use langgraph::stream::{Event, EventKind, EventTask};
 use langgraph::thread::{Keep, OnConflict, Threads};
 use langgraph::{CompiledStateGraph, Outcome, State};
 use langgraph_store::{Store, WithStore as _};
@@ -29,6 +30,8 @@ use crate::{DryStore, RunContext};
 pub(super) struct Typed<S: State> {
     pub(super) graph: CompiledStateGraph<S>,
     pub(super) options: Arc<GraphOptions<S>>,
+    /// What [`with_saver`](ErasedGraph::with_saver) begins with.
+    held: Arc<CompiledStateGraph<S>>,
     /// Clients read why a node failed.
     shows_errors: bool,
 }
@@ -45,6 +48,8 @@ impl<S: State> Typed<S> {
         shows_errors: bool,
     ) -> Self {
         Self {
+            // The queue says which run has the thread.
+            held: Arc::new(graph.clone().on_conflict(OnConflict::Reject)),
             graph,
             options: Arc::new(options),
             shows_errors,
@@ -57,6 +62,37 @@ where
     S: State,
     S::Update: Serialize + DeserializeOwned,
 {
+    /// Returns the run that an invocation asks for. It may write to the thread, and its record waits for a barrier.
+    async fn begin_beside(
+        &self,
+        spec: &mut Invocation,
+        sink: &mut dyn EventSink,
+    ) -> Result<Run<S>, AgentError> {
+        let mut begin = std::pin::pin!(self.begin(spec));
+        loop {
+            tokio::select! {
+                biased;
+                run = &mut begin => return run,
+                () = sink.open_barrier() => {}
+            }
+        }
+    }
+
+    /// Returns an event as clients see it; `None` if they do not.
+    fn event(&self, event: &Event<S>, thread: &str) -> Option<RunEvent> {
+        let (unwritten, inner) = (&self.options.unwritten, &self.options.inner);
+        let mut kind = event_kind::<S>(&event.kind, thread, unwritten, inner)?;
+        if !self.shows_errors {
+            kind.hide_error();
+        }
+        Some(RunEvent {
+            namespace: namespace(event.parent.as_deref()),
+            task: event.task.as_ref().map(|task| task.id()),
+            step: event.step,
+            kind,
+        })
+    }
+
     /// Returns a snapshot as clients see it.
     fn shown(&self, thread: &str, snapshot: &Snapshot<S>) -> Value {
         let mut state = snapshot_value(
@@ -106,20 +142,10 @@ where
 
     async fn run(
         &self,
-        mut spec: Invocation,
+        mut spec: Box<Invocation>,
         sink: &mut dyn EventSink,
     ) -> Result<Finished, AgentError> {
-        let run = {
-            // It may write to the thread, and its record waits for a barrier.
-            let mut begin = Box::pin(self.begin(&mut spec));
-            loop {
-                tokio::select! {
-                    biased;
-                    run = &mut begin => break run?,
-                    () = sink.open_barrier() => {}
-                }
-            }
-        };
+        let run = Box::pin(self.begin_beside(&mut spec, sink)).await?;
         let (thread, mut events) = streamed(self.topology(), run, spec);
         let mut published = BTreeSet::new();
         let mut last_step = 0;
@@ -130,34 +156,23 @@ where
                 event = events.next() => event,
                 () = sink.open_barrier() => continue,
             };
-            let Some(event) = event.transpose()? else {
-                break;
-            };
-            last_step = event.step;
-            if let EventKind::Interrupt(interrupts) = &event.kind {
-                published.extend(interrupts.iter().map(|interrupt| interrupt.id.clone()));
-            }
-            let kind = event_kind::<S>(
-                &event.kind,
-                &thread,
-                &self.options.unwritten,
-                &self.options.inner,
-            );
-            if let Some(mut kind) = kind {
-                if !self.shows_errors {
-                    kind.hide_error();
-                }
-                let event = RunEvent {
-                    namespace: namespace(event.parent.as_deref()),
-                    task: event.task.as_ref().map(|task| task.id()),
-                    step: event.step,
-                    kind,
+            // An event is large: none lives while the next one is waited for, or its sink takes it.
+            let shown = {
+                let Some(event) = event.transpose()? else {
+                    break;
                 };
+                last_step = event.step;
+                if let EventKind::Interrupt(interrupts) = &event.kind {
+                    published.extend(interrupts.iter().map(|interrupt| interrupt.id.clone()));
+                }
+                self.event(&event, &thread)
+            };
+            if let Some(event) = shown {
                 sink.take(event).await;
             }
         }
         let written = events.written();
-        let outcome = events.finish().await?;
+        let outcome = Box::pin(events.finish()).await?;
         // Those of an earlier run that are open still.
         let open = outcome.interrupts().iter();
         let open: Vec<_> = open
@@ -257,11 +272,10 @@ where
     }
 
     fn with_saver(&self, saver: Arc<dyn Checkpointer>) -> Arc<dyn ErasedGraph> {
-        // The queue says which run has the thread.
-        let graph = self.graph.clone().on_conflict(OnConflict::Reject);
         Arc::new(Self {
-            graph: graph.checkpointer(saver),
+            graph: CompiledStateGraph::clone(&self.held).checkpointer(saver),
             options: Arc::clone(&self.options),
+            held: Arc::clone(&self.held),
             shows_errors: self.shows_errors,
         })
     }

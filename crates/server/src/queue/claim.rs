@@ -51,6 +51,20 @@ impl Claim {
         format!("{}/{}", self.run, self.fence)
     }
 
+    /// Returns the claim without what was put in the queue.
+    pub(crate) fn without_payload(&self) -> Self {
+        Self {
+            owner: self.owner.clone(),
+            fence: self.fence,
+            attempt: self.attempt,
+            cancel: self.cancel,
+            has_begun: self.has_begun,
+            has_numbers: self.has_numbers,
+            has_lease: self.has_lease,
+            ..Self::new(&self.run, &self.thread, "")
+        }
+    }
+
     /// Sets the fencing number.
     #[must_use]
     pub(crate) fn fence(mut self, fence: i64) -> Self {

@@ -7,26 +7,38 @@ use crate::encode::Encoder;
 use crate::runs::Disconnect;
 use crate::stream::FeedReader;
 
+/// What makes the frames of a run.
+struct Encoding<E> {
+    events: FeedReader,
+    encoder: E,
+    guard: Disconnect,
+}
+
 /// Returns the frames of a run. The guard is dropped with them.
 pub(super) fn encoded(
     events: FeedReader,
     encoder: impl Encoder + 'static,
     guard: Disconnect,
 ) -> impl Stream<Item = Result<Frame, BrokenOff>> + Send + 'static {
-    let start = Some((events, encoder, guard));
-    let batches = stream::unfold(start, |state| async move {
-        let (mut events, mut encoder, mut guard) = state?;
-        Some(match events.next().await {
+    // It is moved for each event, and the stream has room for it several times.
+    let start = Some(Box::new(Encoding {
+        events,
+        encoder,
+        guard,
+    }));
+    let batches = stream::unfold(start, |encoding| async move {
+        let mut encoding = encoding?;
+        Some(match encoding.events.next().await {
             Ok(Some(event)) => {
-                let frames: Vec<_> = encoder.encode(&event).into_iter().map(Ok).collect();
-                (frames, Some((events, encoder, guard)))
+                let frames = encoding.encoder.encode(&event).into_iter();
+                (frames.map(Ok).collect::<Vec<_>>(), Some(encoding))
             }
             Ok(None) => {
-                guard.disarm();
+                encoding.guard.disarm();
                 (Vec::new(), None)
             }
             Err(broken_off) => {
-                Box::pin(guard.broken_off()).await;
+                Box::pin(encoding.guard.broken_off()).await;
                 (vec![Err(broken_off)], None)
             }
         })

@@ -71,7 +71,7 @@ impl Vacancy {
     pub(super) fn carry_out(self, app: &Arc<App>, claim: Claim) {
         app.runs.set_last_owner(&claim.owner);
         let counted = app.runs.owners.count(&claim.owner);
-        let app = Arc::clone(app);
+        let (app, claim) = (Arc::clone(app), Box::new(claim));
         tokio::spawn(async move {
             execute(&app, claim).await;
             drop((self.slot, counted));

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::queue::{Cancel, Claim};
 use langgraph::run::CancelToken;
 
+use crate::rows::Run;
 use crate::stream::Feed;
 
 /// A run that this process carries out.
@@ -28,6 +29,11 @@ impl Live {
             action: Mutex::default(),
             revoked: AtomicBool::new(false),
         }
+    }
+
+    /// Returns the row of the run, as it was claimed.
+    pub(super) fn row(&self) -> serde_json::Result<Run> {
+        serde_json::from_str(&self.claim.payload)
     }
 
     pub(super) fn action(&self) -> Option<Cancel> {

@@ -2,6 +2,7 @@
 
 mod accept;
 mod attach;
+mod begin;
 mod change;
 mod claim;
 mod cleanup;

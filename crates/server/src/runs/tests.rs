@@ -93,7 +93,7 @@ async fn l3_a_run_that_is_cancelled_between_its_claim_and_its_start_ends() {
     let cancel = format!("/threads/{thread}/runs/{run}/cancel");
     client.post(&cancel, &json!({})).await;
 
-    let ended = tokio::time::timeout(Duration::from_secs(5), execute(app, claim)).await;
+    let ended = tokio::time::timeout(Duration::from_secs(5), execute(app, Box::new(claim))).await;
     assert!(ended.is_ok(), "the run goes on");
     let row = app.rows.run_of_id(run).await.unwrap().unwrap();
     assert_eq!(row.status, "interrupted");

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use langgraph_http::Backlog;
 use serde_json::Value;
-use tokio::sync::watch;
+use tokio::sync::Notify;
 
 use super::StreamEvent;
 
@@ -32,7 +32,8 @@ pub(crate) struct Feed {
     pub(super) events: Arc<Backlog<Arc<StreamEvent>>>,
     /// The last event of the run is among them, or before them.
     has_end: AtomicBool,
-    end: watch::Sender<FeedEnd>,
+    end: Mutex<FeedEnd>,
+    ended: Notify,
     /// One task at a time reads the database.
     reading: tokio::sync::Mutex<()>,
 }
@@ -58,7 +59,8 @@ impl Feed {
             was_seen: AtomicBool::new(false),
             events: Arc::new(Backlog::starting_at(first, EVENTS, BYTES)),
             has_end: AtomicBool::new(last.is_some_and(StreamEvent::is_end)),
-            end: watch::Sender::new(FeedEnd::Open),
+            end: Mutex::new(FeedEnd::Open),
+            ended: Notify::new(),
             reading: tokio::sync::Mutex::default(),
         }
     }
@@ -129,44 +131,49 @@ impl Feed {
         self.was_seen.store(true, Ordering::Release);
     }
 
+    fn end_state(&self) -> MutexGuard<'_, FeedEnd> {
+        self.end.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     pub(crate) fn is_open(&self) -> bool {
-        *self.end.borrow() == FeedEnd::Open
+        *self.end_state() == FeedEnd::Open
     }
 
     /// Returns true if the result of the run is known.
     pub(crate) fn has_result(&self) -> bool {
-        matches!(*self.end.borrow(), FeedEnd::Ended(_))
+        matches!(*self.end_state(), FeedEnd::Ended(_))
     }
 
     /// Ends the streams of the run, which has this result; without one, it goes on in another
     /// process.
     pub(crate) fn end(&self, result: Option<Value>) {
-        self.end.send_if_modified(|end| match (&*end, result) {
-            (FeedEnd::Ended(_), _) | (FeedEnd::Left, None) => false,
-            (_, Some(result)) => {
-                *end = FeedEnd::Ended(result);
-                true
-            }
-            (FeedEnd::Open, None) => {
-                *end = FeedEnd::Left;
-                true
-            }
-        });
+        let mut end = self.end_state();
+        match (&*end, result) {
+            (FeedEnd::Ended(_), _) | (FeedEnd::Left, None) => {}
+            (_, Some(result)) => *end = FeedEnd::Ended(result),
+            (FeedEnd::Open, None) => *end = FeedEnd::Left,
+        }
+        drop(end);
+        self.ended.notify_waiters();
         self.events.end();
     }
 
     /// Returns true if the streams here have ended, and the run has not.
     pub(crate) fn goes_on(&self) -> bool {
-        *self.end.borrow() == FeedEnd::Left
+        *self.end_state() == FeedEnd::Left
     }
 
     /// Waits for the end, and returns the result; `None` if the run goes on in another process.
     pub(crate) async fn result(&self) -> Option<Value> {
-        let mut end = self.end.subscribe();
-        let end = end.wait_for(|end| *end != FeedEnd::Open).await;
-        match end.as_deref() {
-            Ok(FeedEnd::Ended(result)) => Some(result.clone()),
-            _ => None,
+        loop {
+            // Before the look: an end in between wakes it.
+            let ended = self.ended.notified();
+            match &*self.end_state() {
+                FeedEnd::Open => {}
+                FeedEnd::Ended(result) => return Some(result.clone()),
+                FeedEnd::Left => return None,
+            }
+            ended.await;
         }
     }
 }

@@ -5,14 +5,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use langgraph::checkpoint::{Batch, Checkpointer, TaskRecord, ThreadKey, forward_checkpointer};
 use langgraph::error::CheckpointError;
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::{RwLock, oneshot};
 
-/// Records that wait for the events before them.
-pub(crate) type Barriers = UnboundedReceiver<Barrier>;
-
-/// Says to a record whether the events before it are stored; one that is dropped, that they never will be.
-pub(crate) type Barrier = oneshot::Sender<bool>;
+use super::barriers::{BarrierSender, Barriers};
 
 /// A saver that stores a record after the events so far are stored. It waits for the
 /// [`Publishing`](super::Publishing) of its run, and refuses the record if that was stopped: the next attempt would go
@@ -21,14 +16,14 @@ pub(crate) type Barrier = oneshot::Sender<bool>;
 /// The result of work that is done once waits for none: the next attempt begins its task anew, and publishes its events.
 pub(crate) struct OrderedSaver {
     saver: Arc<dyn Checkpointer>,
-    barriers: UnboundedSender<Barrier>,
+    barriers: BarrierSender,
     /// True until the run has ended. Each record holds it for reading while it is written.
     open: Arc<RwLock<bool>>,
 }
 
 impl OrderedSaver {
     pub(crate) fn new(saver: Arc<dyn Checkpointer>) -> (Arc<Self>, Barriers) {
-        let (barriers, waiting) = unbounded_channel();
+        let (barriers, waiting) = Barriers::new();
         let open = Arc::new(RwLock::new(true));
         let ordered = Self {
             saver,
@@ -47,7 +42,7 @@ impl OrderedSaver {
     /// Waits until the events so far are stored. Returns false if they never will be.
     async fn are_events_stored(&self) -> bool {
         let (barrier, opened) = oneshot::channel();
-        self.barriers.send(barrier).is_ok() && opened.await.unwrap_or(false)
+        self.barriers.send(barrier) && opened.await.unwrap_or(false)
     }
 }
 
@@ -102,7 +97,7 @@ mod tests {
             })
         };
         let first = put();
-        let barrier = barriers.recv().await.unwrap();
+        let barrier = barriers.next().await;
         for _ in 0..10 {
             tokio::task::yield_now().await;
         }
@@ -150,11 +145,11 @@ mod tests {
         let key = ThreadKey::root("t");
         let refused = |put| matches!(put, Err(CheckpointError::LeaseLost { .. }));
         // They cannot be stored.
-        let answer = async { barriers.recv().await.unwrap().send(false) };
+        let answer = async { barriers.next().await.send(false) };
         let (put, answered) = tokio::join!(saver.put(&key, Batch::default()), answer);
         assert!(answered.is_ok() && refused(put));
         // The run is stopped while the record waits.
-        let stop = async { drop(barriers.recv().await) };
+        let stop = async { drop(barriers.next().await) };
         let (put, ()) = tokio::join!(saver.put(&key, Batch::default()), stop);
         assert!(refused(put));
         // It was stopped before.
@@ -168,8 +163,8 @@ mod tests {
         let slow = Arc::new(Other::default());
         let (saver, mut barriers) = OrderedSaver::new(Arc::clone(&slow) as _);
         tokio::spawn(async move {
-            while let Some(barrier) = barriers.recv().await {
-                let _ = barrier.send(true);
+            loop {
+                let _ = barriers.next().await.send(true);
             }
         });
         let key = ThreadKey::root("t");

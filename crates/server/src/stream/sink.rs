@@ -170,14 +170,14 @@ impl Storing {
 }
 
 /// Publishes the events of a graph.
-pub(crate) struct Publishing<'a> {
+pub(crate) struct Publishing {
     pub(crate) publisher: Publisher,
-    pub(crate) out: &'a mut Out,
+    pub(crate) out: Out,
     pub(crate) barriers: Barriers,
 }
 
 #[async_trait]
-impl EventSink for Publishing<'_> {
+impl EventSink for Publishing {
     async fn take(&mut self, event: RunEvent) {
         for event in self.publisher.publish(event) {
             self.out.push(event).await;
@@ -185,11 +185,8 @@ impl EventSink for Publishing<'_> {
     }
 
     async fn open_barrier(&mut self) {
-        match self.barriers.recv().await {
-            Some(barrier) => self.out.open_when_stored(barrier),
-            // The saver is gone.
-            None => std::future::pending().await,
-        }
+        let barrier = self.barriers.next().await;
+        self.out.open_when_stored(barrier);
     }
 }
 

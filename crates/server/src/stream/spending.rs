@@ -1,6 +1,7 @@
 //! What the models of a run have used, by task.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use langgraph::message::{MessageAccumulator, ResponseMetadata, Usage};
 use langgraph_budget::Prices;
@@ -54,7 +55,7 @@ impl Spent {
 /// What the tasks of a run have spent.
 #[derive(Debug)]
 pub(crate) struct Spending {
-    prices: Prices,
+    prices: Arc<Prices>,
     /// Of the tasks that have not ended, by their ids.
     tasks: HashMap<String, TaskSpending>,
     /// Of the root graph's tasks that have ended, and of earlier attempts.
@@ -84,7 +85,7 @@ fn sum(all: impl Iterator<Item = Spent>) -> Option<Spent> {
 
 impl Spending {
     /// Begins with what earlier attempts to carry out the run have spent.
-    pub(crate) fn new(prices: Prices, earlier: Option<Spent>) -> Self {
+    pub(crate) fn new(prices: Arc<Prices>, earlier: Option<Spent>) -> Self {
         Self {
             prices,
             tasks: HashMap::new(),
@@ -154,7 +155,7 @@ mod tests {
     #[test]
     fn a_task_has_spent_what_its_subgraphs_have() {
         let prices = Prices::new().model("big", Price::per_million(1e6, 1e6));
-        let mut spending = Spending::new(prices, None);
+        let mut spending = Spending::new(Arc::new(prices), None);
         spending.answer("inner", "1", &answer("big", 2));
         // What is known of an answer grows; it is counted once.
         spending.answer("inner", "1", &answer("big", 3));
@@ -172,7 +173,7 @@ mod tests {
     #[test]
     fn without_the_price_of_a_model_there_is_no_cost() {
         let prices = Prices::new().model("big", Price::per_million(1.0, 1.0));
-        let mut spending = Spending::new(prices, None);
+        let mut spending = Spending::new(Arc::new(prices), None);
         spending.answer("task", "1", &answer("big", 2));
         spending.answer("task", "2", &answer("other", 2));
         let spent = spending.ended("task", None).unwrap();
