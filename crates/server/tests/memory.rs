@@ -35,7 +35,7 @@ async fn open(address: std::net::SocketAddr) -> TcpStream {
 }
 
 #[tokio::test]
-async fn l3_an_open_stream_costs_less_than_100_kilobytes() {
+async fn l3_an_open_stream_costs_less_than_40_kilobytes() {
     let mut graph = StateGraph::<i64>::new();
     let stays = async |_: &i64, cx: &Context| -> Result<i64, NodeError> {
         cx.emit(json!("sent")).await?;
@@ -57,5 +57,6 @@ async fn l3_an_open_stream_costs_less_than_100_kilobytes() {
         held.push(open(address).await);
     }
     let each = (HEAP.current_usage() - before) / STREAMS;
-    assert!(each < 100_000, "{each} bytes for each open stream");
+    // Hyper has 17,000 of them for its buffers. The memory of SQLite, about 4,000, is not counted.
+    assert!(each < 40_000, "{each} bytes for each open stream");
 }
