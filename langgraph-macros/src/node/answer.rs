@@ -46,7 +46,7 @@ pub(super) fn written(
     let (shape, ty) = replace(output, &update);
     Written {
         ty,
-        value: convert(root, &shape, &update, fields, output.span(), value),
+        value: convert(&shape, &update, fields, output.span(), value),
     }
 }
 
@@ -102,7 +102,6 @@ fn local(name: &str, span: Span) -> Ident {
 }
 
 fn convert(
-    root: &Root,
     shape: &Shape<'_>,
     update: &Type,
     fields: &[Ident],
@@ -120,23 +119,21 @@ fn convert(
                 quote_spanned!(span=> (#(#locals),*))
             };
             let sets = fields.iter().zip(&locals).map(|(field, value)| {
-                let root = root.at(span);
-                let write = quote_spanned!(span=> #root::__private::write);
                 // The field may come from a `macro_rules!`, where our variable is unknown.
                 let update = local("update", field.span());
-                let place = quote_spanned!(field.span()=> &mut #update.#field);
-                quote_spanned!(span=> #write(#place, #value);)
+                let written = quote_spanned!(field.span()=> #update.#field);
+                quote_spanned!(span=> let #update = #written(#value);)
             });
             let made = local("update", Span::mixed_site());
             quote! {{
                 let #pattern = #value;
-                let mut #made = <#update as ::core::default::Default>::default();
+                let #made = <#update as ::core::default::Default>::default();
                 #(#sets)*
                 #made
             }}
         }
         Shape::Jump(next) => {
-            let inner = convert(root, &Shape::Values, update, fields, span, &quote!(values));
+            let inner = convert(&Shape::Values, update, fields, span, &quote!(values));
             quote! {{
                 let (values, next) = #value;
                 let next: #next = next;
@@ -144,7 +141,7 @@ fn convert(
             }}
         }
         Shape::Fallible(inner) => {
-            let inner = convert(root, inner, update, fields, span, &quote!(values));
+            let inner = convert(inner, update, fields, span, &quote!(values));
             quote! {
                 match #value {
                     ::core::result::Result::Ok(values) => ::core::result::Result::Ok(#inner),

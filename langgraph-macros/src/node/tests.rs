@@ -261,8 +261,8 @@ fn functions_of_a_block_are_nodes_of_their_own() {
                     >(async move {
                         {
                             let value0 = Self::__plan_body(s).await;
-                            let mut update = <<S as lg::state::State>::Update as ::core::default::Default>::default();
-                            lg::__private::write(&mut update.plan, value0);
+                            let update = <<S as lg::state::State>::Update as ::core::default::Default>::default();
+                            let update = update.plan(value0);
                             update
                         }
                     })
@@ -532,9 +532,9 @@ fn a_function_that_declares_its_writes() {
                                 (
                                     {
                                         let (value0, value1) = values;
-                                        let mut update = <<S as ::langgraph::state::State>::Update as ::core::default::Default>::default();
-                                        ::langgraph::__private::write(&mut update.plan, value0);
-                                        ::langgraph::__private::write(&mut update.r#type, value1);
+                                        let update = <<S as ::langgraph::state::State>::Update as ::core::default::Default>::default();
+                                        let update = update.plan(value0);
+                                        let update = update.r#type(value1);
                                         update
                                     },
                                     next,

@@ -36,7 +36,7 @@ pub use self::shape::{Shaped, UnknownShape};
 pub use self::worker_gotos::{AddedWorker, JumpingWorkerMethod, KnownWorker, WorkerIn, add_worker};
 pub use self::writes::{
     Added, DeclaresWrites, FieldAt, Found, Name, No, Pair, PlainField, UnknownWrites, WrittenOnce,
-    add, pair, write,
+    add, pair,
 };
 pub use crate::graph::Pick;
 pub use crate::node::{Checked, Returns, ReturnsNoAnswer};

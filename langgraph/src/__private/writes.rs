@@ -13,11 +13,6 @@ use crate::graph::{IntoNode, NodeRef, NodeRefCx, NodeVal, NodeValCx};
 use crate::node::Checked;
 use crate::state::State;
 
-/// Writes a node's return value to a field of its update.
-pub fn write<T>(field: &mut Option<T>, value: T) {
-    *field = Some(value);
-}
-
 /// A place in a row that is not written.
 #[derive(Debug)]
 pub enum No {}

@@ -38,9 +38,10 @@ async fn to_flights(_: &Support) -> SupportUpdate {
         .letters("abc")
 }
 
-#[node]
-async fn to_hotels(_: &Support) -> SupportUpdate {
-    SupportUpdate::default().desks(Some(Desk::Hotels))
+/// What a node declares to write is an update, too.
+#[node(writes(desks))]
+async fn to_hotels(_: &Support) -> Option<Desk> {
+    Some(Desk::Hotels)
 }
 
 #[node]
