@@ -10,7 +10,7 @@
 //! # Three ideas
 //!
 //! **State is a plain struct.** [`#[derive(State)]`](macro@State) generates its update type, with
-//! one `Option` per field. A node never changes the state: it returns an update. Each field
+//! a setter per field. A node never changes the state: it returns an update. Each field
 //! declares how updates are merged, for example by `#[reducer(append)]`. A field without a reducer
 //! is replaced, so two parallel nodes cannot both write it.
 //!

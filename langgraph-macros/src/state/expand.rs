@@ -4,12 +4,13 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 use super::names::Names;
-use super::{StateModel, methods, overwrite, reducers, rows, stored, update};
+use super::{StateModel, methods, overwrite, part, reducers, rows, stored, update};
 
 /// Prints the whole expansion.
 pub(super) fn expand(model: &StateModel<'_>) -> TokenStream {
     let names = Names::new(model);
     let update = update::update_type(model, &names);
+    let part = part::part_type(model, &names);
     let overwrites = overwrite::overwrites(model, &names);
     let reducers = reducers::reducers(model, &names);
     let state = methods::state_impl(model, &names);
@@ -18,6 +19,7 @@ pub(super) fn expand(model: &StateModel<'_>) -> TokenStream {
     let serde = stored::serde_impls(model, &names);
     quote! {
         #update
+        #part
         #overwrites
         const _: () = {
             #reducers

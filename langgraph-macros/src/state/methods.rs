@@ -3,68 +3,46 @@
 use proc_macro2::{Literal, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 
+use super::layout::{Access, Bodies};
 use super::names::Names;
 use super::reducers::reducer_name;
-use super::{Field, StateModel};
+use super::{Field, StateModel, places};
 use crate::compact::compact;
 use crate::paths::Root;
 
 /// The parts of the state's methods, field by field.
 #[derive(Default)]
-struct Bodies {
+struct Parts<'m> {
     fields: TokenStream,
-    written: TokenStream,
-    try_merge: TokenStream,
-    overwrite: TokenStream,
-    discard: TokenStream,
+    try_merge: Bodies<'m>,
+    overwrite: Bodies<'m>,
     reset: TokenStream,
-    prepare: TokenStream,
+    prepare: Bodies<'m>,
     prepare_whole: TokenStream,
-    messages: TokenStream,
+    messages: Bodies<'m>,
 }
 
-impl Bodies {
-    fn new(model: &StateModel<'_>, names: &Names<'_>) -> Self {
+impl<'m> Parts<'m> {
+    fn new(model: &'m StateModel<'_>, names: &Names<'_>) -> Self {
         let root = &model.root;
-        let mut bodies = Self::default();
-        for (index, field) in model.fields.iter().enumerate() {
-            let index = Literal::usize_unsuffixed(index);
+        let mut parts = Self::default();
+        for (field, place) in model.fields.iter().zip(places()) {
             let kind = kind(root, field);
-            bodies.fields.extend(quote!(#kind,));
-            bodies.add_presence(field, &index);
-            bodies.add_merge(root, names, field);
-            bodies.add_reset(field, &index);
-            bodies.add_messages(root, field);
+            parts.fields.extend(quote!(#kind,));
+            parts.add_merge(root, names, field);
+            parts.add_reset(field, &place);
+            parts.add_messages(root, field);
         }
-        bodies
-    }
-
-    /// Adds whether an update writes the field, and the removal of the field from it.
-    fn add_presence(&mut self, field: &Field<'_>, index: &Literal) {
-        let ident = field.ident;
-        self.written.extend(quote! {
-            if update.#ident.is_some() {
-                written.insert(#index);
-            }
-        });
-        self.discard.extend(quote! {
-            if fields.contains(#index) {
-                update.#ident = ::core::option::Option::None;
-            }
-        });
+        parts
     }
 
     /// Adds how an update reaches the field, with its reducer and without.
-    fn add_merge(&mut self, root: &Root, names: &Names<'_>, field: &Field<'_>) {
+    fn add_merge(&mut self, root: &Root, names: &Names<'_>, field: &'m Field<'m>) {
         let Field { ident, name, .. } = field;
-        let set = quote! {
-            if let ::core::option::Option::Some(value) = update.#ident {
-                self.#ident = value;
-            }
-        };
+        let set = quote!(self.#ident = value;);
         if !field.is_reduced() {
-            self.try_merge.extend(set.clone());
-            self.overwrite.extend(set);
+            self.try_merge.push((field, set.clone()));
+            self.overwrite.push((field, set));
             return;
         }
         let turbofish = names.ty_generics.as_turbofish();
@@ -72,65 +50,57 @@ impl Bodies {
         let at_type = root.at(field.type_span());
         let merge = quote_spanned!(field.type_span()=> #at_type::__private::merge_field);
         let reducer = quote!(#reducer #turbofish());
+        let merge = quote!(#merge(&#reducer, &mut self.#ident, value, #name));
+        let prepare = quote!(#root::state::Reducer::prepare(&#reducer, value););
         if field.has_own_update() {
-            self.add_own_merge(root, field, &reducer);
+            self.add_own_merge(root, field, &merge, &prepare);
             return;
         }
-        self.try_merge.extend(quote! {
-            #merge(&#reducer, &mut self.#ident, update.#ident, #name)?;
-        });
-        self.overwrite.extend(set);
-        self.prepare.extend(quote! {
-            if let ::core::option::Option::Some(value) = &mut update.#ident {
-                #root::state::Reducer::prepare(&#reducer, value);
-            }
-        });
+        self.try_merge.push((field, quote!(#merge?;)));
+        self.overwrite.push((field, set));
+        self.prepare.push((field, prepare));
     }
 
     /// Adds how an update or a whole value reaches a field whose updates have a type of their own.
-    fn add_own_merge(&mut self, root: &Root, field: &Field<'_>, reducer: &TokenStream) {
-        let Field { ident, name, .. } = field;
-        let (write, some) = (
-            quote!(#root::state::FieldWrite),
-            quote!(::core::option::Option::Some),
-        );
-        let at_type = root.at(field.type_span());
-        let merge = quote_spanned!(field.type_span()=> #at_type::__private::merge_field);
-        self.try_merge.extend(quote! {
-            match update.#ident {
-                #some(#write::Update(value)) => #merge(&#reducer, &mut self.#ident, #some(value), #name)?,
-                #some(#write::Whole(value)) => self.#ident = value,
-                ::core::option::Option::None => {}
+    fn add_own_merge(
+        &mut self,
+        root: &Root,
+        field: &'m Field<'m>,
+        merge: &TokenStream,
+        prepare: &TokenStream,
+    ) {
+        let ident = field.ident;
+        let write = quote!(#root::state::FieldWrite);
+        let merged = quote! {
+            match value {
+                #write::Update(value) => #merge?,
+                #write::Whole(value) => self.#ident = value,
             }
-        });
+        };
         // Without a value of its own type, the field begins anew and takes the update.
-        self.overwrite.extend(quote! {
-            match update.#ident {
-                #some(#write::Update(value)) => {
+        let overwritten = quote! {
+            match value {
+                #write::Update(value) => {
                     self.#ident = ::core::default::Default::default();
-                    let _ = #root::__private::merge_field(
-                        &#reducer, &mut self.#ident, #some(value), #name,
-                    );
+                    let _ = #merge;
                 }
-                #some(#write::Whole(value)) => self.#ident = value,
-                ::core::option::Option::None => {}
+                #write::Whole(value) => self.#ident = value,
             }
-        });
-        self.prepare.extend(quote! {
-            if let #some(#write::Update(value)) = &mut update.#ident {
-                #root::state::Reducer::prepare(&#reducer, value);
-            }
-        });
+        };
+        let prepared = quote!(if let #write::Update(value) = value { #prepare });
+        self.try_merge.push((field, merged));
+        self.overwrite.push((field, overwritten));
+        self.prepare.push((field, prepared));
     }
 
     /// Adds the default of a field that does not outlive its superstep, or is not stored.
-    fn add_reset(&mut self, field: &Field<'_>, index: &Literal) {
+    fn add_reset(&mut self, field: &Field<'_>, place: &Literal) {
         let Field { ident, ty, .. } = field;
         if field.options.ephemeral || field.options.untracked {
             let default =
                 quote_spanned!(field.type_span()=> <#ty as ::core::default::Default>::default());
             self.reset.extend(quote! {
-                if fields.contains(#index) {
+                if fields.contains(#place) {
                     self.#ident = #default;
                 }
             });
@@ -138,13 +108,13 @@ impl Bodies {
     }
 
     /// Adds the chat messages of the field.
-    fn add_messages(&mut self, root: &Root, field: &Field<'_>) {
+    fn add_messages(&mut self, root: &Root, field: &'m Field<'m>) {
         let ident = field.ident;
         if field.options.rule.is_messages() {
             self.prepare_whole
                 .extend(quote!(#root::__private::give_ids(&mut self.#ident);));
             self.messages
-                .extend(quote!(#root::__private::see_messages(&update.#ident, see);));
+                .push((field, quote!(#root::__private::see_messages(value, see);)));
         }
     }
 }
@@ -184,19 +154,24 @@ pub(super) fn state_impl(model: &StateModel<'_>, names: &Names<'_>) -> TokenStre
         impl_generics,
         ty_generics,
         state_bounds,
+        layout,
         ..
     } = names;
-    let Bodies {
+    let Parts {
         fields,
-        written,
         try_merge,
         overwrite,
-        discard,
         reset,
         prepare,
         prepare_whole,
         messages,
-    } = Bodies::new(model, names);
+    } = Parts::new(model, names);
+    let (written, discard) = (layout.written(), layout.discard());
+    let visit = |access, bodies: &Bodies<'_>| layout.visit(&quote!(update), access, bodies);
+    let try_merge = visit(Access::Owned, &try_merge);
+    let overwrite = visit(Access::Owned, &overwrite);
+    let prepare = visit(Access::Mutable, &prepare);
+    let messages = visit(Access::Shared, &messages);
     let output_bounds = names.of_update();
     // At the derive, like the rest of the header: a missing bound is then one error.
     let mut this = (*state).clone();
@@ -219,9 +194,7 @@ pub(super) fn state_impl(model: &StateModel<'_>, names: &Names<'_>) -> TokenStre
             }
 
             fn written(&self, update: &Self::Update) -> #root::state::FieldSet {
-                let mut written = #root::state::FieldSet::new();
                 #written
-                written
             }
 
             fn try_merge(
@@ -393,9 +366,10 @@ pub(super) fn has_messages(model: &StateModel<'_>, names: &Names<'_>) -> TokenSt
         state_bounds,
         ..
     } = names;
-    let Some(Field { ident, ty, .. }) = chat(model) else {
+    let Some(field @ Field { ident, ty, .. }) = chat(model) else {
         return TokenStream::new();
     };
+    let set = names.layout.set(&quote!(update), field, &quote!(value));
     quote! {
         #[automatically_derived]
         impl #impl_generics #root::state::HasMessages for #state #ty_generics #state_bounds {
@@ -407,7 +381,9 @@ pub(super) fn has_messages(model: &StateModel<'_>, names: &Names<'_>) -> TokenSt
                 messages: #root::__private::Vec<#root::message::Message>,
             ) -> #update #ty_generics {
                 let mut update = <#update #ty_generics as ::core::default::Default>::default();
-                update.#ident = #root::__private::written_messages::<#ty>(messages);
+                if let ::core::option::Option::Some(value) = #root::__private::written_messages::<#ty>(messages) {
+                    #set
+                }
                 update
             }
         }

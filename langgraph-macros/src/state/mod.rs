@@ -2,9 +2,11 @@
 
 mod attr;
 mod expand;
+mod layout;
 mod methods;
 mod names;
 mod overwrite;
+mod part;
 mod reducers;
 mod rows;
 mod stored;
@@ -12,8 +14,8 @@ mod stored;
 mod tests;
 mod update;
 
-use proc_macro2::{Span, TokenStream};
-use quote::{ToTokens as _, quote};
+use proc_macro2::{Literal, Span, TokenStream};
+use quote::{ToTokens, quote};
 use syn::spanned::Spanned;
 use syn::{Data, DeriveInput, Fields, LitStr, Type};
 
@@ -165,6 +167,11 @@ fn not_a_struct(span: Span, found: &str, errors: &mut Errors) {
     );
 }
 
+/// The places of the fields in `State::fields`.
+fn places() -> impl Iterator<Item = Literal> {
+    (0..).map(Literal::usize_unsuffixed)
+}
+
 fn read<'a>(field: &'a syn::Field, errors: &mut Errors) -> Option<Field<'a>> {
     let ident = field.ident.as_ref()?;
     Some(Field {
@@ -204,6 +211,24 @@ impl Field<'_> {
             quote!(#root::state::FieldWrite<#update, #ty>)
         } else {
             update.to_token_stream()
+        }
+    }
+
+    /// Prints a part of an update that the reducer takes.
+    fn update_part(&self, root: &Root, value: &syn::Ident) -> TokenStream {
+        if self.has_own_update() {
+            quote!(#root::state::FieldWrite::Update(#value))
+        } else {
+            value.to_token_stream()
+        }
+    }
+
+    /// Prints a part of an update that is the whole value.
+    fn whole_part(&self, root: &Root, value: &impl ToTokens) -> TokenStream {
+        if self.has_own_update() {
+            quote!(#root::state::FieldWrite::Whole(#value))
+        } else {
+            value.to_token_stream()
         }
     }
 

@@ -7,6 +7,7 @@ use quote::{ToTokens, format_ident, quote};
 use syn::spanned::Spanned as _;
 use syn::{DeriveInput, Ident, WhereClause, parse_quote, parse_quote_spanned};
 
+use super::layout::Layout;
 use super::{Field, StateModel};
 use crate::paths::Root;
 
@@ -16,6 +17,8 @@ pub(super) struct Names<'a> {
     root: &'a Root,
     pub(super) state: &'a Ident,
     pub(super) update: Ident,
+    /// How the update holds what it writes.
+    pub(super) layout: Layout<'a>,
     pub(super) impl_generics: syn::ImplGenerics<'a>,
     pub(super) ty_generics: syn::TypeGenerics<'a>,
     /// The `where` clause of the struct.
@@ -37,6 +40,7 @@ impl<'a> Names<'a> {
             root: &model.root,
             state: &input.ident,
             update: format_ident!("{}Update", input.ident),
+            layout: Layout::new(model),
             impl_generics,
             ty_generics,
             bounds,

@@ -1,10 +1,9 @@
 //! The methods of an update that set a field without its reducer.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens as _, format_ident, quote};
+use quote::{format_ident, quote};
 
 use super::names::Names;
-use super::update::whole_part;
 use super::{Field, StateModel};
 
 /// Prints one method per field with a reducer.
@@ -23,16 +22,17 @@ pub(super) fn overwrites(model: &StateModel<'_>, names: &Names<'_>) -> TokenStre
         update,
         impl_generics,
         ty_generics,
+        layout,
         ..
     } = names;
     let bounds = names.of_update();
-    let parts = model.fields.iter().map(|field| field.ident);
+    let is_empty = layout.emptiness();
     quote! {
         #[automatically_derived]
         #[allow(dead_code, unreachable_pub, private_interfaces, clippy::all, clippy::pedantic)]
         impl #impl_generics #update #ty_generics #bounds {
             fn __written(self) -> ::core::option::Option<Self> {
-                let empty = true #(&& self.#parts.is_none())*;
+                let empty = #is_empty;
                 if empty { ::core::option::Option::None } else { ::core::option::Option::Some(self) }
             }
 
@@ -57,12 +57,13 @@ fn method(model: &StateModel<'_>, names: &Names<'_>, field: &Field<'_>) -> Optio
     let docs = format!(" Also sets `{name}` to this value, without its reducer.");
     let value = Ident::new("value", Span::mixed_site());
     let (root, state, ty_generics) = (&model.root, names.state, &names.ty_generics);
-    let whole = whole_part(root, field, &value.to_token_stream());
+    let whole = field.whole_part(root, &value);
+    let set = names.layout.set(&quote!(set), field, &whole);
     Some(quote! {
         #[doc = #docs]
         pub fn #method(self, #value: #ty) -> #root::node::Overwriting<#state #ty_generics> {
             let mut set = <Self as ::core::default::Default>::default();
-            set.#ident = ::core::option::Option::Some(#whole);
+            #set
             #root::node::Overwriting::new(self.__written(), set)
         }
     })

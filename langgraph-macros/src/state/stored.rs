@@ -4,6 +4,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{LitStr, WhereClause, parse_quote};
 
+use super::layout::Access;
 use super::names::Names;
 use super::{Field, StateModel};
 use crate::paths::Root;
@@ -35,31 +36,27 @@ fn serialize(
         update,
         impl_generics,
         ty_generics,
+        layout,
         ..
     } = names;
-    let counted = tracked.iter().map(|field| {
-        let ident = field.ident;
-        quote!(+ <::core::primitive::usize as ::core::convert::From<_>>::from(self.#ident.is_some()))
-    });
+    let count = layout.count(tracked);
+    let entry =
+        |name: &str| quote!(#serde::ser::SerializeMap::serialize_entry(&mut map, #name, value)?);
     let entries = tracked.iter().map(|field| {
-        let (ident, name, whole_name) = (field.ident, &field.name, whole_name(&field.name));
-        let entry = |name: &str| quote!(#serde::ser::SerializeMap::serialize_entry(&mut map, #name, value)?);
-        let (entry, whole_entry) = (entry(name), entry(&whole_name));
-        if field.has_own_update() {
-            return quote! {
-                match &self.#ident {
-                    ::core::option::Option::Some(#root::state::FieldWrite::Update(value)) => #entry,
-                    ::core::option::Option::Some(#root::state::FieldWrite::Whole(value)) => #whole_entry,
-                    ::core::option::Option::None => {}
+        let (entry, whole_entry) = (entry(&field.name), entry(&whole_name(&field.name)));
+        let body = if field.has_own_update() {
+            quote! {
+                match value {
+                    #root::state::FieldWrite::Update(value) => #entry,
+                    #root::state::FieldWrite::Whole(value) => #whole_entry,
                 }
-            };
-        }
-        quote! {
-            if let ::core::option::Option::Some(value) = &self.#ident {
-                #entry;
             }
-        }
+        } else {
+            quote!(#entry;)
+        };
+        (*field, body)
     });
+    let entries = layout.visit(&quote!(self), Access::Shared, &entries.collect());
     quote! {
         #[automatically_derived]
         #[allow(unused_mut)]
@@ -68,12 +65,12 @@ fn serialize(
                 &self,
                 serializer: __S,
             ) -> ::core::result::Result<__S::Ok, __S::Error> {
-                let count = 0_usize #(#counted)*;
+                let count = #count;
                 let mut map = #serde::Serializer::serialize_map(
                     serializer,
                     ::core::option::Option::Some(count),
                 )?;
-                #(#entries)*
+                #entries
                 #serde::ser::SerializeMap::end(map)
             }
         }
@@ -89,7 +86,7 @@ fn deserialize(
     let root = &model.root;
     let serde = quote!(#root::__private::serde);
     let (update, ty_generics) = (&names.update, &names.ty_generics);
-    let reads = tracked.iter().map(|field| read(field, root, &serde));
+    let reads = tracked.iter().map(|field| read(field, names, root, &serde));
     let mut with_lifetime = model.input.generics.clone();
     with_lifetime.params.insert(0, parse_quote!('de));
     let (read_generics, ..) = with_lifetime.split_for_impl();
@@ -122,15 +119,11 @@ fn deserialize(
 }
 
 /// Prints the arms that read the field under its names.
-fn read(field: &Field<'_>, root: &Root, serde: &TokenStream) -> TokenStream {
-    let ident = field.ident;
+fn read(field: &Field<'_>, names: &Names<'_>, root: &Root, serde: &TokenStream) -> TokenStream {
     let aliases: Vec<_> = field.options.aliases.iter().map(LitStr::value).collect();
     let arm = |name: &str, aliases: &[String], part: TokenStream| {
-        quote! {
-            #name #(| #aliases)* => {
-                self.#ident = ::core::option::Option::Some(#part);
-            }
-        }
+        let set = names.layout.set(&quote!(self), field, &part);
+        quote!(#name #(| #aliases)* => { #set })
     };
     let value = quote!(#serde::de::MapAccess::next_value(map)?);
     if !field.has_own_update() {

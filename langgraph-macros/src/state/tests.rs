@@ -9,6 +9,7 @@ use super::derive;
 use crate::diag::messages_in;
 
 mod expansion;
+mod many_fields;
 mod renamed;
 
 #[track_caller]

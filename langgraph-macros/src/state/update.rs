@@ -1,11 +1,11 @@
-//! The update type: one `Option` per field.
+//! The update type.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens as _, quote, quote_spanned};
+use quote::quote;
 
+use super::layout::Access;
 use super::names::Names;
 use super::{Field, StateModel};
-use crate::paths::Root;
 
 /// Prints `FooUpdate`, its setters, and the impls that do not need the state.
 pub(super) fn update_type(model: &StateModel<'_>, names: &Names<'_>) -> TokenStream {
@@ -15,31 +15,33 @@ pub(super) fn update_type(model: &StateModel<'_>, names: &Names<'_>) -> TokenStr
         impl_generics,
         ty_generics,
         bounds,
+        layout,
         ..
     } = names;
     let vis = &model.input.vis;
     let generics = &model.input.generics;
     let title = format!(
-        " An update of [`{state}`]: what a node returns.\n\n A field that is `None` stays as it is."
+        " An update of [`{state}`]: what a node returns.\n\n {}",
+        layout.docs()
     );
-    let declarations = model.fields.iter().map(|field| {
-        let (ident, part) = (field.ident, field.part(&model.root));
-        let docs = docs(field);
-        quote_spanned!(ident.span()=> #docs pub #ident: ::core::option::Option<#part>)
-    });
+    let fields = layout.fields();
     let setters = model.fields.iter().map(|field| {
         let Field { ident, name, .. } = field;
         let ty = field.update();
         let docs = setter_docs(field, name);
         let allow = quote!(#[allow(clippy::all, clippy::pedantic)]);
         let value = Ident::new("value", Span::mixed_site());
-        let part = update_part(&model.root, field, &value);
+        let set = layout.set(
+            &quote!(self),
+            field,
+            &field.update_part(&model.root, &value),
+        );
         quote! {
             #docs
             #allow
             #[must_use]
             pub fn #ident(mut self, #value: #ty) -> Self {
-                self.#ident = ::core::option::Option::Some(#part);
+                #set
                 self
             }
         }
@@ -50,7 +52,7 @@ pub(super) fn update_type(model: &StateModel<'_>, names: &Names<'_>) -> TokenStr
         #[must_use = "an update changes nothing until a node returns it"]
         #[allow(unreachable_pub, private_interfaces, clippy::all, clippy::pedantic)]
         #vis struct #update #generics #bounds {
-            #(#declarations,)*
+            #fields
         }
 
         #[automatically_derived]
@@ -71,33 +73,17 @@ fn impls(model: &StateModel<'_>, names: &Names<'_>) -> TokenStream {
         impl_generics,
         ty_generics,
         bounds,
+        layout,
         ..
     } = names;
     let all: Vec<_> = model.fields.iter().collect();
-    let parts: Vec<&Ident> = model.fields.iter().map(|field| field.ident).collect();
-    let nothing = parts
-        .iter()
-        .map(|part| quote!(#part: ::core::option::Option::None));
-    let everything = model.fields.iter().map(|field| {
-        let ident = field.ident;
-        let whole = whole_part(&model.root, field, &quote!(state.#ident));
-        quote!(#ident: ::core::option::Option::Some(#whole))
-    });
+    let (nothing, everything) = (layout.nothing(), layout.everything());
+    let (cloned, equality) = (layout.cloned(), layout.equality());
     let shown = model.fields.iter().map(|field| {
-        let (part, name) = (field.ident, &field.name);
-        quote! {
-            if let ::core::option::Option::Some(value) = &self.#part {
-                shown.field(#name, value);
-            }
-        }
+        let name = &field.name;
+        (field, quote!(shown.field(#name, value);))
     });
-    let same = parts
-        .iter()
-        .map(|part| quote!(&& self.#part == other.#part));
-    let root = &model.root;
-    let cloned = parts
-        .iter()
-        .map(|part| quote!(#part: #root::__private::CloneField(&self.#part).cloned()));
+    let shown = layout.visit(&quote!(self), Access::Shared, &shown.collect());
     let clone_bounds = names.parameters(&quote!(::core::clone::Clone));
     let debug_bounds = names.each(&all, &quote!(::core::fmt::Debug));
     let eq_bounds = names.each(&all, &quote!(::core::cmp::PartialEq));
@@ -106,7 +92,7 @@ fn impls(model: &StateModel<'_>, names: &Names<'_>) -> TokenStream {
         #[automatically_derived]
         impl #impl_generics ::core::default::Default for #update #ty_generics #bounds {
             fn default() -> Self {
-                Self { #(#nothing,)* }
+                #nothing
             }
         }
 
@@ -114,9 +100,7 @@ fn impls(model: &StateModel<'_>, names: &Names<'_>) -> TokenStream {
         #[allow(unused_imports)]
         impl #impl_generics ::core::clone::Clone for #update #ty_generics #clone_bounds {
             fn clone(&self) -> Self {
-                // The state's own `Clone` reports a field that has none.
-                use #root::__private::NotClone as _;
-                Self { #(#cloned,)* }
+                #cloned
             }
         }
 
@@ -126,7 +110,7 @@ fn impls(model: &StateModel<'_>, names: &Names<'_>) -> TokenStream {
         #bounds
         {
             fn from(state: #state #ty_generics) -> Self {
-                Self { #(#everything,)* }
+                #everything
             }
         }
 
@@ -135,7 +119,7 @@ fn impls(model: &StateModel<'_>, names: &Names<'_>) -> TokenStream {
         impl #impl_generics ::core::fmt::Debug for #update #ty_generics #debug_bounds {
             fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
                 let mut shown = f.debug_struct(#title_of_name);
-                #(#shown)*
+                #shown
                 shown.finish()
             }
         }
@@ -144,42 +128,10 @@ fn impls(model: &StateModel<'_>, names: &Names<'_>) -> TokenStream {
         #[allow(unused_variables)]
         impl #impl_generics ::core::cmp::PartialEq for #update #ty_generics #eq_bounds {
             fn eq(&self, other: &Self) -> ::core::primitive::bool {
-                true #(#same)*
+                #equality
             }
         }
     }
-}
-
-/// Prints a field's part of an update that the reducer takes.
-fn update_part(root: &Root, field: &Field<'_>, value: &Ident) -> TokenStream {
-    if field.has_own_update() {
-        quote!(#root::state::FieldWrite::Update(#value))
-    } else {
-        value.to_token_stream()
-    }
-}
-
-/// Prints a field's part of an update that is the whole value.
-pub(super) fn whole_part(root: &Root, field: &Field<'_>, value: &TokenStream) -> TokenStream {
-    if field.has_own_update() {
-        quote!(#root::state::FieldWrite::Whole(#value))
-    } else {
-        value.clone()
-    }
-}
-
-/// Returns the field's own documentation.
-fn docs(field: &Field<'_>) -> TokenStream {
-    if field.docs.is_empty() {
-        let text = format!(
-            " What is written to `{}`: {}.",
-            field.name,
-            field.options.rule.describe()
-        );
-        return quote!(#[doc = #text]);
-    }
-    let docs = &field.docs;
-    quote!(#(#docs)*)
 }
 
 fn setter_docs(field: &Field<'_>, name: &str) -> TokenStream {

@@ -6,6 +6,7 @@ mod clone_field;
 mod codec;
 mod gotos;
 mod needs;
+mod parts;
 mod reads;
 mod shape;
 mod worker_gotos;
@@ -28,6 +29,7 @@ pub use self::gotos::{
     Base, FollowsEdges, JumpingMethod, KnownNode, NodeIn, UnknownGoto, UnknownKind, without_options,
 };
 pub use self::needs::{Needed, NeedsUnknown, needed};
+pub use self::parts::{Part, Parts};
 pub use self::reads::{
     Both, ReadsWrites, UnknownFields, UnknownReads, UsedFields, UsesFields, WrittenBefore,
     declare_fields, reading,

@@ -1,7 +1,8 @@
 //! States, and how updates change them.
 //!
 //! A state is a plain struct with `#[derive(State)]`. Nodes never change it: they return an
-//! *update*, a struct with one `Option` per field. The runtime merges the updates of a superstep in
+//! *update*, a struct with one `Option` per field, or a list of what is written if there are
+//! [more than 32 fields](macro@State#many-fields). The runtime merges the updates of a superstep in
 //! a fixed order, each field by its [`Reducer`].
 
 use crate::error::ReducerError;

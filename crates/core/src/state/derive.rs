@@ -80,22 +80,19 @@ where
 pub fn merge_field<T: Default, U>(
     reducer: &impl Reducer<T, U>,
     current: &mut T,
-    update: Option<U>,
+    update: U,
     name: &str,
 ) -> Result<(), ReducerError> {
-    match update {
-        Some(update) => reducer
-            .try_merge(current, update)
-            .map_err(|error| error.in_field(name)),
-        None => Ok(()),
-    }
+    reducer
+        .try_merge(current, update)
+        .map_err(|error| error.in_field(name))
 }
 
-/// Passes the messages of a chat history field to `see`.
+/// Passes the messages that are written to a chat history field to `see`.
 ///
 /// A field of another type is skipped: it has an error of its own.
 pub fn see_messages(field: &dyn Any, see: &mut dyn FnMut(&Message)) {
-    if let Some(Some(messages)) = field.downcast_ref::<Option<Vec<Message>>>() {
+    if let Some(messages) = field.downcast_ref::<Vec<Message>>() {
         messages.iter().for_each(see);
     }
 }

@@ -281,24 +281,30 @@ fn a_state_of_each_kind_of_field() {
                         &mut self,
                         update: Self::Update,
                     ) -> ::core::result::Result<(), ::langgraph::error::ReducerError> {
-                        ::langgraph::__private::merge_field(
-                            &__reducer_log::<T>(),
-                            &mut self.log,
-                            update.log,
-                            "log",
-                        )?;
-                        ::langgraph::__private::merge_field(
-                            &__reducer_total::<T>(),
-                            &mut self.total,
-                            update.total,
-                            "total",
-                        )?;
-                        ::langgraph::__private::merge_field(
-                            &__reducer_last::<T>(),
-                            &mut self.last,
-                            update.last,
-                            "last",
-                        )?;
+                        if let ::core::option::Option::Some(value) = update.log {
+                            ::langgraph::__private::merge_field(
+                                &__reducer_log::<T>(),
+                                &mut self.log,
+                                value,
+                                "log",
+                            )?;
+                        }
+                        if let ::core::option::Option::Some(value) = update.total {
+                            ::langgraph::__private::merge_field(
+                                &__reducer_total::<T>(),
+                                &mut self.total,
+                                value,
+                                "total",
+                            )?;
+                        }
+                        if let ::core::option::Option::Some(value) = update.last {
+                            ::langgraph::__private::merge_field(
+                                &__reducer_last::<T>(),
+                                &mut self.last,
+                                value,
+                                "last",
+                            )?;
+                        }
                         if let ::core::option::Option::Some(value) = update.handle {
                             self.handle = value;
                         }

@@ -135,12 +135,14 @@ fn a_chat_history_under_another_crate_name() {
                         &mut self,
                         update: Self::Update,
                     ) -> ::core::result::Result<(), lg::error::ReducerError> {
-                        lg::__private::merge_field(
-                            &__reducer_in(),
-                            &mut self.r#in,
-                            update.r#in,
-                            "in",
-                        )?;
+                        if let ::core::option::Option::Some(value) = update.r#in {
+                            lg::__private::merge_field(
+                                &__reducer_in(),
+                                &mut self.r#in,
+                                value,
+                                "in",
+                            )?;
+                        }
                         ::core::result::Result::Ok(())
                     }
                     fn overwrite(&mut self, update: Self::Update) {
@@ -166,7 +168,9 @@ fn a_chat_history_under_another_crate_name() {
                         update: &Self::Update,
                         see: &mut dyn ::core::ops::FnMut(&lg::message::Message),
                     ) {
-                        lg::__private::see_messages(&update.r#in, see);
+                        if let ::core::option::Option::Some(value) = &update.r#in {
+                            lg::__private::see_messages(value, see);
+                        }
                     }
                     fn dismiss(&self) -> ::core::option::Option<Self::Update> {
                         lg::__private::dismiss(self)
@@ -200,7 +204,11 @@ fn a_chat_history_under_another_crate_name() {
                         messages: lg::__private::Vec<lg::message::Message>,
                     ) -> ChatUpdate {
                         let mut update = <ChatUpdate as ::core::default::Default>::default();
-                        update.r#in = lg::__private::written_messages::<Vec<Message>>(messages);
+                        if let ::core::option::Option::Some(value) = lg::__private::written_messages::<
+                            Vec<Message>,
+                        >(messages) {
+                            update.r#in = ::core::option::Option::Some(value);
+                        }
                         update
                     }
                 }

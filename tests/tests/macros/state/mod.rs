@@ -11,6 +11,7 @@ use langgraph::prelude::*;
 use langgraph::state::{AddMessages, Field, FieldSet, Reducer, ReducerFn};
 
 mod stored;
+mod wide;
 
 /// What an agent knows.
 #[derive(State, Clone, Debug, Default, PartialEq)]
