@@ -183,3 +183,65 @@ fn a_run_that_waits_takes_no_more_than_two_kilobytes() {
     assert!(each <= 2_048, "{each} bytes for each run");
     println!("{each} bytes for each run");
 }
+
+/// A state of 80 text fields and a counter.
+macro_rules! wide {
+    ($($field:ident)*) => {
+        #[derive(State, Clone, Debug, Default)]
+        struct Wide {
+            turn: u64,
+            $($field: String,)*
+        }
+    };
+}
+
+wide! {
+    a0 a1 a2 a3 a4 a5 a6 a7 a8 a9 b0 b1 b2 b3 b4 b5 b6 b7 b8 b9 c0 c1 c2 c3 c4 c5 c6 c7 c8 c9
+    d0 d1 d2 d3 d4 d5 d6 d7 d8 d9 e0 e1 e2 e3 e4 e5 e6 e7 e8 e9 f0 f1 f2 f3 f4 f5 f6 f7 f8 f9
+    g0 g1 g2 g3 g4 g5 g6 g7 g8 g9 h0 h1 h2 h3 h4 h5 h6 h7 h8 h9
+}
+
+#[test]
+fn an_update_of_a_wide_state_is_as_large_as_what_it_writes() {
+    let size = size_of::<WideUpdate>();
+    assert!(size <= 64, "{size} bytes");
+    let mut state = Wide::default();
+    let one = measure(|| {
+        let mut update = WideUpdate::default().h9(String::new());
+        state.prepare(&mut update);
+        state.try_merge(update).unwrap();
+    });
+    assert_eq!(one.count_total, 0);
+    let three = measure(|| {
+        let update = WideUpdate::default().turn(1).c5(String::new());
+        state.try_merge(update.h9(String::new())).unwrap();
+    });
+    assert_eq!(three.count_total, 1);
+}
+
+#[test]
+fn a_superstep_over_a_wide_state_allocates_only_the_future_of_its_node() {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
+    let of_one_run = |turns: u64| {
+        let again = |state: &Wide| {
+            let turn = state.turn + 1;
+            async move { WideUpdate::default().turn(turn) }
+        };
+        let more = move |state: &Wide| state.turn < turns;
+        let graph = graph! { START => again => if more { again } else { END } };
+        let graph = graph.compile().unwrap();
+        let run = || {
+            drop(
+                runtime
+                    .block_on(graph.run(()).limit(100_000).into_future())
+                    .unwrap(),
+            )
+        };
+        run();
+        let runs = std::iter::repeat_with(|| measure(run)).take(8);
+        runs.map(|run| run.count_total).min().unwrap()
+    };
+    assert_eq!(of_one_run(900) - of_one_run(100), 800);
+}

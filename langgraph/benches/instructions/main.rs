@@ -20,6 +20,8 @@ mod react;
 mod thread;
 #[path = "../workloads/whole.rs"]
 mod whole;
+#[path = "../workloads/wide.rs"]
+mod wide;
 
 use measure::{Make, Work};
 
@@ -38,6 +40,7 @@ const WORKLOADS: &[(&str, Make)] = &[
     ("streamed", whole::streamed),
     ("subgraph", whole::inside),
     ("subgraphs", fan_out::subgraphs),
+    ("wide", wide::three_hundred_fields),
 ];
 
 fn main() {

@@ -83,6 +83,7 @@ react-memory 100
 streamed 100
 subgraph 10
 subgraphs 100
+wide 1000
 END
 )
 

@@ -27,25 +27,23 @@ macro_rules! wide {
                 $update::default().turn(black_box(state.turn) + 1)
             }
 
-            fn more(state: &$state) -> bool {
-                state.turn < TURNS
-            }
-
-            pub(super) fn langgraph() -> Work {
+            pub(super) fn langgraph(turns: u64) -> Work {
                 let again = turn;
+                let more = move |state: &$state| state.turn < turns;
                 let graph = graph! { START => again => if more { again } else { END } };
                 let graph = graph.compile().unwrap();
                 work(move || {
                     let graph = graph.clone();
                     async move {
-                        assert_eq!(graph.invoke(()).await.unwrap().turn, TURNS);
+                        assert_eq!(graph.invoke(()).await.unwrap().turn, turns);
                     }
                 })
             }
 
-            pub(super) fn baseline() -> Work {
+            pub(super) fn baseline(turns: u64) -> Work {
                 type Step = dyn for<'a> Fn(&'a $state) -> BoxFuture<'a, $update> + Send + Sync;
                 let step: Arc<Step> = Arc::new(|state| Box::pin(turn(state)));
+                let more = move |state: &$state| state.turn < turns;
                 let router: Arc<dyn Fn(&$state) -> bool + Send + Sync> = Arc::new(more);
                 work(move || {
                     let (step, router) = (Arc::clone(&step), Arc::clone(&router));
@@ -58,7 +56,7 @@ macro_rules! wide {
                                 break;
                             }
                         }
-                        assert_eq!(state.turn, TURNS);
+                        assert_eq!(state.turn, turns);
                     }
                 })
             }
@@ -96,21 +94,35 @@ wide! {
 /// Nine hundred turns over a state with this many fields.
 pub(crate) fn turns(fields: usize) -> Pair {
     let (langgraph, baseline) = match fields {
-        5 => (five::langgraph(), five::baseline()),
-        50 => (fifty::langgraph(), fifty::baseline()),
-        _ => (three_hundred::langgraph(), three_hundred::baseline()),
+        5 => (five::langgraph(TURNS), five::baseline(TURNS)),
+        50 => (fifty::langgraph(TURNS), fifty::baseline(TURNS)),
+        _ => (
+            three_hundred::langgraph(TURNS),
+            three_hundred::baseline(TURNS),
+        ),
     };
     Pair::new("turns over wide state", fields, langgraph, baseline)
 }
 
 /// The same turns over 300 fields, compared with 5.
 pub(crate) fn against_five(fields: usize) -> Pair {
-    let wide = three_hundred::langgraph();
+    let wide = three_hundred::langgraph(TURNS);
     Pair::new(
         "wide state beside 5 fields",
         fields,
         wide,
-        five::langgraph(),
+        five::langgraph(TURNS),
     )
     .target(2.0)
+}
+
+/// So many turns over 300 fields.
+#[allow(dead_code)] // its instructions are counted
+pub(crate) fn three_hundred_fields(turns: usize) -> Pair {
+    let count = u64::try_from(turns).unwrap();
+    let (langgraph, baseline) = (
+        three_hundred::langgraph(count),
+        three_hundred::baseline(count),
+    );
+    Pair::new("turns over 300 fields", turns, langgraph, baseline)
 }
