@@ -25,4 +25,5 @@ pub use id::new_id;
 pub use langgraph_topology::NodeName;
 #[doc(hidden)]
 pub use langgraph_topology::debug_is_message;
+#[doc(hidden)]
 pub use lock::Lock;

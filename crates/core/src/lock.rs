@@ -5,16 +5,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 /// A [`Mutex`] without poison: after a panic of its holder, the next one gets the value as it is.
 ///
 /// For values that are whole after each change, so that what a panic leaves can be used.
-///
-/// # Examples
-///
-/// ```
-/// use langgraph_core::Lock;
-///
-/// let seen = Lock::new(vec!["a"]);
-/// seen.lock().push("b");
-/// assert_eq!(seen.into_inner(), ["a", "b"]);
-/// ```
 #[derive(Debug, Default)]
 pub struct Lock<T>(Mutex<T>);
 
