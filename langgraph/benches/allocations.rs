@@ -233,11 +233,8 @@ fn a_superstep_over_a_wide_state_allocates_only_the_future_of_its_node() {
         let graph = graph! { START => again => if more { again } else { END } };
         let graph = graph.compile().unwrap();
         let run = || {
-            drop(
-                runtime
-                    .block_on(graph.run(()).limit(100_000).into_future())
-                    .unwrap(),
-            )
+            let ended = runtime.block_on(graph.run(()).limit(100_000).into_future());
+            drop(ended.unwrap());
         };
         run();
         let runs = std::iter::repeat_with(|| measure(run)).take(8);

@@ -154,7 +154,9 @@ mod tests {
             for (_, value) in parts.iter_mut() {
                 *value += 1;
             }
-            map.values_mut().for_each(|value| *value += 1);
+            for value in map.values_mut() {
+                *value += 1;
+            }
             assert!(parts.iter().copied().eq(map));
         }
     }
