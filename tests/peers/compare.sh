@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The same work in this crate, in `graph-flow`, `synaptic-graph` and `cognis-graph` (crates.io), in LangGraph
 # for Python (PyPI), and as a loop by hand: the microseconds that a run takes, as a table. `--write` puts it into
-# the README. The versions below are the newest of 2026-11-23. Of the Rust crates for such graphs, these three
+# the README. The versions below are the newest of 2026-11-26. Of the Rust crates for such graphs, these three
 # were the fastest in some workload.
 #
 # Needs python3 with venv and pip, a C compiler (one of the libraries brings TLS along), and a calm machine.
@@ -13,7 +13,7 @@ root=$PWD
 graph_flow=0.8.1
 synaptic=0.4.0
 cognis=0.3.2
-langgraph=1.2.22
+langgraph=1.2.24
 
 mkdir -p "${CARGO_TARGET_DIR:-target}/peers/compare"
 target=$(cd "${CARGO_TARGET_DIR:-target}" && pwd)
@@ -31,6 +31,7 @@ path = "$root/tests/peers/compare/main.rs"
 [dependencies]
 async-trait = "0.1"
 cognis-graph = { version = "=$cognis", default-features = false }
+futures = "0.3"
 graph-flow = { version = "=$graph_flow", default-features = false }
 langgraph = { path = "$root/langgraph" }
 serde = { version = "1", features = ["derive"] }

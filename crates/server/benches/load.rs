@@ -35,9 +35,11 @@ use langgraph_server::Server;
 use serde_json::json;
 use tokio::net::TcpListener;
 
-/// What a process of this program is: `ours`, `file`, `postgres` or `bare`; the one that measures, without it.
+/// What a process of this program is: `ours`, `file`, `postgres` or `bare`; `clients` of a server that is not one of
+/// these; the one that measures, without it.
 const ROLE: &str = "LOAD_ROLE";
-/// The folder of the threads, the address of the database, or the bytes that the bare server streams.
+/// The folder of the threads, the address of the database, the bytes that the bare server streams, or the number of
+/// clients and the address of their server.
 const MATERIAL: &str = "LOAD_MATERIAL";
 
 /// How many streams are open at a time.
@@ -162,14 +164,17 @@ impl Client {
 
     /// A client that asks the processes in turn.
     fn of(servers: &[Process]) -> Self {
-        let urls = servers.iter();
+        Self::at(servers.iter().map(|server| &*server.address))
+    }
+
+    fn at<'a>(addresses: impl Iterator<Item = &'a str>) -> Self {
         Self {
             http: reqwest::Client::builder()
                 .tcp_nodelay(true)
                 .build()
                 .unwrap(),
-            urls: urls
-                .map(|server| format!("{}/runs/stream", server.address))
+            urls: addresses
+                .map(|address| format!("{address}/runs/stream"))
                 .collect(),
             next: Arc::default(),
         }
@@ -365,6 +370,13 @@ async fn main() {
         Ok("bare") => {
             let frames = material.split_inclusive("\n\n");
             bare(frames.map(|frame| frame.to_owned().into()).collect()).await;
+        }
+        Ok("clients") => {
+            let (clients, address) = material.split_once(' ').expect("a number and an address");
+            let client = Client::at(std::iter::once(address));
+            client.whole().await;
+            let (rate, _) = client.rate(clients.parse().unwrap()).await;
+            println!("{rate:.1}");
         }
         #[cfg(feature = "postgres")]
         Ok("postgres") => {

@@ -6,20 +6,24 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 
 use langgraph::prelude::*;
+use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 use crate::state::{
     Chat, ChatUpdate, Counter, CounterUpdate, count, model, question, tool, wants_tool,
 };
-use crate::workload::{Chain, FanOut, Loop, React, Stored, Work, Workload, new_thread, work};
+use crate::workload::{
+    Chain, FanOut, Loop, Observed, React, Stored, Work, Workload, new_thread, work,
+};
 
 pub fn make(workload: Workload, size: usize) -> Option<Work> {
     Some(match workload {
         Chain => chain(size),
         Loop => turns(size),
         FanOut => fan_out(size),
-        React => agent(size, None),
-        Stored => agent(size, Some(Arc::default())),
+        React => unobserved(size),
+        Observed => observed(size),
+        Stored => stored(size),
     })
 }
 
@@ -96,40 +100,75 @@ fn fan_out(width: usize) -> Work {
     })
 }
 
+type Agent = Arc<[Step<Chat, ChatUpdate>; 2]>;
+
+fn agent(turns: usize) -> Agent {
+    Arc::new([
+        Box::new(move |state| Box::pin(model(state, turns))),
+        Box::new(|state| Box::pin(tool(state))),
+    ])
+}
+
+/// Lets the model and the tool take turns. Each update is `noted` before it is merged.
+async fn converse(steps: Agent, noted: impl Fn(&ChatUpdate)) -> usize {
+    let mut state = Chat::default();
+    let merge = |state: &mut Chat, mut update: ChatUpdate| {
+        state.prepare(&mut update);
+        noted(&update);
+        state.try_merge(update).unwrap();
+    };
+    merge(&mut state, question());
+    loop {
+        let update = steps[0](&state).await;
+        merge(&mut state, update);
+        if !wants_tool(&state) {
+            return state.messages.len();
+        }
+        let update = steps[1](&state).await;
+        merge(&mut state, update);
+    }
+}
+
+fn unobserved(turns: usize) -> Work {
+    let steps = agent(turns);
+    work(move || converse(Arc::clone(&steps), |_| {}))
+}
+
+/// A reader takes a copy of each update from a channel.
+fn observed(turns: usize) -> Work {
+    let steps = agent(turns);
+    work(move || {
+        let (copies, mut reader) = mpsc::unbounded_channel();
+        let run = converse(Arc::clone(&steps), move |update| {
+            copies.send(update.clone()).unwrap()
+        });
+        let read = async move {
+            let mut updates = 0;
+            while reader.recv().await.is_some() {
+                updates += 1;
+            }
+            updates
+        };
+        async {
+            // The first one is the input.
+            tokio::join!(run, read).1 - 1
+        }
+    })
+}
+
 /// The updates of each thread.
 type Log = Mutex<HashMap<String, Vec<ChatUpdate>>>;
 
-fn agent(turns: usize, log: Option<Arc<Log>>) -> Work {
-    let steps: Arc<[Step<Chat, ChatUpdate>; 2]> = Arc::new([
-        Box::new(move |state| Box::pin(model(state, turns))),
-        Box::new(|state| Box::pin(tool(state))),
-    ]);
+fn stored(turns: usize) -> Work {
+    let (steps, log) = (agent(turns), Arc::<Log>::default());
     work(move || {
-        let (steps, log) = (Arc::clone(&steps), log.clone());
-        async move {
-            let thread = new_thread();
-            let mut state = Chat::default();
-            let merge = |state: &mut Chat, mut update: ChatUpdate| {
-                state.prepare(&mut update);
-                if let Some(log) = &log {
-                    let mut log = log.lock().unwrap();
-                    match log.get_mut(&thread) {
-                        Some(updates) => updates.push(update.clone()),
-                        None => drop(log.insert(thread.clone(), vec![update.clone()])),
-                    }
-                }
-                state.try_merge(update).unwrap();
-            };
-            merge(&mut state, question());
-            loop {
-                let update = steps[0](&state).await;
-                merge(&mut state, update);
-                if !wants_tool(&state) {
-                    return state.messages.len();
-                }
-                let update = steps[1](&state).await;
-                merge(&mut state, update);
+        let (thread, log) = (new_thread(), Arc::clone(&log));
+        converse(Arc::clone(&steps), move |update| {
+            let mut log = log.lock().unwrap();
+            match log.get_mut(&thread) {
+                Some(updates) => updates.push(update.clone()),
+                None => drop(log.insert(thread.clone(), vec![update.clone()])),
             }
-        }
+        })
     })
 }

@@ -6,10 +6,12 @@ use std::sync::Arc;
 use cognis_graph::cognis_core::message::{AiMessage, Message, ToolCall};
 use cognis_graph::cognis_core::{Runnable, RunnableConfig};
 use cognis_graph::{
-    CompiledGraph, Goto, Graph, GraphState, InMemoryCheckpointer, NodeOut, node_fn,
+    CompiledGraph, Goto, Graph, GraphState, InMemoryCheckpointer, NodeOut, StreamMode, StreamModes,
+    node_fn,
 };
+use futures::StreamExt as _;
 
-use crate::workload::{Chain, FanOut, Loop, React, Stored, Work, Workload, names, work};
+use crate::workload::{Chain, FanOut, Loop, Observed, React, Stored, Work, Workload, names, work};
 
 pub fn make(workload: Workload, size: usize) -> Option<Work> {
     Some(match workload {
@@ -17,6 +19,7 @@ pub fn make(workload: Workload, size: usize) -> Option<Work> {
         Loop => summed(turns(size), size),
         FanOut => summed(fan_out(size), 3),
         React => talked(agent(size), size),
+        Observed => observed(agent(size), size),
         // Runs are distinguished by an id, which is new for each.
         Stored => talked(
             agent(size).with_checkpointer(Arc::new(InMemoryCheckpointer::new())),
@@ -50,6 +53,21 @@ fn talked(graph: CompiledGraph<Chat>, turns: usize) -> Work {
                 .invoke(Chat { messages }, limited(2 * turns + 1))
                 .await;
             state.unwrap().messages.len()
+        }
+    })
+}
+
+/// Its events of updates name the node, and hold nothing of the update.
+fn observed(graph: CompiledGraph<Chat>, turns: usize) -> Work {
+    let graph = Arc::new(graph);
+    work(move || {
+        let graph = Arc::clone(&graph);
+        async move {
+            let messages = vec![Message::human("What is 2 + 3?")];
+            let modes = StreamModes::only(StreamMode::Updates);
+            let config = limited(2 * turns + 1);
+            let events = graph.stream_mode(Chat { messages }, modes, config).await;
+            events.unwrap().count().await
         }
     })
 }

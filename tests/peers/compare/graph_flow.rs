@@ -9,7 +9,7 @@ use graph_flow::{
 };
 
 use crate::workload::{
-    Chain, FanOut, Loop, React, Stored, Work, Workload, names, new_thread, work,
+    Chain, FanOut, Loop, Observed, React, Stored, Work, Workload, names, new_thread, work,
 };
 
 pub fn make(workload: Workload, size: usize) -> Option<Work> {
@@ -21,6 +21,8 @@ pub fn make(workload: Workload, size: usize) -> Option<Work> {
             agent(size, NextAction::ContinueAndExecute),
             Context::chat_history_len,
         ),
+        // It has no stream of what tasks write.
+        Observed => return None,
         Stored => stored(agent(size, NextAction::Continue)),
     })
 }

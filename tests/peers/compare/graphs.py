@@ -92,7 +92,7 @@ def summed(graph, nodes):
     return run
 
 
-def react(turns, saver=None):
+def agent(turns, saver=None):
     def model(state):
         if len(state["messages"]) < 2 * turns:
             return {"messages": [AIMessage("", tool_calls=[{"id": "call", "name": "add", "args": {}}])]}
@@ -109,12 +109,28 @@ def react(turns, saver=None):
     graph.add_edge(START, "model")
     graph.add_conditional_edges("model", wants_tool, ["tool", END])
     graph.add_edge("tool", "model")
-    graph = graph.compile(checkpointer=saver)
+    return graph.compile(checkpointer=saver)
+
+
+def call(turns):
+    config = {"recursion_limit": 2 * turns + 2, "configurable": {"thread_id": str(uuid.uuid4())}}
+    return {"messages": [HumanMessage("What is 2 + 3?")]}, config
+
+
+def react(turns, saver=None):
+    graph = agent(turns, saver)
 
     def run():
-        config = {"recursion_limit": 2 * turns + 2, "configurable": {"thread_id": str(uuid.uuid4())}}
-        state = graph.invoke({"messages": [HumanMessage("What is 2 + 3?")]}, config)
-        assert len(state["messages"]) == 2 * turns + 2
+        assert len(graph.invoke(*call(turns))["messages"]) == 2 * turns + 2
+
+    return run
+
+
+def observed(turns):
+    graph = agent(turns)
+
+    def run():
+        assert sum(1 for _ in graph.stream(*call(turns), stream_mode="updates")) == 2 * turns + 1
 
     return run
 
@@ -130,6 +146,7 @@ for name, make, size, runs in (
     ("loop", loop, 1000, 1),
     ("fan-out", fan_out, 100, 1),
     ("react", react, 100, 1),
+    ("observed", observed, 100, 1),
     ("stored", stored, 100, 1),
 ):
     run = make(size)

@@ -8,7 +8,7 @@ use langgraph::prelude::*;
 
 use crate::state::{Chat, Counter, count, model, question, tool, wants_tool};
 use crate::workload::{
-    Chain, FanOut, Loop, React, Stored, Work, Workload, names, new_thread, work,
+    Chain, FanOut, Loop, Observed, React, Stored, Work, Workload, names, new_thread, work,
 };
 
 pub fn make(workload: Workload, size: usize) -> Option<Work> {
@@ -21,6 +21,22 @@ pub fn make(workload: Workload, size: usize) -> Option<Work> {
             work(move || {
                 let run = graph.run(question()).limit(2 * size + 1);
                 async move { run.await.unwrap().finished().unwrap().messages.len() }
+            })
+        }
+        Observed => {
+            let graph = agent(size);
+            work(move || {
+                let run = graph.run(question()).limit(2 * size + 1);
+                async move {
+                    let mut events = run.stream(StreamMode::Updates);
+                    let mut updates = 0;
+                    while let Some(event) = events.next().await {
+                        updates +=
+                            usize::from(matches!(event.unwrap().kind, EventKind::Update { .. }));
+                    }
+                    events.finish().await.unwrap().finished().unwrap();
+                    updates
+                }
             })
         }
         Stored => {

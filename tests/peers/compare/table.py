@@ -1,4 +1,4 @@
-"""Makes the table of compare.sh from its lines, and writes it into the README with `--write`."""
+"""Makes the rows of compare.sh from its lines, and puts them into the README's table with `--write`."""
 
 import argparse
 import platform
@@ -8,7 +8,7 @@ from pathlib import Path
 import tables
 
 arguments = argparse.ArgumentParser()
-arguments.add_argument("--write", action="store_true", help="put the table into README.md")
+arguments.add_argument("--write", action="store_true", help="put the rows into README.md")
 for library in ("graph_flow", "synaptic", "cognis", "langgraph"):
     arguments.add_argument(library, help="version")
 arguments = arguments.parse_args()
@@ -25,6 +25,7 @@ ROWS = {
     ("loop", "1000", "1"): "1,000 turns through a router",
     ("fan-out", "100", "1"): "a fan-out of 100 nodes, and a join",
     ("react", "100", "1"): "100 ReAct turns: a model and a tool",
+    ("observed", "100", "1"): "the same, with a stream of updates",
     ("stored", "100", "1"): "the same, kept in memory step by step",
 }
 LIBRARIES = {
@@ -38,24 +39,16 @@ LIBRARIES = {
 
 
 def shown(microseconds):
-    """Two digits after the point, or one, or none: 1.48, 14.8, 1,480."""
-    if microseconds == "–":
-        return microseconds
-    microseconds = float(microseconds)
-    digits = 2 if microseconds < 10 else 1 if microseconds < 100 else 0
-    return f"{microseconds:,.{digits}f}"
+    return microseconds if microseconds == "–" else tables.shown(float(microseconds))
 
 
-lines = ["| µs for a run of | " + " | ".join(LIBRARIES.values()) + " |", "|---|" + "--:|" * len(LIBRARIES)]
+rows = [f"| µs for | {' | '.join(LIBRARIES.values())} |"]
 for row, title in ROWS.items():
     cells = [shown(times[(*row, library)]) for library in LIBRARIES]
-    lines.append(f"| {title} | " + " | ".join(cells) + " |")
-
-lines.append("")
-lines.append(
-    f"The fastest of several samples ({tables.machine()}, Python {platform.python_version()}, {tables.today()})."
+    rows.append(f"| {title} | {' | '.join(cells)} |")
+rows.append(
+    f"Up to what is kept in memory: the fastest of several samples ({tables.made()}, Python {platform.python_version()})."
 )
-table = "\n".join(lines)
-print(table)
+print("\n".join(rows))
 if arguments.write:
-    tables.write(Path("README.md"), "peers", table)
+    tables.put(Path("README.md"), "peers", rows)

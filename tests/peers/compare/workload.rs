@@ -16,20 +16,23 @@ pub enum Workload {
     FanOut,
     /// A model that asks for a tool `size` times, and then answers.
     React,
+    /// The same, while each update is read as it comes.
+    Observed,
     /// The same on a new thread, every superstep kept in memory.
     Stored,
 }
 
-pub use Workload::{Chain, FanOut, Loop, React, Stored};
+pub use Workload::{Chain, FanOut, Loop, Observed, React, Stored};
 
 /// The rows of the table: a workload, its size, and how many such runs there are at once.
-pub const ROWS: [(Workload, usize, usize); 7] = [
+pub const ROWS: [(Workload, usize, usize); 8] = [
     (Chain, 10, 1),
     (Chain, 10, 1_000),
     (Chain, 1_000, 1),
     (Loop, 1_000, 1),
     (FanOut, 100, 1),
     (React, 100, 1),
+    (Observed, 100, 1),
     (Stored, 100, 1),
 ];
 
@@ -40,16 +43,18 @@ impl Workload {
             Loop => "loop",
             FanOut => "fan-out",
             React => "react",
+            Observed => "observed",
             Stored => "stored",
         }
     }
 
-    /// What a run returns: the sum, or the number of messages.
+    /// What a run returns: the sum, the number of messages, or that of updates.
     pub fn expected(self, size: usize) -> usize {
         match self {
             Chain | Loop => size,
             FanOut => size + 2,
             React | Stored => 2 * size + 2,
+            Observed => 2 * size + 1,
         }
     }
 }

@@ -1,4 +1,5 @@
-"""Measures each row of durable.sh in turn, and prints the table; `--write` puts it into docs/performance.md.
+"""Measures each row of durable.sh in turn, and prints the table; `--write` puts it into docs/performance.md, and some
+of it into the README.
 
 Every measurement has an empty store and processes of its own, and no other runs meanwhile. The rows change their
 order from round to round, and the table has the median of the rounds.
@@ -19,6 +20,8 @@ from stores import postgres, restate, sqlite
 HERE = Path(__file__).parent
 PAGE = Path("docs/performance.md")
 THREADS = (1, 16, 64)
+# As the titles of rows begin, in the order of the README's columns.
+LIBRARIES = ("by hand", "this crate", "`graph-flow`", "`synaptic-graph`", "`cognis-graph`", "LangGraph")
 SECONDS = int(os.environ.get("SECONDS_EACH", "4"))
 ROUNDS = int(os.environ.get("ROUNDS", "3"))
 
@@ -114,18 +117,36 @@ def table(rows):
             cells.append(", ".join(f"{figures[figure] / scale:,.{digits}f}" for figures in row.medians()))
         lines.append(f"| {row.title} | " + " | ".join(cells) + " |")
     others = statistics.mean(figures[5] for row in rows for figures in row.medians())
-    how = f"The median of {ROUNDS} rounds of {SECONDS} seconds each ({tables.machine()}, {tables.today()})."
+    how = f"The median of {ROUNDS} rounds of {SECONDS} seconds each ({tables.made()})."
     return "\n".join([*lines, "", how, f"Other programs took {others:.0%} of the processors meanwhile."])
+
+
+def short(rows):
+    """The README's rows: microseconds between steps, of one run and of many at once."""
+
+    def cell(library, store, threads):
+        for row in rows:
+            if row.title.startswith(library) and row.title.endswith(f", {store}"):
+                return tables.shown(1e6 / row.medians()[THREADS.index(threads)][0])
+        return "–"
+
+    lines = []
+    for store in ("SQLite", "PostgreSQL"):
+        for threads, title in ((1, f"a step that is kept in {store}"), (64, f"the same in 64 runs at once, {store}")):
+            cells = [cell(library, store, threads) for library in LIBRARIES]
+            lines.append(f"| {title} | {' | '.join(cells)} |")
+    return [*lines, f"On a disk: each step waits for it; the median of {ROUNDS} rounds ({tables.made()})."]
 
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--write", action="store_true", help="put the table into docs/performance.md")
+    parser.add_argument("--write", action="store_true", help="put the table into docs/performance.md, and its rows into the README")
     parser.add_argument("--only", default="", help="only rows with this in their titles")
     for name in ("programs", "python", "dbos", "dbos_python", "restate", "langgraph", "graph_flow"):
         parser.add_argument(name)
     options = parser.parse_args()
-    chosen = [row for row in rows(options) if options.only in row.title]
+    all_rows = rows(options)
+    chosen = [row for row in all_rows if options.only in row.title]
     for turn in range(ROUNDS):
         for row in chosen if turn % 2 == 0 else reversed(chosen):
             for threads in THREADS:
@@ -134,6 +155,8 @@ def main():
     print(text)
     if options.write:
         tables.write(PAGE, "durable", text)
+        if chosen == all_rows:
+            tables.put(Path("README.md"), "peers", short(chosen))
 
 
 main()
