@@ -269,7 +269,7 @@ def table(crates, command, first, sizes):
         f"| `cargo build -p langgraph-examples --example agent` in this repository, the first time | seconds; size | "
         f"{command['cold']:.0f} s; {megabytes(command['size'])} |",
         f"| a program of one node and `tokio` | crates | {first['crates']} |",
-        f"| | of its crates, `langgraph` and what it brings along | {crates} |",
+        f"| | of its crates, `langgraph` and what it pulls in | {crates} |",
         f"| | first `cargo build` | {first['cold']:.0f} s |",
         f"| | `cargo build` after a change of its node | {first['again']:.2f} s |",
         f"| | binary: debug, debug with line tables only | {megabytes(first['debug'])}, "
