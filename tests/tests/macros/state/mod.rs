@@ -10,6 +10,7 @@ use langgraph::node::{IntoOutput, Output};
 use langgraph::prelude::*;
 use langgraph::state::{AddMessages, Field, FieldSet, Reducer, ReducerFn};
 
+mod growing;
 mod stored;
 mod wide;
 
