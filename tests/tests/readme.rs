@@ -182,7 +182,7 @@ const ANSWERS: [&[&str]; 35] = [
     &["`Command`", "`add_conditional_edges`", "both"],
     &["an error that names the node and the key", "exhaustive"],
     &[
-        "`Message { id, kind }`",
+        "an `id` and a `kind`",
         "tool calls",
         "removals",
         "`Message::user(..)`",

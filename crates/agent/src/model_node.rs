@@ -142,10 +142,7 @@ impl ModelNode {
     /// Returns the reply, or an apology if no steps are left for the tools that it requests.
     pub(super) fn within_steps(&self, reply: Message, cx: &Context) -> Message {
         if !reply.tool_calls().is_empty() && cx.remaining_steps() < self.steps_after_calls {
-            return Message {
-                id: reply.id,
-                ..Message::assistant(NO_STEPS_LEFT)
-            };
+            return Message::assistant(NO_STEPS_LEFT).replacing(&reply);
         }
         reply
     }

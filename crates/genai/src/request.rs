@@ -52,7 +52,7 @@ pub(crate) fn convert(request: ChatRequest, to: AdapterKind) -> Result<Request, 
     let mut results_mark = None;
     for message in request.messages {
         let mark = cache_mark(message.parts(), to);
-        match message.kind {
+        match message.into_fields().kind {
             // Answers to the calls of one message stay together: some providers insist on it.
             MessageKind::Tool(result) => {
                 results.push(tool_result(result)?);

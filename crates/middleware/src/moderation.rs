@@ -104,10 +104,7 @@ fn with_text(said: &Message, text: String) -> Message {
     } else {
         Message::assistant(text)
     };
-    Message {
-        id: said.id.clone(),
-        ..message
-    }
+    message.replacing(said)
 }
 
 #[middleware]

@@ -186,10 +186,7 @@ impl Node<ReviewedState> for Reading {
             Ok(match cx.interrupt("review", &review)? {
                 ReviewAnswer::Approve => update.released(true),
                 ReviewAnswer::Edit { text } => {
-                    let edited = Message {
-                        id: last.id.clone(),
-                        ..Message::assistant(text)
-                    };
+                    let edited = Message::assistant(text).replacing(last);
                     update.released(true).messages(vec![edited])
                 }
                 ReviewAnswer::Revise { feedback } => update

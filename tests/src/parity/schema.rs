@@ -152,7 +152,7 @@ impl Kind {
             one => std::slice::from_mut(one),
         };
         for (item, message) in written.iter_mut().zip(list) {
-            if let (Some(map), Some(id)) = (item.as_object_mut(), message.id) {
+            if let (Some(map), Some(id)) = (item.as_object_mut(), message.into_fields().id) {
                 map.insert("id".to_owned(), Value::from(id));
             }
         }

@@ -308,10 +308,9 @@ impl MessageAccumulator {
                 call.arguments,
             )
         });
-        Message {
-            id: self.id.map(MessageId::from),
-            ..Message::assistant_with_tool_calls(content, calls)
-        }
+        let mut message = Message::assistant_with_tool_calls(content, calls);
+        message.id = self.id.map(MessageId::from);
+        message
     }
 }
 

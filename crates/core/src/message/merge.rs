@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::convert::Infallible;
 
-use super::{Message, MessageId, MessageKind};
+use super::{Message, MessageKind};
 
 /// Merges an update into a chat history, by message id.
 ///
@@ -44,24 +44,23 @@ pub fn add_messages(mut current: Vec<Message>, mut update: Vec<Message>) -> Vec<
     current
 }
 
-/// Gives a [fresh](MessageId::is_fresh) id to every message of an update without one, and settles the
-/// others: they may have been in a history before.
+/// Gives an id to every message of an update without one, which is then [fresh](Message::is_fresh), and settles
+/// the others: they may have been in a history before.
 pub(crate) fn prepare(update: &mut [Message]) {
-    for id in update.iter_mut().filter_map(|message| message.id.as_mut()) {
-        id.settle();
-    }
-    give_ids(update, MessageId::generate_fresh);
+    update.iter_mut().for_each(Message::settle);
+    give_fresh_ids(update);
 }
 
 /// Gives an id to every message of a history that has none.
 pub(crate) fn give_missing_ids(messages: &mut [Message]) {
-    give_ids(messages, MessageId::generate);
+    give_fresh_ids(messages);
+    messages.iter_mut().for_each(Message::settle);
 }
 
-fn give_ids(messages: &mut [Message], id: fn() -> MessageId) {
+fn give_fresh_ids(messages: &mut [Message]) {
     for message in messages {
         if message.id.is_none() && !message.is_removal() {
-            message.id = Some(id());
+            message.give_fresh_id();
         }
     }
 }
@@ -85,12 +84,9 @@ pub(crate) fn try_merge<E>(
     mut update: Vec<Message>,
     unknown: impl Fn(&Message) -> Result<(), E>,
 ) -> Result<(), E> {
-    give_ids(&mut update, MessageId::generate_fresh);
+    give_fresh_ids(&mut update);
     if update.iter().all(is_new) {
-        update
-            .iter_mut()
-            .filter_map(|new| new.id.as_mut())
-            .for_each(MessageId::settle);
+        update.iter_mut().for_each(Message::settle);
         current.append(&mut update);
         return Ok(());
     }
@@ -126,12 +122,9 @@ pub(crate) fn try_merge<E>(
             slot.at = at.or(Some(end));
             slot.removed_by = None;
         }
-        let Some(message) = take(&mut update, position) else {
-            break;
-        };
         match at.and_then(|at| current.get_mut(at)) {
-            Some(place) => *place = message,
-            None => current.push(message),
+            Some(place) => *place = message.clone(),
+            None => current.push(message.clone()),
         }
     }
 
@@ -143,17 +136,7 @@ pub(crate) fn try_merge<E>(
 
 /// Returns true for a message that only needs appending, because its id is fresh.
 fn is_new(message: &Message) -> bool {
-    message.id.as_ref().is_some_and(MessageId::is_fresh) && !message.is_removal()
-}
-
-/// Moves a message out of the update and settles its id, which is known from now on.
-fn take(update: &mut [Message], position: usize) -> Option<Message> {
-    let place = update.get_mut(position)?;
-    let mut message = std::mem::replace(place, Message::remove_all());
-    if let Some(id) = &mut message.id {
-        id.settle();
-    }
-    Some(message)
+    message.is_fresh() && !message.is_removal()
 }
 
 /// The facts about one id of an update.
@@ -168,7 +151,7 @@ struct Slot {
 }
 
 impl Slot {
-    /// Returns the id, which moves from the update to the history with its message.
+    /// Returns the id.
     fn id<'a>(&self, current: &'a [Message], update: &'a [Message]) -> Option<&'a str> {
         let message = match self.at {
             Some(at) => current.get(at),
@@ -313,7 +296,7 @@ impl Index {
 
 fn given_ids(update: &[Message]) -> impl Iterator<Item = (usize, &str)> {
     update.iter().enumerate().filter_map(|(position, message)| {
-        let id = message.id.as_ref().filter(|id| !id.is_fresh())?;
+        let id = message.id.as_ref().filter(|_| !message.is_fresh())?;
         Some((position, id.as_str()))
     })
 }

@@ -13,7 +13,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{
-    Content, ContentPart, Extra, Message, MessageId, MessageKind, ToolCall, ToolResult, ToolStatus,
+    Content, ContentPart, Extra, Message, MessageFields, MessageId, MessageKind, ToolCall,
+    ToolResult, ToolStatus,
 };
 
 const REMOVE_ALL: &str = "remove_all";
@@ -205,11 +206,11 @@ impl Fields {
             self.extra.insert("name", name);
         }
         let kind = match role {
-            "system" | "developer" => Message::system(content).kind,
-            "user" | "human" => Message::user(content).kind,
+            "system" | "developer" => MessageKind::system(content),
+            "user" | "human" => MessageKind::user(content),
             "assistant" | "ai" => match self.tool_calls {
                 Some(calls) => MessageKind::ToolCalls { content, calls },
-                None => Message::assistant(content).kind,
+                None => MessageKind::assistant(content),
             },
             "tool" => MessageKind::Tool(ToolResult {
                 call_id: self
@@ -229,11 +230,11 @@ impl Fields {
                 ));
             }
         };
-        Ok(Message {
+        Ok(Message::read(MessageFields {
             id: self.id,
             kind,
             extra: self.extra,
-        })
+        }))
     }
 }
 
@@ -245,7 +246,7 @@ impl<'de> Deserialize<'de> for Message {
 
 impl<'de> Deserialize<'de> for MessageKind {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Message::deserialize(deserializer).map(|message| message.kind)
+        Message::deserialize(deserializer).map(|message| message.into_fields().kind)
     }
 }
 

@@ -59,8 +59,8 @@ impl KnownIds {
         S::messages(update, &mut |message| {
             if let Some(id) = &message.id {
                 new &= self.insert(id);
-                fresh += usize::from(id.is_fresh());
             }
+            fresh += usize::from(message.is_fresh());
         });
         (fresh, new)
     }

@@ -28,8 +28,8 @@ fn request(outcome: &Outcome<MessagesState>) -> ApprovalRequest {
 
 /// Replaces the call in the chat by one with other arguments.
 fn change(outcome: &Outcome<MessagesState>, call: ToolCall) -> MessagesStateUpdate {
-    let mut changed = Message::assistant_with_tool_calls("", [call]);
-    changed.id.clone_from(&outcome.state().messages[1].id);
+    let changed = Message::assistant_with_tool_calls("", [call]);
+    let changed = changed.replacing(&outcome.state().messages[1]);
     MessagesStateUpdate::default().messages(vec![changed])
 }
 

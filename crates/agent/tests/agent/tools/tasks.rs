@@ -349,8 +349,8 @@ async fn k1_calls_that_a_person_changes_before_they_run_are_the_ones_that_run() 
         .unwrap();
     let asking = thread.state().await.unwrap().unwrap().values.messages[1].clone();
     // One call is taken back, and one is answered by hand.
-    let mut changed = Message::assistant_with_tool_calls("", three().into_iter().skip(1));
-    changed.id = asking.id;
+    let changed = Message::assistant_with_tool_calls("", three().into_iter().skip(1));
+    let changed = changed.replacing(&asking);
     let by_hand = ToolResult::new("c3", "by hand").into();
     let update = MessagesStateUpdate::default().messages(vec![changed, by_hand]);
     thread.update(update).await.unwrap();

@@ -3,6 +3,7 @@ use std::cell::Cell;
 use proptest::prelude::*;
 
 use super::*;
+use crate::message::MessageId;
 
 fn add_messages_strict(
     mut current: Vec<Message>,
@@ -336,8 +337,10 @@ fn by_the_rules(
             .iter()
             .rposition(|old| known && old.id == message.id);
         match (message.kind == MessageKind::Remove, at) {
-            (true, Some(_)) => removed.push(message.id),
-            (true, None) if strict => return Err(message.id.map(String::from).unwrap_or_default()),
+            (true, Some(_)) => removed.push(message.id.clone()),
+            (true, None) if strict => {
+                return Err(message.id.clone().map(String::from).unwrap_or_default());
+            }
             (true, None) => {}
             (false, Some(at)) => {
                 removed.retain(|id| *id != message.id);
