@@ -39,7 +39,7 @@ use std::marker::PhantomData;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::LazyLock;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// When a simulation starts, since 1970: the first of January 2030.
@@ -117,7 +117,13 @@ thread_local! {
     static RUNNING: RefCell<BTreeSet<u64>> = const { RefCell::new(BTreeSet::new()) };
 }
 
+/// True once this program has simulated a process: before that, no thread need look for one.
+static SIMULATES: AtomicBool = AtomicBool::new(false);
+
 fn current() -> Option<Rc<Current>> {
+    if !SIMULATES.load(Ordering::Relaxed) {
+        return None;
+    }
     // A thread that ends has no environment any more.
     CURRENT.try_with(|current| current.borrow().clone()).ok()?
 }
@@ -130,6 +136,7 @@ impl Process {
     /// Starts a process, which remembers nothing of an earlier one.
     pub fn new(environment: Rc<dyn Environment>) -> Self {
         static PROCESSES: AtomicU64 = AtomicU64::new(1);
+        SIMULATES.store(true, Ordering::Relaxed);
         let process = PROCESSES.fetch_add(1, Ordering::Relaxed);
         let _ = RUNNING.try_with(|running| running.borrow_mut().insert(process));
         Self(Rc::new(Current {

@@ -10,7 +10,7 @@ use std::time::SystemTime;
 use langgraph_core::checkpoint::{
     Administration, Base, Batch, CheckpointId, CheckpointRecord, Checkpointer, Encoded,
     EntryRecord, Few, Fold, FollowedRecord, Head, Link, ListOptions, MemorySaver, Payload, Prune,
-    RunStatus, Source, TaskOutcome, TaskRecord, TaskSpec, ThreadKey,
+    PutLink, RunStatus, Source, TaskOutcome, TaskRecord, TaskSpec, ThreadKey,
 };
 use langgraph_core::error::CheckpointError;
 
@@ -95,16 +95,14 @@ impl Both {
                 next: format!("node {index}").into(),
                 followed: followed(index),
             };
-            saver.put_link(&links, head, &link).unwrap().unwrap();
             let next = whole(&link, &last);
+            let done = link.done.clone();
+            let put = saver.put_link(&links, head, link);
+            assert!(matches!(put, PutLink::Stored), "{put:?}");
             batch = Batch {
                 head: Some(head),
                 checkpoints: vec![next.clone()],
-                tasks: vec![TaskRecord::ended(
-                    last.id,
-                    0,
-                    TaskOutcome::Finished(link.done),
-                )],
+                tasks: vec![TaskRecord::ended(last.id, 0, TaskOutcome::Finished(done))],
                 status: RunStatus::Running,
                 ..Batch::default()
             };
@@ -220,9 +218,9 @@ async fn a_link_behind_another_head_is_refused() {
         followed: Vec::new(),
     };
     let old = Head::new(both.head.id, both.head.version - 1);
-    let refused = both.saver.put_link(&both.links, old, &link);
+    let refused = both.saver.put_link(&both.links, old, link);
     assert!(
-        matches!(&refused, Some(Err(CheckpointError::Conflict { .. }))),
+        matches!(&refused, PutLink::Failed(CheckpointError::Conflict { .. })),
         "{refused:?}"
     );
     both.assert_same().await;

@@ -12,7 +12,7 @@ use tokio::sync::Notify;
 use super::run_guard::{Recording, RunGuard};
 use super::unbroken::Unbroken;
 use langgraph_core::checkpoint::{
-    Batch, Checkpointer, Head, Link, Owner, Payload, RunStatus, ThreadKey,
+    Batch, Checkpointer, Head, Link, Owner, Payload, PutLink, RunStatus, ThreadKey,
 };
 use langgraph_core::error::CheckpointError;
 
@@ -146,20 +146,26 @@ impl LogHead {
         Some(self.note(end, stored, next, status))
     }
 
-    /// Stores a link while a run is active; `None` if the saver has none, or another writer appends.
-    pub(crate) fn put_link(&self, link: &Link) -> Option<Putting<'static>> {
+    /// Stores a link while a run is active. It is not taken if the saver has none, or another writer appends.
+    pub(crate) fn put_link(&self, link: Link) -> PutLink {
         let mut end = self.end.lock();
-        let end = end.as_mut().filter(|end| end.owner.is_none())?;
-        let head = end.head?;
+        let end = end.as_mut().filter(|end| end.owner.is_none());
+        let Some((end, head)) = end.and_then(|end| end.head.map(|head| (end, head))) else {
+            return PutLink::NotTaken(link);
+        };
         let record = self.guard.as_deref().map(RunGuard::record);
         if matches!(record, Some(None)) {
-            return Some(Putting::stored(Err(outlived())));
+            return PutLink::Failed(outlived());
         }
-        if let Err(error) = self.saver.put_link(&self.key, head, link)? {
-            return Some(Putting::stored(Err(end.failed(error))));
+        let id = link.id;
+        match self.saver.put_link(&self.key, head, link) {
+            PutLink::Stored => {
+                end.head = Some(Head::new(id, head.version + 1));
+                PutLink::Stored
+            }
+            PutLink::Failed(error) => PutLink::Failed(end.failed(error)),
+            not_taken => not_taken,
         }
-        end.head = Some(Head::new(link.id, head.version + 1));
-        Some(Putting::Ended(None))
     }
 
     async fn put_later(self: Arc<Self>, batch: Batch) -> Result<(), CheckpointError> {

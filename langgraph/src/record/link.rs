@@ -3,7 +3,7 @@
 use super::checkpoint::followed_records;
 use super::origin::Origin;
 use super::recorder::Recorder;
-use crate::checkpoint::{Link, Payload, Source};
+use crate::checkpoint::{Link, Payload, PutLink, Source};
 use crate::environment;
 use crate::log::Putting;
 use crate::node::NodeId;
@@ -95,8 +95,8 @@ impl<S: State> Recorder<S> {
             next: position.plan.name(next),
             followed: followed_records(&position.plan.bounds, followed),
         };
-        match self.log_head.put_link(&link) {
-            Some(Putting::Ended(None)) => {
+        match self.log_head.put_link(link) {
+            PutLink::Stored => {
                 self.parent = self.current;
                 self.source = Source::Loop;
                 self.policy.records += 1;
@@ -105,8 +105,8 @@ impl<S: State> Recorder<S> {
                 self.stored_name.clear();
                 Some(Putting::Ended(None))
             }
-            Some(failed) => Some(failed),
-            None => {
+            PutLink::Failed(error) => Some(Putting::stored(Err(error))),
+            PutLink::NotTaken(link) => {
                 // The whole checkpoint gets the id.
                 self.next = Some(link.id);
                 self.linked = None;

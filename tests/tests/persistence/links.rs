@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use langgraph::async_trait;
 use langgraph::checkpoint::{
-    Batch, Checkpointer, Head, Link, MemorySaver, Saver, ThreadKey, Values, forward_checkpointer,
+    Batch, Checkpointer, Head, Link, MemorySaver, PutLink, Saver, ThreadKey, Values,
+    forward_checkpointer,
 };
 use langgraph::error::CheckpointError;
 use langgraph::graph::EdgeBound;
@@ -27,13 +28,11 @@ impl Checkpointer for Front {
         self.saver.put_now(key, batch)
     }
 
-    fn put_link(
-        &self,
-        key: &ThreadKey,
-        head: Head,
-        link: &Link,
-    ) -> Option<Result<(), CheckpointError>> {
-        self.links.as_ref()?.fetch_add(1, Ordering::Relaxed);
+    fn put_link(&self, key: &ThreadKey, head: Head, link: Link) -> PutLink {
+        let Some(links) = &self.links else {
+            return PutLink::NotTaken(link);
+        };
+        links.fetch_add(1, Ordering::Relaxed);
         self.saver.put_link(key, head, link)
     }
 

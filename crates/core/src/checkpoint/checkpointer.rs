@@ -5,8 +5,8 @@ use std::pin::Pin;
 use async_trait::async_trait;
 
 use super::{
-    Administration, Batch, Chain, Formats, Leases, Link, ListOptions, StatePart, ThreadKey,
-    ThreadPosition,
+    Administration, Batch, Chain, Formats, Leases, Link, ListOptions, PutLink, StatePart,
+    ThreadKey, ThreadPosition,
 };
 use crate::checkpoint_id::CheckpointId;
 use crate::error::CheckpointError;
@@ -108,9 +108,9 @@ pub trait Checkpointer: Send + Sync + 'static {
     /// As [`put_now`](Self::put_now), for the usual end of a superstep, of which a saver in memory needs to
     /// keep only what is new. `head` is the head of the log as the writer knows it.
     ///
-    /// The default returns `None`: the runtime stores the whole checkpoint instead.
-    fn put_link(&self, _: &ThreadKey, _: Head, _: &Link) -> Option<Result<(), CheckpointError>> {
-        None
+    /// The default takes no link: the runtime stores the whole checkpoint instead.
+    fn put_link(&self, _: &ThreadKey, _: Head, link: Link) -> PutLink {
+        PutLink::NotTaken(link)
     }
 
     /// Loads the records from which the state of a checkpoint is folded; without `id`, of the head.

@@ -6,6 +6,7 @@ use langgraph_topology::NodeName;
 
 use super::{FollowedRecord, Payload};
 use crate::checkpoint_id::CheckpointId;
+use crate::error::CheckpointError;
 
 /// The checkpoint behind a superstep whose only task has finished, and that one task follows: most
 /// supersteps of a chain or a loop end so. It is stored with the task's result.
@@ -27,4 +28,16 @@ pub struct Link {
     pub next: NodeName,
     /// How often the run has followed edges that have a bound.
     pub followed: Vec<FollowedRecord>,
+}
+
+/// What a saver has done with a [`Link`].
+#[derive(Debug)]
+#[must_use = "a link that was not taken is not stored"]
+pub enum PutLink {
+    /// It has stored the link.
+    Stored,
+    /// It could not store it.
+    Failed(CheckpointError),
+    /// It stores the whole checkpoint instead, which it has to be given.
+    NotTaken(Link),
 }

@@ -43,7 +43,7 @@ pub use few::Few;
 pub use format::{Encoded, Format, Formats, ReadValue};
 pub use json::Json;
 pub use leases::{HeldBy, Leases};
-pub use link::Link;
+pub use link::{Link, PutLink};
 pub use list_options::ListOptions;
 pub use memory::MemorySaver;
 pub use once_record::OnceRecord;

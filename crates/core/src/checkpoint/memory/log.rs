@@ -7,8 +7,8 @@ use std::time::SystemTime;
 use super::record::Record;
 use super::records::Records;
 use crate::checkpoint::{
-    Batch, Chain, Link, ListOptions, Owner, Prune, RunStatus, StatePart, StorageUsage, ThreadKey,
-    ThreadPosition,
+    Batch, Chain, Link, ListOptions, Owner, Prune, PutLink, RunStatus, StatePart, StorageUsage,
+    ThreadKey, ThreadPosition,
 };
 use crate::checkpoint_id::CheckpointId;
 use crate::error::CheckpointError;
@@ -85,27 +85,23 @@ impl Log {
         Ok(())
     }
 
-    /// Stores a link behind `head`; `None` if it cannot be stored as one.
-    pub(super) fn put_link(
-        &mut self,
-        key: &ThreadKey,
-        head: Head,
-        link: &Link,
-    ) -> Option<Result<(), CheckpointError>> {
+    /// Stores a link behind `head`, if it can be stored as one.
+    pub(super) fn put_link(&mut self, key: &ThreadKey, head: Head, link: Link) -> PutLink {
         if self.head() != Some(head) {
-            return Some(Err(CheckpointError::Conflict {
+            return PutLink::Failed(CheckpointError::Conflict {
                 thread: key.thread.clone(),
                 known: Some(head),
                 head: self.head(),
-            }));
+            });
         }
-        if !self.records.link(head.id, link) {
-            return None;
+        let (id, created_at) = (link.id, link.created_at);
+        if let Some(link) = self.records.link(head.id, link) {
+            return PutLink::NotTaken(link);
         }
-        self.order.push(link.id);
+        self.order.push(id);
         self.version += 1;
-        self.updated_at = link.created_at;
-        Some(Ok(()))
+        self.updated_at = created_at;
+        PutLink::Stored
     }
 
     pub(super) fn load(&self, id: Option<CheckpointId>) -> Option<Chain> {

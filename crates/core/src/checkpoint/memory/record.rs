@@ -100,8 +100,8 @@ impl Record {
     }
 
     /// Adds what the checkpoint's task wrote, and returns the checkpoint behind it.
-    pub(super) fn link(&mut self, link: &Link) -> Self {
-        self.tasks.push_finished(self.id, &link.done);
+    pub(super) fn link(&mut self, link: Link) -> Self {
+        self.tasks.push_finished(self.id, link.done);
         Self {
             id: link.id,
             tasks: TaskRecords::new(),
@@ -109,8 +109,8 @@ impl Record {
             link: Some(OwnPart {
                 before: self.id,
                 created_at: link.created_at,
-                next: Arc::clone(&link.next),
-                followed: link.followed.clone(),
+                next: link.next,
+                followed: link.followed,
                 distance: self.link.as_ref().map_or(0, |last| last.distance) + 1,
             }),
         }

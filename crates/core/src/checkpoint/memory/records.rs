@@ -50,18 +50,18 @@ impl Records {
         }
     }
 
-    /// Adds a link behind the newest checkpoint `before`; returns false if that is another one.
-    pub(super) fn link(&mut self, before: CheckpointId, link: &Link) -> bool {
+    /// Adds a link behind the newest checkpoint `before`; returns it if that is another one.
+    pub(super) fn link(&mut self, before: CheckpointId, link: Link) -> Option<Link> {
         let newest = self.chunks.last_mut().map(Arc::make_mut);
         let Some(newest) = newest.and_then(|records| records.last_mut()) else {
-            return false;
+            return Some(link);
         };
         if newest.id() != before || !before.is_before(link.id) {
-            return false;
+            return Some(link);
         }
         let record = newest.link(link);
         self.push(record);
-        true
+        None
     }
 
     /// Adds a record behind all others.

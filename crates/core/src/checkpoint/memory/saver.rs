@@ -9,8 +9,8 @@ use async_trait::async_trait;
 use super::log::Log;
 use super::thread::Thread;
 use crate::checkpoint::{
-    Administration, Batch, Chain, Checkpointer, Formats, Leases, Link, ListOptions, ThreadKey,
-    ThreadPosition, VisitStatePart,
+    Administration, Batch, Chain, Checkpointer, Formats, Leases, Link, ListOptions, PutLink,
+    ThreadKey, ThreadPosition, VisitStatePart,
 };
 use crate::checkpoint_id::CheckpointId;
 use crate::error::CheckpointError;
@@ -74,10 +74,7 @@ impl MemorySaver {
 
     fn store(&self, key: &ThreadKey, batch: &mut Batch) -> Result<(), CheckpointError> {
         let mut threads = self.threads.lock();
-        let log = threads
-            .get_mut(&key.thread)
-            .and_then(|thread| thread.logs.get_mut(&key.namespace));
-        if let Some(log) = log {
+        if let Some(log) = log_at(&mut threads, key) {
             let before = log.wake_at;
             log.put(key, batch)?;
             self.wakes(&key.thread, before, log.wake_at);
@@ -96,10 +93,12 @@ impl MemorySaver {
 
     /// Calls `look` with a log, if it exists.
     pub(super) fn at<T>(&self, key: &ThreadKey, look: impl FnOnce(&mut Log) -> T) -> Option<T> {
-        let mut threads = self.threads.lock();
-        let log = threads.get_mut(&key.thread)?.logs.get_mut(&key.namespace)?;
-        Some(look(log))
+        log_at(&mut self.threads.lock(), key).map(look)
     }
+}
+
+fn log_at<'a>(threads: &'a mut BTreeMap<String, Thread>, key: &ThreadKey) -> Option<&'a mut Log> {
+    threads.get_mut(&key.thread)?.logs.get_mut(&key.namespace)
 }
 
 #[async_trait]
@@ -116,13 +115,12 @@ impl Checkpointer for MemorySaver {
         Some(self.store(key, batch))
     }
 
-    fn put_link(
-        &self,
-        key: &ThreadKey,
-        head: Head,
-        link: &Link,
-    ) -> Option<Result<(), CheckpointError>> {
-        self.at(key, |log| log.put_link(key, head, link)).flatten()
+    fn put_link(&self, key: &ThreadKey, head: Head, link: Link) -> PutLink {
+        let mut threads = self.threads.lock();
+        match log_at(&mut threads, key) {
+            Some(log) => log.put_link(key, head, link),
+            None => PutLink::NotTaken(link),
+        }
     }
 
     async fn load(

@@ -56,10 +56,10 @@ impl TaskRecords {
     }
 
     /// Adds the record of the first task's end.
-    pub(super) fn push_finished(&mut self, checkpoint: CheckpointId, done: &Payload) {
+    pub(super) fn push_finished(&mut self, checkpoint: CheckpointId, done: Payload) {
         match self {
-            Self::Any(records) if records.is_empty() => *self = Self::Finished(done.clone()),
-            _ => self.push(&mut finished(checkpoint, done.clone())),
+            Self::Any(records) if records.is_empty() => *self = Self::Finished(done),
+            _ => self.push(&mut finished(checkpoint, done)),
         }
     }
 
