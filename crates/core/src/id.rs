@@ -3,7 +3,8 @@
 //! [`new_id`] returns a UUID of version 7, as RFC 9562 describes it: 60 bits of time, to a quarter of a
 //! microsecond, and 62 bits that no other id has. A thread asks the operating system for random keys
 //! once. Each id then hashes a counter under these keys with `SipHash`, which takes some 20 ns. Ids of
-//! checkpoints, which grant nothing to a reader who guesses them, mix a counter with `SplitMix64` instead.
+//! checkpoints and messages, which grant nothing to a reader who guesses them, mix a counter with `SplitMix64`
+//! instead.
 //!
 //! ```
 //! let (first, second) = (langgraph_core::new_id(), langgraph_core::new_id());

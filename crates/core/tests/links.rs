@@ -9,16 +9,30 @@ use std::time::SystemTime;
 
 use langgraph_core::checkpoint::{
     Administration, Base, Batch, CheckpointId, CheckpointRecord, Checkpointer, Encoded,
-    EntryRecord, Few, Fold, FollowedRecord, Head, Link, ListOptions, MemorySaver, Payload, Prune,
-    PutLink, RunStatus, Source, TaskOutcome, TaskRecord, TaskSpec, ThreadKey,
+    EntryRecord, Few, Fold, FollowedRecord, Formats, Head, Link, ListOptions, MemorySaver,
+    PayloadValue, Prune, PutLink, RunStatus, Source, StoredValue, TaskOutcome, TaskRecord,
+    TaskSpec, ThreadKey,
 };
-use langgraph_core::error::CheckpointError;
+use langgraph_core::error::{CheckpointError, FormatError};
 
 /// More than the saver allocates together.
 const LINKS: usize = 80;
 
-fn payload(text: &str) -> Payload {
-    Encoded::new("text", 0, text.as_bytes().to_vec()).into()
+/// A value that shows what it is.
+struct Named(&'static str);
+
+impl StoredValue for Named {
+    fn encode(&self, formats: &Formats) -> Result<Encoded, FormatError> {
+        formats.encode(&self.0, 0)
+    }
+
+    fn state(&self) -> &'static str {
+        self.0
+    }
+}
+
+fn value(name: &str) -> PayloadValue {
+    PayloadValue::of(Named(name.to_owned().leak()))
 }
 
 fn first(id: CheckpointId) -> CheckpointRecord {
@@ -26,7 +40,7 @@ fn first(id: CheckpointId) -> CheckpointRecord {
     CheckpointRecord {
         id,
         tasks: Few::one(TaskSpec::new("node".into(), None)),
-        snapshot: Some(payload("state")),
+        snapshot: Some(value("state").into()),
         since_snapshot: 7,
         graph: 5,
         ..CheckpointRecord::of_metadata(None, metadata)
@@ -57,7 +71,7 @@ fn whole(link: &Link, last: &CheckpointRecord) -> CheckpointRecord {
         source: Source::Loop,
         created_at: link.created_at,
         tasks: Few::one(TaskSpec::new(Arc::clone(&link.next), None)),
-        followed: link.followed.clone(),
+        followed: link.followed.to_vec(),
         snapshot: None,
         since_snapshot: last.since_snapshot + 1,
         ..last.clone()
@@ -91,9 +105,9 @@ impl Both {
             let link = Link {
                 id: CheckpointId::after(Some(last.id)),
                 created_at: SystemTime::now(),
-                done: payload(&format!("update {index}")),
+                done: value(&format!("update {index}")),
                 next: format!("node {index}").into(),
-                followed: followed(index),
+                followed: followed(index).into(),
             };
             let next = whole(&link, &last);
             let done = link.done.clone();
@@ -102,7 +116,11 @@ impl Both {
             batch = Batch {
                 head: Some(head),
                 checkpoints: vec![next.clone()],
-                tasks: vec![TaskRecord::ended(last.id, 0, TaskOutcome::Finished(done))],
+                tasks: vec![TaskRecord::ended(
+                    last.id,
+                    0,
+                    TaskOutcome::Finished(done.into()),
+                )],
                 status: RunStatus::Running,
                 ..Batch::default()
             };
@@ -174,7 +192,7 @@ async fn records_are_added_to_links() {
         ],
         entries: vec![EntryRecord {
             checkpoint: last,
-            writes: payload("from outside"),
+            writes: value("from outside").into(),
             tasks: Vec::new(),
         }],
         ..Batch::default()
@@ -190,7 +208,7 @@ async fn a_log_of_links_is_pruned_and_copied() {
     let prune = Prune {
         fold: vec![Fold {
             id: rest[0],
-            snapshot: payload("folded"),
+            snapshot: value("folded").into(),
             ran: vec!["node".into()],
             joined: Vec::new(),
         }],
@@ -213,9 +231,9 @@ async fn a_link_behind_another_head_is_refused() {
     let link = Link {
         id: CheckpointId::after(Some(both.head.id)),
         created_at: SystemTime::now(),
-        done: payload("update"),
+        done: value("update"),
         next: "node".into(),
-        followed: Vec::new(),
+        followed: Box::default(),
     };
     let old = Head::new(both.head.id, both.head.version - 1);
     let refused = both.saver.put_link(&both.links, old, link);

@@ -138,10 +138,12 @@ impl<S: State> Recorder<S> {
         }
         let coder = &self.coder;
         let payload = || {
-            coder.state(TrackedState {
-                state: Arc::new(S::clone(&position.state)),
-                written: position.written.clone(),
-            })
+            coder
+                .state(TrackedState {
+                    state: Arc::new(S::clone(&position.state)),
+                    written: position.written.clone(),
+                })
+                .into()
         };
         self.policy
             .due(source, position.step, &self.log_head, payload)

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::coding::Coding;
 use super::whole::Whole;
-use crate::checkpoint::{Encoded, Formats, Payload, StoredValue, ThreadKey};
+use crate::checkpoint::{Encoded, Formats, Payload, PayloadValue, StoredValue, ThreadKey};
 use crate::error::{AgentError, CheckpointError, FormatError};
 use crate::graph::NodeName;
 use crate::graph::plan::Plan;
@@ -150,26 +150,26 @@ fn name_routes<S: State>(
 
 impl<S: State> Coder<S> {
     #[inline]
-    fn coded(self: &Arc<Self>, value: impl Coding<S>) -> Payload {
-        Payload::of(Coded {
+    fn coded(self: &Arc<Self>, value: impl Coding<S>) -> PayloadValue {
+        PayloadValue::of(Coded {
             value,
             coder: Arc::clone(self),
         })
     }
 
     #[inline]
-    pub(crate) fn done(self: &Arc<Self>, node: NodeId, mut done: Finished<S>) -> Payload {
+    pub(crate) fn done(self: &Arc<Self>, node: NodeId, mut done: Finished<S>) -> PayloadValue {
         self.forget_untracked(done.output.writes.as_mut_slice());
         self.coded(TaskDone { node, done })
     }
 
-    pub(crate) fn writes(self: &Arc<Self>, mut writes: Vec<Write<S>>) -> Payload {
+    pub(crate) fn writes(self: &Arc<Self>, mut writes: Vec<Write<S>>) -> PayloadValue {
         self.forget_untracked(&mut writes);
         self.coded(writes)
     }
 
     /// Encodes a state: those of its fields that were written, if that is known.
-    pub(crate) fn state(self: &Arc<Self>, mut state: TrackedState<S>) -> Payload {
+    pub(crate) fn state(self: &Arc<Self>, mut state: TrackedState<S>) -> PayloadValue {
         let untracked = &self.plan.fields.untracked;
         if !untracked.is_empty() {
             Arc::make_mut(&mut state.state).reset(untracked);

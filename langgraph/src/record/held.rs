@@ -4,8 +4,8 @@ use std::time::SystemTime;
 
 use super::snapshot_policy::SnapshotPolicy;
 use crate::checkpoint::{
-    Batch, CheckpointId, CheckpointRecord, EntryRecord, JoinRecord, Payload, RunStatus,
-    TaskOutcome, TaskRecord,
+    Batch, CheckpointId, CheckpointRecord, EntryRecord, JoinRecord, Payload, PayloadValue,
+    RunStatus, TaskOutcome, TaskRecord,
 };
 use crate::interrupt::Answer;
 
@@ -90,13 +90,19 @@ impl Held {
         !self.batch.entries.is_empty()
     }
 
-    /// Takes what the first task of the current checkpoint wrote, if nothing else is held.
+    /// Takes the value that the first task of the current checkpoint wrote, if nothing else is held.
     #[inline]
-    pub(super) fn take_only_result(&mut self) -> Option<Payload> {
+    pub(super) fn take_only_result(&mut self) -> Option<PayloadValue> {
         if self.has_entries() || self.has_checkpoint() || !self.known.is_empty() {
             return None;
         }
-        self.first.take().map(|(_, done)| done)
+        match self.first.take() {
+            Some((_, Payload::Value(done))) => Some(done),
+            bytes => {
+                self.first = bytes;
+                None
+            }
+        }
     }
 
     /// Counts the records about the current checkpoint before they are stored.

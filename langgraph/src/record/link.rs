@@ -3,7 +3,7 @@
 use super::checkpoint::followed_records;
 use super::origin::Origin;
 use super::recorder::Recorder;
-use crate::checkpoint::{Link, Payload, PutLink, Source};
+use crate::checkpoint::{Link, PayloadValue, PutLink, Source};
 use crate::environment;
 use crate::log::Putting;
 use crate::node::NodeId;
@@ -85,7 +85,7 @@ impl<S: State> Recorder<S> {
         position: &Position<S>,
         next: NodeId,
         followed: &[u32],
-        done: Payload,
+        done: PayloadValue,
     ) -> Option<Putting<'static>> {
         let now = environment::now();
         let link = Link {
@@ -93,7 +93,7 @@ impl<S: State> Recorder<S> {
             created_at: now,
             done,
             next: position.plan.name(next),
-            followed: followed_records(&position.plan.bounds, followed),
+            followed: followed_records(&position.plan.bounds, followed).into(),
         };
         match self.log_head.put_link(link) {
             PutLink::Stored => {
@@ -110,7 +110,8 @@ impl<S: State> Recorder<S> {
                 // The whole checkpoint gets the id.
                 self.next = Some(link.id);
                 self.linked = None;
-                self.held.result(self.current?, 0, link.done, Vec::new());
+                self.held
+                    .result(self.current?, 0, link.done.into(), Vec::new());
                 None
             }
         }

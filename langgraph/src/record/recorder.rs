@@ -10,8 +10,8 @@ use super::coder::Coder;
 use super::held::{Held, KnownTask};
 use super::snapshot_policy::{SnapshotPolicy, Snapshots};
 use crate::checkpoint::{
-    Batch, CheckpointId, CheckpointRecord, EntryRecord, Head, JoinRecord, Payload, RunStatus,
-    Source, TaskArgument, TaskOutcome, TaskRecord, TaskSpec,
+    Batch, CheckpointId, CheckpointRecord, EntryRecord, Head, JoinRecord, Payload, PayloadValue,
+    RunStatus, Source, TaskArgument, TaskOutcome, TaskRecord, TaskSpec,
 };
 use crate::error::{AgentError, CheckpointError};
 use crate::graph::NodeName;
@@ -218,12 +218,13 @@ impl<S: State> Recorder<S> {
     #[inline]
     fn done(&self, node: NodeId, done: Finished<S>) -> Result<Payload, CheckpointError> {
         let what = || format!("what node `{}` wrote", self.coder.plan.name(node));
-        self.log_head.encode(self.stored_form(node, done), what)
+        self.log_head
+            .encode(self.stored_form(node, done).into(), what)
     }
 
     /// Wraps a task's result until it is stored.
     #[inline]
-    pub(super) fn stored_form(&self, node: NodeId, mut done: Finished<S>) -> Payload {
+    pub(super) fn stored_form(&self, node: NodeId, mut done: Finished<S>) -> PayloadValue {
         // A replay merges it into another state.
         done.merged = false;
         self.coder.done(node, done)
@@ -288,12 +289,12 @@ impl<S: State> Recorder<S> {
     pub(crate) fn writes(&self, writes: Vec<Write<S>>) -> Result<Payload, CheckpointError> {
         let payload = self.coder.writes(writes);
         self.log_head
-            .encode(payload, || "what came from outside".to_owned())
+            .encode(payload.into(), || "what came from outside".to_owned())
     }
 
     /// Wraps a state until it is stored.
     pub(crate) fn state(&self, state: TrackedState<S>) -> Payload {
-        self.coder.state(state)
+        self.coder.state(state).into()
     }
 
     /// Encodes a task.
@@ -304,7 +305,7 @@ impl<S: State> Recorder<S> {
             Some(Argument::Item(item)) => Some(Coder::<S>::item(Arc::clone(item))),
             Some(Argument::State(state)) => {
                 let state = TrackedState::unknown(Arc::clone(state));
-                Some(self.coder.state(state))
+                Some(self.coder.state(state).into())
             }
         };
         let what = || format!("the argument of node `{}`", plan.name(task.node));

@@ -187,6 +187,6 @@ impl<S: State> LogView<S> {
             plan: Arc::clone(&self.graph.plan),
             codec: self.graph.codec.or_else(S::codec),
         };
-        Arc::new(coder).state(state)
+        Arc::new(coder).state(state).into()
     }
 }

@@ -4,7 +4,7 @@ use std::time::SystemTime;
 
 use langgraph_topology::NodeName;
 
-use super::{FollowedRecord, Payload};
+use super::{FollowedRecord, PayloadValue};
 use crate::checkpoint_id::CheckpointId;
 use crate::error::CheckpointError;
 
@@ -23,11 +23,11 @@ pub struct Link {
     /// When it was created.
     pub created_at: SystemTime,
     /// What the only task of the checkpoint before it wrote.
-    pub done: Payload,
+    pub done: PayloadValue,
     /// The node of its only task, which has no argument.
     pub next: NodeName,
     /// How often the run has followed edges that have a bound.
-    pub followed: Vec<FollowedRecord>,
+    pub followed: Box<[FollowedRecord]>,
 }
 
 /// What a saver has done with a [`Link`].

@@ -37,10 +37,17 @@ pub trait StoredValue: Any + Send + Sync {
     fn state(&self) -> &'static str;
 }
 
+impl PayloadValue {
+    /// Holds a value.
+    pub fn of(value: impl StoredValue) -> Self {
+        Self(Arc::new(value))
+    }
+}
+
 impl Payload {
     /// Holds a value.
     pub fn of(value: impl StoredValue) -> Self {
-        Self::Value(PayloadValue(Arc::new(value)))
+        PayloadValue::of(value).into()
     }
 
     /// Returns the value, if it is a `T` in memory.
@@ -83,6 +90,12 @@ impl Payload {
     }
 }
 
+impl From<PayloadValue> for Payload {
+    fn from(value: PayloadValue) -> Self {
+        Self::Value(value)
+    }
+}
+
 impl From<Encoded> for Payload {
     fn from(encoded: Encoded) -> Self {
         Self::Bytes(encoded)
@@ -92,7 +105,7 @@ impl From<Encoded> for Payload {
 impl fmt::Debug for Payload {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Value(_) => f.write_str("Value"),
+            Self::Value(value) => value.fmt(f),
             Self::Bytes(encoded) => {
                 write!(
                     f,
@@ -107,6 +120,6 @@ impl fmt::Debug for Payload {
 
 impl fmt::Debug for PayloadValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("PayloadValue")
+        write!(f, "Value({})", self.0.state())
     }
 }

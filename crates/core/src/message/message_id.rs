@@ -30,7 +30,7 @@ impl MessageId {
     /// Generates an id; later ones sort after earlier ones.
     pub(crate) fn generate() -> Self {
         let mut buffer = Uuid::encode_buffer();
-        let id = crate::id::new_id();
+        let id = crate::id::new_id_at(crate::environment::now());
         Self(id.hyphenated().encode_lower(&mut buffer).to_owned())
     }
 }

@@ -45,7 +45,7 @@ struct OwnPart {
     before: CheckpointId,
     created_at: SystemTime,
     next: NodeName,
-    followed: Vec<FollowedRecord>,
+    followed: Box<[FollowedRecord]>,
     /// How many links follow the whole checkpoint, up to this one.
     distance: u32,
 }
@@ -74,7 +74,7 @@ impl OwnPart {
             tasks: Few::one(TaskSpec::new(Arc::clone(&self.next), None)),
             joins: Vec::new(),
             deferred: Vec::new(),
-            followed: self.followed.clone(),
+            followed: self.followed.to_vec(),
             snapshot: None,
             since_snapshot: from.since_snapshot + self.distance as usize,
             log_bytes: from.log_bytes,
@@ -201,7 +201,7 @@ impl Record {
             && !self.has_snapshot()
             && self.entries().is_empty()
         {
-            return visit(StatePart::Task(done.clone()));
+            return visit(StatePart::Task(done.clone().into()));
         }
         StatePart::visit_each(&self.to_stored(), with_tasks, visit);
     }

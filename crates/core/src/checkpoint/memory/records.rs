@@ -52,15 +52,21 @@ impl Records {
 
     /// Adds a link behind the newest checkpoint `before`; returns it if that is another one.
     pub(super) fn link(&mut self, before: CheckpointId, link: Link) -> Option<Link> {
-        let newest = self.chunks.last_mut().map(Arc::make_mut);
-        let Some(newest) = newest.and_then(|records| records.last_mut()) else {
+        let Some(records) = self.chunks.last_mut().map(Arc::make_mut) else {
             return Some(link);
         };
-        if newest.id() != before || !before.is_before(link.id) {
+        let newest = records.last_mut();
+        let Some(newest) = newest.filter(|newest| newest.id() == before) else {
+            return Some(link);
+        };
+        if !before.is_before(link.id) {
             return Some(link);
         }
         let record = newest.link(link);
-        self.push(record);
+        match records.len() {
+            ..CHUNK => records.push(record),
+            _ => self.begin(record),
+        }
         None
     }
 
@@ -68,13 +74,15 @@ impl Records {
     fn push(&mut self, record: Record) {
         match self.chunks.last_mut().map(Arc::make_mut) {
             Some(records) if records.len() < CHUNK => records.push(record),
-            // A short log has only what it needs.
-            newest => {
-                let mut records = Vec::with_capacity(newest.map_or(1, |_| CHUNK));
-                records.push(record);
-                self.chunks.push(Arc::new(records));
-            }
+            _ => self.begin(record),
         }
+    }
+
+    /// Begins a chunk with a record. A short log has only what it needs.
+    fn begin(&mut self, record: Record) {
+        let mut records = Vec::with_capacity(if self.chunks.is_empty() { 1 } else { CHUNK });
+        records.push(record);
+        self.chunks.push(Arc::new(records));
     }
 
     /// Removes the records that are not wanted.

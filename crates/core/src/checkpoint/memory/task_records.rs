@@ -1,6 +1,6 @@
 //! The records about the tasks of a checkpoint.
 
-use crate::checkpoint::{Payload, TaskOutcome, TaskRecord};
+use crate::checkpoint::{Payload, PayloadValue, TaskOutcome, TaskRecord};
 use crate::checkpoint_id::CheckpointId;
 
 /// Records about tasks, in the order of storage. As a rule an only task has finished, and only what
@@ -8,7 +8,7 @@ use crate::checkpoint_id::CheckpointId;
 #[derive(Clone)]
 pub(super) enum TaskRecords {
     /// The first task has finished.
-    Finished(Payload),
+    Finished(PayloadValue),
     Any(Vec<TaskRecord>),
 }
 
@@ -38,7 +38,7 @@ impl TaskRecords {
                 return self.push(from);
             }
         };
-        if let Some(TaskOutcome::Finished(done)) = &from.outcome
+        if let Some(TaskOutcome::Finished(Payload::Value(done))) = &from.outcome
             && is_plain
             && records.is_empty()
         {
@@ -56,7 +56,7 @@ impl TaskRecords {
     }
 
     /// Adds the record of the first task's end.
-    pub(super) fn push_finished(&mut self, checkpoint: CheckpointId, done: Payload) {
+    pub(super) fn push_finished(&mut self, checkpoint: CheckpointId, done: PayloadValue) {
         match self {
             Self::Any(records) if records.is_empty() => *self = Self::Finished(done),
             _ => self.push(&mut finished(checkpoint, done)),
@@ -72,6 +72,6 @@ impl TaskRecords {
     }
 }
 
-fn finished(checkpoint: CheckpointId, done: Payload) -> TaskRecord {
-    TaskRecord::ended(checkpoint, 0, TaskOutcome::Finished(done))
+fn finished(checkpoint: CheckpointId, done: PayloadValue) -> TaskRecord {
+    TaskRecord::ended(checkpoint, 0, TaskOutcome::Finished(done.into()))
 }
