@@ -147,6 +147,7 @@ impl LogHead {
     }
 
     /// Stores a link while a run is active. It is not taken if the saver has none, or another writer appends.
+    #[inline]
     pub(crate) fn put_link(&self, link: Link) -> PutLink {
         let mut end = self.end.lock();
         let end = end.as_mut().filter(|end| end.owner.is_none());

@@ -47,21 +47,17 @@ pub fn add_messages(mut current: Vec<Message>, mut update: Vec<Message>) -> Vec<
 /// Gives an id to every message of an update without one, which is then [fresh](Message::is_fresh), and settles
 /// the others: they may have been in a history before.
 pub(crate) fn prepare(update: &mut [Message]) {
-    update.iter_mut().for_each(Message::settle);
-    give_fresh_ids(update);
+    for message in update {
+        message.settle();
+        message.give_missing_id();
+    }
 }
 
 /// Gives an id to every message of a history that has none.
 pub(crate) fn give_missing_ids(messages: &mut [Message]) {
-    give_fresh_ids(messages);
-    messages.iter_mut().for_each(Message::settle);
-}
-
-fn give_fresh_ids(messages: &mut [Message]) {
     for message in messages {
-        if message.id.is_none() && !message.is_removal() {
-            message.give_fresh_id();
-        }
+        message.give_missing_id();
+        message.settle();
     }
 }
 
@@ -84,8 +80,12 @@ pub(crate) fn try_merge<E>(
     mut update: Vec<Message>,
     unknown: impl Fn(&Message) -> Result<(), E>,
 ) -> Result<(), E> {
-    give_fresh_ids(&mut update);
-    if update.iter().all(is_new) {
+    let mut only_new = true;
+    for message in &mut update {
+        message.give_missing_id();
+        only_new &= is_new(message);
+    }
+    if only_new {
         update.iter_mut().for_each(Message::settle);
         current.append(&mut update);
         return Ok(());

@@ -251,7 +251,7 @@ impl Message {
 
     /// Returns true for a removal.
     pub fn is_removal(&self) -> bool {
-        self.role() == Role::Remove
+        matches!(self.kind, MessageKind::Remove | MessageKind::RemoveAll)
     }
 
     /// Returns the fields, to move them out; copied if another clone of the message exists.
@@ -274,10 +274,12 @@ impl Message {
         self.fresh
     }
 
-    /// Gives the message a generated id, which is fresh.
-    pub(crate) fn give_fresh_id(&mut self) {
-        self.id = Some(MessageId::generate());
-        self.fresh = true;
+    /// Gives the message a generated id, which is fresh, if it has none and is no removal.
+    pub(crate) fn give_missing_id(&mut self) {
+        if self.id.is_none() && !self.is_removal() {
+            self.id = Some(MessageId::generate());
+            self.fresh = true;
+        }
     }
 
     /// Marks the id as one that a history may have.
@@ -448,7 +450,7 @@ mod tests {
     #[test]
     fn a_copy_of_a_fresh_message_is_not_fresh_nor_one_that_is_written() {
         let mut message = Message::user("hi");
-        message.give_fresh_id();
+        message.give_missing_id();
         assert!(message.is_fresh() && !message.clone().is_fresh());
         let text = serde_json::to_string(&message).unwrap();
         assert!(!serde_json::from_str::<Message>(&text).unwrap().is_fresh());
@@ -456,7 +458,8 @@ mod tests {
         assert!(moved.is_fresh());
         moved.settle();
         assert!(!moved.is_fresh());
-        moved.give_fresh_id();
+        moved.id = None;
+        moved.give_missing_id();
         moved.id = Some("1".into());
         assert!(!moved.is_fresh());
     }

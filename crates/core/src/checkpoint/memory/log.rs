@@ -86,6 +86,7 @@ impl Log {
     }
 
     /// Stores a link behind `head`, if it can be stored as one.
+    #[inline]
     pub(super) fn put_link(&mut self, key: &ThreadKey, head: Head, link: Link) -> PutLink {
         if self.head() != Some(head) {
             return PutLink::Failed(CheckpointError::Conflict {

@@ -100,6 +100,7 @@ impl Record {
     }
 
     /// Adds what the checkpoint's task wrote, and returns the checkpoint behind it.
+    #[inline]
     pub(super) fn link(&mut self, link: Link) -> Self {
         self.tasks.push_finished(self.id, link.done);
         Self {

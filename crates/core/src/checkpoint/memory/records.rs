@@ -51,6 +51,7 @@ impl Records {
     }
 
     /// Adds a link behind the newest checkpoint `before`; returns it if that is another one.
+    #[inline]
     pub(super) fn link(&mut self, before: CheckpointId, link: Link) -> Option<Link> {
         let Some(records) = self.chunks.last_mut().map(Arc::make_mut) else {
             return Some(link);
