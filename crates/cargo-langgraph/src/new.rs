@@ -203,6 +203,7 @@ fn is_package_name(name: &str, template: &Template) -> bool {
         && !manifest
             .lines()
             .skip_while(|line| *line != "[dependencies]")
+            .take_while(|line| !line.starts_with("[profile."))
             .any(used)
 }
 

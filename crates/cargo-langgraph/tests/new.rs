@@ -26,6 +26,10 @@ fn a_package_has_its_name_its_library_and_formatted_graphs() {
             .as_str()
             .unwrap();
         assert_eq!(Path::new(path), root.join("langgraph"));
+        let profile = &manifest["profile"]["dev"];
+        let debug = &profile["package"]["*"]["debug"];
+        assert_eq!(debug.as_str(), Some("line-tables-only"), "{template}");
+        assert!(profile.get("debug").is_none(), "{template}");
         let main = fs::read_to_string(package.join("src/main.rs")).unwrap();
         assert!(main.contains(&format!("use my_{template}::")));
         let graph = fs::read_to_string(package.join("src/lib.rs")).unwrap();
@@ -46,6 +50,16 @@ fn a_package_has_its_name_its_library_and_formatted_graphs() {
     let git = &manifest["dependencies"]["langgraph-agent"]["git"];
     assert_eq!(git.as_str(), Some("https://example.com/\"x"));
     assert!(!package.join("Cargo.lock").exists());
+}
+
+#[test]
+fn a_key_of_the_profile_is_no_dependency_and_can_be_the_name_of_a_package() {
+    let folder = tempfile::tempdir().unwrap();
+    let git = Library::Git("https://example.com".to_owned());
+    for template in templates() {
+        let package = folder.path().join(template).join("debug");
+        create(&package, template, &git).unwrap();
+    }
 }
 
 #[test]
