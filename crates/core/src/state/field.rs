@@ -162,11 +162,16 @@ impl FieldSet {
     }
 
     /// Adds the field at `index`.
+    #[inline]
     pub fn insert(&mut self, index: usize) {
         if index < 64 {
             self.low |= 1 << index;
-            return;
+        } else {
+            self.insert_high(index);
         }
+    }
+
+    fn insert_high(&mut self, index: usize) {
         let word = index / 64 - 1;
         if self.high.len() <= word {
             self.high.resize(word + 1, 0);
@@ -189,7 +194,7 @@ impl FieldSet {
     /// Returns true if the set is empty.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.low == 0 && self.high.iter().all(|bits| *bits == 0)
+        self.low == 0 && (self.high.is_empty() || self.high.iter().all(|bits| *bits == 0))
     }
 
     /// Adds every field of `other`.
