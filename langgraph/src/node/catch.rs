@@ -65,21 +65,14 @@ where
                     return Poll::Pending;
                 };
                 // Started and polled at once: a future that is ready immediately is never moved.
-                let first = catch_unwind(AssertUnwindSafe(|| {
+                catch_unwind(AssertUnwindSafe(|| {
                     let mut future = start();
-                    match Pin::new(&mut future).poll(cx) {
-                        Poll::Ready(result) => Ok(result),
-                        Poll::Pending => Err(future),
-                    }
-                }));
-                match first {
-                    Ok(Ok(result)) => return Poll::Ready(result),
-                    Ok(Err(future)) => {
+                    let polled = Pin::new(&mut future).poll(cx);
+                    if polled.is_pending() {
                         self.0 = Stage::Running(future);
-                        return Poll::Pending;
                     }
-                    Err(payload) => Err(payload),
-                }
+                    polled
+                }))
             }
             Stage::Running(future) => catch_unwind(AssertUnwindSafe(|| Pin::new(future).poll(cx))),
         };

@@ -184,6 +184,11 @@ impl Emitter {
         self.modes.meets(StreamModes::OF_STATE)
     }
 
+    /// Returns true if the writes of tasks are in their events.
+    pub(crate) fn shows_writes(&self) -> bool {
+        self.modes.meets(StreamModes::OF_WRITES)
+    }
+
     /// Returns true if the reader has not received that message yet, whole or in chunks.
     pub(crate) fn first_sight(&self, message: &Message) -> bool {
         message.id.as_deref().is_none_or(|id| self.note(id))

@@ -49,6 +49,9 @@ impl StreamModes {
     pub(super) const OF_STATE: Self =
         Self(StreamMode::Values as u8 | StreamMode::Tasks as u8 | StreamMode::Checkpoints as u8);
 
+    /// Events with the writes of tasks.
+    pub(super) const OF_WRITES: Self = Self(StreamMode::Updates as u8 | StreamMode::Tasks as u8);
+
     /// Returns true if one of `modes` is in the set.
     pub(super) const fn meets(self, modes: Self) -> bool {
         self.0 & modes.0 != 0

@@ -39,12 +39,14 @@ impl<S: State> Engine<S> {
             let noted = WATCHED.then_some((&mut self.position.written, &mut self.observer));
             let changes = self.changes.as_mut();
             let mut kept = merge_update(plan, scope, id, state, update, changes, noted)?;
-            let picked = match call_routers(plan, (id, &node.out.routers), state, cx) {
-                Routing::Arm(arm) => arm,
-                Routing::Later(later) => {
-                    let routed = later.await;
+            // The answer ends here: the future has no place for it.
+            let picked = {
+                let routing = call_routers(plan, (id, &node.out.routers), state, cx);
+                let Routing::Arm(picked) = routing else {
+                    let routed = routing.answers().await;
                     return Ok(Finished::merged(kept, None, cx).routed(routed));
-                }
+                };
+                picked
             };
             let goes_on = |next: NodeId| {
                 self.budget.goes_on()
@@ -119,11 +121,13 @@ fn only_update<S: State>(
     cx: &Context,
     answer: Result<Output<S>, NodeError>,
 ) -> Result<S::Update, TaskResult<S>> {
+    // Before the answer is looked at: nothing in between can change it, so each part is looked at once.
+    let interrupts = cx.has_open_interrupt();
     let mut update = match answer {
         Ok(Output {
             writes: Writes::One(Write::Update(update)),
             jump: jump @ Jump::Edges,
-        }) if !cx.has_open_interrupt() => {
+        }) if !interrupts => {
             // It holds nothing, which its destructor would have to find out.
             std::mem::forget(jump);
             update

@@ -43,10 +43,7 @@ impl<S: State> Observer<S> {
     #[inline]
     pub(super) fn keeps_output(&self, scope: &Scope) -> bool {
         let emitter = scope.emitter.as_ref();
-        self.recorder.is_some()
-            || emitter.is_some_and(|emitter| {
-                emitter.wants(StreamMode::Updates) || emitter.wants(StreamMode::Tasks)
-            })
+        self.recorder.is_some() || emitter.is_some_and(|emitter| emitter.shows_writes())
     }
 
     /// Returns the checkpoint whose tasks run.

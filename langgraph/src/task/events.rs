@@ -314,12 +314,11 @@ fn push_output<S: State>(
             });
         }
     }
-    let shows_updates = events.wants(StreamMode::Updates);
-    if !shows_updates && !events.wants(StreamMode::Tasks) {
+    if !events.emitter.shows_writes() {
         return None;
     }
     let writes = Arc::new(std::mem::take(&mut done.output.writes));
-    if shows_updates {
+    if events.wants(StreamMode::Updates) {
         events.push(Payload::Update {
             node: Arc::clone(node),
             writes: Arc::<Writes<S>>::clone(&writes),

@@ -73,8 +73,10 @@ pub(crate) fn call_routers<'a, S: State>(
     let [only] = routers else {
         return Routing::Later(Box::pin(call_several(plan, node, routers, view, cx)));
     };
-    match caught(|| only.router.call(view, cx)) {
-        Ok(RouterCall::Arm(arm)) if !cx.has_open_interrupt() => Routing::Arm(Some(arm)),
+    let asked = caught(|| only.router.call(view, cx));
+    let interrupts = cx.has_open_interrupt();
+    match asked {
+        Ok(RouterCall::Arm(arm)) if !interrupts => Routing::Arm(Some(arm)),
         asked => Routing::Later(Box::pin(async move {
             let routes = answer(plan, node, cx, asked).await?;
             Ok(Routed::One(routes))
