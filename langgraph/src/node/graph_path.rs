@@ -35,7 +35,8 @@ impl GraphPath {
     /// Returns true if the graph is no graph in a task.
     #[inline]
     pub(crate) fn is_root(&self) -> bool {
-        self.above.is_none() && self.is_empty()
+        let is_empty = |names: &Arc<[NodeName]>| names.is_empty();
+        self.above.is_none() && self.names.get().is_none_or(is_empty)
     }
 
     fn known(&self) -> &Arc<[NodeName]> {

@@ -328,12 +328,11 @@ impl<S: State> Stream for EventStream<S> {
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = self.get_mut();
-        let buffered = match this.ahead.pop_front() {
-            None => this.events.pop(),
-            ahead => ahead,
-        };
+        if let Some(raw) = this.ahead.pop_front() {
+            return Poll::Ready(Some(Ok(this.event(raw))));
+        }
         // As a rule: an event is large, and is moved only once.
-        if let Some(raw) = buffered {
+        if let Some(raw) = this.events.pop() {
             return Poll::Ready(Some(Ok(this.event(raw))));
         }
         let next = this.poll_driver(cx);

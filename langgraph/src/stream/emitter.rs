@@ -210,14 +210,15 @@ impl Emitter {
         task: Option<&Arc<EventTask>>,
         payload: Payload,
     ) -> Sending<'_> {
-        let room = self.sender.room();
-        let event = self.event(step, task, payload);
-        match room {
+        match self.sender.room() {
             Some(room) => {
-                room.put(event);
+                room.put(self.event(step, task, payload));
                 Sending::default()
             }
-            None => Sending(Some(Box::pin(self.sender.send(event)))),
+            None => {
+                let event = self.event(step, task, payload);
+                Sending(Some(Box::pin(self.sender.send(event))))
+            }
         }
     }
 
@@ -261,13 +262,13 @@ impl<'a> EventBatch<'a, '_> {
     }
 
     pub(crate) fn push(&mut self, payload: Payload) {
-        let event = self.emitter.event(self.step, self.task, payload);
+        let event = || self.emitter.event(self.step, self.task, payload);
         if self.waiting.is_empty()
             && let Some(room) = self.emitter.sender.room()
         {
-            room.put(event);
+            room.put(event());
         } else {
-            self.waiting.push(event);
+            self.waiting.push(event());
         }
     }
 

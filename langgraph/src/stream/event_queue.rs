@@ -152,15 +152,15 @@ impl<T> EventReader<T> {
     #[allow(clippy::inline_always)] // an event is large, and would be moved once more
     #[inline(always)]
     pub(crate) fn pop(&mut self) -> Option<T> {
-        let Some(event) = self.taken.pop_front() else {
+        if self.taken.is_empty() {
             return self.take(|_| ());
-        };
+        }
         let queue = &*self.queue;
-        queue.unread.store(self.taken.len(), Ordering::Relaxed);
+        queue.unread.store(self.taken.len() - 1, Ordering::Relaxed);
         if queue.waits.load(Ordering::Relaxed) {
             queue.wake_senders(queue.state.lock());
         }
-        Some(event)
+        self.taken.pop_front()
     }
 
     /// Takes out all events, and returns the first; if there is none, calls `wait`. What is sent while the

@@ -40,7 +40,10 @@ impl ShownTasks {
         superstep: Superstep,
         parent: Option<&Arc<EventTask>>,
     ) -> Arc<EventTask> {
-        let next = (self.first + 1) % KEPT;
+        let next = match self.first + 1 {
+            KEPT => 0,
+            next => next,
+        };
         let kept = self.tasks.get_mut(next);
         if let Some(kept) = kept
             && let Some(unused) = Arc::get_mut(kept)
