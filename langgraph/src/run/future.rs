@@ -60,10 +60,7 @@ impl<S: State> Run<S> {
         let timeout = self.options.run.timeout;
         let cancel = self.options.run.cancel.clone();
         let ending = self.options.ending.clone();
-        // The state's own code may panic: its initial value is cloned here.
-        let prepared = caught(|| self.prepare(emitter))
-            .unwrap_or_else(|panic| Err(AgentError::Panicked(panic.into_message())));
-        let run = match prepared {
+        let run = match self.prepare(emitter) {
             Ok(run) => run,
             Err(error) => Box::pin(std::future::ready(Err(error))),
         };
@@ -93,9 +90,9 @@ impl<S: State> Run<S> {
                 Ok(start(session, engine, input, self.command))
             }
             (None, RunInput::New(input)) => {
-                let input = prepare::input(&engine.position, input, self.command)?;
+                let command = self.command;
                 Ok(Box::pin(async move {
-                    engine.begin(input);
+                    engine.begin(prepare::input(&engine.position, input, command)?);
                     let end = engine.run().await?;
                     outcome_of(engine, end)
                 }))

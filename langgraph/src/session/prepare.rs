@@ -14,7 +14,7 @@ use crate::graph::breakpoint_paths::split;
 use crate::graph::plan::Plan;
 use crate::graph::{Breakpoints, CompiledStateGraph, NodeName};
 use crate::interrupt::Interrupt;
-use crate::node::{Command, GraphPath, NeededBy, NodeId, Output, Resources, Scope, Shared};
+use crate::node::{Command, GraphPath, NeededBy, NodeId, Output, Resources, Scope, Shared, caught};
 use crate::record::Log;
 use crate::state::State;
 use crate::stream::Emitter;
@@ -44,7 +44,10 @@ pub(crate) fn engine<S: State>(
     let (after, paths_after) = stops(options.run.interrupt_after.as_ref())?;
     let scope = scope(plan, options, emitter, [paths_before, paths_after]);
     check_resources(&plan.needs, &scope.resources)?;
-    let mut engine = Engine::new(graph, scope, plan.unwritten_state());
+    // The state's own code may panic, and no poll is around it yet.
+    let state = caught(|| plan.unwritten_state())
+        .map_err(|panic| AgentError::Panicked(panic.into_message()))?;
+    let mut engine = Engine::new(graph, scope, state);
     if let Some(stops) = before {
         engine.breakpoints.before = stops;
     }
@@ -161,13 +164,13 @@ pub(crate) fn outcome_of<S: State>(engine: Engine<S>, end: End) -> Result<Outcom
             shared.report_unfilled_joins(engine.unfilled_joins());
             Ok(Outcome::Done {
                 unfilled_joins: shared.take_unfilled_joins(),
-                state: engine.into_state(),
+                state: Arc::unwrap_or_clone(engine.position.state),
             })
         }
         End::Paused(_, Some(refused)) => Err(*refused),
         End::Paused(interrupts, None) if drained(&engine, &interrupts) => {
             let next = engine.frontier.pending().open_names(&engine.position.plan);
-            let state = engine.into_state();
+            let state = Arc::unwrap_or_clone(engine.position.state);
             Ok(Outcome::Drained { state, next })
         }
         End::Paused(interrupts, None) => {
@@ -175,7 +178,7 @@ pub(crate) fn outcome_of<S: State>(engine: Engine<S>, end: End) -> Result<Outcom
             Ok(Outcome::Interrupted {
                 interrupts,
                 next,
-                state: engine.into_state(),
+                state: Arc::unwrap_or_clone(engine.position.state),
             })
         }
         End::Parent(parent) => Err(AgentError::NoParent {
