@@ -262,13 +262,13 @@ impl<'a> EventBatch<'a, '_> {
     }
 
     pub(crate) fn push(&mut self, payload: Payload) {
-        let event = || self.emitter.event(self.step, self.task, payload);
+        let (emitter, step, task) = (self.emitter, self.step, self.task);
         if self.waiting.is_empty()
-            && let Some(room) = self.emitter.sender.room()
+            && let Some(room) = emitter.sender.room()
         {
-            room.put(event());
+            room.put(emitter.event(step, task, payload));
         } else {
-            self.waiting.push(event());
+            self.waiting.push(emitter.event(step, task, payload));
         }
     }
 
@@ -308,6 +308,7 @@ impl<'a> Sending<'a> {
 impl Future for Sending<'_> {
     type Output = ();
 
+    #[inline]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         match &mut self.0 {
             None => Poll::Ready(()),

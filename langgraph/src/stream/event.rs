@@ -7,7 +7,7 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use super::emitter::{Erased, Payload, RawEvent};
+use super::emitter::{Payload, RawEvent};
 use super::{EventTask, MapProgress, SavedCheckpoint};
 use crate::checkpoint::Snapshot;
 use crate::interrupt::Interrupt;
@@ -161,10 +161,10 @@ pub struct InnerEvent(Payload);
 impl InnerEvent {
     /// Returns the event, if the subgraph's state type is `T`.
     pub fn typed<T: State>(&self) -> Option<EventKind<T>> {
-        match kind::<T>(self.0.clone()) {
+        kind::<T, _>(self.0.clone(), |kind| match kind {
             EventKind::Inner(_) => None,
             kind => Some(kind),
-        }
+        })
     }
 }
 
@@ -185,23 +185,14 @@ impl_debug!([] InnerEvent);
 impl<S: State> Event<S> {
     #[inline]
     pub(crate) fn new(seq: u64, raw: RawEvent) -> Self {
-        let of = |kind| Self {
+        kind(raw.payload, |kind| Self {
             seq,
             step: raw.step,
             namespace: raw.namespace,
             task: raw.task,
             parent: raw.parent,
             kind,
-        };
-        match raw.payload {
-            // Apart from the rest: an event is large, and this is the most frequent one.
-            Payload::Update {
-                node,
-                writes,
-                cached,
-            } => of(update(node, writes, cached)),
-            payload => of(kind(payload)),
-        }
+        })
     }
 
     /// Returns the node of the event, if it has one.
@@ -238,45 +229,58 @@ impl<S: State> Event<S> {
     }
 }
 
-/// Converts what an emitter sent. What has another state type stays as it is.
-fn kind<S: State>(payload: Payload) -> EventKind<S> {
+/// Converts what an emitter sent to what `of` makes of it: an event is large, and is moved only once. What
+/// has another state type stays as it is.
+#[inline]
+fn kind<S: State, T>(payload: Payload, of: impl FnOnce(EventKind<S>) -> T) -> T {
     let inner = |payload| EventKind::Inner(InnerEvent(payload));
     match payload {
         Payload::Values { state, written } => match state.downcast() {
-            Ok(state) => EventKind::Values(TrackedState { state, written }),
-            Err(state) => inner(Payload::Values { state, written }),
+            Ok(state) => of(EventKind::Values(TrackedState { state, written })),
+            Err(state) => of(inner(Payload::Values { state, written })),
         },
         Payload::Update {
             node,
             writes,
             cached,
-        } => update(node, writes, cached),
-        Payload::Chunk { node, chunk } => EventKind::MessageChunk {
+        } => match writes.downcast() {
+            Ok(update) => of(EventKind::Update {
+                node,
+                update,
+                cached,
+            }),
+            Err(writes) => of(inner(Payload::Update {
+                node,
+                writes,
+                cached,
+            })),
+        },
+        Payload::Chunk { node, chunk } => of(EventKind::MessageChunk {
             node,
             chunk: *chunk,
-        },
-        Payload::Message { node, message } => EventKind::Message {
+        }),
+        Payload::Message { node, message } => of(EventKind::Message {
             node,
             message: *message,
-        },
-        Payload::Custom { node, value } => EventKind::Custom { node, value },
+        }),
+        Payload::Custom { node, value } => of(EventKind::Custom { node, value }),
         Payload::TaskStarted {
             node,
             input,
             written,
             item,
         } => match input.downcast() {
-            Ok(state) => EventKind::TaskStarted(TaskStarted {
+            Ok(state) => of(EventKind::TaskStarted(TaskStarted {
                 node,
                 input: TrackedState { state, written },
                 item,
-            }),
-            Err(input) => inner(Payload::TaskStarted {
+            })),
+            Err(input) => of(inner(Payload::TaskStarted {
                 node,
                 input,
                 written,
                 item,
-            }),
+            })),
         },
         Payload::TaskFinished {
             node,
@@ -285,44 +289,28 @@ fn kind<S: State>(payload: Payload) -> EventKind<S> {
             interrupts,
             cached,
         } => match writes.downcast() {
-            Ok(writes) => EventKind::TaskFinished(TaskFinished {
+            Ok(writes) => of(EventKind::TaskFinished(TaskFinished {
                 node,
                 writes,
                 error,
                 interrupts,
                 cached,
-            }),
-            Err(writes) => inner(Payload::TaskFinished {
+            })),
+            Err(writes) => of(inner(Payload::TaskFinished {
                 node,
                 writes,
                 error,
                 interrupts,
                 cached,
-            }),
+            })),
         },
         Payload::Checkpoint(snapshot) => match snapshot.downcast() {
-            Ok(snapshot) => EventKind::Checkpoint(snapshot),
-            Err(snapshot) => inner(Payload::Checkpoint(snapshot)),
+            Ok(snapshot) => of(EventKind::Checkpoint(snapshot)),
+            Err(snapshot) => of(inner(Payload::Checkpoint(snapshot))),
         },
-        Payload::CheckpointSaved(saved) => EventKind::CheckpointSaved(*saved),
-        Payload::Interrupt(interrupts) => EventKind::Interrupt(interrupts),
-        Payload::Progress(map) => EventKind::Progress(*map),
-    }
-}
-
-#[inline]
-fn update<S: State>(node: NodeName, writes: Erased, cached: bool) -> EventKind<S> {
-    match writes.downcast() {
-        Ok(update) => EventKind::Update {
-            node,
-            update,
-            cached,
-        },
-        Err(writes) => EventKind::Inner(InnerEvent(Payload::Update {
-            node,
-            writes,
-            cached,
-        })),
+        Payload::CheckpointSaved(saved) => of(EventKind::CheckpointSaved(*saved)),
+        Payload::Interrupt(interrupts) => of(EventKind::Interrupt(interrupts)),
+        Payload::Progress(map) => of(EventKind::Progress(*map)),
     }
 }
 

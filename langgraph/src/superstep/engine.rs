@@ -178,7 +178,7 @@ impl<S: State> Engine<S> {
     }
 
     /// Stores and emits the end of an only task.
-    async fn only_task_ended(&mut self) -> Result<(), AgentError> {
+    async fn only_task_ended(&mut self) -> Result<(), Stop> {
         let ([task], [result]) = (&*self.frontier.tasks, &mut *self.results) else {
             return Ok(());
         };
@@ -190,7 +190,7 @@ impl<S: State> Engine<S> {
             sent.unwrap_or_default().await;
             return Ok(());
         }
-        Box::pin(observer.task_ended(position, task, 0, result, true)).await
+        Ok(Box::pin(observer.task_ended(position, task, 0, result, true)).await?)
     }
 
     /// Returns the first failure of a task.

@@ -33,11 +33,22 @@ impl<S: State> Position<S> {
         current: Option<CheckpointId>,
         shown: &mut ShownTasks,
     ) {
-        shown.clear();
         let Some(emitter) = &self.scope.emitter else {
-            return;
+            return shown.clear();
         };
         let superstep = emitter.superstep(current, self.shown_step());
+        if let [
+            Task {
+                node,
+                argument: None,
+                ..
+            },
+        ] = tasks
+        {
+            shown.next(self.plan.name(*node), superstep, emitter.parent.as_ref());
+            return;
+        }
+        shown.clear();
         // The tasks of a map follow each other.
         let mut first_item = (None, 0);
         for (index, task) in tasks.iter().enumerate() {
@@ -59,12 +70,12 @@ impl<S: State> Position<S> {
         shown: Shown<'_>,
         build: impl FnOnce(&Emitter) -> Option<Payload>,
     ) -> Sending<'_> {
-        let built = self
-            .emitter(mode)
-            .and_then(|emitter| Some((emitter, build(emitter)?)));
-        built.map_or_else(Sending::default, |(emitter, payload)| {
-            emitter.send(self.shown_step(), shown, payload)
-        })
+        if let Some(emitter) = self.emitter(mode)
+            && let Some(payload) = build(emitter)
+        {
+            return emitter.send(self.shown_step(), shown, payload);
+        }
+        Sending::default()
     }
 
     /// Emits the state. It is shared: the next merge copies it, if a reader still holds it by then.
