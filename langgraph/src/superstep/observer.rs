@@ -127,7 +127,7 @@ impl<S: State> Observer<S> {
     #[inline]
     pub(super) fn note_messages(&mut self, position: &Position<S>, result: &TaskResult<S>) {
         if position.scope.emitter.is_some() && !result.finished().is_some_and(|done| done.merged) {
-            self.messages = position.new_messages(result);
+            position.note_messages(result, &mut self.messages);
         }
     }
 

@@ -253,24 +253,25 @@ impl<S: State> Position<S> {
         events.sent()
     }
 
-    /// Returns the messages that the result of a task adds to the state, if they are read: after the merge,
+    /// Notes the messages that the result of a task adds to the state, if they are read: after the merge,
     /// no message is new.
-    pub(crate) fn new_messages(&self, result: &TaskResult<S>) -> Vec<Message> {
-        let mut messages = Vec::new();
+    pub(crate) fn note_messages(&self, result: &TaskResult<S>, noted: &mut Vec<Message>) {
+        noted.clear();
         if let Some(done) = result.finished()
-            && self.emitter(StreamMode::Messages).is_some()
+            && self.emits(StreamMode::Messages)
         {
             for write in done.output.writes() {
-                messages.append(&mut self.messages_of(write));
+                self.note_messages_of(write, noted);
             }
         }
-        messages
     }
 
-    /// Returns the messages of a write. A whole state contributes its new messages.
-    fn messages_of(&self, write: &Write<S>) -> Vec<Message> {
+    /// Notes the messages of a write. A whole state contributes its new messages.
+    fn note_messages_of(&self, write: &Write<S>, noted: &mut Vec<Message>) {
         match write {
-            Write::Update(update) | Write::Overwrite(update) => messages::<S>(update),
+            Write::Update(update) | Write::Overwrite(update) => {
+                S::messages(update, &mut |message| noted.push(message.clone()));
+            }
             Write::State(state) => {
                 let before = messages::<S>(&S::clone(&self.state).into());
                 let is_new = |message: &Message| {
@@ -279,9 +280,8 @@ impl<S: State> Position<S> {
                         _ => old == message,
                     })
                 };
-                let mut all = messages::<S>(&S::clone(state).into());
-                all.retain(is_new);
-                all
+                let all = messages::<S>(&S::clone(state).into());
+                noted.extend(all.into_iter().filter(is_new));
             }
         }
     }
