@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 use super::inbox::Inboxes;
 use super::plan::Plan;
 use super::run_options::{RunOptions, run_option_setters};
+use super::thread_policy::ThreadPolicy;
 use super::{Bounds, Topology, Unbounded};
 use crate::checkpoint::{Accepts, Checkpointer, Saver};
 use crate::error::AgentError;
@@ -42,8 +43,8 @@ pub struct CompiledStateGraph<S: State> {
     pub(crate) codec: Option<StateCodec<S>>,
     /// What it persists inside another graph.
     pub(crate) persistence: Persistence,
-    /// The options of its runs, unless a run has its own.
-    pub(crate) defaults: Arc<RunOptions>,
+    /// The options of its runs, unless a run has its own; `None` if it sets none.
+    pub(crate) defaults: Option<Arc<RunOptions>>,
     /// The runs at work on its threads, if it has a checkpointer.
     pub(crate) inboxes: Option<Arc<Inboxes<S>>>,
 }
@@ -55,7 +56,7 @@ impl<S: State> CompiledStateGraph<S> {
             saver: None,
             codec: None,
             persistence: Persistence::default(),
-            defaults: Arc::default(),
+            defaults: None,
             inboxes: None,
         }
     }
@@ -140,12 +141,18 @@ impl<S: State> CompiledStateGraph<S> {
     #[must_use]
     pub fn options(mut self, defaults: RunOptions) -> Self {
         let mut options = defaults;
-        options.or(&self.defaults);
-        self.defaults = Arc::new(options);
+        options.or(self.defaults.as_deref());
+        self.defaults = Some(Arc::new(options));
         self
     }
 
-    run_option_setters!(self => Arc::make_mut(&mut self.defaults));
+    run_option_setters!(self => Arc::make_mut(self.defaults.get_or_insert_default()));
+
+    /// Returns the thread policy of its runs, unless a run has its own.
+    pub(crate) fn thread_policy(&self) -> ThreadPolicy {
+        let defaults = self.defaults.as_deref();
+        defaults.map(RunOptions::thread_policy).unwrap_or_default()
+    }
 
     /// Returns the graph with a resource for every run; see
     /// [`Context::resource`](crate::Context::resource). A resource of the run, by

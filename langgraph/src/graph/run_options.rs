@@ -185,7 +185,14 @@ impl RunOptions {
     run_option_setters!(self => self);
 
     /// Fills in what these options leave open.
-    pub(crate) fn or(&mut self, defaults: &Self) {
+    #[inline]
+    pub(crate) fn or(&mut self, defaults: Option<&Self>) {
+        if let Some(defaults) = defaults {
+            self.fill(defaults);
+        }
+    }
+
+    fn fill(&mut self, defaults: &Self) {
         let Self {
             durability,
             on_conflict,

@@ -30,7 +30,7 @@ impl<S: State> IntoFuture for Run<S> {
 impl<S: State> Run<S> {
     /// The run as a future, in a span if spans are read.
     pub(super) fn drive(mut self, emitter: Option<Emitter>) -> RunFuture<S> {
-        self.options.run.or(&self.graph.defaults);
+        self.options.run.or(self.graph.defaults.as_deref());
         #[cfg(feature = "tracing")]
         if Span::is_watched() {
             return RunFuture(self.in_span(emitter));

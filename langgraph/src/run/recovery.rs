@@ -203,7 +203,7 @@ impl<S: State> ResumePending<S> {
     async fn outcome(&self, thread: &str, head: Head) -> Result<Option<Outcome<S>>, AgentError> {
         let graph = &self.threads.graph;
         let saver = self.threads.saver()?;
-        let term = graph.defaults.thread_policy().lease_term;
+        let term = graph.thread_policy().lease_term;
         let mut lease = Lease::take(saver, thread, self.wait, term, CALL).await?;
         let guard = Arc::new(RunGuard::default());
         lease.watched_by(Some(&guard));

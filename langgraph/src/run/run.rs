@@ -76,7 +76,7 @@ impl<S: State> Run<S> {
     /// Sets several options at once; those that are set here take precedence over earlier ones.
     pub fn options(mut self, options: RunOptions) -> Self {
         let mut options = options;
-        options.or(&self.options.run);
+        options.or(Some(&self.options.run));
         self.options.run = options;
         self
     }

@@ -207,7 +207,7 @@ impl<S: State> Thread<S> {
         ThreadUpdate {
             thread: self.clone(),
             change,
-            policy: self.graph.defaults.thread_policy(),
+            policy: self.graph.thread_policy(),
             create: false,
         }
     }
