@@ -22,14 +22,15 @@ impl<S: State> IntoFuture for Run<S> {
     type Output = Result<Outcome<S>, AgentError>;
     type IntoFuture = RunFuture<S>;
 
-    fn into_future(self) -> RunFuture<S> {
+    fn into_future(mut self) -> RunFuture<S> {
         self.drive(None)
     }
 }
 
 impl<S: State> Run<S> {
-    /// The run as a future, in a span if spans are read.
-    pub(super) fn drive(mut self, emitter: Option<Emitter>) -> RunFuture<S> {
+    /// Turns the run into a future, in a span if spans are read. It takes what it needs: a run is large, and would be
+    /// moved several times.
+    pub(super) fn drive(&mut self, emitter: Option<Emitter>) -> RunFuture<S> {
         self.options.run.or(self.graph.defaults.as_deref());
         #[cfg(feature = "tracing")]
         if Span::is_watched() {
@@ -39,7 +40,7 @@ impl<S: State> Run<S> {
     }
 
     #[cfg(feature = "tracing")]
-    fn in_span(mut self, emitter: Option<Emitter>) -> BoxedRun<S> {
+    fn in_span(&mut self, emitter: Option<Emitter>) -> BoxedRun<S> {
         let id = match &emitter {
             Some(emitter) => emitter.start.run_id.clone(),
             None => langgraph_core::new_id().to_string(),
@@ -53,7 +54,7 @@ impl<S: State> Run<S> {
     /// Returns the future of the run, with its cancellation and time limit.
     ///
     /// Each rare part is boxed: otherwise every run would reserve memory for it.
-    fn within_limits(mut self, emitter: Option<Emitter>) -> BoxedRun<S> {
+    fn within_limits(&mut self, emitter: Option<Emitter>) -> BoxedRun<S> {
         if self.options.thread.is_some() {
             self.options.ending.get_or_insert_default();
         }
@@ -75,28 +76,26 @@ impl<S: State> Run<S> {
     }
 
     /// Checks the options. The future holds no more than the run needs: it is what a run costs.
-    fn prepare(self, emitter: Option<Emitter>) -> Result<BoxedRun<S>, AgentError> {
+    fn prepare(&mut self, emitter: Option<Emitter>) -> Result<BoxedRun<S>, AgentError> {
         let mut engine = prepare::engine(&self.graph, &self.options, emitter)?;
         let log = prepare::log(&self.graph, &self.options)?;
-        match (log.zip(self.session), self.input) {
+        let command = self.command.take();
+        match (log.zip(self.session), std::mem::take(&mut self.input)) {
             (Some((log, start)), input) => {
                 let emitter = engine.position.scope.emitter.as_deref().cloned();
                 let session = Session {
-                    graph: self.graph,
-                    options: self.options,
+                    graph: self.graph.clone(),
+                    options: std::mem::take(&mut self.options),
                     log,
                     emitter,
                 };
-                Ok(start(session, engine, input, self.command))
+                Ok(start(session, engine, input, command))
             }
-            (None, RunInput::New(input)) => {
-                let command = self.command;
-                Ok(Box::pin(async move {
-                    engine.begin(prepare::input(&engine.position, input, command)?);
-                    let end = engine.run().await?;
-                    outcome_of(engine, end)
-                }))
-            }
+            (None, RunInput::New(input)) => Ok(Box::pin(async move {
+                engine.begin(prepare::input(&engine.position, input, command)?);
+                let end = engine.run().await?;
+                outcome_of(engine, end)
+            })),
             (None, RunInput::Resume(_)) => {
                 Err(CheckpointError::NoCheckpointer(String::new()).into())
             }

@@ -45,7 +45,7 @@ impl<S: State> Thread<S> {
     /// Continues where the thread stands: after a breakpoint or a failure. Finished tasks do not
     /// run again; tasks that wait for an answer keep waiting.
     pub fn proceed(&self) -> Run<S> {
-        self.begin("proceed", RunInput::Resume(Ok(Vec::new())))
+        self.begin("proceed", RunInput::default())
     }
 
     /// Continues a run whose process may have died: for a server, or a queue, that does not know how far the run had
@@ -74,7 +74,7 @@ impl<S: State> Thread<S> {
     /// # }
     /// ```
     pub fn recover(&self) -> Run<S> {
-        let mut run = self.begin("recover", RunInput::Resume(Ok(Vec::new())));
+        let mut run = self.begin("recover", RunInput::default());
         run.options.recovers = true;
         run
     }

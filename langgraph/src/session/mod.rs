@@ -42,6 +42,13 @@ pub(crate) enum RunInput<S: State> {
     Resume(Result<Vec<ResumeValue>, AgentError>),
 }
 
+impl<S: State> Default for RunInput<S> {
+    /// Goes on at the position of the thread, without answers.
+    fn default() -> Self {
+        Self::Resume(Ok(Vec::new()))
+    }
+}
+
 /// The future of a run.
 pub(crate) type BoxedRun<S> = Pin<Box<dyn Future<Output = Result<Outcome<S>, AgentError>> + Send>>;
 
