@@ -94,7 +94,7 @@ impl<S: State> Run<S> {
             (None, RunInput::New(input)) => Ok(Box::pin(async move {
                 engine.begin(prepare::input(&engine.position, input, command)?);
                 let end = engine.run().await?;
-                outcome_of(engine, end)
+                outcome_of(engine.position, &engine.frontier, end)
             })),
             (None, RunInput::Resume(_)) => {
                 Err(CheckpointError::NoCheckpointer(String::new()).into())

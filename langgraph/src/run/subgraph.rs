@@ -100,7 +100,7 @@ impl<S: State> SubgraphRun<S> {
         }
         match engine.run().await.map_err(NodeError::from_agent)? {
             End::Done => {
-                let unfilled = engine.unfilled_joins();
+                let unfilled = engine.position.unfilled_joins(&engine.frontier.joins);
                 engine.position.scope.shared.report_unfilled_joins(unfilled);
                 Ok(None)
             }

@@ -114,7 +114,7 @@ impl<S: State> ActiveSession<S> {
             Err(error) => Err(error),
         };
         let end = storage.close(&engine, ended).await?;
-        outcome_of(*engine, end)
+        outcome_of(engine.position, &engine.frontier, end)
     }
 
     async fn start_or_resume(

@@ -18,7 +18,7 @@ use crate::node::{Command, GraphPath, NeededBy, NodeId, Output, Resources, Scope
 use crate::record::Log;
 use crate::state::State;
 use crate::stream::Emitter;
-use crate::superstep::{DEFAULT_LIMIT, End, Engine};
+use crate::superstep::{DEFAULT_LIMIT, End, Engine, Frontier};
 use crate::task::{Position, normalize_input};
 
 /// Creates an idle engine with the options of the run.
@@ -155,30 +155,34 @@ fn check_metadata(thread: &str, metadata: &BTreeMap<String, Value>) -> Result<()
     Ok(())
 }
 
-/// Returns the outcome of a run that has ended.
-pub(crate) fn outcome_of<S: State>(engine: Engine<S>, end: End) -> Result<Outcome<S>, AgentError> {
-    engine.position.note_end();
+/// Returns the outcome of a run that has ended there.
+pub(crate) fn outcome_of<S: State>(
+    position: Position<S>,
+    frontier: &Frontier<S>,
+    end: End,
+) -> Result<Outcome<S>, AgentError> {
+    position.note_end();
+    let shared = &position.scope.shared;
     match end {
         End::Done => {
-            let shared = &engine.position.scope.shared;
-            shared.report_unfilled_joins(engine.unfilled_joins());
+            shared.report_unfilled_joins(position.unfilled_joins(&frontier.joins));
             Ok(Outcome::Done {
                 unfilled_joins: shared.take_unfilled_joins(),
-                state: Arc::unwrap_or_clone(engine.position.state),
+                state: Arc::unwrap_or_clone(position.state),
             })
         }
         End::Paused(_, Some(refused)) => Err(*refused),
-        End::Paused(interrupts, None) if drained(&engine, &interrupts) => {
-            let next = engine.frontier.pending().open_names(&engine.position.plan);
-            let state = Arc::unwrap_or_clone(engine.position.state);
+        End::Paused(interrupts, None) if drained(shared, &interrupts) => {
+            let next = frontier.pending().open_names(&position.plan);
+            let state = Arc::unwrap_or_clone(position.state);
             Ok(Outcome::Drained { state, next })
         }
         End::Paused(interrupts, None) => {
-            let next = engine.frontier.pending().open_names(&engine.position.plan);
+            let next = frontier.pending().open_names(&position.plan);
             Ok(Outcome::Interrupted {
                 interrupts,
                 next,
-                state: Arc::unwrap_or_clone(engine.position.state),
+                state: Arc::unwrap_or_clone(position.state),
             })
         }
         End::Parent(parent) => Err(AgentError::NoParent {
@@ -188,8 +192,7 @@ pub(crate) fn outcome_of<S: State>(engine: Engine<S>, end: End) -> Result<Outcom
 }
 
 /// Returns true if a run that pauses goes on by itself.
-fn drained<S: State>(engine: &Engine<S>, interrupts: &[Interrupt]) -> bool {
-    let shared = &engine.position.scope.shared;
+fn drained(shared: &Shared, interrupts: &[Interrupt]) -> bool {
     shared.pause_status(!interrupts.is_empty()) == RunStatus::Drained
 }
 

@@ -8,7 +8,7 @@ use super::commit::{Commit, Merged};
 use super::end::{End, Stop};
 use super::frontier::Frontier;
 use super::observer::Observer;
-use crate::checkpoint::{Payload, UnfilledJoin};
+use crate::checkpoint::Payload;
 use crate::error::{AgentError, Panicked};
 use crate::graph::CompiledStateGraph;
 use crate::graph::inbox::Inbox;
@@ -16,7 +16,7 @@ use crate::node::{Context, NodeId, Output, Scope};
 use crate::record::{Coder, Origin};
 use crate::span::Span;
 use crate::state::{State, StateCodec, TrackedState, Write, Writes};
-use crate::task::{Changes, Position, Task, TaskResult, Writer, run_task, unfilled_joins};
+use crate::task::{Changes, Position, Task, TaskResult, Writer, run_task};
 
 /// A run of a graph.
 pub(crate) struct Engine<S: State> {
@@ -59,7 +59,8 @@ impl<S: State> Engine<S> {
             codec: graph.codec.or_else(S::codec),
             inbox: None,
             contexts: Vec::new(),
-            results: Vec::new(),
+            // Room for one result, which is enough for most supersteps.
+            results: Vec::with_capacity(1),
             position: Position {
                 plan,
                 scope,
@@ -375,12 +376,6 @@ impl<S: State> Engine<S> {
             .commit_to_state()
             .entry(Writer::External, writes.into());
         Ok(wrote?)
-    }
-
-    /// Returns the joins with some of their sources, but not all.
-    pub(crate) fn unfilled_joins(&self) -> Vec<UnfilledJoin> {
-        let Position { plan, scope, .. } = &self.position;
-        unfilled_joins(&self.frontier.joins, &plan.topology_joins, &scope.path)
     }
 
     /// Returns the final state.

@@ -49,10 +49,14 @@ impl<S: State> Task<S> {
 
     /// Creates the task of START, which already has its result, the input.
     pub(crate) fn start(input: Output<S>) -> Self {
-        Self::by_edge(NodeId::START).with_memory(TaskMemory {
+        let memory = TaskMemory {
             result: Some(TaskResult::Finished(Finished::new(input))),
             ..TaskMemory::default()
-        })
+        };
+        Self {
+            memory: Some(Box::new(memory)),
+            ..Self::by_edge(NodeId::START)
+        }
     }
 
     /// Adds the memory of earlier runs.
