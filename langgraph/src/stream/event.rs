@@ -185,12 +185,19 @@ impl_debug!([] InnerEvent);
 impl<S: State> Event<S> {
     #[inline]
     pub(crate) fn new(seq: u64, raw: RawEvent) -> Self {
-        kind(raw.payload, |kind| Self {
+        let RawEvent {
+            namespace,
+            step,
+            task,
+            parent,
+            payload,
+        } = raw;
+        kind(payload, |kind| Self {
             seq,
-            step: raw.step,
-            namespace: raw.namespace,
-            task: raw.task,
-            parent: raw.parent,
+            step,
+            namespace,
+            task,
+            parent,
             kind,
         })
     }
