@@ -210,16 +210,12 @@ impl Emitter {
         task: Option<&Arc<EventTask>>,
         payload: Payload,
     ) -> Sending<'_> {
-        match self.sender.room() {
-            Some(room) => {
-                room.put(self.event(step, task, payload));
-                Sending::default()
-            }
-            None => {
-                let event = self.event(step, task, payload);
-                Sending(Some(Box::pin(self.sender.send(event))))
-            }
+        if let Some(room) = self.sender.room() {
+            room.put(self.event(step, task, payload));
+            return Sending::default();
         }
+        let event = self.event(step, task, payload);
+        Sending(Some(Box::pin(self.sender.send(event))))
     }
 
     #[inline]
