@@ -173,22 +173,44 @@ fn finished(checkpoint: CheckpointId, task: usize, done: Payload) -> TaskRecord 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::checkpoint::Encoded;
+    use crate::checkpoint::{Encoded, Formats, StoredValue};
+    use crate::error::FormatError;
 
-    fn bytes() -> Payload {
-        Encoded::new("json", 0, b"1".to_vec()).into()
+    struct Value;
+
+    impl StoredValue for Value {
+        fn encode(&self, formats: &Formats) -> Result<Encoded, FormatError> {
+            formats.encode(&1, 0)
+        }
+
+        fn state(&self) -> &'static str {
+            "a value"
+        }
+    }
+
+    fn value() -> Payload {
+        Payload::of(Value)
+    }
+
+    #[test]
+    fn bytes_are_no_link_and_stay() {
+        let bytes = Encoded::new("json", 0, b"1".to_vec());
+        let mut held = Held::default();
+        held.result(CheckpointId::after(None), 0, bytes.into(), Vec::new());
+        assert!(held.take_only_result().is_none());
+        assert_eq!(held.batch(RunStatus::Running, None).tasks.len(), 1);
     }
 
     #[test]
     fn a_result_that_is_not_alone_is_a_record() {
         let current = CheckpointId::after(None);
         let mut held = Held::default();
-        held.result(current, 0, bytes(), Vec::new());
+        held.result(current, 0, value(), Vec::new());
         assert!(held.take_only_result().is_some());
         assert!(held.is_empty());
 
-        held.result(current, 0, bytes(), Vec::new());
-        held.result(current, 1, bytes(), Vec::new());
+        held.result(current, 0, value(), Vec::new());
+        held.result(current, 1, value(), Vec::new());
         assert!(held.take_only_result().is_none());
         let batch = held.batch(RunStatus::Running, None);
         let tasks: Vec<_> = batch.tasks.iter().map(|record| record.task).collect();
