@@ -121,7 +121,7 @@ fn two_senders_may_use_one_stream_id() {
 fn what_is_held_is_bounded() {
     let mut streams = StreamAssembler::with_limits(StreamLimits {
         streams: 2,
-        bytes: 1_000,
+        bytes: 10_000,
     });
     streams.push(start("a")).unwrap();
     streams.push(start("b")).unwrap();
@@ -129,12 +129,12 @@ fn what_is_held_is_bounded() {
         streams.push(start("c")),
         Err(StreamError::TooMany(_, 2))
     ));
-    let long = "x".repeat(400);
+    let long = "x".repeat(4_000);
     streams.push(chunk("a", long.clone())).unwrap();
     streams.push(chunk("b", long.clone())).unwrap();
     assert!(matches!(
         streams.push(chunk("a", long.clone())),
-        Err(StreamError::TooLong(_, 1_000))
+        Err(StreamError::TooLong(_, 10_000))
     ));
     // An ended stream no longer counts.
     streams.push(end("b")).unwrap();
