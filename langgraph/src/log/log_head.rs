@@ -165,7 +165,7 @@ impl LogHead {
                 PutLink::Stored
             }
             PutLink::Failed(error) => PutLink::Failed(end.failed(error)),
-            not_taken => not_taken,
+            not_taken @ PutLink::NotTaken(_) => not_taken,
         }
     }
 

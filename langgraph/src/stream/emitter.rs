@@ -45,7 +45,7 @@ pub(crate) enum Payload {
     },
     Message {
         node: NodeName,
-        message: Box<Message>,
+        message: Message,
     },
     Custom {
         node: NodeName,

@@ -266,10 +266,7 @@ fn kind<S: State, T>(payload: Payload, of: impl FnOnce(EventKind<S>) -> T) -> T 
             node,
             chunk: *chunk,
         }),
-        Payload::Message { node, message } => of(EventKind::Message {
-            node,
-            message: *message,
-        }),
+        Payload::Message { node, message } => of(EventKind::Message { node, message }),
         Payload::Custom { node, value } => of(EventKind::Custom { node, value }),
         Payload::TaskStarted {
             node,

@@ -321,7 +321,7 @@ fn push_output<S: State>(
         if events.emitter.first_sight(&message) {
             events.push(Payload::Message {
                 node: Arc::clone(node),
-                message: Box::new(message),
+                message,
             });
         }
     }

@@ -34,7 +34,7 @@ use super::{Content, ContentPart, Extra, MessageId, MessageKind, Role, ToolCall,
 /// ```
 ///
 /// Reading also accepts the roles `human`, `ai` and `developer`, a text alone as a message of the user, and a
-/// list of a role and a content. Other keys are kept in [`extra`](Self::extra), unless they are null. Only
+/// list of a role and a content. Other keys are kept in [`extra`](MessageFields::extra), unless they are null. Only
 /// formats with named fields, such as JSON, can hold a message.
 ///
 /// # Examples
