@@ -75,20 +75,25 @@ pub(super) fn wire<S: AgentState>(
     // The last hook after the model, or the model itself, chooses the tools or the end.
     let last = add_after_model(graph, &way.after_model, &places, all);
     route_to_tools(graph, &last, worker, end.clone());
-    if tools.iter().any(|tool| tool.returns_directly()) {
-        let (done, again) = (end.clone(), model.clone());
-        let after = move |state: &S| {
-            let next = if answered_directly(state, &tools) {
-                &done
-            } else {
-                &again
-            };
-            next.clone()
-        };
-        graph.add_conditional_edges("tools", after, [model, end]);
-    } else {
+    leave_tools(graph, tools, model, end);
+}
+
+/// Leads from the tools to the model, or to the end where a tool's answer is that of the agent.
+fn leave_tools<S: AgentState>(graph: &mut StateGraph<S>, tools: Tools, model: String, end: String) {
+    if !tools.iter().any(|tool| tool.returns_directly()) {
         graph.add_edge("tools", model);
+        return;
     }
+    let (done, again) = (end.clone(), model.clone());
+    let after = move |state: &S| {
+        let next = if answered_directly(state, &tools) {
+            &done
+        } else {
+            &again
+        };
+        next.clone()
+    };
+    graph.add_conditional_edges("tools", after, [model, end]);
 }
 
 fn add_tools<S: AgentState>(
