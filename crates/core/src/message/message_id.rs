@@ -1,11 +1,14 @@
 //! The id of a message.
 
 use std::borrow::Borrow;
+use std::cmp::Ordering;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::ops::Deref;
 
-use serde::{Deserialize, Serialize};
-use uuid::Uuid;
+use serde::de::{Deserialize, Deserializer, Error, Visitor};
+use serde::{Serialize, Serializer};
+use uuid::fmt::Hyphenated;
 
 /// Identifies a message in its history. It is a text, and compares, prints and serializes like one.
 ///
@@ -17,21 +20,33 @@ use uuid::Uuid;
 /// let message = Message::user("hi").with_id("m1");
 /// assert_eq!(message.id.as_deref(), Some("m1"));
 /// ```
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct MessageId(String);
+#[derive(Clone, PartialEq, Eq)]
+pub struct MessageId(Text);
+
+/// The text of an id. One that is as long as a generated one needs no memory of its own.
+#[derive(Clone, PartialEq, Eq)]
+enum Text {
+    /// Always those of a text.
+    Inline([u8; Hyphenated::LENGTH]),
+    /// Of another length.
+    Other(Box<str>),
+}
 
 impl MessageId {
     /// Returns the id as text.
     pub fn as_str(&self) -> &str {
-        &self.0
+        match &self.0 {
+            Text::Inline(bytes) => std::str::from_utf8(bytes).unwrap_or_default(),
+            Text::Other(text) => text,
+        }
     }
 
     /// Generates an id; later ones sort after earlier ones.
     pub(crate) fn generate() -> Self {
-        let mut buffer = Uuid::encode_buffer();
+        let mut buffer = [0; Hyphenated::LENGTH];
         let id = crate::id::new_id_at(crate::environment::now());
-        Self(id.hyphenated().encode_lower(&mut buffer).to_owned())
+        id.hyphenated().encode_lower(&mut buffer);
+        Self(Text::Inline(buffer))
     }
 }
 
@@ -39,85 +54,151 @@ impl Deref for MessageId {
     type Target = str;
 
     fn deref(&self) -> &str {
-        &self.0
+        self.as_str()
     }
 }
 
 impl AsRef<str> for MessageId {
     fn as_ref(&self) -> &str {
-        &self.0
+        self.as_str()
     }
 }
 
 impl Borrow<str> for MessageId {
     fn borrow(&self) -> &str {
-        &self.0
+        self.as_str()
     }
 }
 
 impl From<String> for MessageId {
     fn from(text: String) -> Self {
-        Self(text)
+        text.as_str().into()
     }
 }
 
 impl From<&str> for MessageId {
     fn from(text: &str) -> Self {
-        text.to_owned().into()
+        Self(match text.as_bytes().try_into() {
+            Ok(bytes) => Text::Inline(bytes),
+            Err(_) => Text::Other(text.into()),
+        })
     }
 }
 
 impl From<MessageId> for String {
     fn from(id: MessageId) -> Self {
-        id.0
+        id.as_str().to_owned()
     }
 }
 
 impl From<MessageId> for serde_json::Value {
     fn from(id: MessageId) -> Self {
-        id.0.into()
+        id.as_str().into()
     }
 }
 
 impl PartialEq<str> for MessageId {
     fn eq(&self, other: &str) -> bool {
-        self.0 == other
+        self.as_str() == other
     }
 }
 
 impl PartialEq<&str> for MessageId {
     fn eq(&self, other: &&str) -> bool {
-        self.0 == *other
+        self.as_str() == *other
     }
 }
 
 impl PartialEq<String> for MessageId {
     fn eq(&self, other: &String) -> bool {
-        self.0 == *other
+        self.as_str() == *other
     }
 }
 
 impl PartialEq<MessageId> for String {
     fn eq(&self, other: &MessageId) -> bool {
-        *self == other.0
+        *self == other.as_str()
+    }
+}
+
+impl PartialOrd for MessageId {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for MessageId {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.as_str().cmp(other)
+    }
+}
+
+impl Hash for MessageId {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.as_str().hash(state);
     }
 }
 
 impl fmt::Display for MessageId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
+        self.as_str().fmt(f)
     }
 }
 
 impl fmt::Debug for MessageId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
+        self.as_str().fmt(f)
+    }
+}
+
+impl Serialize for MessageId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for MessageId {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_str(MessageIdVisitor)
+    }
+}
+
+struct MessageIdVisitor;
+
+impl Visitor<'_> for MessageIdVisitor {
+    type Value = MessageId;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the id of a message")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<MessageId, E> {
+        Ok(text.into())
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use super::*;
+
+    #[test]
+    fn an_id_of_any_length_is_its_text() {
+        let generated = MessageId::generate();
+        let chinese = "编".repeat(12);
+        for text in ["", "m1", &generated, &chinese, &"x".repeat(37)] {
+            let id = MessageId::from(text);
+            assert_eq!(
+                (id.as_str(), &String::from(id.clone())),
+                (text, &text.to_owned())
+            );
+            assert_eq!(format!("{id} {id:?}"), format!("{text} {text:?}"));
+            let json = serde_json::to_string(&id).unwrap();
+            assert_eq!(serde_json::from_str::<MessageId>(&json).unwrap(), id);
+            assert!(HashSet::from([id]).contains(text));
+        }
+    }
 
     #[test]
     fn ids_are_unique_and_increase() {
