@@ -21,11 +21,11 @@ use uuid::fmt::Hyphenated;
 /// assert_eq!(message.id.as_deref(), Some("m1"));
 /// ```
 #[derive(Clone, PartialEq, Eq)]
-pub struct MessageId(Text);
+pub struct MessageId(IdText);
 
 /// The text of an id. One that is as long as a generated one needs no memory of its own.
 #[derive(Clone, PartialEq, Eq)]
-enum Text {
+enum IdText {
     /// Always those of a text.
     Inline([u8; Hyphenated::LENGTH]),
     /// Of another length.
@@ -36,8 +36,8 @@ impl MessageId {
     /// Returns the id as text.
     pub fn as_str(&self) -> &str {
         match &self.0 {
-            Text::Inline(bytes) => std::str::from_utf8(bytes).unwrap_or_default(),
-            Text::Other(text) => text,
+            IdText::Inline(bytes) => std::str::from_utf8(bytes).unwrap_or_default(),
+            IdText::Other(text) => text,
         }
     }
 
@@ -46,7 +46,7 @@ impl MessageId {
         let mut buffer = [0; Hyphenated::LENGTH];
         let id = crate::id::new_id_at(crate::environment::now());
         id.hyphenated().encode_lower(&mut buffer);
-        Self(Text::Inline(buffer))
+        Self(IdText::Inline(buffer))
     }
 }
 
@@ -79,8 +79,8 @@ impl From<String> for MessageId {
 impl From<&str> for MessageId {
     fn from(text: &str) -> Self {
         Self(match text.as_bytes().try_into() {
-            Ok(bytes) => Text::Inline(bytes),
-            Err(_) => Text::Other(text.into()),
+            Ok(bytes) => IdText::Inline(bytes),
+            Err(_) => IdText::Other(text.into()),
         })
     }
 }
