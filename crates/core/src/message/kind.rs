@@ -8,7 +8,11 @@ use super::{Content, ContentPart, ToolCall, ToolResult};
 
 /// The role and the content of a [`Message`](super::Message).
 ///
-/// [`Message::text`](super::Message::text), [`Message::tool_calls`](super::Message::tool_calls) and [`Message::role`](super::Message::role) read it without a `match`.
+/// [`Message::text`], [`Message::tool_calls`] and [`Message::role`] read it without a `match`.
+///
+/// [`Message::text`]: super::Message::text
+/// [`Message::tool_calls`]: super::Message::tool_calls
+/// [`Message::role`]: super::Message::role
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MessageKind {

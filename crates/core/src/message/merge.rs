@@ -100,36 +100,32 @@ pub(crate) fn try_merge<E>(
     }
 
     let mut index = Index::of(&update);
-    index.locate(current, &update);
+    index.locate(current);
 
-    for position in 0..update.len() {
-        let Some(message) = update.get(position) else {
-            break;
-        };
+    for message in &update {
+        let slot = message.id.as_deref().and_then(|id| index.slot_mut(id));
         if matches!(message.kind, MessageKind::Remove) {
-            // The message stays in the update: its id is needed when removed messages are taken
-            // out.
-            match index.slot_mut(current, &update, position) {
-                Some(slot) if slot.at.is_some() => slot.removed_by = Some(position),
-                _ => update.get(position).map_or(Ok(()), &unknown)?,
+            match slot {
+                Some(slot) if slot.at.is_some() => slot.removed = true,
+                _ => unknown(message)?,
             }
             continue;
         }
         let end = current.len();
-        let mut at = None;
-        if let Some(slot) = index.slot_mut(current, &update, position) {
-            at = slot.at;
+        let at = slot.and_then(|slot| {
+            slot.removed = false;
+            let at = slot.at;
             slot.at = at.or(Some(end));
-            slot.removed_by = None;
-        }
+            at
+        });
         match at.and_then(|at| current.get_mut(at)) {
             Some(place) => *place = message.clone(),
             None => current.push(message.clone()),
         }
     }
 
-    if index.slots().iter().any(|slot| slot.removed_by.is_some()) {
-        current.retain(|message| !index.removes(message, &update));
+    if index.slots().iter().any(|slot| slot.removed) {
+        current.retain(|message| !index.removes(message));
     }
     Ok(())
 }
@@ -141,24 +137,12 @@ fn is_new(message: &Message) -> bool {
 
 /// The facts about one id of an update.
 #[derive(Clone, Copy, Debug, Default)]
-struct Slot {
-    /// The first message of the update with this id.
-    first: usize,
+struct Slot<'a> {
+    id: &'a str,
     /// The last message of the history with this id.
     at: Option<usize>,
-    /// The message of the update that removes it, unless a later one brings it back.
-    removed_by: Option<usize>,
-}
-
-impl Slot {
-    /// Returns the id.
-    fn id<'a>(&self, current: &'a [Message], update: &'a [Message]) -> Option<&'a str> {
-        let message = match self.at {
-            Some(at) => current.get(at),
-            None => update.get(self.first),
-        };
-        message?.id.as_deref()
-    }
+    /// True if the update removes the message and does not bring it back.
+    removed: bool,
 }
 
 /// Up to this many ids are compared one by one, without allocating; more use a map.
@@ -166,95 +150,78 @@ const FEW: usize = 16;
 
 /// The distinct ids of an update, without fresh ones, which need no search.
 #[expect(clippy::large_enum_variant)] // lives on the stack, for one merge
-enum Index {
+enum Index<'a> {
     Few {
-        slots: [Slot; FEW],
+        slots: [Slot<'a>; FEW],
         used: usize,
     },
     Many {
-        slots: Vec<Slot>,
-        by_id: HashMap<String, usize>,
+        slots: Vec<Slot<'a>>,
+        by_id: HashMap<&'a str, usize>,
     },
 }
 
-impl Index {
-    fn of(update: &[Message]) -> Self {
+impl<'a> Index<'a> {
+    fn of(update: &'a [Message]) -> Self {
         let mut slots = [Slot::default(); FEW];
         let mut used = 0;
-        for (first, id) in given_ids(update) {
-            let known = slots.iter().take(used);
-            if known
-                .into_iter()
-                .any(|slot| slot.id(&[], update) == Some(id))
-            {
+        for id in given_ids(update) {
+            if slots.iter().take(used).any(|slot| slot.id == id) {
                 continue;
             }
             let Some(slot) = slots.get_mut(used) else {
                 return Self::of_many(update);
             };
-            slot.first = first;
+            slot.id = id;
             used += 1;
         }
         Self::Few { slots, used }
     }
 
-    fn of_many(update: &[Message]) -> Self {
+    fn of_many(update: &'a [Message]) -> Self {
         let mut slots = Vec::new();
         let mut by_id = HashMap::new();
-        for (first, id) in given_ids(update) {
-            if !by_id.contains_key(id) {
-                by_id.insert(id.to_owned(), slots.len());
+        for id in given_ids(update) {
+            by_id.entry(id).or_insert_with(|| {
                 slots.push(Slot {
-                    first,
+                    id,
                     ..Slot::default()
                 });
-            }
+                slots.len() - 1
+            });
         }
         Self::Many { slots, by_id }
     }
 
-    fn slots(&self) -> &[Slot] {
+    fn slots(&self) -> &[Slot<'a>] {
         match self {
             Self::Few { slots, used } => slots.get(..*used).unwrap_or_default(),
             Self::Many { slots, .. } => slots,
         }
     }
 
-    fn slots_mut(&mut self) -> &mut [Slot] {
+    fn find(&self, id: &str) -> Option<usize> {
         match self {
-            Self::Few { slots, used } => slots.get_mut(..*used).unwrap_or_default(),
-            Self::Many { slots, .. } => slots,
-        }
-    }
-
-    fn find(&self, id: &str, current: &[Message], update: &[Message]) -> Option<usize> {
-        match self {
-            Self::Few { .. } => {
-                let mut slots = self.slots().iter();
-                slots.position(|slot| slot.id(current, update) == Some(id))
-            }
+            Self::Few { .. } => self.slots().iter().position(|slot| slot.id == id),
             Self::Many { by_id, .. } => by_id.get(id).copied(),
         }
     }
 
-    /// Returns the slot of a message of the update. A fresh message has one only if a copy of it
-    /// follows.
-    fn slot_mut(
-        &mut self,
-        current: &[Message],
-        update: &[Message],
-        position: usize,
-    ) -> Option<&mut Slot> {
-        let id = update.get(position)?.id.as_deref()?;
-        let found = self.find(id, current, update)?;
-        self.slots_mut().get_mut(found)
+    /// Returns the slot of an id. The id of a fresh message has one only if a copy of the message follows.
+    fn slot_mut(&mut self, id: &str) -> Option<&mut Slot<'a>> {
+        let found = self.find(id)?;
+        match self {
+            Self::Few { slots, .. } => slots.get_mut(found),
+            Self::Many { slots, .. } => slots.get_mut(found),
+        }
     }
 
     /// Searches the history for the ids, from its end, where most edits are, and no further than
     /// needed.
-    fn locate(&mut self, current: &[Message], update: &[Message]) {
+    fn locate(&mut self, current: &[Message]) {
         let mut missing = self.slots().len();
-        let wanted = given_ids(update).fold(0, |bits, (_, id)| bits | bit_of(id));
+        let ids = self.slots().iter().map(|slot| bit_of(slot.id));
+        let wanted = ids.fold(0, |bits, bit| bits | bit);
         for (at, message) in current.iter().enumerate().rev() {
             if missing == 0 {
                 break;
@@ -265,10 +232,7 @@ impl Index {
             let Some(id) = id.filter(|id| wanted & bit_of(id) != 0) else {
                 continue;
             };
-            let Some(found) = self.find(id, current, update) else {
-                continue;
-            };
-            if let Some(slot) = self.slots_mut().get_mut(found)
+            if let Some(slot) = self.slot_mut(id)
                 && slot.at.is_none()
             {
                 slot.at = Some(at);
@@ -277,28 +241,16 @@ impl Index {
         }
     }
 
-    fn removes(&self, message: &Message, update: &[Message]) -> bool {
-        let Some(id) = message.id.as_deref() else {
-            return false;
-        };
-        match self {
-            Self::Few { .. } => self.slots().iter().any(|slot| {
-                let removal = slot.removed_by.and_then(|position| update.get(position));
-                removal.is_some_and(|removal| removal.id.as_deref() == Some(id))
-            }),
-            Self::Many { slots, by_id } => {
-                let slot = by_id.get(id).and_then(|found| slots.get(*found));
-                slot.is_some_and(|slot| slot.removed_by.is_some())
-            }
-        }
+    fn removes(&self, message: &Message) -> bool {
+        let found = message.id.as_deref().and_then(|id| self.find(id));
+        let slot = found.and_then(|found| self.slots().get(found));
+        slot.is_some_and(|slot| slot.removed)
     }
 }
 
-fn given_ids(update: &[Message]) -> impl Iterator<Item = (usize, &str)> {
-    update.iter().enumerate().filter_map(|(position, message)| {
-        let id = message.id.as_ref().filter(|_| !message.is_fresh())?;
-        Some((position, id.as_str()))
-    })
+fn given_ids(update: &[Message]) -> impl Iterator<Item = &str> {
+    let given = update.iter().filter(|message| !message.is_fresh());
+    given.filter_map(|message| message.id.as_deref())
 }
 
 /// Maps the end of an id, where ids differ, to one bit of 64. So the search skips most of a history
