@@ -13,7 +13,7 @@ command=0.4.40
 
 mkdir -p "${CARGO_TARGET_DIR:-target}/peers"
 target=$(cd "${CARGO_TARGET_DIR:-target}" && pwd)
-bench=$(cargo bench -p langgraph-server --bench load --no-run --message-format=json |
+bench=$(cargo bench -p langgraph-server --bench load --no-run --message-format=json-render-diagnostics |
     sed -n 's/.*"name":"load".*"executable":"\([^"]*\)".*/\1/p' | tail -n 1)
 venv="$target/peers/langgraph-dev-$server"
 if ! "$venv/bin/langgraph" --version >/dev/null 2>&1; then

@@ -21,7 +21,7 @@ find_tool valgrind 'instructions and allocations' || exit 0
 traces=yes
 find_tool strace 'system calls' && strace -c -o /dev/null true 2>/dev/null || traces=
 
-binary=$(cargo bench --locked -p langgraph --bench instructions --no-run --message-format=json \
+binary=$(cargo bench --locked -p langgraph --bench instructions --no-run --message-format=json-render-diagnostics \
     | sed -n 's/.*"name":"instructions".*"executable":"\([^"]*\)".*/\1/p' | tail -n 1)
 [[ -x $binary ]] || { echo 'the benchmark `instructions` was not built' >&2; exit 1; }
 compiler="$(rustc --version) $(uname -m)"
