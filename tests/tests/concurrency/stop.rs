@@ -14,6 +14,7 @@ use langgraph::prelude::*;
 use langgraph::run::{CancelToken, Run};
 
 use tokio::sync::Notify;
+use tokio::task::JoinSet;
 
 use langgraph_tests::fixtures::diary::{Diary, World, graph_in, note};
 
@@ -183,15 +184,19 @@ async fn a_dropped_run_writes_no_more_than_the_record_under_way() {
 
 #[tokio::test]
 async fn a_run_that_starts_at_once_meets_neither_a_conflict_nor_a_state_that_changes() {
+    let mut pairs = JoinSet::new();
     for durability in BOTH {
         for after in 1..15 {
-            let (_, graph) = graph();
-            let dropped = run(&graph, durability).into_future();
-            let _ = tokio::time::timeout(Duration::from_millis(after), dropped).await;
-            let diary = run(&graph, durability).await.unwrap().finished().unwrap();
-            assert_eq!(diary.log.len(), 200);
+            pairs.spawn(async move {
+                let (_, graph) = graph();
+                let dropped = run(&graph, durability).into_future();
+                let _ = tokio::time::timeout(Duration::from_millis(after), dropped).await;
+                let diary = run(&graph, durability).await.unwrap().finished().unwrap();
+                assert_eq!(diary.log.len(), 200);
+            });
         }
     }
+    pairs.join_all().await;
 }
 
 #[tokio::test]
