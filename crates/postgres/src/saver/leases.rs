@@ -3,12 +3,54 @@
 use std::time::{Duration, SystemTime};
 
 use deadpool_postgres::GenericClient;
-use futures_util::future::join;
+use futures_util::future::{join, join3};
 use langgraph_core::checkpoint::HeldBy;
 use langgraph_sql::{process_is_gone, this_process};
 use tokio_postgres::types::ToSql;
 
+use super::PostgresSaver;
 use crate::PostgresError;
+
+impl PostgresSaver {
+    /// Takes or renews a lease within a transaction of the caller, as [`Leases::lease`] does in one of its own: a
+    /// program that writes in its tables who works on a thread waits once for the disk. Returns who holds the thread
+    /// instead.
+    ///
+    /// # Errors
+    ///
+    /// Those of the database.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// use std::time::Duration;
+    ///
+    /// use langgraph_postgres::{Database, PostgresSaver};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let database = Database::connect("postgres://me@localhost/app").await?;
+    /// let mut client = database.client().await?;
+    /// let transaction = client.transaction().await?;
+    /// transaction.execute("INSERT INTO work VALUES ('t')", &[]).await?;
+    /// let term = Duration::from_secs(30);
+    /// let other = PostgresSaver::lease_within(&transaction, "t", "run-7", term).await?;
+    /// assert!(other.is_none());
+    /// transaction.commit().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// [`Leases::lease`]: langgraph_core::checkpoint::Leases::lease
+    pub async fn lease_within(
+        client: &impl GenericClient,
+        thread: &str,
+        holder: &str,
+        term: Duration,
+    ) -> Result<Option<HeldBy>, PostgresError> {
+        take(client, &Hold::new(thread, holder), milliseconds(term)).await
+    }
+}
 
 /// A thread, and who holds it.
 pub(super) struct Hold {
@@ -176,11 +218,22 @@ pub(super) async fn has(
         .is_some())
 }
 
-/// Releases a lease, if its holder has it.
+/// Begins a transaction that does not wait for the disk.
+pub(super) const BEGIN_UNSYNCED: &str = "BEGIN; SET LOCAL synchronous_commit TO off";
+
+/// Releases a lease, if its holder has it. It does not wait for the disk: a release that is lost with the power leaves a
+/// lease that ends in its time.
 pub(super) async fn release(client: &impl GenericClient, hold: &Hold) -> Result<(), PostgresError> {
     let sql = "DELETE FROM thread_leases WHERE thread = $1 AND holder = $2";
     let statement = client.prepare_cached(sql).await?;
-    let values = &[&hold.thread as _, &hold.holder as _];
-    client.execute(&statement, values).await?;
-    Ok(())
+    let values = [&hold.thread as &(dyn ToSql + Sync), &hold.holder];
+    let (begun, released, committed) = join3(
+        client.batch_execute(BEGIN_UNSYNCED),
+        client.execute(&statement, &values),
+        client.batch_execute("COMMIT"),
+    )
+    .await;
+    begun?;
+    released?;
+    Ok(committed?)
 }

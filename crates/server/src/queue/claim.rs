@@ -17,12 +17,23 @@ pub(crate) struct Claim {
     pub(crate) attempt: i64,
     /// A request to cancel that came before the claim.
     pub(crate) cancel: Option<Cancel>,
-    /// Its thread was created with it, and is marked as busy: nothing was there before the run.
-    pub(crate) has_begun: bool,
-    /// It has numbers for its events since then.
-    pub(crate) has_numbers: bool,
+    /// What the transaction that claimed it has done besides.
+    pub(crate) with: ClaimedWith,
     /// The lease of its thread was taken with it.
     pub(crate) has_lease: bool,
+}
+
+/// What the transaction that claims a run has done besides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ClaimedWith {
+    Nothing,
+    /// The run was put in the queue: it has no events.
+    Submission,
+    /// So it was, and its thread was created and marked as busy: nothing was there before the run.
+    NewThread {
+        /// The run has numbers for its events.
+        has_numbers: bool,
+    },
 }
 
 impl Claim {
@@ -40,8 +51,7 @@ impl Claim {
             fence: 1,
             attempt: 1,
             cancel: None,
-            has_begun: false,
-            has_numbers: false,
+            with: ClaimedWith::Nothing,
             has_lease: false,
         }
     }
@@ -58,8 +68,7 @@ impl Claim {
             fence: self.fence,
             attempt: self.attempt,
             cancel: self.cancel,
-            has_begun: self.has_begun,
-            has_numbers: self.has_numbers,
+            with: self.with,
             has_lease: self.has_lease,
             ..Self::new(&self.run, &self.thread, "")
         }

@@ -16,7 +16,7 @@ mod outbox;
 mod run_queue;
 mod signal;
 
-pub(crate) use claim::{Cancel, Claim, Held};
+pub(crate) use claim::{Cancel, Claim, ClaimedWith, Held};
 pub(crate) use error::QueueError;
 pub(crate) use event_log::{EventLog, LoggedEvent};
 pub(crate) use job::{Job, Pushed, RequestKey};

@@ -8,7 +8,7 @@ use super::statement::Statement;
 use super::times::length;
 use super::worker::Worker;
 use super::{Line, Rows, RowsResult, read, sql};
-use crate::queue::{After, Cancel, Claim, QueueError, Signal};
+use crate::queue::{After, Cancel, Claim, QueueError};
 use crate::wire::time::now;
 
 type QueueResult<T> = Result<T, QueueError>;
@@ -117,7 +117,7 @@ impl Rows {
             Ok(line) => Ok(line.as_ref().map(read_claim)),
             // Another worker was faster. Its signal, or the next look, comes soon.
             Err(error) if error.is_conflict() => {
-                self.notify(Signal::Queued);
+                self.wake();
                 Ok(None)
             }
             Err(error) => Err(error.into()),

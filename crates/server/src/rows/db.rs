@@ -99,8 +99,8 @@ impl Db {
         }
     }
 
-    /// Runs statements in a transaction that takes a lease, too, where the threads are in the same database and the
-    /// transaction can read. Also returns true if it has.
+    /// Runs statements in a transaction that takes a lease, too, where the threads are in the same database. Also returns
+    /// true if it has.
     pub(crate) async fn together_with_lease(
         &self,
         statements: Vec<Statement>,
@@ -108,9 +108,14 @@ impl Db {
     ) -> Result<(Vec<Vec<Line>>, bool), RowsError> {
         match self {
             Self::Sqlite(sqlite) => sqlite.together_with_lease(statements, lease).await,
-            // A transaction is one message there, and a lease needs an answer.
+            // A transaction without a lease is one message.
             #[cfg(feature = "postgres")]
-            Self::Postgres(_) => Ok((self.together(statements).await?, false)),
+            Self::Postgres(database) => match lease {
+                Some(lease) => {
+                    super::postgres::run_together_with_lease(database, statements, lease).await
+                }
+                None => Ok((self.together(statements).await?, false)),
+            },
         }
     }
 

@@ -9,7 +9,7 @@ use super::removal::{Mark, marked};
 use super::statement::Statement;
 use super::threads::{ChangedThread, Thread};
 use super::{Rows, RowsResult, Run, sql};
-use crate::queue::{Claim, Notice, RunEnd, Signal};
+use crate::queue::{Claim, LoggedEvent, Notice, RunEnd, Signal};
 use crate::wire::time::now;
 
 /// How a claimed run ends, and what its rows say of it from then on.
@@ -20,7 +20,9 @@ pub(crate) struct RunEnding<'a> {
     pub(crate) run: Option<&'a Run>,
     /// The result, for those who wait for it in other processes.
     pub(crate) result: Option<&'a Value>,
-    /// How many events it has published, if they have numbers.
+    /// Its last event, which is stored with its end.
+    pub(crate) event: Option<LoggedEvent>,
+    /// How many events it has published, with the last one, if they have numbers.
     pub(crate) events: Option<i64>,
 }
 
@@ -32,7 +34,16 @@ impl<'a> RunEnding<'a> {
             notice,
             run: None,
             result: None,
+            event: None,
             events: None,
+        }
+    }
+
+    /// What the row of the run says then.
+    fn status(&self) -> &'a str {
+        match self.end {
+            RunEnd::Status(status) => status,
+            RunEnd::Removed => REMOVED,
         }
     }
 }
@@ -69,6 +80,8 @@ pub(super) struct Ending<'a> {
     pub(super) changed: Option<(&'a ChangedThread, &'a Claim)>,
     /// What else is written before the run has ended, while its claim is valid.
     pub(super) before: Option<Statement>,
+    /// Its last event, for a claim.
+    pub(super) event: Option<Statement>,
     /// What is written after it.
     pub(super) after: Vec<Statement>,
 }
@@ -102,6 +115,10 @@ impl Rows {
                 is_removed: ending.end == RunEnd::Removed,
                 changed: changed.as_ref().map(|changed| (changed, claim)),
                 before: ending.events.map(|events| counted(claim, events)),
+                event: ending
+                    .event
+                    .as_ref()
+                    .map(|event| ended_with(claim, ending, event)),
                 after,
             };
             if let Some(mark) = self.end_run(ending, change).await? {
@@ -142,6 +159,7 @@ impl Rows {
         statements.extend(ending.before);
         let at = statements.len();
         statements.push(change);
+        statements.extend(ending.event);
         statements.extend(placed(thread, run));
         if ending.is_removed {
             statements.extend(removed(run));
@@ -166,10 +184,6 @@ fn ended(
     ending: &RunEnding<'_>,
     thread: Option<&ChangedThread>,
 ) -> RowsResult<Statement> {
-    let status = match ending.end {
-        RunEnd::Status(status) => status,
-        RunEnd::Removed => REMOVED,
-    };
     Ok(sql!(
         "UPDATE served_runs SET status = $3, worker = NULL, updated = $4, \
          doc = coalesce(CAST($5 AS TEXT), doc), result = coalesce(CAST($6 AS TEXT), result) \
@@ -178,12 +192,29 @@ fn ended(
             WHERE t.id = served_runs.thread AND t.doc = $7)) RETURNING id",
         &claim.run,
         claim.fence,
-        status,
+        ending.status(),
         now(),
         ending.run.map(serde_json::to_string).transpose()?,
         ending.result.map(Value::to_string),
         thread.map(|thread| thread.doc.as_str()),
     ))
+}
+
+/// Returns the statement that stores the last event of a run which the one before it has ended.
+fn ended_with(claim: &Claim, ending: &RunEnding<'_>, event: &LoggedEvent) -> Statement {
+    sql!(
+        "INSERT INTO served_events (run, number, made, mode, event, data) \
+         SELECT $1, CAST($4 AS BIGINT), CAST($5 AS BIGINT), $6, $7, $8 \
+         WHERE EXISTS (SELECT 1 FROM served_runs WHERE id = $1 AND fence = $2 AND status = $3)",
+        &claim.run,
+        claim.fence,
+        ending.status(),
+        event.number,
+        event.made,
+        &event.mode,
+        &event.event,
+        &event.data,
+    )
 }
 
 /// The status of a run that is removed, until the end of the transaction.
@@ -217,7 +248,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::queue::{After, Job, RunQueue};
+    use crate::queue::{After, EventLog, Job, RunQueue};
 
     #[tokio::test]
     async fn a_run_ends_once_and_with_its_thread_although_others_change_the_thread_meanwhile() {
@@ -246,7 +277,17 @@ mod tests {
             url: "http://localhost".to_owned(),
             body: "{}".to_owned(),
         };
-        let ending = RunEnding::new(RunEnd::Status("success"), Some(notice));
+        let event = LoggedEvent {
+            number: 3,
+            made: 0,
+            mode: "event".to_owned(),
+            event: String::new(),
+            data: "{}".to_owned(),
+        };
+        let ending = RunEnding {
+            event: Some(event.clone()),
+            ..RunEnding::new(RunEnd::Status("success"), Some(notice))
+        };
         let ended = rows.end(&claim, &ending, ThreadEnd::Changed(&change)).await;
         assert_eq!(ended.unwrap(), Ended::Yes);
         assert_eq!(calls.load(Ordering::Relaxed), 2);
@@ -260,10 +301,12 @@ mod tests {
             other.query_row(sql, [], |row| row.get(0)).unwrap()
         };
         assert_eq!(count("SELECT count(*) FROM served_webhooks"), 1);
+        assert_eq!(rows.last("r").await.unwrap(), Some(event));
 
         // It has ended: its claim writes nothing any more.
         let again = rows.end(&claim, &ending, ThreadEnd::Changed(&change)).await;
         assert_eq!(again.unwrap(), Ended::Revoked);
+        assert_eq!(count("SELECT count(*) FROM served_events"), 1);
         assert_eq!(count("SELECT count(*) FROM served_webhooks"), 1);
     }
 }

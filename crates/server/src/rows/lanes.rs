@@ -67,6 +67,17 @@ pub(super) fn placed(thread: &str, ended: &str) -> [Statement; 3] {
     ]
 }
 
+/// Says that a run without a key comes next, if its thread has no other one: all that [`placed`] would do.
+pub(super) fn placed_alone(thread: &str, run: &str) -> Statement {
+    sql!(
+        "UPDATE served_runs SET stage = 'ready' WHERE id = $1 AND status = 'pending' \
+         AND stage = 'queued' AND NOT EXISTS (SELECT 1 FROM served_runs AS o \
+            WHERE o.thread = $2 AND o.id <> $1 AND o.status IN ('pending', 'running'))",
+        run,
+        thread,
+    )
+}
+
 impl Rows {
     /// Makes a change of a run, and places the runs of its thread, with more statements in the same
     /// transaction. Returns the rows of the change.

@@ -14,6 +14,8 @@ mod event_log;
 mod lanes;
 mod lease_of_thread;
 mod listing;
+#[cfg(feature = "postgres")]
+mod notifier;
 mod numbers;
 mod outbox;
 mod page;
@@ -82,6 +84,9 @@ pub(crate) struct Rows {
     signals: broadcast::Sender<Signal>,
     /// The processes on the file.
     peers: Option<Arc<Peers>>,
+    /// What tells those on PostgreSQL.
+    #[cfg(feature = "postgres")]
+    notifier: Option<notifier::Notifier>,
     file: Option<PathBuf>,
 }
 
@@ -113,8 +118,11 @@ impl Rows {
     /// Keeps the rows in the schema of a PostgreSQL database.
     #[cfg(feature = "postgres")]
     pub(crate) async fn postgres(database: langgraph_postgres::Database) -> RowsResult<Self> {
-        let rows = Self::with(Db::Postgres(database.clone())).await?;
-        tokio::spawn(postgres::listen(database, rows.signals.clone()));
+        let mut rows = Self::with(Db::Postgres(database.clone())).await?;
+        let process = langgraph_core::new_id().simple().to_string();
+        let listen = postgres::listen(database.clone(), process.clone(), rows.signals.clone());
+        tokio::spawn(listen);
+        rows.notifier = Some(notifier::Notifier::start(database, process));
         Ok(rows)
     }
 
@@ -134,6 +142,8 @@ impl Rows {
             db,
             signals,
             peers: None,
+            #[cfg(feature = "postgres")]
+            notifier: None,
             file: None,
         })
     }

@@ -5,18 +5,26 @@ use std::time::Duration;
 use crate::queue::Signal;
 use bytes::BytesMut;
 use deadpool_postgres::GenericClient;
-use futures_util::future::{join_all, join3};
-use langgraph_postgres::Database;
+use futures_util::future::{join, join_all, join3};
+use langgraph_postgres::{Database, PostgresSaver};
 use tokio::sync::broadcast;
 use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 
+use super::RowsError;
 use super::cells::{Cell, Line};
+use super::lease_of_thread::LeaseOfThread;
 use super::signal_words::signal;
 use super::statement::Statement;
 use super::translated::Translations;
 
 /// The channel on which processes notify each other of changes.
 pub(super) const CHANNEL: &str = "langgraph_served";
+
+/// Begins a transaction whose statements are planned once for each connection, and not for each call. They find their
+/// rows by keys: in tables that are small when a plan is made, reading all of them would look cheaper, and the plan
+/// stays when they have grown.
+const BEGIN: &str =
+    "BEGIN; SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off";
 
 static TRANSLATIONS: Translations = Translations::new(in_postgres);
 
@@ -96,20 +104,13 @@ pub(super) async fn run_together(
     client: &impl GenericClient,
     statements: &[Statement],
 ) -> Result<Vec<Vec<Line>>, tokio_postgres::Error> {
-    let mut prepared = Vec::with_capacity(statements.len());
-    for statement in statements {
-        prepared.push(
-            client
-                .prepare_cached(&TRANSLATIONS.of(statement.sql))
-                .await?,
-        );
-    }
+    let prepared = prepare_all(client, statements).await?;
     let queries = prepared.iter().zip(statements);
     let queries = queries.map(|(sql, statement)| query(client, sql, &statement.parameters));
     // Each is sent when it is first polled, in this order. After one that fails, the others fail, and the end of the
     // transaction undoes all.
     let (begun, answers, committed) = join3(
-        client.batch_execute("BEGIN"),
+        client.batch_execute(BEGIN),
         join_all(queries),
         client.batch_execute("COMMIT"),
     )
@@ -118,6 +119,64 @@ pub(super) async fn run_together(
     let answers = answers.into_iter().collect::<Result<_, _>>()?;
     committed?;
     Ok(answers)
+}
+
+/// Runs statements in a transaction that takes a lease, too, if the statement returns a row that the lease is with. Also
+/// returns true if it has. It ends without its caller.
+pub(super) async fn run_together_with_lease(
+    database: &Database,
+    statements: Vec<Statement>,
+    lease: LeaseOfThread,
+) -> Result<(Vec<Vec<Line>>, bool), RowsError> {
+    let database = database.clone();
+    // Without its caller, it still ends: no connection is left to others within a transaction.
+    let whole = tokio::spawn(async move {
+        let client = database.client().await?;
+        let prepared = prepare_all(&client, &statements).await?;
+        let done = answers_and_lease(&client, &prepared, &statements, &lease).await;
+        let end = if done.is_ok() { "COMMIT" } else { "ROLLBACK" };
+        let ended = client.batch_execute(end).await;
+        let done = done?;
+        ended?;
+        Ok(done)
+    });
+    whole.await?
+}
+
+async fn answers_and_lease(
+    client: &impl GenericClient,
+    prepared: &[tokio_postgres::Statement],
+    statements: &[Statement],
+    lease: &LeaseOfThread,
+) -> Result<(Vec<Vec<Line>>, bool), RowsError> {
+    let queries = prepared.iter().zip(statements);
+    let queries = queries.map(|(sql, statement)| query(client, sql, &statement.parameters));
+    let (begun, answers) = join(client.batch_execute(BEGIN), join_all(queries)).await;
+    begun?;
+    let answers: Vec<Vec<Line>> = answers.into_iter().collect::<Result<_, _>>()?;
+    if answers.get(lease.with).is_none_or(Vec::is_empty) {
+        return Ok((answers, false));
+    }
+    let LeaseOfThread {
+        thread,
+        holder,
+        term,
+        ..
+    } = lease;
+    let other = PostgresSaver::lease_within(client, thread, holder, *term).await?;
+    Ok((answers, other.is_none()))
+}
+
+/// Prepares statements, unless the connection has them. What is prepared is sent at once, and in order.
+async fn prepare_all(
+    client: &impl GenericClient,
+    statements: &[Statement],
+) -> Result<Vec<tokio_postgres::Statement>, tokio_postgres::Error> {
+    let mut prepared = Vec::with_capacity(statements.len());
+    for Statement { sql, .. } in statements {
+        prepared.push(client.prepare_cached(&TRANSLATIONS.of(sql)).await?);
+    }
+    Ok(prepared)
 }
 
 async fn query(
@@ -150,8 +209,33 @@ pub(super) async fn change(
     client.execute(&statement, &parameters(cells)).await
 }
 
+/// Notifies other processes of words of this one, in a transaction that does not wait for the disk.
+pub(super) async fn notify(
+    database: &Database,
+    process: &str,
+    words: &[String],
+) -> Result<(), RowsError> {
+    const NOTIFY: &str = "SELECT CAST(pg_notify($1, $2 || ' ' || word) AS TEXT) \
+                          FROM unnest(CAST($3 AS TEXT[])) AS word";
+    let client = database.client().await?;
+    let statement = client.prepare_cached(NOTIFY).await?;
+    let (begun, notified, committed) = join3(
+        client.batch_execute("BEGIN; SET LOCAL synchronous_commit TO off"),
+        client.execute(&statement, &[&CHANNEL, &process, &words]),
+        client.batch_execute("COMMIT"),
+    )
+    .await;
+    begun?;
+    notified?;
+    Ok(committed?)
+}
+
 /// Passes on the signals of other processes, as long as there is a receiver.
-pub(super) async fn listen(database: Database, signals: broadcast::Sender<Signal>) {
+pub(super) async fn listen(
+    database: Database,
+    process: String,
+    signals: broadcast::Sender<Signal>,
+) {
     let mut failures = 0_u32;
     // The rows hold the other sender.
     while signals.strong_count() > 1 {
@@ -163,8 +247,14 @@ pub(super) async fn listen(database: Database, signals: broadcast::Sender<Signal
                 loop {
                     let wait = Duration::from_secs(5);
                     match tokio::time::timeout(wait, notifications.next()).await {
-                        Ok(Some(word)) => {
-                            let _ = signals.send(signal(&word));
+                        Ok(Some(notified)) => {
+                            // Processes of before send words alone.
+                            let (sender, word) =
+                                notified.split_once(' ').unwrap_or(("", &notified));
+                            // This one knows what it has done.
+                            if sender != process {
+                                let _ = signals.send(signal(word));
+                            }
                         }
                         Ok(None) => break,
                         Err(_) if signals.strong_count() <= 1 => return,

@@ -9,6 +9,7 @@ use serde_json::json;
 use super::claims::read_claim;
 use super::ending::{Ended, Ending, REMOVED, RunEnding, ThreadEnd};
 use super::lanes::{locked, placed};
+#[cfg(feature = "postgres")]
 use super::signal_words::word;
 use super::statement::Statement;
 #[cfg(test)]
@@ -32,46 +33,48 @@ const RETRY_AFTER: Duration = Duration::from_secs(1);
 const RELEASED: i64 = 500;
 
 impl Rows {
-    /// Tells other processes with the transaction of the statements, if there can be others.
+    /// Tells other processes on the file with the transaction of the statements.
     pub(super) fn with_signal(
         &self,
         mut statements: Vec<Statement>,
         signal: &Signal,
     ) -> Vec<Statement> {
-        match &self.peers {
-            Some(peers) if peers.has_others() => statements.push(peers.notify(signal)),
-            None if self.is_shared() => {
-                let notify = "SELECT CAST(pg_notify('langgraph_served', $1) AS TEXT)";
-                statements.push(sql!(notify, word(signal)));
-            }
-            _ => {}
-        }
+        let peers = self.peers.as_ref().filter(|peers| peers.has_others());
+        statements.extend(peers.map(|peers| peers.notify(signal)));
         statements
     }
 
-    /// Returns the statement that tells other processes of a run, if there can be others and it waits.
+    /// Returns the statement that tells other processes on the file of a run, if it waits.
     pub(super) fn signal_of_waiting(&self, run: &str) -> Option<Statement> {
-        match &self.peers {
-            Some(peers) if peers.has_others() => Some(peers.notify_of_waiting(run)),
-            None if self.is_shared() => Some(sql!(
-                "SELECT CAST(pg_notify('langgraph_served', $2) AS TEXT) FROM served_runs \
-                 WHERE id = $1 AND status = 'pending'",
-                run,
-                word(&Signal::Queued),
-            )),
-            _ => None,
-        }
+        let peers = self.peers.as_ref().filter(|peers| peers.has_others());
+        peers.map(|peers| peers.notify_of_waiting(run))
     }
 
-    /// Notifies this process.
+    /// Notifies this process, and others on PostgreSQL.
     pub(super) fn notify(&self, signal: Signal) {
+        #[cfg(feature = "postgres")]
+        if let Some(notifier) = &self.notifier {
+            notifier.send(word(&signal));
+        }
+        self.notify_here(signal);
+    }
+
+    fn notify_here(&self, signal: Signal) {
         // There may be no listener.
         let _ = self.signals.send(signal);
     }
 
+    /// Waits until other processes were told of what was done so far.
+    pub(crate) async fn others_notified(&self) {
+        #[cfg(feature = "postgres")]
+        if let Some(notifier) = &self.notifier {
+            notifier.flush().await;
+        }
+    }
+
     /// Has this process look for runs.
     pub(crate) fn wake(&self) {
-        self.notify(Signal::Queued);
+        self.notify_here(Signal::Queued);
     }
 
     /// Puts a claimed run back, and counts that many attempts.
@@ -264,6 +267,7 @@ impl RunQueue for Rows {
             is_removed: action == Cancel::Rollback,
             changed: None,
             before: None,
+            event: None,
             after: Vec::new(),
         };
         if self.end_run(ending, withdraw).await?.is_some() {

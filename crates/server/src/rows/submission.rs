@@ -2,7 +2,7 @@
 
 use super::base::{Base, based};
 use super::claims::{claimed_alone, read_claim};
-use super::lanes::{locked, placed};
+use super::lanes::{locked, placed, placed_alone};
 use super::lease_of_thread::LeaseOfThread;
 use super::numbers::numbered;
 use super::push::{inserted, read_why, why_not};
@@ -10,7 +10,7 @@ use super::statement::Statement;
 use super::threads::{ChangedThread, Thread, created};
 use super::worker::Worker;
 use super::{Rows, RowsResult, sql};
-use crate::queue::{Claim, Job, Pushed, Signal};
+use crate::queue::{Claim, ClaimedWith, Job, Pushed, Signal};
 
 /// A run that is put in the queue, with what happens in the same transaction.
 pub(crate) struct Submission<'a> {
@@ -57,7 +57,12 @@ impl Rows {
         let job = &submission.job;
         // Two that are pushed at once see each other.
         let key = job.concurrency_key.as_deref();
-        let mut statements: Vec<Statement> = locked(&job.thread, key).into();
+        // Nobody else knows a thread that is new.
+        let is_alone = submission.thread.is_some() && key.is_none();
+        let mut statements = Vec::new();
+        if !is_alone {
+            statements.extend(locked(&job.thread, key));
+        }
         let counts_threads = submission.thread.is_some_and(|(_, limit)| limit.is_some());
         if counts_threads || (job.most_waiting.is_some() && !job.owner.is_empty()) {
             statements.push(sql!("SELECT {GATE_OF}", &job.owner));
@@ -78,7 +83,11 @@ impl Rows {
         }
         let at = statements.len();
         statements.extend([inserted(job), why_not(job)]);
-        statements.extend(placed(&job.thread, &job.run));
+        if is_alone {
+            statements.push(placed_alone(&job.thread, &job.run));
+        } else {
+            statements.extend(placed(&job.thread, &job.run));
+        }
         statements.extend(taken_back(&submission));
         let claimed_at = statements.len();
         if let Some(worker) = submission.worker {
@@ -100,10 +109,12 @@ impl Rows {
             return Ok(Submitted::Pushed(read_why(row(at + 1))));
         }
         if let (Some(line), Some(worker)) = (row(claimed_at), submission.worker) {
-            let has_begun = submission.thread.is_some();
+            let has_numbers = worker.stores_events;
             return Ok(Submitted::Claimed(Claim {
-                has_begun,
-                has_numbers: has_begun && worker.stores_events,
+                with: match submission.thread {
+                    Some(_) => ClaimedWith::NewThread { has_numbers },
+                    None => ClaimedWith::Submission,
+                },
                 has_lease,
                 ..read_claim(line)
             }));
@@ -168,7 +179,23 @@ mod tests {
 
     #[tokio::test]
     async fn a_run_that_comes_next_is_claimed_with_its_new_thread() {
-        let rows = Rows::in_memory().await.unwrap();
+        claims_with_its_new_thread(Rows::in_memory().await.unwrap()).await;
+    }
+
+    #[cfg(feature = "postgres")]
+    #[tokio::test]
+    async fn l3_a_run_that_comes_next_is_claimed_with_its_new_thread_in_postgres() {
+        use langgraph_postgres::{Database, Options};
+
+        let url = std::env::var("DATABASE_URL");
+        let url = url.expect("needs PostgreSQL: run it with tests/servers.sh");
+        let schema = format!("submission_{}", uuid::Uuid::new_v4().simple());
+        let options = Options::default().schema(schema).max_connections(1);
+        let database = Database::connect_with(&url, options).await.unwrap();
+        claims_with_its_new_thread(Rows::postgres(database).await.unwrap()).await;
+    }
+
+    async fn claims_with_its_new_thread(rows: Rows) {
         let thread = row("t");
         let submission = Submission {
             job: job("r", "t"),
@@ -178,7 +205,8 @@ mod tests {
         let Submitted::Claimed(claim) = rows.submit(submission).await.unwrap() else {
             panic!("another run comes first");
         };
-        assert!(claim.has_begun && claim.has_numbers && claim.has_lease);
+        assert_eq!(claim.with, ClaimedWith::NewThread { has_numbers: true });
+        assert!(claim.has_lease);
         assert!(rows.is_valid("r", claim.fence).await.unwrap());
         assert_eq!(rows.thread("t").await.unwrap().unwrap().status, "busy");
         let numbers = read!("SELECT count(*) FROM served_numbers WHERE run = 'r'");

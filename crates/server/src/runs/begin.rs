@@ -13,7 +13,7 @@ use super::live::Live;
 use crate::app::App;
 use crate::error::ApiResult;
 use crate::graph::{ErasedGraph, Finished, Head, Invocation, Start};
-use crate::queue::Cancel;
+use crate::queue::{Cancel, ClaimedWith};
 use crate::rows::{Base, Run, merge};
 use crate::stream::{
     OrderedSaver, Out, Publisher, Publishing, Spending, Spent, Stored, Storing, StreamEvent,
@@ -112,7 +112,7 @@ impl Session {
     /// Reads what an earlier attempt has published, so that the numbers of this one follow.
     async fn begin_events(&self) -> ApiResult<()> {
         let feed = &self.live.feed;
-        if feed.is_stored {
+        if feed.is_stored && self.live.claim.with == ClaimedWith::Nothing {
             let _one = feed.reading().await;
             load(&self.app, feed).await?;
         }
@@ -126,7 +126,7 @@ impl Session {
         row: &Run,
         graph: &dyn ErasedGraph,
     ) -> ApiResult<Result<Place, AgentError>> {
-        if self.live.claim.has_begun {
+        if matches!(self.live.claim.with, ClaimedWith::NewThread { .. }) {
             return Ok(Ok(Place::default()));
         }
         let head = match graph.head(&row.thread_id).await {
@@ -156,7 +156,11 @@ impl Session {
         let Self { app, live } = self;
         let (claim, stores_events) = (&live.claim, live.feed.is_stored);
         let mut usages = Usages::default();
-        let (base, cancel) = if claim.has_begun && (claim.has_numbers || !stores_events) {
+        let has_begun = match claim.with {
+            ClaimedWith::NewThread { has_numbers } => has_numbers || !stores_events,
+            ClaimedWith::Nothing | ClaimedWith::Submission => false,
+        };
+        let (base, cancel) = if has_begun {
             let Some(held) = app.rows.held(&claim.run, claim.fence).await? else {
                 return Ok(None);
             };

@@ -67,9 +67,6 @@ impl Failure {
         row: &Run,
         next: Option<i64>,
     ) -> ApiResult<bool> {
-        if let Some(next) = next {
-            app.rows.append(claim, &[self.event.logged(next)?]).await?;
-        }
         let change = |thread: &mut Thread| {
             "error".clone_into(&mut thread.status);
             thread.error = self.error.json();
@@ -77,6 +74,7 @@ impl Failure {
         let notice = app.webhooks.notice(row, "error", &self.result);
         let ending = RunEnding {
             result: Some(&self.result),
+            event: next.map(|next| self.event.logged(next)).transpose()?,
             ..RunEnding::new(RunEnd::Status("error"), notice)
         };
         let thread = ThreadEnd::Changed(&change);

@@ -36,7 +36,7 @@ pub(super) async fn finish(
     live: &Live,
     row: &Run,
     graph: &dyn ErasedGraph,
-    mut out: Out,
+    out: Out,
     attempt: Attempt,
 ) -> ApiResult<Outcome> {
     let error = match &attempt.result {
@@ -45,11 +45,6 @@ pub(super) async fn finish(
     };
     let is_drained = matches!(&attempt.result, Ok(finished) if finished.drained);
     let is_repeated = has_storage_failed(&attempt.result) && live.claim.attempt < STORAGE_ATTEMPTS;
-    let is_requeued = is_drained || is_repeated;
-    if !is_requeued && !live.is_revoked() && !out.has_failed() {
-        let status = end_status(&attempt.result);
-        out.push(StreamEvent::ended(status, error.clone())).await;
-    }
     let stored = out.finish().await;
     if live.is_revoked() || stored == Stored::Revoked {
         return Ok(Outcome::Requeued);
@@ -65,18 +60,33 @@ pub(super) async fn finish(
         requeue(app, &live.claim).await;
         return Ok(Outcome::Requeued);
     }
+    // An earlier attempt of a server of before may have published the end, and have died then.
+    let event = StreamEvent::ended(end_status(&attempt.result), error.clone());
+    let event = Some(event).filter(|_| !live.feed.has_end());
+    let end = End { error, event };
     let mut pause = Duration::from_millis(50);
-    loop {
-        match write_end(app, live, row, graph, &attempt, error.as_ref()).await {
+    let outcome = loop {
+        match write_end(app, live, row, graph, &attempt, &end).await {
             // The run has ended: it is not carried out again because this cannot be written now.
             Err(failure) if failure.is_storage() && !live.is_revoked() => {
                 tracing::warn!(error = ?failure, "failed to write the end of a run; trying again");
                 tokio::time::sleep(pause).await;
                 pause = (pause * 2).min(Duration::from_secs(1));
             }
-            written => return written,
+            written => break written?,
         }
+    };
+    if let (Outcome::Ended { .. }, Some(event)) = (&outcome, end.event) {
+        live.feed.show(event).await;
     }
+    Ok(outcome)
+}
+
+/// What clients are told of the end of a run.
+struct End {
+    error: Option<RunError>,
+    /// The last event.
+    event: Option<StreamEvent>,
 }
 
 /// Returns a run with what its models have used in its metadata.
@@ -197,7 +207,7 @@ async fn write_end(
     row: &Run,
     graph: &dyn ErasedGraph,
     attempt: &Attempt,
-    error: Option<&RunError>,
+    told: &End,
 ) -> ApiResult<Outcome> {
     let thread = row.thread_id.as_str();
     let is_cancelled = matches!(attempt.result, Err(AgentError::Cancelled));
@@ -218,19 +228,22 @@ async fn write_end(
         thread: thread_status,
         error,
         result,
-    } = final_status(row, graph, &attempt.result, error).await?;
+    } = final_status(row, graph, &attempt.result, told.error.as_ref()).await?;
     let update = ThreadStatusUpdate {
         status: thread_status,
         error,
         usages: attempt.usages.clone(),
     };
     let spent = with_spent(row, attempt.spent);
+    let next = live.feed.is_stored.then(|| live.feed.next_number());
+    let event = told.event.as_ref().zip(next);
     let ending = RunEnding {
         end: RunEnd::Status(status),
         notice: app.webhooks.notice(row, status, &result),
         run: spent.as_ref(),
         result: app.rows.is_shared().then_some(&result),
-        events: live.feed.is_stored.then(|| live.feed.next_number()),
+        event: event.map(|(event, next)| event.logged(next)).transpose()?,
+        events: next.map(|next| next + i64::from(event.is_some())),
     };
     let ended = end(app, live, row, graph, &ending, update).await?;
     Ok(Outcome::of(ended, result))
@@ -246,9 +259,14 @@ async fn end(
     update: ThreadStatusUpdate<'_>,
 ) -> ApiResult<Ended> {
     let (claim, thread) = (&live.claim, row.thread_id.as_str());
-    // Streams in other processes still read its events.
-    if row.kwargs.temporary && !app.rows.is_shared() {
-        return Ok(app.rows.end(claim, ending, ThreadEnd::Removed).await?);
+    if row.kwargs.temporary {
+        // Streams in other processes still read its events. Nobody reads what its row says of its state.
+        let thread_end = if app.rows.is_shared() {
+            ThreadEnd::Unchanged
+        } else {
+            ThreadEnd::Removed
+        };
+        return Ok(app.rows.end(claim, ending, thread_end).await?);
     }
     let change = thread_change(graph, thread, update).await?;
     let changed = ThreadEnd::Changed(&change);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{claim, clock, deliver, keeper, lease, signals};
+use super::{POLL_INTERVAL, claim, clock, deliver, keeper, lease, signals};
 use crate::app::App;
 use crate::queue::RunQueue;
 
@@ -38,6 +38,8 @@ pub(crate) async fn drain(app: &Arc<App>, at_most: Duration) {
             }
         }
     }
+    // They look for the runs only now and then, unless they are told.
+    let _ = tokio::time::timeout(POLL_INTERVAL, app.rows.others_notified()).await;
     app.runs.feeds.leave();
     app.runs.watchers.wake_all();
 }

@@ -16,7 +16,7 @@ use super::outcome::Outcome;
 use super::temporary::{Marked, leave_thread};
 use crate::app::App;
 use crate::error::ApiResult;
-use crate::queue::{Claim, RunEnd, RunQueue};
+use crate::queue::{Claim, ClaimedWith, RunEnd, RunQueue};
 use crate::rows::Run;
 use crate::saver::TERM;
 use crate::stream::StreamEvent;
@@ -48,7 +48,7 @@ async fn take_up(app: &Arc<App>, claim: Claim) -> Option<(Arc<Live>, Arc<Run>)> 
         }
     };
     let stores = app.stores_events(&row);
-    let last = if stores {
+    let last = if stores && claim.with == ClaimedWith::Nothing {
         last_event(app, &claim.run).await
     } else {
         Ok(None)

@@ -1,6 +1,9 @@
 //! A process learns what it and others do.
 
 use std::sync::Weak;
+use std::time::Duration;
+
+use langgraph::environment;
 
 use super::POLL_INTERVAL;
 use super::attach::catch_up;
@@ -9,21 +12,29 @@ use crate::app::App;
 use crate::error::ApiResult;
 use crate::queue::{RunQueue, Signal};
 
+/// How long signals put off the look at all feeds, which is due when none comes.
+const LONGEST_WITHOUT_LOOK: Duration = Duration::from_secs(5);
+
 /// Takes the signals of other processes: events for streams of this one, cancellations, ends.
 pub(super) async fn signal_loop(app: Weak<App>) {
     let Some(mut signals) = app.upgrade().map(|app| app.rows.signals()) else {
         return;
     };
+    let mut looked = environment::steady();
     loop {
         let signal = tokio::time::timeout(POLL_INTERVAL, signals.next()).await;
         let Some(app) = app.upgrade() else { return };
-        let taken = match signal {
+        let is_due = signal.is_err() || environment::since(looked) > LONGEST_WITHOUT_LOOK;
+        let mut taken = match signal {
             Ok(None) => return,
             Ok(Some(signal)) => take(&app, signal).await,
-            // A signal may be lost on its way.
-            Err(_) if app.rows.is_shared() => catch_up_all(&app).await,
             Err(_) => Ok(()),
         };
+        // A signal may be lost on its way, with a process that could not send it.
+        if taken.is_ok() && is_due && app.rows.is_shared() {
+            looked = environment::steady();
+            taken = catch_up_all(&app).await;
+        }
         if let Err(error) = taken {
             tracing::error!(?error, "failed to read the runs of other processes");
         }

@@ -75,6 +75,15 @@ impl Feed {
         self.add(event);
     }
 
+    /// Shows an event that is stored, if those of the run are.
+    pub(crate) async fn show(&self, event: StreamEvent) {
+        if self.is_stored {
+            self.add(event);
+        } else {
+            self.push(event).await;
+        }
+    }
+
     /// Adds an event, which gets the next number, and drops the oldest one if there is no room.
     pub(crate) fn add(&self, mut event: StreamEvent) {
         event.number = self.next_number();

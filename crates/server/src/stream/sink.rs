@@ -85,11 +85,6 @@ impl Out {
         }
     }
 
-    /// Returns true if events could not be stored.
-    pub(crate) fn has_failed(&self) -> bool {
-        matches!(self, Self::Stored { events, .. } if events.is_closed())
-    }
-
     /// Opens a barrier when everything so far is stored. It stays closed if that cannot be.
     fn open_when_stored(&self, barrier: Barrier) {
         let Self::Stored { sent, stored, .. } = self else {

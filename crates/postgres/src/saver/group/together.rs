@@ -70,6 +70,15 @@ impl<'a> Group<'a> {
         group
     }
 
+    /// Returns what begins the transaction. Only released leases need not reach the disk.
+    fn begin(&self) -> &'static str {
+        if self.released.len() == self.count {
+            leases::BEGIN_UNSYNCED
+        } else {
+            supersteps::BEGIN
+        }
+    }
+
     /// Prepares the statements, unless the connection has them. What is prepared is sent at once, and in order.
     async fn prepare(&self, client: &Client) -> Result<(), PostgresError> {
         leases::prepare(client, !self.released.is_empty(), !self.taken.is_empty()).await?;
@@ -96,7 +105,7 @@ async fn together(client: &Client, group: &Group<'_>) -> Result<Vec<bool>, Postg
         Ok::<_, PostgresError>(stored.then_some(*index))
     });
     let (begun, leases, advanced, others, committed) = join5(
-        client.batch_execute(supersteps::BEGIN),
+        client.batch_execute(group.begin()),
         leases::change(client, &group.released, &group.taken),
         supersteps::store(client, &group.supersteps),
         join_all(others),
