@@ -200,12 +200,13 @@ fn ended(
     ))
 }
 
-/// Returns the statement that stores the last event of a run which the one before it has ended.
+/// Returns the statement that stores the last event of a run which the one before it, or an earlier call, has ended.
 fn ended_with(claim: &Claim, ending: &RunEnding<'_>, event: &LoggedEvent) -> Statement {
     sql!(
         "INSERT INTO served_events (run, number, made, mode, event, data) \
          SELECT $1, CAST($4 AS BIGINT), CAST($5 AS BIGINT), $6, $7, $8 \
-         WHERE EXISTS (SELECT 1 FROM served_runs WHERE id = $1 AND fence = $2 AND status = $3)",
+         WHERE EXISTS (SELECT 1 FROM served_runs WHERE id = $1 AND fence = $2 AND status = $3) \
+         ON CONFLICT DO NOTHING",
         &claim.run,
         claim.fence,
         ending.status(),
