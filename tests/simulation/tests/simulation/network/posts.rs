@@ -88,9 +88,14 @@ fn part<'p>(packet: &'p Packet, to: &str, name: &str) -> Option<(&'p str, Value)
     Some((receiver, said.get(name)?.clone()))
 }
 
-/// Returns the tasks of a message, by their numbers.
+/// What a driver says to a worker from which it has taken a task.
+const TAKEN: &str = "the task was given to another worker, or has ended";
+
+/// Returns the tasks of a message, by their numbers; without those that the driver has taken from its sender, which
+/// passes that on as its answer.
 fn numbers(said: &Value) -> impl Iterator<Item = u64> {
     let tasks = said["tasks"].as_array().into_iter().flatten();
+    let tasks = tasks.filter(|task| task["reply"]["inline"]["result"]["Err"]["text"] != TAKEN);
     tasks.filter_map(|task| task["task"].as_u64())
 }
 
