@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::task_state::TaskState;
 use crate::checkpoint::{Head, JoinRecord, Owner, Stored};
 use crate::graph::NodeName;
+use crate::interrupt::Answer;
 use crate::node::{Argument, Output};
 use crate::state::{State, TrackedState, WrittenFields};
 use crate::task::{Changes, TaskResult};
@@ -71,5 +72,24 @@ impl<S: State> Loaded<S> {
             _ => None,
         });
         inputs.reduce(|earlier, input| input.after(earlier))
+    }
+
+    /// Drops the tasks that a copy of the checkpoint leaves out: those that joined in, except for tasks that have
+    /// an answer, and for kept inputs of the head. The answers get the new indices of their tasks.
+    pub(super) fn retain_copied(&mut self, answers: &mut [(usize, Answer)]) {
+        let is_head = self.is_head();
+        let tasks = std::mem::take(&mut self.tasks);
+        for (old, task) in tasks.into_iter().enumerate() {
+            let is_kept_input = is_head && task.kept_input;
+            let mut its_answers = answers
+                .iter_mut()
+                .filter(|(task, _)| *task == old)
+                .peekable();
+            if !task.joined_in || is_kept_input || its_answers.peek().is_some() {
+                // No new index is greater than its old one, so none is changed twice.
+                its_answers.for_each(|(index, _)| *index = self.tasks.len());
+                self.tasks.push(task);
+            }
+        }
     }
 }

@@ -357,12 +357,8 @@ pub(crate) async fn copy<S: State>(
     mut answers: Vec<(usize, Answer)>,
 ) -> Result<(), AgentError> {
     let recorder = log.recorder_behind_loaded(engine, &loaded);
-    let is_head = loaded.is_head();
-    let stays = |task: &TaskState<S>| !task.joined_in || is_head && task.kept_input;
-    loaded.tasks.retain(stays);
-    for task in &mut loaded.tasks {
-        task.forget();
-    }
+    loaded.retain_copied(&mut answers);
+    loaded.tasks.iter_mut().for_each(TaskState::forget);
     loaded.restore(engine, &log.key.thread, Some(recorder))?;
     engine.position.step += 1;
     let mut entry = Vec::new();
@@ -390,8 +386,7 @@ pub(crate) async fn copy<S: State>(
         }
     }
     if let Some(recorder) = &mut engine.observer.recorder {
-        let is_there = |(task, _): &&(usize, Answer)| *task < engine.frontier.tasks.len();
-        recorder.keep_answers_of_next(answers.iter().filter(is_there).cloned());
+        recorder.keep_answers_of_next(answers.iter().cloned());
     }
     engine.record(origin, entry).await?;
     for (task, answer) in answers {

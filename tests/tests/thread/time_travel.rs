@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use langgraph::checkpoint::{MemorySaver, Source};
+use langgraph::checkpoint::{CheckpointId, MemorySaver, Source};
 use langgraph::prelude::*;
 
-use langgraph_tests::fixtures::notes::{Vec2, Vec2Update, chain, note};
+use langgraph_tests::fixtures::notes::{Vec2, Vec2Update, asking, chain, note};
 
 #[tokio::test]
 async fn e4_three_nodes_give_five_linked_checkpoints() {
@@ -109,4 +109,55 @@ async fn e5_a_run_from_an_older_checkpoint_is_a_fork_and_the_history_stays() {
     );
     assert_eq!(after[2].source, Source::Fork);
     assert_eq!(after[2].parent, Some(before_b.id));
+}
+
+/// Returns a graph whose thread `t` has waited for answers at `ask`, and at `beside`, which a command started;
+/// and the checkpoint.
+async fn asked_beside() -> (CompiledStateGraph<Vec2>, CheckpointId) {
+    let mut graph = StateGraph::<Vec2>::new();
+    graph
+        .add_node("ask", asking("ask"))
+        .add_node("other", note("other"))
+        .add_node("beside", asking("beside"));
+    graph.add_sequence(&["ask"]);
+    let graph = graph.compile().unwrap();
+    let graph = graph.checkpointer(Arc::new(MemorySaver::new()));
+    let thread = graph.thread("t");
+    thread.run(()).await.unwrap();
+    let goto = Command::goto("beside");
+    let paused = thread.proceed().command(goto).await.unwrap();
+    assert_eq!(paused.interrupts().len(), 2);
+    let asked = thread.state().await.unwrap().unwrap().id;
+    let answers = [("ask", "Ada"), ("beside", "Bob")];
+    let done = thread.resume_all(answers).await.unwrap();
+    assert_eq!(done.state().log, ["ask: Ada", "beside: Bob"]);
+    (graph, asked)
+}
+
+#[tokio::test]
+async fn a_fork_takes_an_answer_to_a_task_that_a_command_started() {
+    let (graph, asked) = asked_beside().await;
+    let then = graph.thread("t").at(asked);
+    let answers = [("beside", "Kim"), ("ask", "Eve")];
+    let both = then.resume_all(answers).await.unwrap();
+    assert_eq!(both.state().log, ["ask: Eve", "beside: Kim"]);
+
+    let goto = Command::goto("other");
+    let with_other = then.resume_all(answers).command(goto).await.unwrap();
+    let log = &with_other.state().log;
+    assert_eq!(log, &["ask: Eve", "other", "beside: Kim"]);
+}
+
+#[tokio::test]
+async fn a_fork_leaves_out_a_task_that_a_command_started_and_no_answer_is_for() {
+    let (graph, asked) = asked_beside().await;
+    let then = graph.thread("t").at(asked);
+    let one = then.resume("ask", "Eve").await.unwrap();
+    assert_eq!(one.state().log, ["ask: Eve"]);
+    let none = then.fork().await.unwrap();
+    let forked = graph.thread("t").at(none).state().await.unwrap().unwrap();
+    assert_eq!(
+        forked.next.iter().map(|n| &**n).collect::<Vec<_>>(),
+        ["ask"]
+    );
 }
