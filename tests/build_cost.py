@@ -29,7 +29,7 @@ import tables
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs/performance.md"
-TEMPLATE = ROOT / "crates/cargo-langgraph/templates/workflow/Cargo.toml.template"
+TEMPLATE = ROOT / "crates/cargo-langgraph/templates/profile.template"
 # The table of a manifest that says how dependencies are built; in a template, the last one.
 DEPENDENCIES = 'profile.dev.package."*"'
 EDGES = [10, 100, 500]

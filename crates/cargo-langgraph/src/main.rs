@@ -46,11 +46,17 @@ fn create(matches: &ArgMatches) -> Result<ExitCode, String> {
     ) else {
         return Ok(ExitCode::FAILURE);
     };
-    new::create(folder, template, &library).map_err(|error| error.to_string())?;
+    let workspace = new::create(folder, template, &library).map_err(|error| error.to_string())?;
     println!(
         "created {}: cargo test and cargo run work in it",
         folder.display()
     );
+    if let Some(manifest) = workspace {
+        println!(
+            "for a smaller debug binary, add `[profile.dev.package.\"*\"]` with `debug = \"line-tables-only\"` to {}",
+            manifest.display()
+        );
+    }
     Ok(ExitCode::SUCCESS)
 }
 

@@ -3,6 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
+use workspace::workspace_around;
+
+mod workspace;
+
 /// A template: its name, and its files with their text.
 struct Template {
     name: &'static str,
@@ -38,6 +42,9 @@ const CRATES: &[(&str, &str)] = &[
     ("langgraph-functional", "crates/functional"),
     ("langgraph-server", "crates/server"),
 ];
+
+/// The profile of a package that is no member of a workspace. Cargo reads profiles in the manifest of a workspace only.
+const PROFILE: &str = include_str!("../templates/profile.template");
 
 /// Where a new package gets `langgraph` from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -104,11 +111,18 @@ pub fn templates() -> impl Iterator<Item = &'static str> {
 /// versions of dependencies that the library is tested with, and without a network once these are
 /// downloaded.
 ///
+/// Returns the manifest of the workspace that the folder is in, if there is one. Profiles belong there, so the package
+/// then has none.
+///
 /// # Errors
 ///
 /// Fails if the folder exists, if its name cannot be that of a package, if the library is not where it
 /// should be, or if a file cannot be written.
-pub fn create(folder: &Path, template: &str, library: &Library) -> Result<(), NewError> {
+pub fn create(
+    folder: &Path,
+    template: &str,
+    library: &Library,
+) -> Result<Option<PathBuf>, NewError> {
     let found = TEMPLATES.iter().find(|known| known.name == template);
     let template = found.ok_or_else(|| NewError::Template(template.to_owned()))?;
     let name = folder
@@ -132,16 +146,7 @@ pub fn create(folder: &Path, template: &str, library: &Library) -> Result<(), Ne
     let mut lock = None;
     match library {
         Library::Path(path) => {
-            let root = fs::canonicalize(path).map_err(|source| NewError::NoLibrary {
-                folder: path.clone(),
-                source,
-            })?;
-            for (_, inner) in CRATES {
-                let file = Path::new(inner).join("Cargo.toml");
-                if !root.join(&file).is_file() {
-                    return Err(NewError::Library { folder: root, file });
-                }
-            }
+            let root = repository(path)?;
             let file = root.join("Cargo.lock");
             if file.is_file() {
                 lock = Some(fs::read_to_string(&file).map_err(failed(&file))?);
@@ -151,18 +156,37 @@ pub fn create(folder: &Path, template: &str, library: &Library) -> Result<(), Ne
         }
         Library::Git(url) => values.extend(dependencies(|_| ("git", url.clone()))),
     }
+    let workspace = workspace_around(folder);
     for (file, text) in template.files {
-        let text = values
+        let mut text = values
             .iter()
             .fold((*text).to_owned(), |text, (key, value)| {
                 text.replace(key, value)
             });
+        if *file == "Cargo.toml" && workspace.is_none() {
+            text = format!("{text}\n{PROFILE}");
+        }
         write(&folder.join(file), &text)?;
     }
     if let Some(lock) = lock {
         write(&folder.join("Cargo.lock"), &lock)?;
     }
-    Ok(())
+    Ok(workspace)
+}
+
+/// Returns the full path of the library's repository, if that is what the folder holds.
+fn repository(folder: &Path) -> Result<PathBuf, NewError> {
+    let root = fs::canonicalize(folder).map_err(|source| NewError::NoLibrary {
+        folder: folder.to_owned(),
+        source,
+    })?;
+    for (_, inner) in CRATES {
+        let file = Path::new(inner).join("Cargo.toml");
+        if !root.join(&file).is_file() {
+            return Err(NewError::Library { folder: root, file });
+        }
+    }
+    Ok(root)
 }
 
 /// Returns the lines of the dependencies on the library.
@@ -203,7 +227,6 @@ fn is_package_name(name: &str, template: &Template) -> bool {
         && !manifest
             .lines()
             .skip_while(|line| *line != "[dependencies]")
-            .take_while(|line| !line.starts_with("[profile."))
             .any(used)
 }
 

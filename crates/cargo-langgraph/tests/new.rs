@@ -53,6 +53,30 @@ fn a_package_has_its_name_its_library_and_formatted_graphs() {
 }
 
 #[test]
+fn a_package_in_a_workspace_leaves_the_profile_to_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let git = Library::Git("https://example.com".to_owned());
+    let root = folder.path().join("Cargo.toml");
+    let workspace = "[workspace]\nmembers = [\"crates/*\"]\nexclude = [\"scratch\"]\n";
+    fs::write(&root, workspace).unwrap();
+    for template in templates() {
+        let is_part = folder.path().join("crates").join(template).join("mine");
+        assert_eq!(
+            create(&is_part, template, &git).unwrap().as_ref(),
+            Some(&root)
+        );
+        let manifest = fs::read_to_string(is_part.join("Cargo.toml")).unwrap();
+        let manifest: toml::Table = manifest.parse().unwrap();
+        assert!(!manifest.contains_key("profile"), "{template}");
+
+        let excluded = folder.path().join("scratch").join(template).join("mine");
+        assert_eq!(create(&excluded, template, &git).unwrap(), None);
+        let manifest = fs::read_to_string(excluded.join("Cargo.toml")).unwrap();
+        assert!(manifest.contains("[profile.dev"), "{template}");
+    }
+}
+
+#[test]
 fn a_key_of_the_profile_is_no_dependency_and_can_be_the_name_of_a_package() {
     let folder = tempfile::tempdir().unwrap();
     let git = Library::Git("https://example.com".to_owned());
