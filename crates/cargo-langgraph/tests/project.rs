@@ -30,6 +30,14 @@ fn edit(folder: &Path, from: &str, to: &str) {
     fs::write(path, text.replace(from, to)).unwrap();
 }
 
+/// Finds the package of a folder. Its program is built there, and not in a folder that `CARGO_TARGET_DIR` names and
+/// the tests would share.
+fn find(folder: &Path) -> Project {
+    let mut project = Project::find(folder, None).unwrap();
+    project.target = folder.join("target");
+    project
+}
+
 fn error(folder: &Path, package: Option<&str>) -> String {
     Project::find(folder, package).unwrap_err().to_string()
 }
@@ -42,7 +50,7 @@ fn each_template_names_a_graph_of_its_library() {
         ("service", "chat", "chat_graph"),
     ] {
         let (_parent, folder) = package(template);
-        let project = Project::find(&folder, None).unwrap();
+        let project = find(&folder);
         assert_eq!(project.name, "my-graphs");
         assert_eq!(project.library, "my_graphs");
         assert_eq!(project.folder, folder);
@@ -62,7 +70,7 @@ fn the_program_depends_on_the_package_and_adds_its_graphs() {
         "order = \"order\"\nother = \"inner::other\"",
     );
     let patch = "\n[patch.crates-io]\nserde = { path = \"../serde\" }\n";
-    let project = Project::find(&folder, None).unwrap();
+    let project = find(&folder);
     // Patches are read from the manifest of the workspace, whatever Cargo would say about this one.
     edit(
         &folder,
@@ -101,7 +109,7 @@ fn the_program_depends_on_the_package_and_adds_its_graphs() {
 #[test]
 fn files_are_not_touched_without_a_change() {
     let (_parent, folder) = package("workflow");
-    let project = Project::find(&folder, None).unwrap();
+    let project = find(&folder);
     let lock = folder.join("target/langgraph/my-graphs/Cargo.lock");
     Driver::write(&project, &[]).unwrap();
     // Cargo adds the other dependencies of the program.
@@ -116,7 +124,7 @@ fn files_are_not_touched_without_a_change() {
 #[test]
 fn a_package_that_cannot_be_linked_with_a_shared_library_is_linked_into_one_file() {
     let (_parent, folder) = package("workflow");
-    let project = Project::find(&folder, None).unwrap();
+    let project = find(&folder);
     let written = folder.join("target/langgraph/my-graphs");
     fs::create_dir_all(&written).unwrap();
     // What the build leaves when the linker has failed.
