@@ -236,3 +236,118 @@ async fn leases_of_a_group_are_taken_and_released_each_by_itself() {
         );
     }
 }
+
+/// Returns true if two connections of the server wait for one another. The server ends that only after its
+/// `deadlock_timeout` of a second.
+async fn is_deadlocked(watcher: &PostgresSaver) -> bool {
+    let client = watcher.database().client().await.unwrap();
+    let sql =
+        "SELECT count(*) FROM pg_stat_activity AS one, unnest(pg_blocking_pids(one.pid)) AS other
+        WHERE one.wait_event_type = 'Lock' AND one.pid = ANY (pg_blocking_pids(other))";
+    let found: i64 = client.query_one(sql, &[]).await.unwrap().get(0);
+    found > 0
+}
+
+/// Waits for the work of two processes, and fails if they block each other.
+async fn without_deadlock<T>(schema: &Schema, work: impl Future<Output = T>) -> T {
+    let watcher = PostgresSaver::new(schema.connect().await);
+    let mut work = std::pin::pin!(work);
+    loop {
+        match tokio::time::timeout(Duration::from_millis(100), &mut work).await {
+            Ok(done) => return done,
+            Err(_) => assert!(!is_deadlocked(&watcher).await, "a deadlock"),
+        }
+    }
+}
+
+/// Returns two savers with connections and groups of their own, as of two processes.
+async fn two_processes(schema: &Schema) -> [PostgresSaver; 2] {
+    let one = PostgresSaver::new(schema.connect().await);
+    [one, PostgresSaver::new(schema.connect().await)]
+}
+
+const ROUNDS: usize = 20;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn processes_that_store_the_same_threads_wait_in_one_order() {
+    let schema = Schema::new();
+    let [one, two] = two_processes(&schema).await;
+    let mut heads = threads(&one).await;
+    for _ in 0..ROUNDS {
+        let put = |saver: &PostgresSaver, (key, head): &(ThreadKey, Head)| {
+            let (saver, key, head) = (saver.clone(), key.clone(), *head);
+            async move { saver.put(&key, batch(0, head)).await.is_ok() }
+        };
+        let forwards = join_all(heads.iter().map(|thread| put(&one, thread)));
+        let backwards = join_all(heads.iter().rev().map(|thread| put(&two, thread)));
+        let both = async { tokio::join!(forwards, backwards) };
+        let (one_stored, two_stored) = without_deadlock(&schema, both).await;
+        for (one, two) in one_stored.iter().zip(two_stored.iter().rev()) {
+            assert!(one ^ two, "one of both stores the superstep");
+        }
+        for (key, head) in &mut heads {
+            *head = one.head(key).await.unwrap().unwrap();
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn processes_that_begin_the_same_threads_wait_in_one_order() {
+    let schema = Schema::new();
+    let [one, two] = two_processes(&schema).await;
+    for round in 0..ROUNDS {
+        let begin = |saver: &PostgresSaver, thread: usize| {
+            let (saver, key) = (saver.clone(), ThreadKey::root(format!("{round}/{thread}")));
+            let first = CheckpointRecord::of_metadata(None, BTreeMap::new());
+            let checkpoints = vec![first];
+            let batch = Batch {
+                checkpoints,
+                ..Batch::default()
+            };
+            async move { saver.put(&key, batch).await.is_ok() }
+        };
+        let forwards = join_all((0..THREADS).map(|thread| begin(&one, thread)));
+        let backwards = join_all((0..THREADS).rev().map(|thread| begin(&two, thread)));
+        let both = async { tokio::join!(forwards, backwards) };
+        let (one_began, two_began) = without_deadlock(&schema, both).await;
+        for (one, two) in one_began.iter().zip(two_began.iter().rev()) {
+            assert!(one ^ two, "one of both begins the thread");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn processes_that_ask_for_the_threads_of_each_other_wait_for_none() {
+    let schema = Schema::new();
+    let [one, two] = two_processes(&schema).await;
+    let term = Duration::from_secs(60);
+    let mut heads = threads(&one).await;
+    let holder = |thread: usize| ["one", "two"][thread % 2];
+    for (thread, (key, _)) in heads.iter().enumerate() {
+        let taken = one.lease(&key.thread, holder(thread), term).await;
+        assert!(taken.unwrap().is_none());
+    }
+    for _ in 0..ROUNDS {
+        // Each stores supersteps of its own threads, and asks for the others.
+        let act = |saver: &PostgresSaver, name: &'static str, thread: usize| {
+            let (key, head) = heads[thread].clone();
+            let saver = saver.clone();
+            async move {
+                if holder(thread) == name {
+                    let put = saver.held_by(name).put(&key, batch(0, head)).await;
+                    put.unwrap();
+                } else {
+                    let held_by = saver.lease(&key.thread, name, term).await.unwrap();
+                    assert_eq!(held_by.unwrap().holder, holder(thread));
+                }
+            }
+        };
+        let forwards = join_all((0..THREADS).map(|thread| act(&one, "one", thread)));
+        let backwards = join_all((0..THREADS).rev().map(|thread| act(&two, "two", thread)));
+        let both = async { tokio::join!(forwards, backwards) };
+        without_deadlock(&schema, both).await;
+        for (key, head) in &mut heads {
+            *head = one.head(key).await.unwrap().unwrap();
+        }
+    }
+}

@@ -18,7 +18,7 @@ use langgraph_core::error::CheckpointError;
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LogName {
     /// The thread.
     pub thread: String,

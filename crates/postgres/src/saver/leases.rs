@@ -69,12 +69,18 @@ impl Hold {
 pub(super) type Term = f64;
 
 /// Takes each lease that is the holder's, free, over, or further ahead than its term: then the clock was set back.
-/// Of several leases of a thread, it takes one at most.
+/// Of several leases of a thread, it takes one at most. Transactions lock leases in the order of their threads' bytes;
+/// one that another holder has is not locked, because its holder may store what this transaction waits for.
 const TAKE: &str = "INSERT INTO thread_leases AS l (thread, holder, until, term, process)
-    SELECT DISTINCT ON (thread) thread, holder, clock_timestamp() + term * interval '1 millisecond',
-        term * interval '1 millisecond', $4
+    SELECT DISTINCT ON (thread COLLATE \"C\") thread, holder,
+        clock_timestamp() + term * interval '1 millisecond', term * interval '1 millisecond', $4
     FROM unnest($1::text[], $2::text[], $3::float8[]) AS asked (thread, holder, term)
-    ORDER BY thread
+    WHERE NOT EXISTS (
+        SELECT 1 FROM thread_leases AS h
+        WHERE h.thread = asked.thread AND h.holder <> asked.holder AND h.until > clock_timestamp()
+            AND h.until <= clock_timestamp() + h.term AND h.process <> $5
+    )
+    ORDER BY thread COLLATE \"C\"
     ON CONFLICT (thread) DO UPDATE SET holder = excluded.holder, until = excluded.until,
         term = excluded.term, process = excluded.process
     WHERE l.holder = excluded.holder OR l.until <= clock_timestamp()

@@ -64,9 +64,13 @@ impl<'a> Group<'a> {
                 }
             }
         }
-        // Two groups that have the same rows wait for one another in one order only: those of leases, and of owners.
+        // Two groups that have the same rows wait for one another in one order only: those of leases, of logs and of
+        // owners. Logs that are begun together have one owner, as a rule.
         group.released.sort_by_key(|(_, hold)| &hold.thread);
-        group.others.sort_by_key(|(_, batch)| batch.lines.owner());
+        group.supersteps.sort_by_key(|(_, step)| step.log());
+        group
+            .others
+            .sort_by_key(|(_, batch)| (batch.lines.owner(), &batch.name));
         group
     }
 

@@ -54,6 +54,11 @@ impl<'a> Superstep<'a> {
             new_row,
         })
     }
+
+    /// Returns the name of its log.
+    pub(in super::super) fn log(&self) -> &'a LogName {
+        self.name
+    }
 }
 
 /// Prepares the statement, unless the connection has it.
