@@ -26,8 +26,8 @@ use crate::error::MissingResource;
 /// ```
 #[derive(Clone, Default)]
 pub struct Resources {
-    // There are only a few entries: a scan is faster than hashing.
-    entries: Vec<ResourceEntry>,
+    // There are only a few entries: a scan is faster than hashing. Runs and subgraphs share them.
+    entries: Option<Arc<Vec<ResourceEntry>>>,
 }
 
 #[derive(Clone)]
@@ -41,9 +41,16 @@ struct ResourceEntry {
 impl Resources {
     /// Creates an empty collection.
     pub const fn new() -> Self {
-        Self {
-            entries: Vec::new(),
-        }
+        Self { entries: None }
+    }
+
+    fn entries(&self) -> &[ResourceEntry] {
+        self.entries.as_deref().map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns the entries to change. They are copied, if others share them.
+    fn entries_mut(&mut self) -> &mut Vec<ResourceEntry> {
+        Arc::make_mut(self.entries.get_or_insert_default())
     }
 
     /// Adds a value. It replaces one of the same type.
@@ -53,9 +60,10 @@ impl Resources {
             name: std::any::type_name::<T>(),
             value: Arc::new(value),
         };
-        match self.entries.iter_mut().find(|old| old.key == entry.key) {
+        let entries = self.entries_mut();
+        match entries.iter_mut().find(|old| old.key == entry.key) {
             Some(old) => *old = entry,
-            None => self.entries.push(entry),
+            None => entries.push(entry),
         }
     }
 
@@ -71,11 +79,9 @@ impl Resources {
 
     fn shared<T: ?Sized + Send + Sync + 'static>(&self) -> Option<&Arc<T>> {
         let key = TypeId::of::<T>();
-        self.entries
-            .iter()
-            .find(|entry| entry.key == key)?
-            .value
-            .downcast_ref()
+        let mut entries = self.entries().iter();
+        let entry = entries.find(|entry| entry.key == key)?;
+        entry.value.downcast_ref()
     }
 
     /// Returns these resources, overridden by those of `over`.
@@ -85,16 +91,16 @@ impl Resources {
             return self.clone();
         }
         let mut all = over.clone();
-        for entry in &self.entries {
-            if !all.entries.iter().any(|other| other.key == entry.key) {
-                all.entries.push(entry.clone());
+        for entry in self.entries() {
+            if !over.entries().iter().any(|other| other.key == entry.key) {
+                all.entries_mut().push(entry.clone());
             }
         }
         all
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+        self.entries().is_empty()
     }
 
     pub(crate) fn missing<T: ?Sized>(&self) -> MissingResource {
@@ -102,13 +108,13 @@ impl Resources {
     }
 
     fn missing_named(&self, wanted: &'static str) -> MissingResource {
-        let given = self.entries.iter().map(|entry| entry.name);
+        let given = self.entries().iter().map(|entry| entry.name);
         MissingResource::new(wanted, given.collect())
     }
 
     /// Returns true if there is such a resource.
     pub(crate) fn have(&self, needed: &NeededResource) -> bool {
-        self.entries.iter().any(|entry| entry.key == needed.key)
+        self.entries().iter().any(|entry| entry.key == needed.key)
     }
 
     /// Fails if there is no such resource.
@@ -123,7 +129,7 @@ impl Resources {
 impl fmt::Debug for Resources {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_set()
-            .entries(self.entries.iter().map(|entry| entry.name))
+            .entries(self.entries().iter().map(|entry| entry.name))
             .finish()
     }
 }
