@@ -58,7 +58,9 @@ impl StateVersion {
 /// [`StateCodec::serde`] from [`State::codec`].
 ///
 /// What is around an update is written and read by code that is compiled once, for all states.
-pub struct StateCodec<S: State> {
+pub struct StateCodec<S: State>(&'static CodecFns<S>);
+
+struct CodecFns<S: State> {
     lend: for<'a> fn(&'a S::Update) -> LentUpdate<'a>,
     give: fn(S::Update) -> LentUpdate<'static>,
     read: for<'de> fn(&mut dyn Deserializer<'de>) -> Result<S::Update, erased_serde::Error>,
@@ -77,9 +79,11 @@ impl<S: State> StateCodec<S> {
     where
         S::Update: Serialize + DeserializeOwned,
     {
-        Self {
-            json: Some(|text| serde_json::from_str(text)),
-            ..Self::small()
+        const {
+            Self(&CodecFns {
+                json: Some(|text| serde_json::from_str(text)),
+                ..CodecFns::small()
+            })
         }
     }
 
@@ -88,27 +92,22 @@ impl<S: State> StateCodec<S> {
     where
         S::Update: Serialize + DeserializeOwned,
     {
-        Self {
-            lend: |update| LentUpdate::Borrowed(update),
-            give: |update| LentUpdate::Owned(Box::new(update)),
-            read: |from| erased_serde::deserialize(from),
-            json: None,
-        }
+        const { Self(&CodecFns::small()) }
     }
 
     /// Notes what the values of a field are made of.
     pub(crate) fn shaped(&self, field: FieldInfo) -> FieldInfo {
-        field.shaped_by(|from| (self.read)(&mut <dyn Deserializer<'_>>::erase(from)).is_ok())
+        field.shaped_by(|from| (self.0.read)(&mut <dyn Deserializer<'_>>::erase(from)).is_ok())
     }
 
     /// Lends an update to a writer.
     pub(crate) fn lend<'a>(&self, update: &'a S::Update) -> LentUpdate<'a> {
-        (self.lend)(update)
+        (self.0.lend)(update)
     }
 
     /// Gives an update to a writer.
     pub(crate) fn give(&self, update: S::Update) -> LentUpdate<'static> {
-        (self.give)(update)
+        (self.0.give)(update)
     }
 
     /// Decodes a value of this version of the state, or of an older one.
@@ -123,10 +122,10 @@ impl<S: State> StateCodec<S> {
         let mut unread = None;
         let wire = OutputWire::decode(encoded, formats, &mut |from| {
             let update = match migrate {
-                None => (self.read)(from),
+                None => (self.0.read)(from),
                 Some(migrate) => {
                     let value = migrated(from, encoded.version, migrate)?;
-                    (self.read)(&mut <dyn Deserializer<'_>>::erase(value))
+                    (self.0.read)(&mut <dyn Deserializer<'_>>::erase(value))
                 }
             };
             updates.push(update.inspect_err(|error| unread = field_of(&error.to_string()))?);
@@ -146,7 +145,7 @@ impl<S: State> StateCodec<S> {
         encoded: &Encoded,
         formats: &Formats,
     ) -> Result<WritesWire<S::Update>, FormatError> {
-        if let Some(json) = self.json
+        if let Some(json) = self.0.json
             && encoded.version == S::version().number
             && let Some(text) = formats.json(encoded)
             && let Ok(wire) = json(text)
@@ -163,13 +162,27 @@ impl<S: State> StateCodec<S> {
 
     pub(crate) fn read_text(&self, text: &str) -> Result<Decoded<S>, FormatError> {
         // Most outputs are only writes.
-        if let Some(json) = self.json.filter(|_| !text.contains(r#""jump""#))
+        if let Some(json) = self.0.json.filter(|_| !text.contains(r#""jump""#))
             && let Ok(wire) = json(text)
         {
             return Decoded::writes(wire.writes);
         }
         let encoded = Encoded::new("json", S::version().number, text.to_owned());
         self.decode(&encoded, &TEXTS)
+    }
+}
+
+impl<S: State> CodecFns<S> {
+    const fn small() -> Self
+    where
+        S::Update: Serialize + DeserializeOwned,
+    {
+        Self {
+            lend: |update| LentUpdate::Borrowed(update),
+            give: |update| LentUpdate::Owned(Box::new(update)),
+            read: |from| erased_serde::deserialize(from),
+            json: None,
+        }
     }
 }
 
