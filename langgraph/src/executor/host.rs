@@ -132,7 +132,7 @@ impl<S: State> TaskHost<S> {
                 run_id: OnceLock::from(order.run.clone()),
                 thread: order.thread.clone(),
                 resources: plan.resources.clone(),
-                metadata: order.metadata.clone(),
+                metadata: Some(Arc::new(order.metadata.clone())),
                 cancel: Some(cancel),
                 ..Shared::default()
             }),

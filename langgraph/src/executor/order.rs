@@ -60,7 +60,7 @@ impl TaskOrder {
             identity,
             thread: shared.thread.clone(),
             run: cx.run_id().to_owned(),
-            metadata: shared.metadata.clone(),
+            metadata: shared.metadata.as_deref().cloned().unwrap_or_default(),
             namespace: cx.namespace().to_vec(),
             step: cx.step(),
             remaining: cx.remaining_steps(),

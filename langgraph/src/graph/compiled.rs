@@ -148,6 +148,11 @@ impl<S: State> CompiledStateGraph<S> {
 
     run_option_setters!(self => Arc::make_mut(self.defaults.get_or_insert_default()));
 
+    /// Returns the codec of its state, if it can be stored as bytes.
+    pub(crate) fn state_codec(&self) -> Option<StateCodec<S>> {
+        self.codec.or_else(S::codec)
+    }
+
     /// Returns the thread policy of its runs, unless a run has its own.
     pub(crate) fn thread_policy(&self) -> ThreadPolicy {
         let defaults = self.defaults.as_deref();

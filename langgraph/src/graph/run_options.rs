@@ -1,6 +1,7 @@
 //! The options that a graph sets for its runs, and a run for itself.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -8,7 +9,7 @@ use serde_json::Value;
 use super::Breakpoints;
 use super::thread_policy::{OnConflict, OnOpenInterrupt, ThreadPolicy};
 use crate::checkpoint::Durability;
-use crate::node::CancelToken;
+use crate::node::{CancelToken, Metadata};
 
 /// The options of a run: as the defaults of a graph, by
 /// [`CompiledStateGraph::options`](crate::CompiledStateGraph::options), or for one run, by
@@ -42,7 +43,7 @@ pub struct RunOptions {
     pub(crate) on_conflict: Option<OnConflict>,
     pub(crate) on_open_interrupt: Option<OnOpenInterrupt>,
     pub(crate) lease_term: Option<Duration>,
-    pub(crate) metadata: BTreeMap<String, Value>,
+    pub(crate) metadata: Metadata,
     pub(crate) limit: Option<usize>,
     pub(crate) max_concurrency: Option<usize>,
     pub(crate) fail_fast: bool,
@@ -147,7 +148,8 @@ macro_rules! run_option_setters {
             key: impl Into<String>,
             value: impl Into<serde_json::Value>,
         ) -> Self {
-            $options.metadata.insert(key.into(), value.into());
+            let metadata = $options.metadata.get_or_insert_default();
+            std::sync::Arc::make_mut(metadata).insert(key.into(), value.into());
             $self
         }
 
@@ -215,9 +217,7 @@ impl RunOptions {
         *max_concurrency = max_concurrency.or(defaults.max_concurrency);
         *fail_fast |= defaults.fail_fast;
         *timeout = timeout.or(defaults.timeout);
-        for (key, value) in &defaults.metadata {
-            metadata.entry(key.clone()).or_insert_with(|| value.clone());
-        }
+        fill_metadata(metadata, defaults.metadata.as_ref());
         fill(cancel, defaults.cancel.as_ref());
         fill(interrupt_before, defaults.interrupt_before.as_ref());
         fill(interrupt_after, defaults.interrupt_after.as_ref());
@@ -230,6 +230,16 @@ impl RunOptions {
             on_open_interrupt: self.on_open_interrupt.unwrap_or(standard.on_open_interrupt),
             lease_term: self.lease_term.unwrap_or(standard.lease_term),
         }
+    }
+}
+
+fn fill_metadata(metadata: &mut Metadata, defaults: Option<&Arc<BTreeMap<String, Value>>>) {
+    let (Some(own), Some(defaults)) = (&mut *metadata, defaults) else {
+        return fill(metadata, defaults);
+    };
+    let own = Arc::make_mut(own);
+    for (key, value) in &**defaults {
+        own.entry(key.clone()).or_insert_with(|| value.clone());
     }
 }
 

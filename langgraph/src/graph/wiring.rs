@@ -30,6 +30,12 @@ impl<S: State> Outgoing<S> {
         }
     }
 
+    /// Returns true if nothing follows.
+    #[inline]
+    pub(crate) const fn ends(&self) -> bool {
+        matches!(self.successors, Successors::None)
+    }
+
     /// As [`only_next`](Self::only_next), for edges that are counted.
     pub(crate) fn only_counted(&self, arm: Option<usize>) -> Option<NodeId> {
         match (self.successors, &*self.edges, &*self.routers, arm) {
@@ -49,6 +55,8 @@ pub(crate) enum Successors {
     Routed,
     /// One of both, and an edge has a bound.
     Counted,
+    /// None: the node leads to END.
+    None,
     /// Anything else.
     Several,
 }
@@ -168,6 +176,7 @@ impl<S: State> OutgoingBuilder<S> {
             *next = only_nodes(arms, waits);
         }
         let successors = match (&*self.edges, &*self.joins, &*self.routers) {
+            ([], [], []) => Successors::None,
             ([next], [], []) if waits(*next) => Successors::Several,
             ([_], [], []) | ([], [], [_]) if self.is_bounded => Successors::Counted,
             ([next], [], []) => Successors::One(*next),

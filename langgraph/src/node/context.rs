@@ -241,7 +241,7 @@ impl Context {
 
     /// Returns the caller's metadata of this run under `key`.
     pub fn metadata(&self, key: &str) -> Option<&Value> {
-        self.scope.shared.metadata.get(key)
+        self.scope.shared.metadata.as_ref()?.get(key)
     }
 
     /// Returns the path of nodes to this graph, outermost first; empty at the root.

@@ -63,7 +63,7 @@ pub(crate) use heartbeat::Heartbeat;
 pub(crate) use id::NodeId;
 pub(crate) use persistence::{OnlyCall, Persistence};
 pub(crate) use report::{Reporter, TaskReport};
-pub(crate) use scope::{Scope, Shared};
+pub(crate) use scope::{Metadata, Scope, Shared};
 pub(crate) use send::{Argument, ErasedItem, StoredItem, item};
 pub(crate) use step::{Call, Step};
 pub(crate) use stored::{state, whole};

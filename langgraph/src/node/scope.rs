@@ -1,6 +1,6 @@
 //! What the tasks of a run share.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -14,6 +14,9 @@ use crate::log::RunGuard;
 use crate::node::CancelToken;
 use crate::stream::{Emitter, RunStart};
 use langgraph_topology::NodeName;
+
+/// The metadata of a run, if it has any.
+pub(crate) type Metadata = Option<Arc<BTreeMap<String, Value>>>;
 
 /// What the tasks of one graph share during a run.
 pub(crate) struct Scope {
@@ -46,12 +49,12 @@ pub(crate) struct Shared {
     pub(crate) thread: Option<String>,
     /// The resources of the run itself.
     pub(crate) resources: Resources,
-    pub(crate) metadata: BTreeMap<String, Value>,
+    pub(crate) metadata: Metadata,
     pub(crate) cancel: Option<CancelToken>,
     pub(crate) max_concurrency: Option<usize>,
     pub(crate) fail_fast: bool,
     /// The keys of running graphs with `Persistence::PerThread`.
-    pub(crate) kept_graphs: Lock<HashSet<String>>,
+    pub(crate) kept_graphs: Lock<BTreeSet<String>>,
     /// The unfilled joins of graphs that have ended.
     pub(crate) unfilled_joins: Lock<Vec<UnfilledJoin>>,
     /// True once there was one: most runs have none, and take no lock for each superstep.
@@ -129,6 +132,9 @@ impl Shared {
 
     /// Returns the unfilled joins of all graphs of the run.
     pub(crate) fn take_unfilled_joins(&self) -> Vec<UnfilledJoin> {
+        if !self.had_unfilled_joins() {
+            return Vec::new();
+        }
         std::mem::take(&mut *self.unfilled_joins.lock())
     }
 

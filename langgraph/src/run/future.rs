@@ -17,6 +17,7 @@ use crate::session::{BoxedRun, RunInput, Session};
 use crate::span::Span;
 use crate::state::State;
 use crate::stream::Emitter;
+use crate::superstep::Engine;
 
 impl<S: State> IntoFuture for Run<S> {
     type Output = Result<Outcome<S>, AgentError>;
@@ -77,9 +78,10 @@ impl<S: State> Run<S> {
 
     /// Checks the options. The future holds no more than the run needs: it is what a run costs.
     fn prepare(&mut self, emitter: Option<Emitter>) -> Result<BoxedRun<S>, AgentError> {
-        let mut engine = prepare::engine(&self.graph, &self.options, emitter)?;
+        let (position, breakpoints) = prepare::position(&self.graph, &self.options, emitter)?;
         let log = prepare::log(&self.graph, &self.options)?;
         let command = self.command.take();
+        let mut engine = Engine::new(position, breakpoints, self.graph.state_codec());
         match (log.zip(self.session), std::mem::take(&mut self.input)) {
             (Some((log, start)), input) => {
                 let emitter = engine.position.scope.emitter.as_deref().cloned();
@@ -89,13 +91,16 @@ impl<S: State> Run<S> {
                     log,
                     emitter,
                 };
-                Ok(start(session, engine, input, command))
+                Ok(start(session, Box::new(engine), input, command))
             }
-            (None, RunInput::New(input)) => Ok(Box::pin(async move {
-                engine.begin(prepare::input(&engine.position, input, command)?);
-                let end = engine.run().await?;
-                outcome_of(engine.position, &engine.frontier, end)
-            })),
+            (None, RunInput::New(input)) => {
+                let input = || prepare::input(&engine.position, input, command);
+                engine.begin(prepare::own_code(input)??);
+                Ok(Box::pin(async move {
+                    let end = engine.run().await?;
+                    outcome_of(engine.position, &engine.frontier, end)
+                }))
+            }
             (None, RunInput::Resume(_)) => {
                 Err(CheckpointError::NoCheckpointer(String::new()).into())
             }

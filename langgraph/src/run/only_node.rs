@@ -8,8 +8,8 @@ use crate::graph::CompiledStateGraph;
 use crate::node::{Call, Context, Jump, NodeId, Output, caught};
 use crate::span::Span;
 use crate::state::{State, TrackedState, Write, Writes};
-use crate::superstep::{Engine, check_cancelled};
-use crate::task::{Task, TaskMemory, TaskResult, Writer, classify, merge, run_node};
+use crate::superstep::{Engine, RunBreakpoints, check_cancelled};
+use crate::task::{Position, Task, TaskMemory, TaskResult, Writer, classify, merge, run_node};
 
 /// Returns the only node of a graph, if a call in the task of `cx` is nothing more than a call of the node: no log, no
 /// reader, no breakpoint, and no answer that could be for it.
@@ -86,7 +86,9 @@ impl<'a, S: State> OnlyNodeCall<'a, S> {
         let scope = Arc::clone(self.inner.scope());
         // Nothing reads what was written: no log and no events.
         let state = TrackedState::unknown(Arc::new(state));
-        let mut engine = Engine::new(self.graph, scope, state);
+        let position = Position::new(&self.graph.plan, scope, state);
+        let breakpoints = RunBreakpoints::new(&self.graph.plan, [None, None]);
+        let mut engine = Engine::new(position, breakpoints, self.graph.state_codec());
         engine.position.step = 0;
         engine.frontier.tasks.push(task);
         engine.observer.interrupt_ids.call = self.number;

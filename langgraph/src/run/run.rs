@@ -28,7 +28,7 @@ pub struct Run<S: State> {
 /// Only a run that names its thread has this function, so a program without threads is built without
 /// what they need.
 type StartSession<S> =
-    fn(Session<S>, Engine<S>, RunInput<S>, Option<Box<Command<S>>>) -> BoxedRun<S>;
+    fn(Session<S>, Box<Engine<S>>, RunInput<S>, Option<Box<Command<S>>>) -> BoxedRun<S>;
 
 impl<S: State> Run<S> {
     pub(crate) fn new(graph: CompiledStateGraph<S>, input: impl IntoOutput<S>) -> Self {

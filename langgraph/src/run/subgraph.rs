@@ -18,8 +18,8 @@ use crate::record::{Log, Snapshots};
 use crate::session::resume::resume;
 use crate::session::start::start;
 use crate::state::{State, TrackedState, Writes};
-use crate::superstep::{End, Engine};
-use crate::task::{Changes, normalize_input};
+use crate::superstep::{End, Engine, RunBreakpoints};
+use crate::task::{Changes, Position, normalize_input};
 
 /// Refuses to go on with a call that was another one.
 pub(super) type CheckCall<S> = dyn Fn(&S) -> Result<(), NodeError> + Send + Sync;
@@ -66,10 +66,11 @@ impl<S: State> SubgraphRun<S> {
     ) -> Result<Self, NodeError> {
         let plan = &graph.plan;
         let scope = scope_below(graph, cx);
-        let mut engine = Engine::new(graph, scope, state);
-        let scope = &engine.position.scope;
-        let placed = engine.breakpoints.place_below(plan, scope);
+        let position = Position::new(plan, scope, state);
+        let mut breakpoints = RunBreakpoints::new(plan, [None, None]);
+        let placed = breakpoints.place_below(plan, &position.scope);
         placed.map_err(NodeError::from_agent)?;
+        let mut engine = Engine::new(position, breakpoints, graph.state_codec());
         engine.changes = collects.then(Changes::default);
         let log = log_below(&mut engine, &graph.persistence, cx, number, collects);
         let mut logged = None;
@@ -175,7 +176,13 @@ fn log_below<S: State>(
         encodes: place.log_head.encodes(),
         at_rest: false,
         next: None,
-        metadata: Arc::new(engine.position.scope.shared.metadata.clone()),
+        metadata: engine
+            .position
+            .scope
+            .shared
+            .metadata
+            .clone()
+            .unwrap_or_default(),
         snapshots,
         call,
         ending: place.log_head.guard().cloned(),

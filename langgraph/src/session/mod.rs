@@ -65,7 +65,7 @@ impl<S: State> Session<S> {
     /// threads is built without what they need.
     pub(crate) fn start(
         self,
-        engine: Engine<S>,
+        engine: Box<Engine<S>>,
         input: RunInput<S>,
         command: Option<Box<Command<S>>>,
     ) -> BoxedRun<S> {
@@ -78,7 +78,7 @@ impl<S: State> Session<S> {
             begun: self.emitter.map(|emitter| emitter.start),
             log: self.log,
         };
-        let (engine, input) = (Box::new(engine), Box::new(input));
+        let input = Box::new(input);
         Box::pin(async move { active.run(engine, input, command).await })
     }
 }

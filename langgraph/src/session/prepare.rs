@@ -18,15 +18,15 @@ use crate::node::{Command, GraphPath, NeededBy, NodeId, Output, Resources, Scope
 use crate::record::Log;
 use crate::state::State;
 use crate::stream::Emitter;
-use crate::superstep::{DEFAULT_LIMIT, End, Engine, Frontier};
+use crate::superstep::{DEFAULT_LIMIT, End, Frontier, RunBreakpoints};
 use crate::task::{Position, normalize_input};
 
-/// Creates an idle engine with the options of the run.
-pub(crate) fn engine<S: State>(
+/// Returns where a run begins, and its breakpoints, by its options.
+pub(crate) fn position<S: State>(
     graph: &CompiledStateGraph<S>,
     options: &CallOptions,
     emitter: Option<Emitter>,
-) -> Result<Engine<S>, AgentError> {
+) -> Result<(Position<S>, RunBreakpoints), AgentError> {
     let plan = &graph.plan;
     if options.run.limit == Some(0) {
         return Err(AgentError::InvalidOption(
@@ -44,17 +44,14 @@ pub(crate) fn engine<S: State>(
     let (after, paths_after) = stops(options.run.interrupt_after.as_ref())?;
     let scope = scope(plan, options, emitter, [paths_before, paths_after]);
     check_resources(&plan.needs, &scope.resources)?;
-    // The state's own code may panic, and no poll is around it yet.
-    let state = caught(|| plan.unwritten_state())
-        .map_err(|panic| AgentError::Panicked(panic.into_message()))?;
-    let mut engine = Engine::new(graph, scope, state);
-    if let Some(stops) = before {
-        engine.breakpoints.before = stops;
-    }
-    if let Some(stops) = after {
-        engine.breakpoints.after = stops;
-    }
-    Ok(engine)
+    let state = own_code(|| plan.unwritten_state())?;
+    let breakpoints = RunBreakpoints::new(plan, [before, after]);
+    Ok((Position::new(plan, scope, state), breakpoints))
+}
+
+/// Runs the state's own code, which may panic: no poll is around it yet.
+pub(crate) fn own_code<T>(work: impl FnOnce() -> T) -> Result<T, AgentError> {
+    caught(work).map_err(|panic| AgentError::Panicked(panic.into_message()))
 }
 
 /// Fails if a node needs a resource that the run does not have.
@@ -131,9 +128,9 @@ pub(crate) fn log<S: State>(
         (Some(_), None) => Err(CheckpointError::NoThread),
         (Some(saver), Some(thread)) => {
             check_thread_id(thread)?;
-            check_metadata(thread, &options.run.metadata)?;
+            check_metadata(thread, options.run.metadata.as_deref())?;
             Ok(Some(Log {
-                metadata: Arc::new(options.run.metadata.clone()),
+                metadata: options.run.metadata.clone().unwrap_or_default(),
                 ending: options.ending.clone(),
                 ..Log::root(saver, thread.clone())
             }))
@@ -142,8 +139,11 @@ pub(crate) fn log<S: State>(
 }
 
 /// What is nested too deeply would be stored and never read again.
-fn check_metadata(thread: &str, metadata: &BTreeMap<String, Value>) -> Result<(), CheckpointError> {
-    for (key, value) in metadata {
+fn check_metadata(
+    thread: &str,
+    metadata: Option<&BTreeMap<String, Value>>,
+) -> Result<(), CheckpointError> {
+    for (key, value) in metadata.into_iter().flatten() {
         if let Err(source) = Json::to_value(value) {
             return Err(CheckpointError::Unwritable {
                 thread: thread.to_owned(),

@@ -82,7 +82,7 @@ async fn begin<S: State>(
         recorder.hold_next();
     }
     engine.observer.keep_input(0, input.clone())?;
-    engine.frontier.tasks.push(Task::start(input));
+    engine.begin(input);
     let origin = Origin::child_of(parent, Source::Input);
     engine.record(origin, entry).await?;
     if wrote {

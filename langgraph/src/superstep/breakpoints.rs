@@ -19,6 +19,16 @@ pub(crate) struct RunBreakpoints {
 }
 
 impl RunBreakpoints {
+    /// Returns those of the run, or where it sets none, those of the graph's builder.
+    pub(crate) fn new<S: State>(plan: &Plan<S>, [before, after]: [Option<Stops>; 2]) -> Self {
+        Self {
+            before: before.unwrap_or_else(|| plan.interrupt_before.clone()),
+            after: after.unwrap_or_else(|| plan.interrupt_after.clone()),
+            passed: false,
+            was_cut_off: false,
+        }
+    }
+
     /// Adds the breakpoints of the run at nodes of this subgraph. They replace those of its builder.
     pub(crate) fn place_below<S: State>(
         &mut self,

@@ -78,10 +78,7 @@ impl<S: State> Commit<'_, S> {
     }
 
     /// Applies the writes of several writers, in order.
-    pub(super) fn entries(
-        &mut self,
-        done: Vec<(Writer, Writes<S>)>,
-    ) -> Result<bool, InvalidUpdate> {
+    fn entries(&mut self, done: Vec<(Writer, Writes<S>)>) -> Result<bool, InvalidUpdate> {
         let mut wrote = false;
         for (writer, writes) in done {
             wrote |= self.entry(writer, writes)?;

@@ -8,15 +8,14 @@ use super::commit::{Commit, Merged};
 use super::end::{End, Stop};
 use super::frontier::Frontier;
 use super::observer::Observer;
-use crate::checkpoint::Payload;
+use crate::checkpoint::{Few, Payload};
 use crate::error::{AgentError, Panicked};
-use crate::graph::CompiledStateGraph;
 use crate::graph::inbox::Inbox;
-use crate::node::{Context, NodeId, Output, Scope};
+use crate::node::{Context, NodeId, Output};
 use crate::record::{Coder, Origin};
 use crate::span::Span;
-use crate::state::{State, StateCodec, TrackedState, Write, Writes};
-use crate::task::{Changes, Position, Task, TaskResult, Writer, run_task};
+use crate::state::{State, StateCodec, Write, Writes};
+use crate::task::{Changes, Finished, Position, Task, TaskResult, Writer, run_task};
 
 /// A run of a graph.
 pub(crate) struct Engine<S: State> {
@@ -32,48 +31,38 @@ pub(crate) struct Engine<S: State> {
     /// Inputs of later calls.
     pub(crate) inbox: Option<Arc<Inbox<S>>>,
     /// The contexts of the current tasks, in their order.
-    pub(super) contexts: Vec<Context>,
-    /// The results of the current tasks, in their order.
+    pub(super) contexts: Few<Context>,
+    /// The results of the current tasks, in their order; empty until they have run, unless they are known before.
     pub(super) results: Vec<TaskResult<S>>,
 }
 
 impl<S: State> Engine<S> {
+    /// Creates an engine that has nothing to do yet. It is large: inlined, it is not moved.
+    #[inline]
     pub(crate) fn new(
-        graph: &CompiledStateGraph<S>,
-        scope: impl Into<Arc<Scope>>,
-        TrackedState { state, written }: TrackedState<S>,
+        position: Position<S>,
+        breakpoints: RunBreakpoints,
+        codec: Option<StateCodec<S>>,
     ) -> Self {
-        let plan = Arc::clone(&graph.plan);
-        let scope = scope.into();
         Self {
-            frontier: Frontier::new(&plan),
-            budget: Budget::new(scope.limit),
-            breakpoints: RunBreakpoints {
-                was_cut_off: false,
-                before: plan.interrupt_before.clone(),
-                after: plan.interrupt_after.clone(),
-                passed: false,
-            },
+            frontier: Frontier::new(&position.plan),
+            budget: Budget::new(position.scope.limit),
+            breakpoints,
             observer: Observer::default(),
             changes: None,
-            codec: graph.codec.or_else(S::codec),
+            codec,
             inbox: None,
-            contexts: Vec::new(),
+            contexts: Few::default(),
             // Room for one result, which is enough for most supersteps.
             results: Vec::with_capacity(1),
-            position: Position {
-                plan,
-                scope,
-                state,
-                written,
-                step: -1,
-            },
+            position,
         }
     }
 
     /// Takes the input. Then the graph can [run](Self::run).
     pub(crate) fn begin(&mut self, input: Output<S>) {
-        self.frontier.tasks.push(Task::start(input));
+        self.frontier.tasks.push(Task::by_edge(NodeId::START));
+        self.results.push(Finished::new(input).into());
     }
 
     /// Runs until nothing is left to do, or something stops the run.
@@ -132,7 +121,7 @@ impl<S: State> Engine<S> {
             return Err(Box::pin(self.pause(merged)).await);
         }
         let pauses_after = self.breakpoints.stop_after(&self.frontier.tasks);
-        self.frontier.advance(&self.position, &mut self.results)?;
+        self.advance()?;
         if shows && merged.wrote {
             self.position.emit_values().await;
         }
@@ -153,7 +142,9 @@ impl<S: State> Engine<S> {
     /// Runs the tasks. Returns true if an only task has run: its end is stored and emitted when its writes are
     /// merged and its routers have answered, since it counts only then.
     async fn run_tasks(&mut self) -> Result<bool, Stop> {
-        self.results.clear();
+        if !self.results.is_empty() {
+            return Ok(false);
+        }
         let ([task], [cx]) = (&mut *self.frontier.tasks, &*self.contexts) else {
             Box::pin(self.run_parallel()).await?;
             return Ok(false);
@@ -176,6 +167,14 @@ impl<S: State> Engine<S> {
         self.observer.note_messages(&self.position, &result);
         self.results.push(result);
         Ok(true)
+    }
+
+    /// Goes on to the tasks that follow the results.
+    #[inline]
+    pub(super) fn advance(&mut self) -> Result<(), Stop> {
+        self.frontier.advance(&self.position, &mut self.results)?;
+        self.results.clear();
+        Ok(())
     }
 
     /// Stores and emits the end of an only task.
@@ -236,17 +235,16 @@ impl<S: State> Engine<S> {
     #[inline]
     pub(super) fn commit(&mut self, author: impl Fn(NodeId) -> Writer) -> Result<Merged, Stop> {
         if let ([task], [TaskResult::Finished(done)]) = (&*self.frontier.tasks, &mut *self.results)
-            && !task.node.is_start()
         {
             let mut wrote = done.merged;
             if !wrote {
-                // The copy: the original may have fresh ids, which make merging cheap.
                 let writes = std::mem::take(&mut done.output.writes);
-                if self.observer.keeps_output(&self.position.scope) {
+                // The input was stored when the run began.
+                if !task.node.is_start() && self.observer.keeps_output(&self.position.scope) {
+                    // The copy: the original may have fresh ids, which make merging cheap.
                     done.output.writes = writes.clone();
                 }
-                let author = author(task.node);
-                wrote = self.commit_to_state().one(author, writes)?;
+                wrote = self.merge_one(author(task.node), writes)?;
             }
             let waits = false;
             return Ok(Merged { wrote, waits });
@@ -284,16 +282,26 @@ impl<S: State> Engine<S> {
         Ok(merged)
     }
 
-    fn merge_all(&mut self, writes: Vec<(Writer, Writes<S>)>) -> Result<bool, Stop> {
-        let is_input = matches!(&*writes, [(Writer::Start, _)]);
+    fn merge_all(&mut self, mut writes: Vec<(Writer, Writes<S>)>) -> Result<bool, Stop> {
+        if writes.len() == 1
+            && let Some((writer, writes)) = writes.pop()
+        {
+            return self.merge_one(writer, writes);
+        }
+        Ok(self.commit_to_state().superstep(writes)?)
+    }
+
+    #[inline]
+    fn merge_one(&mut self, writer: Writer, writes: Writes<S>) -> Result<bool, Stop> {
+        let is_input = writer == Writer::Start;
         // The first superstep of a subgraph belongs to the parent's superstep, so the parent's
         // ephemeral fields are visible in it.
         let enters = is_input && self.position.step == 0 && self.position.is_subgraph();
         let mut commit = self.commit_to_state();
         let wrote = if enters {
-            commit.entries(writes)?
+            commit.entry(writer, writes)?
         } else {
-            commit.superstep(writes)?
+            commit.one(writer, writes)?
         };
         if is_input && self.changes.is_some() {
             // The input comes from the caller, so it is not a change of this graph.
@@ -335,12 +343,12 @@ impl<S: State> Engine<S> {
             cx.reuse(step, taken, task.node);
         }
         if self.contexts.len() != tasks.len() {
-            let missing = tasks.get(self.contexts.len()..).unwrap_or_default();
-            self.contexts.truncate(tasks.len());
-            self.contexts.reserve_exact(missing.len());
             let scope = &self.position.scope;
             let new = |task: &Task<S>| Context::new(Arc::clone(scope), step, taken, task.node);
-            self.contexts.extend(missing.iter().map(new));
+            self.contexts = match &**tasks {
+                [only] => Few::one(new(only)),
+                tasks => tasks.iter().map(new).collect(),
+            };
         }
         self.observer
             .restore(&self.position, &mut self.contexts, tasks);

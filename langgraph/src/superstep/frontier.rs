@@ -36,7 +36,7 @@ impl<S: State> Frontier<S> {
             reached: Vec::new(),
             sends: Vec::new(),
             deferred: Vec::new(),
-            joins: vec![JoinProgress::default(); plan.joins.len()],
+            joins: plan.joins.iter().map(|_| JoinProgress::default()).collect(),
             followed: Followed::new(plan),
             arrived: false,
         }
@@ -53,15 +53,21 @@ impl<S: State> Frontier<S> {
         if let ([task], [TaskResult::Finished(done)]) = (&mut *self.tasks, &*results)
             && matches!(done.output.jump, Jump::Edges)
             && let Some(node) = position.plan.node(task.node)
-            && let Some(next) = node.out.only_next(done.routes.only_arm())
             && self.reached.is_empty()
         {
-            if task.is_plain() {
-                task.node = next;
-            } else {
-                *task = Task::by_edge(next);
+            if let Some(next) = node.out.only_next(done.routes.only_arm()) {
+                if task.is_plain() {
+                    task.node = next;
+                } else {
+                    *task = Task::by_edge(next);
+                }
+                return Ok(());
             }
-            return Ok(());
+            if node.out.ends() {
+                self.tasks.clear();
+                self.release_deferred();
+                return Ok(());
+            }
         }
         self.advance_all(position, results)
     }

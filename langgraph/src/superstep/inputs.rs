@@ -13,7 +13,7 @@ impl<S: State> Engine<S> {
         let Some(inbox) = self.inbox.clone() else {
             return Ok(());
         };
-        let is_open = self.position.state.dismiss().is_some();
+        let is_open = self.position.state.dismiss().is_some() || !self.results.is_empty();
         if is_open || !self.frontier.tasks.iter().all(Task::is_new) {
             return Ok(());
         }

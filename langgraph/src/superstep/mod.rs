@@ -17,6 +17,7 @@ mod running;
 mod task_set;
 mod updates;
 
+pub(crate) use breakpoints::RunBreakpoints;
 pub(crate) use budget::{DEFAULT_LIMIT, check_cancelled};
 pub(crate) use commit::Commit;
 pub(crate) use end::End;

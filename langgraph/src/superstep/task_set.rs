@@ -11,6 +11,7 @@ use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
 
 use super::running::Running;
+use crate::checkpoint::Few;
 use crate::error::Panicked;
 use crate::node::Context;
 use crate::span::Span;
@@ -20,7 +21,7 @@ use crate::task::{Position, Task, TaskResult, route_on_view, routes_on_view, run
 /// The tasks of a superstep with their contexts and results, each list in their order.
 pub(super) struct Parallel<S: State> {
     pub(super) tasks: Vec<Task<S>>,
-    pub(super) contexts: Vec<Context>,
+    pub(super) contexts: Few<Context>,
     /// The lock never blocks: a task locks its result once, at its end.
     results: Vec<Lock<Option<TaskResult<S>>>>,
 }
@@ -29,7 +30,7 @@ impl_default!([S: State] Parallel<S> { tasks, contexts, results });
 
 impl<S: State> Parallel<S> {
     /// Takes the results that are known already from the tasks.
-    pub(super) fn new(mut tasks: Vec<Task<S>>, contexts: Vec<Context>) -> Self {
+    pub(super) fn new(mut tasks: Vec<Task<S>>, contexts: Few<Context>) -> Self {
         let known = tasks.iter_mut().map(|task| Lock::new(task.take_result()));
         Self {
             results: known.collect(),

@@ -23,7 +23,6 @@ impl<S: State> Engine<S> {
     ) -> Result<Vec<Write<S>>, AgentError> {
         self.position.step += 1;
         self.frontier.keep(stays);
-        self.results.clear();
         for (node, done) in updates {
             let done = self.route_update(node, done).await?;
             self.frontier.tasks.push(Task::by_edge(node));
@@ -37,8 +36,7 @@ impl<S: State> Engine<S> {
             _ => Writer::External,
         });
         let written = self.changes.take().unwrap_or_default().into_writes();
-        let advanced =
-            committed.and_then(|_| self.frontier.advance(&self.position, &mut self.results));
+        let advanced = committed.and_then(|_| self.advance());
         advanced.map_err(|stop| match stop.into_end() {
             Err(error) => error,
             Ok(_) => refused("the graph ended"),

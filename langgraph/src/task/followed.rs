@@ -17,7 +17,7 @@ pub(crate) struct Followed {
 impl Followed {
     pub(crate) fn new<S: State>(plan: &Plan<S>) -> Self {
         Self {
-            times: vec![0; plan.bounds.len()].into(),
+            times: plan.bounds.iter().map(|_| 0).collect(),
             now: Vec::new(),
         }
     }

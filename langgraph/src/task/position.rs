@@ -35,6 +35,21 @@ impl<S: State> Clone for Position<S> {
 }
 
 impl<S: State> Position<S> {
+    /// Creates the position of a graph before its first superstep.
+    pub(crate) fn new(
+        plan: &Arc<Plan<S>>,
+        scope: impl Into<Arc<Scope>>,
+        TrackedState { state, written }: TrackedState<S>,
+    ) -> Self {
+        Self {
+            plan: Arc::clone(plan),
+            scope: scope.into(),
+            state,
+            written,
+            step: -1,
+        }
+    }
+
     /// Returns the superstep as nodes see it.
     pub(crate) fn shown_step(&self) -> usize {
         usize::try_from(self.step).unwrap_or(0)

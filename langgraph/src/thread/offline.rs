@@ -5,7 +5,8 @@ use std::sync::Arc;
 use crate::graph::{CompiledStateGraph, NodeName};
 use crate::node::{Resources, Scope, Shared};
 use crate::state::{State, TrackedState};
-use crate::superstep::{DEFAULT_LIMIT, Engine};
+use crate::superstep::{DEFAULT_LIMIT, Engine, RunBreakpoints};
+use crate::task::Position;
 
 /// Creates an engine that changes a log from outside: a thread's log, or a subgraph's.
 pub(in crate::thread) fn offline<S: State>(
@@ -27,5 +28,7 @@ pub(in crate::thread) fn offline<S: State>(
             ..Shared::default()
         }),
     };
-    Engine::new(graph, scope, initial)
+    let position = Position::new(&graph.plan, scope, initial);
+    let breakpoints = RunBreakpoints::new(&graph.plan, [None, None]);
+    Engine::new(position, breakpoints, graph.state_codec())
 }

@@ -85,8 +85,12 @@ impl<T> From<Vec<T>> for Few<T> {
 
 impl<T> FromIterator<T> for Few<T> {
     fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
+        let items = items.into_iter();
+        if items.size_hint().0 > 1 {
+            return Self(Items::Any(items.collect()));
+        }
         let mut few = Self::default();
-        items.into_iter().for_each(|item| few.push(item));
+        items.for_each(|item| few.push(item));
         few
     }
 }

@@ -80,7 +80,7 @@ impl DetachedContext {
             shared: Arc::new(Shared {
                 thread: options.thread,
                 resources: options.resources,
-                metadata: options.metadata,
+                metadata: Some(Arc::new(options.metadata)),
                 cancel: options.cancel,
                 ..Shared::default()
             }),
