@@ -67,23 +67,16 @@ impl<S: State> Commit<'_, S> {
         match writes {
             Writes::None => Ok(false),
             Writes::One(write) => self.apply(writer, write),
-            Writes::Many(writes) => {
-                let mut wrote = false;
-                for write in writes {
-                    wrote |= self.apply(writer, write)?;
-                }
-                Ok(wrote)
-            }
+            Writes::Many(writes) => writes
+                .into_iter()
+                .try_fold(false, |wrote, write| Ok(wrote | self.apply(writer, write)?)),
         }
     }
 
     /// Applies the writes of several writers, in order.
     fn entries(&mut self, done: Vec<(Writer, Writes<S>)>) -> Result<bool, InvalidUpdate> {
-        let mut wrote = false;
-        for (writer, writes) in done {
-            wrote |= self.entry(writer, writes)?;
-        }
-        Ok(wrote)
+        let each = |wrote, (writer, writes)| Ok(wrote | self.entry(writer, writes)?);
+        done.into_iter().try_fold(false, each)
     }
 
     /// Applies the writes of a superstep's tasks, in order. Returns true if there were any.

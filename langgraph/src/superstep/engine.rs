@@ -277,20 +277,12 @@ impl<S: State> Engine<S> {
         merged.waits &= !self.results.iter().any(TaskResult::leaves_graph);
         // The tasks that wait see the ephemeral values until one has finished.
         if !(merged.waits && writes.is_empty()) {
-            merged.wrote |= self.merge_all(writes)?;
+            merged.wrote |= self.commit_to_state().superstep(writes)?;
         }
         Ok(merged)
     }
 
-    fn merge_all(&mut self, mut writes: Vec<(Writer, Writes<S>)>) -> Result<bool, Stop> {
-        if writes.len() == 1
-            && let Some((writer, writes)) = writes.pop()
-        {
-            return self.merge_one(writer, writes);
-        }
-        Ok(self.commit_to_state().superstep(writes)?)
-    }
-
+    /// Merges the writes of an only task.
     #[inline]
     fn merge_one(&mut self, writer: Writer, writes: Writes<S>) -> Result<bool, Stop> {
         let is_input = writer == Writer::Start;
