@@ -102,7 +102,7 @@ impl<S: State> TaskHost<S> {
                 let _ = reporter.report(report).await;
             }
         }
-        TaskReply::new(&cx, &self.codec, result)
+        TaskReply::new(&cx, self.codec, result)
     }
 
     fn scope(

@@ -102,7 +102,7 @@ impl<S: State> RemoteSteps<S> {
             encode: &encode,
         };
         let reply = self.executor.run(task).await?;
-        reply.take(cx, &self.codec, &self.initial)
+        reply.take(cx, self.codec, &self.initial)
     }
 }
 

@@ -41,7 +41,7 @@ impl TaskReply {
     /// Creates the reply of a task that has run.
     pub(super) fn new<S: State>(
         cx: &Context,
-        codec: &StateCodec<S>,
+        codec: StateCodec<S>,
         result: Result<Output<S>, NodeError>,
     ) -> Self {
         let text = result.and_then(|output| Ok(write_text(&output.to_wire(codec)?)?));
@@ -58,7 +58,7 @@ impl TaskReply {
     pub(super) fn take<S: State>(
         self,
         cx: &Context,
-        codec: &StateCodec<S>,
+        codec: StateCodec<S>,
         initial: &S,
     ) -> Result<Output<S>, NodeError> {
         for answer in cx.answers() {

@@ -14,7 +14,7 @@ pub(super) fn describe_state<S: State>(initial: &S, topology: &mut Topology) {
     let codec = S::codec();
     topology.fields.extend(initial.fields().iter().map(|field| {
         let info = described(field);
-        match &codec {
+        match codec {
             Some(codec) if !info.untracked => codec.shaped(info),
             _ => info,
         }

@@ -352,7 +352,7 @@ fn text<P: State>(command: &dyn Any) -> Result<String, FormatError> {
         return Err(FormatError::new("a command of another state"));
     };
     let output = command.clone().into_parts();
-    write_text(&output.to_wire(&codec::<P>()?)?)
+    write_text(&output.to_wire(codec::<P>()?)?)
 }
 
 impl_debug!([] ParentCommand, |command| "Command<{}>", command.state);

@@ -12,7 +12,7 @@ use crate::state::{State, StateCodec, Write, Writes};
 use langgraph_topology::NodeName;
 
 impl<S: State> Write<S> {
-    pub(crate) fn to_wire(&self, codec: &StateCodec<S>) -> WriteWire<LentUpdate<'_>> {
+    pub(crate) fn to_wire(&self, codec: StateCodec<S>) -> WriteWire<LentUpdate<'_>> {
         match self {
             Self::Update(update) => WriteWire::Update(codec.lend(update)),
             Self::Overwrite(update) => WriteWire::Overwrite(codec.lend(update)),
@@ -45,7 +45,7 @@ pub(crate) fn state<S: State>(update: S::Update, initial: &S) -> S {
 impl<S: State> Output<S> {
     pub(crate) fn to_wire(
         &self,
-        codec: &StateCodec<S>,
+        codec: StateCodec<S>,
     ) -> Result<OutputWire<LentUpdate<'_>>, FormatError> {
         let mut writes = Vec::with_capacity(self.writes().len());
         for write in self.writes() {
@@ -77,7 +77,7 @@ impl<S: State> Output<S> {
 impl<S: State> Jump<S> {
     fn to_wire(
         &self,
-        codec: &StateCodec<S>,
+        codec: StateCodec<S>,
     ) -> Result<Option<JumpWire<LentUpdate<'_>>>, FormatError> {
         Ok(match self {
             Self::Edges => None,
@@ -131,10 +131,10 @@ impl<S: State> Target<S> {
         rename(name);
     }
 
-    pub(crate) fn all_to_wire<'a>(
-        targets: &'a [Self],
-        codec: &StateCodec<S>,
-    ) -> Result<Vec<TargetWire<LentUpdate<'a>>>, FormatError> {
+    pub(crate) fn all_to_wire(
+        targets: &[Self],
+        codec: StateCodec<S>,
+    ) -> Result<Vec<TargetWire<LentUpdate<'_>>>, FormatError> {
         let mut wire = Vec::with_capacity(targets.len());
         for target in targets {
             wire.push(target.to_wire(codec)?);
@@ -142,7 +142,7 @@ impl<S: State> Target<S> {
         Ok(wire)
     }
 
-    fn to_wire(&self, codec: &StateCodec<S>) -> Result<TargetWire<LentUpdate<'_>>, FormatError> {
+    fn to_wire(&self, codec: StateCodec<S>) -> Result<TargetWire<LentUpdate<'_>>, FormatError> {
         Ok(match self {
             Self::Node(node) => TargetWire::Node(Arc::clone(node)),
             Self::Send(Send { node, argument }) => match argument {

@@ -41,7 +41,7 @@ impl<S: State> Coding<S> for TaskDone<S> {
     fn wire(
         &self,
         plan: &Plan<S>,
-        codec: &StateCodec<S>,
+        codec: StateCodec<S>,
     ) -> Result<OutputWire<LentUpdate<'_>>, FormatError> {
         let mut wire = self.done.output.to_wire(codec)?;
         if let Some(node) = plan.node(self.node) {
@@ -59,7 +59,7 @@ impl<S: State> Coding<S> for Vec<Write<S>> {
     fn wire(
         &self,
         _: &Plan<S>,
-        codec: &StateCodec<S>,
+        codec: StateCodec<S>,
     ) -> Result<OutputWire<LentUpdate<'_>>, FormatError> {
         let mut writes = Vec::with_capacity(self.len());
         for write in self {
@@ -71,7 +71,7 @@ impl<S: State> Coding<S> for Vec<Write<S>> {
 
 impl<S: State, T: Coding<S>> StoredValue for Coded<S, T> {
     fn encode(&self, formats: &Formats) -> Result<Encoded, FormatError> {
-        let Some(codec) = &self.coder.codec else {
+        let Some(codec) = self.coder.codec else {
             return Err(FormatError::new(CheckpointError::NotStorable {
                 state: std::any::type_name::<S>(),
             }));
@@ -99,7 +99,7 @@ impl StoredValue for SentItem {
 /// graph.
 fn routes_wire<'a, S: State>(
     plan: &Plan<S>,
-    codec: &StateCodec<S>,
+    codec: StateCodec<S>,
     arms: &[Box<[NodeId]>],
     routes: &'a Routes<S>,
 ) -> Result<RoutesWire<LentUpdate<'a>>, FormatError> {
@@ -252,9 +252,9 @@ impl<S: State> Reader<'_, S> {
         done
     }
 
-    fn codec(&self) -> Result<(&StateCodec<S>, &Formats), AgentError> {
+    fn codec(&self) -> Result<(StateCodec<S>, &Formats), AgentError> {
         let state = std::any::type_name::<S>();
-        let both = self.codec.as_ref().zip(self.formats);
+        let both = self.codec.zip(self.formats);
         both.ok_or_else(|| CheckpointError::NotStorable { state }.into())
     }
 

@@ -10,6 +10,6 @@ pub(super) trait Coding<S: State>: Send + Sync + 'static {
     fn wire(
         &self,
         plan: &Plan<S>,
-        codec: &StateCodec<S>,
+        codec: StateCodec<S>,
     ) -> Result<OutputWire<LentUpdate<'_>>, FormatError>;
 }

@@ -14,7 +14,7 @@ impl<S: State> Coding<S> for Whole<S> {
     fn wire(
         &self,
         _: &Plan<S>,
-        codec: &StateCodec<S>,
+        codec: StateCodec<S>,
     ) -> Result<OutputWire<LentUpdate<'_>>, FormatError> {
         let state = &*self.0.state;
         let mut update = whole(state);

@@ -96,23 +96,23 @@ impl<S: State> StateCodec<S> {
     }
 
     /// Notes what the values of a field are made of.
-    pub(crate) fn shaped(&self, field: FieldInfo) -> FieldInfo {
+    pub(crate) fn shaped(self, field: FieldInfo) -> FieldInfo {
         field.shaped_by(|from| (self.0.read)(&mut <dyn Deserializer<'_>>::erase(from)).is_ok())
     }
 
     /// Lends an update to a writer.
-    pub(crate) fn lend<'a>(&self, update: &'a S::Update) -> LentUpdate<'a> {
+    pub(crate) fn lend(self, update: &S::Update) -> LentUpdate<'_> {
         (self.0.lend)(update)
     }
 
     /// Gives an update to a writer.
-    pub(crate) fn give(&self, update: S::Update) -> LentUpdate<'static> {
+    pub(crate) fn give(self, update: S::Update) -> LentUpdate<'static> {
         (self.0.give)(update)
     }
 
     /// Decodes a value of this version of the state, or of an older one.
     pub(crate) fn decode(
-        &self,
+        self,
         encoded: &Encoded,
         formats: &Formats,
     ) -> Result<Decoded<S>, FormatError> {
@@ -141,7 +141,7 @@ impl<S: State> StateCodec<S> {
 
     /// Decodes only the writes, without the targets.
     pub(crate) fn decode_writes(
-        &self,
+        self,
         encoded: &Encoded,
         formats: &Formats,
     ) -> Result<WritesWire<S::Update>, FormatError> {
@@ -160,7 +160,7 @@ impl<S: State> StateCodec<S> {
         })
     }
 
-    pub(crate) fn read_text(&self, text: &str) -> Result<Decoded<S>, FormatError> {
+    pub(crate) fn read_text(self, text: &str) -> Result<Decoded<S>, FormatError> {
         // Most outputs are only writes.
         if let Some(json) = self.0.json.filter(|_| !text.contains(r#""jump""#))
             && let Ok(wire) = json(text)
