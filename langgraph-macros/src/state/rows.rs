@@ -7,7 +7,8 @@ use quote::{format_ident, quote, quote_spanned};
 
 use super::StateModel;
 use super::names::Names;
-use crate::fields::{hash, list};
+use crate::fields::hash;
+use crate::paths::Root;
 
 /// Prints the place of each field in the state's rows.
 pub(super) fn rows(model: &StateModel<'_>, names: &Names<'_>) -> TokenStream {
@@ -32,13 +33,13 @@ pub(super) fn rows(model: &StateModel<'_>, names: &Names<'_>) -> TokenStream {
             (TokenStream::new(), quote!(()))
         } else {
             let name = marker(field.ident, &taken);
-            let places = std::iter::repeat_n(quote!(#root::__private::No), plain);
-            let row = list(places.chain([quote!(#name)]).collect::<Vec<_>>().into_iter());
+            let (shift, row) = shifted(root, plain, &quote!((#name, ())));
             plain += 1;
             // An error about the field points here.
             let here = Span::mixed_site().located_at(field.ident.span());
             let shown = quote_spanned!(here=> pub enum #name {});
             let marker = quote! {
+                #shift
                 #[allow(non_camel_case_types, dead_code, missing_debug_implementations, missing_docs)]
                 #shown
                 #[automatically_derived]
@@ -60,6 +61,24 @@ pub(super) fn rows(model: &StateModel<'_>, names: &Names<'_>) -> TokenStream {
             #fields
         };
     }
+}
+
+/// Returns a row behind the places of so many other fields, and the alias that adds the last of these places. Each
+/// alias uses the one of the field before, so the text of a row does not grow with the number of fields.
+fn shifted(root: &Root, places: usize, row: &TokenStream) -> (TokenStream, TokenStream) {
+    let alias = |places| format_ident!("__After{places}");
+    let Some(before) = places.checked_sub(1) else {
+        return (TokenStream::new(), row.clone());
+    };
+    let (this, rest) = (alias(places), quote!(Row));
+    let rest = if before == 0 {
+        rest
+    } else {
+        let before = alias(before);
+        quote!(#before<#rest>)
+    };
+    let shift = quote!(type #this<Row> = (#root::__private::No, #rest););
+    (shift, quote!(#this<#row>))
 }
 
 fn marker(field: &Ident, taken: &BTreeSet<String>) -> Ident {

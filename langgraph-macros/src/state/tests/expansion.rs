@@ -536,6 +536,7 @@ fn a_state_of_each_kind_of_field() {
                 impl<T> ::langgraph::__private::FieldAt<12996100709080792371u64> for Notes<T> {
                     type Row = (handle, ());
                 }
+                type __After1<Row> = (::langgraph::__private::No, Row);
                 #[allow(
                     non_camel_case_types,
                     dead_code,
@@ -547,7 +548,7 @@ fn a_state_of_each_kind_of_field() {
                 impl ::langgraph::__private::PlainField for plain {}
                 #[automatically_derived]
                 impl<T> ::langgraph::__private::FieldAt<18252272687975150087u64> for Notes<T> {
-                    type Row = (::langgraph::__private::No, (plain, ()));
+                    type Row = __After1<(plain, ())>;
                 }
             };
         "#]],

@@ -136,3 +136,15 @@ fn a_renamed_crate_is_named_everywhere() {
     assert!(output.contains("lg :: __private :: Parts"));
     assert!(!output.contains("langgraph"), "{output}");
 }
+
+#[test]
+fn the_text_of_plain_fields_grows_with_their_number_and_not_with_its_square() {
+    let length = |fields: usize| {
+        let fields = (0..fields).map(|index| format!("f{index}: u8,"));
+        let text = format!("struct S {{ {} }}", fields.collect::<String>());
+        let output = derive(text.parse().expect("the text is tokens"));
+        output.to_string().len()
+    };
+    let (some, many) = (length(100), length(400));
+    assert!(many < 5 * some, "{some} and {many}");
+}
