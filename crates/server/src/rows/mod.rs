@@ -84,7 +84,7 @@ pub(crate) struct Rows {
     signals: broadcast::Sender<Signal>,
     /// The processes on the file.
     peers: Option<Arc<Peers>>,
-    /// What tells those on PostgreSQL.
+    /// What notifies those on PostgreSQL.
     #[cfg(feature = "postgres")]
     notifier: Option<notifier::Notifier>,
     file: Option<PathBuf>,

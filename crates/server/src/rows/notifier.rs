@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn l3_a_process_hears_what_others_do_and_hears_itself_once() {
+    async fn l3_a_process_gets_the_signals_of_others_and_its_own_once() {
         let url = std::env::var("DATABASE_URL");
         let url = url.expect("needs PostgreSQL: run it with tests/servers.sh");
         let schema = format!("notifier_{}", uuid::Uuid::new_v4().simple());
@@ -127,17 +127,17 @@ mod tests {
         };
         // Until the other one listens.
         let mut number = 0;
-        let heard = loop {
+        let got = loop {
             one.notify(cancel(number));
             assert_eq!(next(&mut here).await, cancel(number));
-            let heard = tokio::time::timeout(Duration::from_millis(100), next(&mut there)).await;
-            if let Ok(heard) = heard {
-                break heard;
+            let next = tokio::time::timeout(Duration::from_millis(100), next(&mut there)).await;
+            if let Ok(got) = next {
+                break got;
             }
             number += 1;
             assert!(number < 100, "it never listens");
         };
-        assert!((0..=number).any(|number| heard == cancel(number)));
+        assert!((0..=number).any(|number| got == cancel(number)));
 
         // All of many at once, in their order, and each once.
         let words: Vec<Signal> = (1_000..1_200).map(cancel).collect();
@@ -145,18 +145,18 @@ mod tests {
             one.notify(word.clone());
         }
         one.others_notified().await;
-        let mut heard = Vec::new();
-        while heard.len() < words.len() {
+        let mut got = Vec::new();
+        while got.len() < words.len() {
             let signal = next(&mut there).await;
             if words.contains(&signal) {
-                heard.push(signal);
+                got.push(signal);
             }
         }
-        assert_eq!(heard, words);
+        assert_eq!(got, words);
         for word in &words {
             assert_eq!(next(&mut here).await, *word);
         }
         other.notify(cancel(7));
-        assert_eq!(next(&mut here).await, cancel(7), "it hears itself again");
+        assert_eq!(next(&mut here).await, cancel(7), "it gets its own again");
     }
 }

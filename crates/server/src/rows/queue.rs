@@ -33,7 +33,7 @@ const RETRY_AFTER: Duration = Duration::from_secs(1);
 const RELEASED: i64 = 500;
 
 impl Rows {
-    /// Tells other processes on the file with the transaction of the statements.
+    /// Notifies other processes on the file with the transaction of the statements.
     pub(super) fn with_signal(
         &self,
         mut statements: Vec<Statement>,
@@ -44,7 +44,7 @@ impl Rows {
         statements
     }
 
-    /// Returns the statement that tells other processes on the file of a run, if it waits.
+    /// Returns the statement that notifies other processes on the file of a run, if it waits.
     pub(super) fn signal_of_waiting(&self, run: &str) -> Option<Statement> {
         let peers = self.peers.as_ref().filter(|peers| peers.has_others());
         peers.map(|peers| peers.notify_of_waiting(run))
@@ -64,7 +64,7 @@ impl Rows {
         let _ = self.signals.send(signal);
     }
 
-    /// Waits until other processes were told of what was done so far.
+    /// Waits until other processes were notified of what was done so far.
     pub(crate) async fn others_notified(&self) {
         #[cfg(feature = "postgres")]
         if let Some(notifier) = &self.notifier {

@@ -2,8 +2,10 @@
 
 use std::time::SystemTime;
 
+use super::statement::Statement;
 use super::times::milliseconds;
 use super::{Rows, RowsResult, find, sql};
+use crate::queue::Job;
 
 /// From when on what is over is kept.
 pub(crate) struct KeptSince {
@@ -14,6 +16,19 @@ pub(crate) struct KeptSince {
 
 /// How many runs are removed in one transaction.
 const REMOVED: i64 = 1_000;
+
+/// Returns the statement that keeps the request of a job, if it has a name.
+pub(super) fn requested(job: &Job) -> Option<Statement> {
+    let request = job.request.as_ref()?;
+    Some(sql!(
+        "INSERT INTO served_requests (owner, name, digest, run, made) \
+         VALUES ($1, $2, $3, $4, {NOW}) ON CONFLICT DO NOTHING",
+        &job.owner,
+        &request.name,
+        &request.digest,
+        &job.run,
+    ))
+}
 
 impl Rows {
     /// Returns the digest of a named request of an owner, and its run.

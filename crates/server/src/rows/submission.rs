@@ -6,6 +6,7 @@ use super::lanes::{locked, placed, placed_alone};
 use super::lease_of_thread::LeaseOfThread;
 use super::numbers::numbered;
 use super::push::{inserted, read_why, why_not};
+use super::requests::requested;
 use super::statement::Statement;
 use super::threads::{ChangedThread, Thread, created};
 use super::worker::Worker;
@@ -32,6 +33,25 @@ pub(crate) enum Submitted {
 }
 
 impl Submission<'_> {
+    /// Returns true if the run has nothing to do with other ones: no other client knows a thread that is new.
+    fn is_alone(&self) -> bool {
+        self.thread.is_some() && self.job.concurrency_key.is_none()
+    }
+
+    /// Returns the statements that lock what the transaction looks at: two that are pushed at once see each other.
+    fn locks(&self) -> Vec<Statement> {
+        let job = &self.job;
+        let mut statements = Vec::new();
+        if !self.is_alone() {
+            statements.extend(locked(&job.thread, job.concurrency_key.as_deref()));
+        }
+        let counts_threads = self.thread.is_some_and(|(_, limit)| limit.is_some());
+        if counts_threads || (job.most_waiting.is_some() && !job.owner.is_empty()) {
+            statements.push(sql!("SELECT {GATE_OF}", &job.owner));
+        }
+        statements
+    }
+
     /// Returns the statements with which the worker claims the run. If its thread is new, its row says that it is
     /// busy, and nothing was there before the run.
     fn claimed(&self, worker: Worker<'_>) -> RowsResult<Vec<Statement>> {
@@ -55,28 +75,9 @@ impl Rows {
     /// Puts a run in the queue, unless the job says why not: then nothing is changed.
     pub(crate) async fn submit(&self, submission: Submission<'_>) -> RowsResult<Submitted> {
         let job = &submission.job;
-        // Two that are pushed at once see each other.
-        let key = job.concurrency_key.as_deref();
-        // Nobody else knows a thread that is new.
-        let is_alone = submission.thread.is_some() && key.is_none();
-        let mut statements = Vec::new();
-        if !is_alone {
-            statements.extend(locked(&job.thread, key));
-        }
-        let counts_threads = submission.thread.is_some_and(|(_, limit)| limit.is_some());
-        if counts_threads || (job.most_waiting.is_some() && !job.owner.is_empty()) {
-            statements.push(sql!("SELECT {GATE_OF}", &job.owner));
-        }
-        if let Some(request) = &job.request {
-            statements.push(sql!(
-                "INSERT INTO served_requests (owner, name, digest, run, made) \
-                 VALUES ($1, $2, $3, $4, {NOW}) ON CONFLICT DO NOTHING",
-                &job.owner,
-                &request.name,
-                &request.digest,
-                &job.run,
-            ));
-        }
+        let is_alone = submission.is_alone();
+        let mut statements = submission.locks();
+        statements.extend(requested(job));
         let thread_at = statements.len();
         if let Some((thread, limit)) = submission.thread {
             statements.push(created(thread, limit)?);

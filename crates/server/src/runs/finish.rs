@@ -82,7 +82,7 @@ pub(super) async fn finish(
     Ok(outcome)
 }
 
-/// What clients are told of the end of a run.
+/// What clients see of the end of a run.
 struct End {
     error: Option<RunError>,
     /// The last event.
@@ -207,7 +207,7 @@ async fn write_end(
     row: &Run,
     graph: &dyn ErasedGraph,
     attempt: &Attempt,
-    told: &End,
+    seen: &End,
 ) -> ApiResult<Outcome> {
     let thread = row.thread_id.as_str();
     let is_cancelled = matches!(attempt.result, Err(AgentError::Cancelled));
@@ -228,7 +228,7 @@ async fn write_end(
         thread: thread_status,
         error,
         result,
-    } = final_status(row, graph, &attempt.result, told.error.as_ref()).await?;
+    } = final_status(row, graph, &attempt.result, seen.error.as_ref()).await?;
     let update = ThreadStatusUpdate {
         status: thread_status,
         error,
@@ -236,7 +236,7 @@ async fn write_end(
     };
     let spent = with_spent(row, attempt.spent);
     let next = live.feed.is_stored.then(|| live.feed.next_number());
-    let event = told.event.as_ref().zip(next);
+    let event = seen.event.as_ref().zip(next);
     let ending = RunEnding {
         end: RunEnd::Status(status),
         notice: app.webhooks.notice(row, status, &result),
@@ -260,7 +260,7 @@ async fn end(
 ) -> ApiResult<Ended> {
     let (claim, thread) = (&live.claim, row.thread_id.as_str());
     if row.kwargs.temporary {
-        // Streams in other processes still read its events. Nobody reads what its row says of its state.
+        // Streams in other processes still read its events. No client reads the state in its row.
         let thread_end = if app.rows.is_shared() {
             ThreadEnd::Unchanged
         } else {

@@ -38,7 +38,7 @@ pub(crate) async fn drain(app: &Arc<App>, at_most: Duration) {
             }
         }
     }
-    // They look for the runs only now and then, unless they are told.
+    // They look for the runs only now and then, unless they are notified.
     let _ = tokio::time::timeout(POLL_INTERVAL, app.rows.others_notified()).await;
     app.runs.feeds.leave();
     app.runs.watchers.wake_all();
