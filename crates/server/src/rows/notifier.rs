@@ -10,6 +10,8 @@ use langgraph_postgres::Database;
 use tokio::sync::{mpsc, oneshot};
 
 use super::postgres::notify;
+use super::signal_words::word;
+use crate::queue::Signal;
 
 /// How long words wait for others, once some were sent.
 const PAUSE: Duration = Duration::from_millis(5);
@@ -17,11 +19,8 @@ const PAUSE: Duration = Duration::from_millis(5);
 /// How long it waits before words are sent again.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
-/// How many words are sent at once. Instead of more, one says that words are lost.
+/// How many words are sent at once.
 const MOST: usize = 1024;
-
-/// The word for words that are lost.
-const LOST: &str = "lost";
 
 /// Sends words to other processes.
 #[derive(Debug)]
@@ -82,7 +81,7 @@ async fn say_lost(database: &Database, process: &str, orders: &mut mpsc::Unbound
         tokio::time::sleep(RETRY_AFTER).await;
         // What they said is part of what is lost.
         while orders.try_recv().is_ok() {}
-        match notify(database, process, &[LOST.to_owned()]).await {
+        match notify(database, process, &[word(&Signal::Lost)]).await {
             Ok(()) => return,
             Err(error) => tracing::warn!(%error, "failed to notify other processes"),
         }
@@ -96,7 +95,7 @@ mod tests {
     use langgraph_postgres::Options;
 
     use super::*;
-    use crate::queue::{RunQueue as _, Signal, Signals};
+    use crate::queue::{RunQueue as _, Signals};
     use crate::rows::Rows;
 
     async fn next(signals: &mut Signals) -> Signal {
