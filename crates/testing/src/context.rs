@@ -59,7 +59,7 @@ impl TestContext {
     pub fn chunks(&self) -> Vec<MessageChunk> {
         let events = self.events::<bool>().into_iter();
         let chunks = events.filter_map(|event| match event.kind {
-            EventKind::MessageChunk { chunk, .. } => Some(chunk),
+            EventKind::MessageChunk { chunk, .. } => Some(*chunk),
             _ => None,
         });
         chunks.collect()

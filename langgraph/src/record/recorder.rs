@@ -226,7 +226,7 @@ impl<S: State> Recorder<S> {
     #[inline]
     pub(super) fn stored_form(&self, node: NodeId, mut done: Finished<S>) -> PayloadValue {
         // A replay merges it into another state.
-        done.merged = false;
+        done.merged = None;
         self.coder.done(node, done)
     }
 

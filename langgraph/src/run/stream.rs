@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use futures_core::Stream;
 
@@ -316,6 +316,7 @@ impl<S: State> EventStream<S> {
         }
     }
 
+    #[inline]
     fn event(&mut self, raw: RawEvent) -> Event<S> {
         let event = Event::new(self.seq, raw);
         self.seq += 1;
@@ -328,15 +329,11 @@ impl<S: State> Stream for EventStream<S> {
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = self.get_mut();
-        if let Some(raw) = this.ahead.pop_front() {
-            return Poll::Ready(Some(Ok(this.event(raw))));
-        }
-        // As a rule: an event is large, and is moved only once.
-        if let Some(raw) = this.events.pop() {
-            return Poll::Ready(Some(Ok(this.event(raw))));
-        }
-        let next = this.poll_driver(cx);
-        next.map(|next| next.map(|raw| raw.map(|raw| this.event(raw))))
+        let next = match this.ahead.pop_front() {
+            Some(raw) => Some(Ok(raw)),
+            None => ready!(this.poll_raw(cx)),
+        };
+        Poll::Ready(next.map(|raw| raw.map(|raw| this.event(raw))))
     }
 }
 

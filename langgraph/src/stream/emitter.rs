@@ -10,6 +10,7 @@ use langgraph_core::Lock;
 use serde_json::Value;
 use uuid::Uuid;
 
+use super::event_queue::Room;
 use super::{
     EventSender, EventTask, MapProgress, RunStart, SavedCheckpoint, StreamMode, StreamModes,
     Superstep,
@@ -70,7 +71,7 @@ pub(crate) enum Payload {
     Checkpoint(Erased),
     CheckpointSaved(Box<SavedCheckpoint>),
     Interrupt(Vec<Interrupt>),
-    Progress(Box<MapProgress>),
+    Progress(MapProgress),
 }
 
 impl Payload {
@@ -179,11 +180,6 @@ impl Emitter {
         }
     }
 
-    /// Returns true if the state is in the events of a superstep: a reader may hold it while the next one runs.
-    pub(crate) fn shares_state(&self) -> bool {
-        self.modes.meets(StreamModes::OF_STATE)
-    }
-
     /// Returns true if the writes of tasks are in their events.
     pub(crate) fn shows_writes(&self) -> bool {
         self.modes.meets(StreamModes::OF_WRITES)
@@ -210,12 +206,25 @@ impl Emitter {
         task: Option<&Arc<EventTask>>,
         payload: Payload,
     ) -> Sending<'_> {
-        if let Some(room) = self.sender.room() {
+        let mut room = self.sender.room();
+        if !room.is_full() {
             room.put(self.event(step, task, payload));
+            room.leave();
             return Sending::default();
         }
+        drop(room);
         let event = self.event(step, task, payload);
         Sending(Some(Box::pin(self.sender.send(event))))
+    }
+
+    /// Sends events for which there was no room.
+    #[cold]
+    fn send_all(&self, events: Vec<RawEvent>) -> Sending<'_> {
+        Sending(Some(Box::pin(async move {
+            for event in events {
+                self.sender.send(event).await;
+            }
+        })))
     }
 
     #[inline]
@@ -239,16 +248,19 @@ impl Emitter {
             emitter: self,
             step,
             task,
+            room: None,
             waiting: Vec::new(),
         }
     }
 }
 
-/// Events that are sent together. Those for which there is no room wait until the end.
+/// Events that are sent together. Those for which there is no room wait until the end. Once there is one, the queue
+/// is locked.
 pub(crate) struct EventBatch<'a, 't> {
     pub(crate) emitter: &'a Emitter,
     step: usize,
     task: Option<&'t Arc<EventTask>>,
+    room: Option<Room<'a, RawEvent>>,
     waiting: Vec<RawEvent>,
 }
 
@@ -257,30 +269,39 @@ impl<'a> EventBatch<'a, '_> {
         self.emitter.wants(mode)
     }
 
+    /// Adds an event of the task.
     pub(crate) fn push(&mut self, payload: Payload) {
-        let (emitter, step, task) = (self.emitter, self.step, self.task);
-        if self.waiting.is_empty()
-            && let Some(room) = emitter.sender.room()
-        {
-            room.put(emitter.event(step, task, payload));
-        } else {
+        self.push_of(self.task, payload);
+    }
+
+    /// Adds an event of the whole graph.
+    pub(crate) fn push_of_graph(&mut self, payload: Payload) {
+        self.push_of(None, payload);
+    }
+
+    #[allow(clippy::inline_always)] // an event is large, and would be moved once more
+    #[inline(always)]
+    fn push_of(&mut self, task: Option<&Arc<EventTask>>, payload: Payload) {
+        let (emitter, step) = (self.emitter, self.step);
+        let room = self.room.get_or_insert_with(|| emitter.sender.room());
+        if room.is_full() {
             self.waiting.push(emitter.event(step, task, payload));
+        } else {
+            room.put(emitter.event(step, task, payload));
         }
     }
 
     /// Waits until there was room for all.
+    #[allow(clippy::inline_always)] // part of each superstep that is read
+    #[inline(always)]
     pub(crate) fn sent(self) -> Sending<'a> {
+        if let Some(room) = self.room {
+            room.leave();
+        }
         if self.waiting.is_empty() {
             return Sending::default();
         }
-        let Self {
-            emitter, waiting, ..
-        } = self;
-        Sending(Some(Box::pin(async move {
-            for event in waiting {
-                emitter.sender.send(event).await;
-            }
-        })))
+        self.emitter.send_all(self.waiting)
     }
 }
 

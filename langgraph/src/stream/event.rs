@@ -93,7 +93,7 @@ pub enum EventKind<S: State> {
         /// The node that called the model.
         node: NodeName,
         /// The chunk.
-        chunk: MessageChunk,
+        chunk: Box<MessageChunk>,
     },
     /// A node wrote a message that was not streamed before.
     Message {
@@ -116,7 +116,7 @@ pub enum EventKind<S: State> {
     /// A checkpoint was saved.
     Checkpoint(Arc<Snapshot<S>>),
     /// A checkpoint was saved; the reader did not want its values.
-    CheckpointSaved(SavedCheckpoint),
+    CheckpointSaved(Box<SavedCheckpoint>),
     /// A task interrupted; or, if the list is empty, the run reached a breakpoint.
     Interrupt(Vec<Interrupt>),
     /// A map has begun, or one of its items is done or has failed.
@@ -262,10 +262,7 @@ fn kind<S: State, T>(payload: Payload, of: impl FnOnce(EventKind<S>) -> T) -> T 
                 cached,
             })),
         },
-        Payload::Chunk { node, chunk } => of(EventKind::MessageChunk {
-            node,
-            chunk: *chunk,
-        }),
+        Payload::Chunk { node, chunk } => of(EventKind::MessageChunk { node, chunk }),
         Payload::Message { node, message } => of(EventKind::Message { node, message }),
         Payload::Custom { node, value } => of(EventKind::Custom { node, value }),
         Payload::TaskStarted {
@@ -312,9 +309,9 @@ fn kind<S: State, T>(payload: Payload, of: impl FnOnce(EventKind<S>) -> T) -> T 
             Ok(snapshot) => of(EventKind::Checkpoint(snapshot)),
             Err(snapshot) => of(inner(Payload::Checkpoint(snapshot))),
         },
-        Payload::CheckpointSaved(saved) => of(EventKind::CheckpointSaved(*saved)),
+        Payload::CheckpointSaved(saved) => of(EventKind::CheckpointSaved(saved)),
         Payload::Interrupt(interrupts) => of(EventKind::Interrupt(interrupts)),
-        Payload::Progress(map) => of(EventKind::Progress(*map)),
+        Payload::Progress(map) => of(EventKind::Progress(map)),
     }
 }
 

@@ -51,16 +51,17 @@ struct QueueState<T> {
 }
 
 impl<T> Queue<T> {
-    /// Returns the queue if there is room, or if it takes no more events.
+    /// Returns the room in the queue; it takes no more events once it is closed.
     #[inline]
-    fn room(&self) -> Result<Room<'_, T>, MutexGuard<'_, QueueState<T>>> {
+    fn room(&self) -> Room<'_, T> {
         let state = self.state.lock();
         let taken = state.events.len() + self.unread.load(Ordering::Relaxed);
-        if taken < self.room || state.closed {
-            Ok(Room(state))
+        let left = if state.closed {
+            0
         } else {
-            Err(state)
-        }
+            self.room.saturating_sub(taken)
+        };
+        Room { state, left }
     }
 
     /// Wakes the senders: all of them, since any may have been dropped.
@@ -75,21 +76,30 @@ impl<T> Queue<T> {
     }
 }
 
-/// Room for an event.
-pub(super) struct Room<'a, T>(MutexGuard<'a, QueueState<T>>);
+/// The room in a queue, which is locked: no code of a user may run as long as this lives.
+pub(super) struct Room<'a, T> {
+    state: MutexGuard<'a, QueueState<T>>,
+    left: usize,
+}
 
 impl<T> Room<'_, T> {
-    /// Adds the event. After the end it is dropped.
+    #[inline]
+    pub(super) fn is_full(&self) -> bool {
+        self.left == 0
+    }
+
+    /// Adds an event. There has to be room for it.
     #[allow(clippy::inline_always)] // an event is large, and would be moved once more
     #[inline(always)]
-    pub(super) fn put(self, event: T) {
-        let Self(mut state) = self;
-        if state.closed {
-            // Apart from the lock: an event may hold the last clone of a state.
-            drop(state);
-            return;
-        }
-        state.events.push_back(event);
+    pub(super) fn put(&mut self, event: T) {
+        self.left -= 1;
+        self.state.events.push_back(event);
+    }
+
+    /// Unlocks the queue, and wakes its reader.
+    #[inline]
+    pub(super) fn leave(self) {
+        let Self { mut state, .. } = self;
         if let Some(reader) = state.reader.take() {
             drop(state);
             reader.wake();
@@ -107,33 +117,34 @@ impl<T> Clone for EventSender<T> {
 }
 
 impl<T> EventSender<T> {
-    /// Returns the room for an event, if there is any.
+    /// Returns the room for events.
     #[inline]
-    pub(super) fn room(&self) -> Option<Room<'_, T>> {
-        self.0.room().ok()
+    pub(super) fn room(&self) -> Room<'_, T> {
+        self.0.room()
     }
 
-    /// Sends an event as soon as there is room.
+    /// Sends an event as soon as there is room. After the end it is dropped.
     pub(super) async fn send(&self, event: T) {
         // A run that does nothing but send lets other tasks of the runtime run.
         consume_budget().await;
         let mut unsent = Some(event);
         poll_fn(|cx| {
-            let room = match self.0.room() {
-                Ok(room) => room,
-                Err(mut state) => {
-                    // A task that is polled for other reasons waits once.
-                    let senders = &mut state.senders;
-                    if !senders.iter().any(|waker| waker.will_wake(cx.waker())) {
-                        senders.push(cx.waker().clone());
-                    }
-                    self.0.waits.store(true, Ordering::Relaxed);
-                    return Poll::Pending;
+            let mut room = self.0.room();
+            if room.is_full() && !room.state.closed {
+                // A task that is polled for other reasons waits once.
+                let senders = &mut room.state.senders;
+                if !senders.iter().any(|waker| waker.will_wake(cx.waker())) {
+                    senders.push(cx.waker().clone());
                 }
-            };
-            if let Some(event) = unsent.take() {
+                self.0.waits.store(true, Ordering::Relaxed);
+                return Poll::Pending;
+            }
+            if !room.is_full()
+                && let Some(event) = unsent.take()
+            {
                 room.put(event);
             }
+            room.leave();
             Poll::Ready(())
         })
         .await;
@@ -232,10 +243,12 @@ mod tests {
 
     /// Sends an event, or gives it back if there is no room.
     fn try_send(sender: &EventSender<i32>, event: i32) -> Option<i32> {
-        let Some(room) = sender.room() else {
+        let mut room = sender.room();
+        if room.is_full() {
             return Some(event);
-        };
+        }
         room.put(event);
+        room.leave();
         None
     }
 
@@ -319,7 +332,7 @@ mod tests {
         assert!(reader.poll_pop(&cx).is_pending());
         try_send(&sender, 1);
         reader.close();
-        assert_eq!(try_send(&sender, 2), None);
+        assert!(poll(pin!(sender.send(2))).is_ready());
         assert_eq!(reader.poll_pop(&cx), Poll::Ready(Some(1)));
         assert_eq!(reader.poll_pop(&cx), Poll::Ready(None));
     }

@@ -45,10 +45,6 @@ impl StreamModes {
     /// Tasks and checkpoints: Python's `debug`.
     pub const DEBUG: Self = Self(StreamMode::Tasks as u8 | StreamMode::Checkpoints as u8);
 
-    /// Events with the state.
-    pub(super) const OF_STATE: Self =
-        Self(StreamMode::Values as u8 | StreamMode::Tasks as u8 | StreamMode::Checkpoints as u8);
-
     /// Events with the writes of tasks.
     pub(super) const OF_WRITES: Self = Self(StreamMode::Updates as u8 | StreamMode::Tasks as u8);
 

@@ -1,47 +1,48 @@
-//! Chains: plain tasks that follow one another, and whose events do not show the state.
+//! Chains: plain tasks that follow one another.
 
-use std::sync::Arc;
-
-use super::budget::check_cancelled;
+use super::budget::{Budget, check_cancelled};
 use super::commit::clear_ephemeral;
 use super::end::Stop;
 use super::engine::Engine;
 use super::observer::Observer;
+use super::watch::Watch;
 use crate::error::{InvalidUpdate, NodeError};
 use crate::graph::plan::Plan;
 use crate::log::Putting;
 use crate::node::{Call, Context, Jump, NodeId, Output, Scope, caught};
 use crate::state::{State, Write, Writes, WrittenFields};
+use crate::stream::StreamMode;
 use crate::task::{
     Changes, Finished, Routing, TaskResult, Writer, call_routers, classify, merge, run_node,
 };
+use std::borrow::Borrow;
 
 impl<S: State> Engine<S> {
     /// Runs the only task, and the tasks that follow it as long as each only updates the state and has one
-    /// successor. Returns the result of the last one, whose update may be merged. `WATCHED` is true if they are
-    /// stored or read: other chains are compiled without what that takes.
-    pub(super) async fn run_chain<const WATCHED: bool>(&mut self) -> Result<TaskResult<S>, Stop> {
+    /// successor. Returns the result of the last one, whose update may be merged.
+    pub(super) async fn run_chain<W: Watch>(&mut self) -> Result<TaskResult<S>, Stop> {
         let (plan, scope) = (&*self.position.plan, &*self.position.scope);
-        // Nothing else holds the state: checked once, and not for every merge.
-        let mut state = Arc::make_mut(&mut self.position.state);
         let cx = self.contexts.first_mut().ok_or_else(Stop::lost)?;
+        let mut state = W::hold(&mut self.position.state);
         loop {
             let task = self.frontier.tasks.first_mut().ok_or_else(Stop::lost)?;
             let id = task.node;
             let node = plan.node(id).ok_or_else(Stop::lost)?;
+            let seen: &S = (*state).borrow();
             // Plain tasks have no argument.
-            let call = || Call::of_snapshot(state, &self.position.written, cx);
+            let call = || Call::of_snapshot(seen, &self.position.written, cx);
             let answer = run_node(node, call).await;
-            let update = match only_update(plan, id, state, cx, answer) {
+            let update = match only_update(plan, id, seen, cx, answer) {
                 Ok(update) => update,
                 Err(ended) => return Ok(ended),
             };
-            let noted = WATCHED.then_some((&mut self.position.written, &mut self.observer));
+            let merged = W::make_mut(state);
+            let noted = W::WATCHED.then_some((&mut self.position.written, &mut self.observer));
             let changes = self.changes.as_mut();
-            let mut kept = merge_update(plan, scope, id, state, update, changes, noted)?;
+            let mut kept = merge_update(plan, scope, id, merged, update, changes, noted)?;
             // The answer ends here: the future has no place for it.
             let picked = {
-                let routing = call_routers(plan, (id, &node.out.routers), state, cx);
+                let routing = call_routers(plan, (id, &node.out.routers), merged, cx);
                 let Routing::Arm(picked) = routing else {
                     let routed = routing.answers().await;
                     return Ok(Finished::merged(kept, None, cx).routed(routed));
@@ -51,40 +52,54 @@ impl<S: State> Engine<S> {
             let goes_on = |next: NodeId| {
                 self.budget.goes_on()
                     && !self.breakpoints.is_between(id, next)
-                    && !(WATCHED && self.observer.stops(scope, self.inbox.as_deref()))
+                    && !(W::WATCHED && self.observer.stops(scope, self.inbox.as_deref()))
             };
             let followed = &mut self.frontier.followed;
             let Some(next) = followed.only_next(plan, (id, node), picked, goes_on) else {
                 return Ok(Finished::merged(kept, picked, cx).into());
             };
-            if WATCHED {
-                let named = (self.position.step, plan.name(id));
-                if let Some(full) = self.observer.emit_link(scope, named, &mut kept, cx) {
-                    full.await;
-                }
-            }
             task.node = next;
-            if let Some(recorder) = self.observer.recorder.as_mut().filter(|_| WATCHED) {
-                let pending = self.frontier.pending();
+            if !W::WATCHED {
+                begin_next(scope, &mut self.budget, &mut self.position.step)?;
+                cx.advance(next);
+                continue;
+            }
+            let (observer, position) = (&mut self.observer, &self.position);
+            if let Some(full) = observer.emit_link(position, id, &mut kept, cx) {
+                full.await;
+            }
+            if let Some(recorder) = &mut observer.recorder {
                 let done = Finished::merged(kept, picked, cx);
-                match recorder.record_after(&self.position, pending, id, done) {
+                match recorder.record_after(position, self.frontier.pending(), id, done) {
                     Putting::Ended(None) => {}
                     link => link.await?,
                 }
-                state = Arc::make_mut(&mut self.position.state);
+                if position.emits(StreamMode::Checkpoints) {
+                    let pending = self.frontier.pending();
+                    observer.emit_checkpoint(position, pending).await;
+                }
             }
-            check_cancelled(scope)?;
-            self.budget.begin_superstep(scope);
-            self.position.step += 1;
+            begin_next(scope, &mut self.budget, &mut self.position.step)?;
             cx.advance(next);
-            if WATCHED {
-                self.observer.next_begins(scope, plan.name(next), cx);
+            if let Some(full) = observer.link_begins(&self.position, &self.frontier.tasks, cx) {
+                full.await;
             }
+            state = W::hold(&mut self.position.state);
         }
     }
 }
 
-/// Merges the update of an only task. If its fields are noted, for an observer, returns what that keeps of it.
+/// Begins the next superstep of a chain, unless the run is cancelled.
+#[inline]
+fn begin_next(scope: &Scope, budget: &mut Budget, step: &mut i64) -> Result<(), Stop> {
+    check_cancelled(scope)?;
+    budget.begin_superstep(scope);
+    *step += 1;
+    Ok(())
+}
+
+/// Merges the update of an only task. If its fields are noted, for an observer, returns what that keeps of it, and
+/// whether it has written a field.
 #[allow(clippy::inline_always)] // it is part of each superstep
 #[inline(always)]
 fn merge_update<S: State>(
@@ -95,16 +110,18 @@ fn merge_update<S: State>(
     update: S::Update,
     mut changes: Option<&mut Changes<S>>,
     mut noted: Option<(&mut WrittenFields, &mut Observer<S>)>,
-) -> Result<Option<S::Update>, InvalidUpdate> {
+) -> Result<(Option<S::Update>, bool), InvalidUpdate> {
     let written = noted.as_mut().map(|(written, _)| &mut **written);
     clear_ephemeral(plan, state, written, changes.as_deref_mut());
     if let Some(changes) = changes {
         changes.note(&update);
     }
-    let kept = noted.and_then(|(written, observer)| {
-        written.add(&state.written(&update));
-        observer.keep_update(scope, &update)
-    });
+    let mut kept = (None, true);
+    if let Some((written, observer)) = noted {
+        let fields = state.written(&update);
+        written.add(&fields);
+        kept = (observer.keep_update(scope, &update), !fields.is_empty());
+    }
     merge(plan, Writer::Node(node), state, update)?;
     Ok(kept)
 }

@@ -8,6 +8,7 @@ use super::commit::{Commit, Merged};
 use super::end::{End, Stop};
 use super::frontier::Frontier;
 use super::observer::Observer;
+use super::watch::{Unwatched, Watched};
 use crate::checkpoint::{Few, Payload};
 use crate::error::{AgentError, Panicked};
 use crate::graph::inbox::Inbox;
@@ -113,8 +114,14 @@ impl<S: State> Engine<S> {
         if self.must_route() {
             merged.waits = self.route(ran_alone).await?;
         }
-        if ran_alone && self.observer.watches(&self.position) {
-            self.only_task_ended().await?;
+        if let ([task], [result]) = (&*self.frontier.tasks, &mut *self.results)
+            && ran_alone
+            && self.observer.watches(&self.position)
+        {
+            let ended = self
+                .observer
+                .task_ended(&self.position, task, 0, result, true);
+            Box::pin(ended).await?;
         }
         self.check_failed()?;
         if merged.waits {
@@ -154,15 +161,13 @@ impl<S: State> Engine<S> {
             return Ok(false);
         }
         // It runs in the engine's own task: it spawns nothing and clones no state.
-        let emitter = self.position.scope.emitter.as_ref();
-        let shares_state = emitter.is_some_and(|emitter| emitter.shares_state());
         let known = !task.is_plain() || !self.observer.interrupt_ids.given.is_empty();
-        let result = if known || shares_state || Span::is_watched() {
+        let result = if known || Span::is_watched() {
             run_task(&self.position, task, cx).await
         } else if self.observer.watches(&self.position) {
-            self.run_chain::<true>().await?
+            self.run_chain::<Watched>().await?
         } else {
-            self.run_chain::<false>().await?
+            self.run_chain::<Unwatched>().await?
         };
         self.observer.note_messages(&self.position, &result);
         self.results.push(result);
@@ -175,22 +180,6 @@ impl<S: State> Engine<S> {
         self.frontier.advance(&self.position, &mut self.results)?;
         self.results.clear();
         Ok(())
-    }
-
-    /// Stores and emits the end of an only task.
-    async fn only_task_ended(&mut self) -> Result<(), Stop> {
-        let ([task], [result]) = (&*self.frontier.tasks, &mut *self.results) else {
-            return Ok(());
-        };
-        let (observer, position) = (&mut self.observer, &self.position);
-        if let TaskResult::Finished(done) = result {
-            observer.only_task_finished(position, task, done)?.await;
-            let map = observer.progress_of(task, false);
-            let sent = map.map(|map| position.emit_progress(&map));
-            sent.unwrap_or_default().await;
-            return Ok(());
-        }
-        Ok(Box::pin(observer.task_ended(position, task, 0, result, true)).await?)
     }
 
     /// Returns the first failure of a task.
@@ -236,17 +225,17 @@ impl<S: State> Engine<S> {
     pub(super) fn commit(&mut self, author: impl Fn(NodeId) -> Writer) -> Result<Merged, Stop> {
         if let ([task], [TaskResult::Finished(done)]) = (&*self.frontier.tasks, &mut *self.results)
         {
-            let mut wrote = done.merged;
-            if !wrote {
-                let writes = std::mem::take(&mut done.output.writes);
-                // The input was stored when the run began.
-                if !task.node.is_start() && self.observer.keeps_output(&self.position.scope) {
-                    // The copy: the original may have fresh ids, which make merging cheap.
-                    done.output.writes = writes.clone();
-                }
-                wrote = self.merge_one(author(task.node), writes)?;
-            }
             let waits = false;
+            if let Some(wrote) = done.merged {
+                return Ok(Merged { wrote, waits });
+            }
+            let writes = std::mem::take(&mut done.output.writes);
+            // The input was stored when the run began.
+            if !task.node.is_start() && self.observer.keeps_output(&self.position.scope) {
+                // The copy: the original may have fresh ids, which make merging cheap.
+                done.output.writes = writes.clone();
+            }
+            let wrote = self.merge_one(author(task.node), writes)?;
             return Ok(Merged { wrote, waits });
         }
         self.commit_all(author)
@@ -264,9 +253,9 @@ impl<S: State> Engine<S> {
                 }
                 TaskResult::Failed(_) => return Ok(Merged::default()),
             };
-            match done {
-                Some(done) if done.merged => merged.wrote = true,
-                Some(done) => {
+            match done.map(|done| (done.merged, done)) {
+                Some((Some(wrote), _)) => merged.wrote |= wrote,
+                Some((None, done)) => {
                     let written = std::mem::take(&mut done.output.writes);
                     writes.push((author(task.node), written));
                 }

@@ -1,12 +1,11 @@
 //! What is stored and read of a chain, between two of its supersteps.
 
 use super::observer::Observer;
-use crate::graph::NodeName;
 use crate::graph::inbox::Inbox;
-use crate::node::{Context, Scope};
+use crate::node::{Context, NodeId, Output, Scope};
 use crate::state::State;
 use crate::stream::{StreamMode, Unsent};
-use crate::task::emit_update;
+use crate::task::{Position, Task, push_success};
 
 impl<S: State> Observer<S> {
     /// Returns true if the run may stop between two supersteps of a chain, or takes an input there.
@@ -24,39 +23,55 @@ impl<S: State> Observer<S> {
         self.keeps_output(scope).then(|| update.clone())
     }
 
-    /// Emits the success of a chain's task, and takes its update unless that is stored too. Returns what waits for
-    /// room, if there is none.
+    /// Emits the end of a chain's task, and the state, if the task wrote a field. Takes its update, unless that is
+    /// stored too. Returns what waits for room, if there is none.
     #[inline]
     pub(super) fn emit_link<'a>(
         &mut self,
-        scope: &'a Scope,
-        (step, node): (i64, NodeName),
-        kept: &mut Option<S::Update>,
+        position: &'a Position<S>,
+        node: NodeId,
+        (kept, wrote): &mut (Option<S::Update>, bool),
         cx: &Context,
     ) -> Option<Unsent<'a>> {
-        let emitter = scope.emitter.as_deref()?;
+        let emitter = position.scope.emitter.as_deref()?;
         let update = match &self.recorder {
-            Some(_) if emitter.wants(StreamMode::Updates) => kept.clone(),
+            Some(_) if emitter.shows_writes() => kept.clone(),
             Some(_) => None,
             None => kept.take(),
         };
-        let to = (emitter, step, self.shown.get(0));
-        let update = (update, cx.is_from_cache());
-        emit_update::<S>(to, node, update, &mut self.messages).waits()
+        let mut events = emitter.batch(position.shown_step(), self.shown.get(0));
+        let writes = update.map_or_else(Output::none, Output::update).writes;
+        let (node, written) = (position.plan.name(node), (writes, cx.is_from_cache()));
+        push_success::<S>(&mut events, node, written, &mut self.messages);
+        if *wrote && emitter.wants(StreamMode::Values) {
+            events.push_of_graph(position.values());
+        }
+        events.sent().waits()
     }
 
-    /// Begins the next task of a chain: its place in the log, and what its events show of it.
+    /// Begins the next task of a chain: its place in the log, and what its events show of it. Returns what waits for
+    /// room, if there is none.
     #[inline]
-    pub(super) fn next_begins(&mut self, scope: &Scope, node: NodeName, cx: &mut Context) {
+    pub(super) fn link_begins<'a>(
+        &mut self,
+        position: &'a Position<S>,
+        tasks: &[Task<S>],
+        cx: &mut Context,
+    ) -> Option<Unsent<'a>> {
         if let Some(recorder) = &self.recorder {
             recorder.place_next(cx);
         }
-        if let Some(emitter) = scope.emitter.as_deref() {
-            if scope.path.is_root() {
-                scope.shared.begin_superstep();
-            }
-            let superstep = emitter.superstep(self.current(), cx.step());
-            cx.set_task(self.shown.next(node, superstep, emitter.parent.as_ref()));
+        let scope = &position.scope;
+        let (emitter, task) = (scope.emitter.as_deref()?, tasks.first()?);
+        if scope.path.is_root() {
+            scope.shared.begin_superstep();
         }
+        let superstep = emitter.superstep(self.current(), cx.step());
+        let node = position.plan.name(task.node);
+        cx.set_task(self.shown.next(node, superstep, emitter.parent.as_ref()));
+        let shows = emitter.wants(StreamMode::Tasks);
+        shows
+            .then(|| position.emit_started(task, self.shown.get(0)))?
+            .waits()
     }
 }

@@ -16,6 +16,7 @@ mod route;
 mod running;
 mod task_set;
 mod updates;
+mod watch;
 
 pub(crate) use breakpoints::RunBreakpoints;
 pub(crate) use budget::{DEFAULT_LIMIT, check_cancelled};

@@ -8,7 +8,7 @@ use crate::message::Message;
 use crate::node::{CancelToken, Context, Output, Scope};
 use crate::record::Recorder;
 use crate::state::{State, Write};
-use crate::stream::{MapProgress, Sending, ShownTasks, StreamMode};
+use crate::stream::{Sending, ShownTasks, StreamMode};
 use crate::task::{Finished, InterruptIds, Pending, Position, Progress, Task, TaskResult};
 
 /// Stores and emits what a run does. It does nothing if there is neither a log nor a reader.
@@ -126,13 +126,15 @@ impl<S: State> Observer<S> {
     /// Notes the messages of a task before its writes are merged; those of a chain's last task are known.
     #[inline]
     pub(super) fn note_messages(&mut self, position: &Position<S>, result: &TaskResult<S>) {
-        if position.scope.emitter.is_some() && !result.finished().is_some_and(|done| done.merged) {
+        if position.scope.emitter.is_some()
+            && result.finished().is_none_or(|done| done.merged.is_none())
+        {
             position.note_messages(result, &mut self.messages);
         }
     }
 
-    /// Stores and emits the end of a task. If the task ended `alone`, the record of its success is
-    /// stored with the next checkpoint.
+    /// Stores and emits the end of a task. If the task ended `alone`, the record of its success is stored with the
+    /// next checkpoint, and its writes are taken: they are copied only if both are asked for.
     ///
     /// # Errors
     ///
@@ -153,7 +155,7 @@ impl<S: State> Observer<S> {
         let stored = stored.await;
         let failed = matches!(result, TaskResult::Failed(_));
         if position.scope.emitter.is_some() && (stored.is_ok() || failed) {
-            self.emit_end(position, task, index, result).await;
+            self.emit_end(position, task, index, result, alone).await;
         }
         match (stored, result) {
             (Err(_), TaskResult::Failed(error)) => {
@@ -169,7 +171,7 @@ impl<S: State> Observer<S> {
         position: &Position<S>,
         task: &Task<S>,
         index: usize,
-        result: &TaskResult<S>,
+        result: &mut TaskResult<S>,
         alone: bool,
     ) -> Result<(), AgentError> {
         let Some(recorder) = &mut self.recorder else {
@@ -179,9 +181,12 @@ impl<S: State> Observer<S> {
             Some(_) => position.joins_left_in(task.node),
             None => Vec::new(),
         };
+        if let (TaskResult::Finished(done), true) = (&mut *result, alone) {
+            let done = done.copy(position.scope.emitter.is_some());
+            return Ok(recorder.keep_finished(index, task.node, done, joins)?);
+        }
         recorder.keep(index, task.node, result, joins)?;
         let (status, wake_at) = match result {
-            TaskResult::Finished(_) if alone => return Ok(()),
             TaskResult::Interrupted(open) if alone => {
                 let status = position
                     .scope
@@ -200,16 +205,17 @@ impl<S: State> Observer<S> {
         position: &Position<S>,
         task: &Task<S>,
         index: usize,
-        result: &TaskResult<S>,
+        result: &mut TaskResult<S>,
+        alone: bool,
     ) {
-        let messages = std::mem::take(&mut self.messages);
-        let shown = self.shown.get(index);
+        let mut messages = std::mem::take(&mut self.messages);
+        let (shown, messages) = (self.shown.get(index), &mut messages);
         match result {
             TaskResult::Finished(done) => {
-                let mut done = done.clone();
-                position
-                    .emit_finished(task, shown, &mut done, messages)
-                    .await;
+                let done = done.copy(!alone);
+                let written = (done.output.writes, done.cached);
+                let sent = position.emit_finished(task, shown, written, messages);
+                sent.await;
             }
             TaskResult::Interrupted(open) => {
                 let ids = open.interrupts.clone();
@@ -222,39 +228,11 @@ impl<S: State> Observer<S> {
         }
         if !result.is_interrupted() {
             let failed = matches!(result, TaskResult::Failed(_));
-            if let Some(map) = self.progress_of(task, failed) {
+            let progress = self.progress.as_deref_mut();
+            if let Some(map) = progress.and_then(|progress| progress.ended(task, failed)) {
                 position.emit_progress(&map).await;
             }
         }
-    }
-
-    /// Returns how far the map of a task is that has ended, if the task is one of a map.
-    pub(super) fn progress_of(&mut self, task: &Task<S>, failed: bool) -> Option<MapProgress> {
-        self.progress.as_deref_mut()?.ended(task, failed)
-    }
-
-    /// Stores and emits the success of the superstep's only task, and takes its writes: they are copied
-    /// only if both are asked for.
-    pub(super) fn only_task_finished<'a>(
-        &mut self,
-        position: &'a Position<S>,
-        task: &Task<S>,
-        done: &mut Finished<S>,
-    ) -> Result<Sending<'a>, AgentError> {
-        // The input was stored when the run began.
-        if task.node.is_start() {
-            return Ok(Sending::default());
-        }
-        let is_read = position.scope.emitter.is_some();
-        if let Some(recorder) = &mut self.recorder {
-            let joins = position.joins_left_in(task.node);
-            recorder.keep_finished(0, task.node, done.copy(is_read), joins)?;
-        }
-        if !is_read {
-            return Ok(Sending::default());
-        }
-        let (shown, messages) = (self.shown.get(0), std::mem::take(&mut self.messages));
-        Ok(position.emit_finished(task, shown, done, messages))
     }
 
     /// Holds an input for the checkpoint that begins with it.

@@ -9,7 +9,7 @@ use crate::error::NodeError;
 use crate::graph::NodeName;
 use crate::interrupt::Interrupt;
 use crate::message::Message;
-use crate::node::{Argument, Output};
+use crate::node::Argument;
 use crate::state::{State, TrackedState, Write, Writes};
 use crate::stream::{
     Emitter, EventBatch, EventTask, MapProgress, Payload, Sending, ShownTasks, StreamMode,
@@ -19,6 +19,7 @@ use crate::stream::{
 type Shown<'a> = Option<&'a Arc<EventTask>>;
 
 impl<S: State> Position<S> {
+    #[inline]
     fn emitter(&self, mode: StreamMode) -> Option<&Emitter> {
         self.scope
             .emitter
@@ -64,6 +65,7 @@ impl<S: State> Position<S> {
     }
 
     /// Emits what `build` returns if events of that mode are read.
+    #[inline]
     fn emit(
         &self,
         mode: StreamMode,
@@ -80,14 +82,19 @@ impl<S: State> Position<S> {
 
     /// Emits the state. It is shared: the next merge copies it, if a reader still holds it by then.
     pub(crate) fn emit_values(&self) -> Sending<'_> {
-        self.emit(StreamMode::Values, None, |_| {
-            let state = Arc::<S>::clone(&self.state);
-            let written = self.written.clone();
-            Some(Payload::Values { state, written })
-        })
+        self.emit(StreamMode::Values, None, |_| Some(self.values()))
+    }
+
+    /// Returns the event of the state.
+    pub(crate) fn values(&self) -> Payload {
+        Payload::Values {
+            state: Arc::<S>::clone(&self.state),
+            written: self.written.clone(),
+        }
     }
 
     /// Returns true if events of that mode are read.
+    #[inline]
     pub(crate) fn emits(&self, mode: StreamMode) -> bool {
         let emitter = self.scope.emitter.as_ref();
         emitter.is_some_and(|emitter| emitter.wants(mode))
@@ -104,7 +111,7 @@ impl<S: State> Position<S> {
 
     pub(crate) fn emit_progress(&self, map: &MapProgress) -> Sending<'_> {
         self.emit(StreamMode::Progress, None, |_| {
-            Some(Payload::Progress(Box::new(map.clone())))
+            Some(Payload::Progress(map.clone()))
         })
     }
 
@@ -168,9 +175,8 @@ impl<S: State> Position<S> {
         }
         let mut events = emitter.batch(self.shown_step(), shown);
         let node = self.plan.name(task.node);
-        let mut done = done.clone();
-        done.cached = true;
-        let writes = push_output(&mut events, &node, &mut done, Vec::new());
+        let writes = (done.output.writes.clone(), true);
+        let writes = push_output(&mut events, &node, writes, &mut Vec::new());
         // A task of which only the routers run has not started either.
         if task.ran().is_none() {
             let ended = TaskEnd {
@@ -183,25 +189,18 @@ impl<S: State> Position<S> {
         events.sent()
     }
 
-    /// Emits the success of a task, and takes its writes; `messages` are those that its output adds.
+    /// Emits the success of a task with its writes; `messages` are those that its output adds.
     pub(crate) fn emit_finished(
         &self,
         task: &Task<S>,
         shown: Shown<'_>,
-        done: &mut Finished<S>,
-        messages: Vec<Message>,
+        written: (Writes<S>, bool),
+        messages: &mut Vec<Message>,
     ) -> Sending<'_> {
         let Some((mut events, node)) = self.events_of(task, shown) else {
             return Sending::default();
         };
-        let cached = done.cached;
-        let writes = push_output(&mut events, &node, done, messages);
-        let ended = TaskEnd {
-            writes,
-            cached,
-            ..TaskEnd::default()
-        };
-        push_end(&mut events, node, ended);
+        push_success(&mut events, node, written, messages);
         events.sent()
     }
 
@@ -212,7 +211,7 @@ impl<S: State> Position<S> {
         shown: Shown<'_>,
         open: &OpenInterrupts<S>,
         interrupts: Vec<Interrupt>,
-        messages: Vec<Message>,
+        messages: &mut Vec<Message>,
     ) -> Sending<'_> {
         let Some((mut events, node)) = self.events_of(task, shown) else {
             // No node has run, but its interrupts must be shown.
@@ -225,9 +224,10 @@ impl<S: State> Position<S> {
             error: open.refused.as_ref().map(ToString::to_string),
             ..TaskEnd::default()
         };
-        if let Some(mut done) = open.ran.clone() {
+        if let Some(done) = &open.ran {
             ended.cached = done.cached;
-            ended.writes = push_output(&mut events, &node, &mut done, messages);
+            let writes = (done.output.writes.clone(), done.cached);
+            ended.writes = push_output(&mut events, &node, writes, messages);
         }
         ended.interrupts.clone_from(&interrupts);
         events.push(Payload::Interrupt(interrupts));
@@ -310,14 +310,52 @@ fn push_end<S: State>(events: &mut EventBatch<'_, '_>, node: NodeName, ended: Ta
     }
 }
 
+/// Adds the events of a task that has finished; `messages` are those that its writes add.
+#[inline]
+pub(crate) fn push_success<S: State>(
+    events: &mut EventBatch<'_, '_>,
+    node: NodeName,
+    (writes, cached): (Writes<S>, bool),
+    messages: &mut Vec<Message>,
+) {
+    let writes = push_output(events, &node, (writes, cached), messages);
+    if events.wants(StreamMode::Tasks) {
+        let ended = TaskEnd {
+            writes,
+            cached,
+            ..TaskEnd::default()
+        };
+        push_end(events, node, ended);
+    }
+}
+
 /// Adds the events of a task's output, and returns its writes if they are read.
+#[inline]
 fn push_output<S: State>(
     events: &mut EventBatch<'_, '_>,
     node: &NodeName,
-    done: &mut Finished<S>,
-    messages: Vec<Message>,
+    (writes, cached): (Writes<S>, bool),
+    messages: &mut Vec<Message>,
 ) -> Option<Arc<Writes<S>>> {
-    for message in messages {
+    if !messages.is_empty() {
+        push_messages(events, node, messages);
+    }
+    if !events.emitter.shows_writes() {
+        return None;
+    }
+    let writes = Arc::new(writes);
+    if events.wants(StreamMode::Updates) {
+        events.push(Payload::Update {
+            node: Arc::clone(node),
+            writes: Arc::<Writes<S>>::clone(&writes),
+            cached,
+        });
+    }
+    Some(writes)
+}
+
+fn push_messages(events: &mut EventBatch<'_, '_>, node: &NodeName, messages: &mut Vec<Message>) {
+    for message in messages.drain(..) {
         if events.emitter.first_sight(&message) {
             events.push(Payload::Message {
                 node: Arc::clone(node),
@@ -325,48 +363,6 @@ fn push_output<S: State>(
             });
         }
     }
-    if !events.emitter.shows_writes() {
-        return None;
-    }
-    let writes = Arc::new(std::mem::take(&mut done.output.writes));
-    if events.wants(StreamMode::Updates) {
-        events.push(Payload::Update {
-            node: Arc::clone(node),
-            writes: Arc::<Writes<S>>::clone(&writes),
-            cached: done.cached,
-        });
-    }
-    Some(writes)
-}
-
-/// Emits the success of a task that has only updated the state, if its update is read, and the `messages`
-/// that the update adds.
-#[inline]
-pub(crate) fn emit_update<'a, S: State>(
-    (emitter, step, shown): (&'a Emitter, i64, Shown<'_>),
-    node: NodeName,
-    (update, cached): (Option<S::Update>, bool),
-    messages: &mut Vec<Message>,
-) -> Sending<'a> {
-    let step = usize::try_from(step).unwrap_or(0);
-    if messages.is_empty() {
-        return update.map_or_else(Sending::default, |update| {
-            let writes = Arc::new(Writes::<S>::One(Write::Update(update)));
-            let update = Payload::Update {
-                node,
-                writes,
-                cached,
-            };
-            emitter.send(step, shown, update)
-        });
-    }
-    let mut done = Finished {
-        cached,
-        ..Finished::<S>::new(update.map_or_else(Output::none, Output::update))
-    };
-    let mut events = emitter.batch(step, shown);
-    push_output(&mut events, &node, &mut done, std::mem::take(messages));
-    events.sent()
 }
 
 fn messages<S: State>(update: &S::Update) -> Vec<Message> {

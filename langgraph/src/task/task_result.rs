@@ -24,8 +24,8 @@ pub(crate) struct Finished<S: State> {
     pub(crate) routes: Routed<S>,
     /// True if the node did not run, because its cache had the output.
     pub(crate) cached: bool,
-    /// True if its writes are in the state already.
-    pub(crate) merged: bool,
+    /// Whether it wrote a field, if its writes are in the state already.
+    pub(crate) merged: Option<bool>,
 }
 
 /// The interrupts of a task.
@@ -43,7 +43,7 @@ impl<S: State> Finished<S> {
             output,
             routes: Routed::None,
             cached: false,
-            merged: false,
+            merged: None,
         }
     }
 
@@ -74,12 +74,16 @@ impl<S: State> Finished<S> {
     /// The result of a task whose update is merged, with the arm that its only router has picked, if it has
     /// one. The update is kept if it is stored or read.
     #[inline]
-    pub(crate) fn merged(kept: Option<S::Update>, picked: Option<usize>, cx: &Context) -> Self {
+    pub(crate) fn merged(
+        (kept, wrote): (Option<S::Update>, bool),
+        picked: Option<usize>,
+        cx: &Context,
+    ) -> Self {
         Self {
             output: kept.map_or_else(Output::none, Output::update),
             routes: picked.map_or(Routed::None, Routed::arm),
             cached: cx.is_from_cache(),
-            merged: true,
+            merged: Some(wrote),
         }
     }
 

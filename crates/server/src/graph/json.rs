@@ -165,7 +165,7 @@ pub(crate) fn event_kind<S: State<Update: Serialize>>(
         },
         EventKind::MessageChunk { node, chunk } => RunEventKind::Chunk {
             node: Arc::clone(node),
-            chunk: chunk.clone(),
+            chunk: (**chunk).clone(),
         },
         EventKind::Message { node, message } => RunEventKind::Message {
             node: Arc::clone(node),
