@@ -73,3 +73,25 @@ mod pages {
     #[doc = include_str!("../../docs/langgraph-rust-alignment.md")]
     struct Alignment;
 }
+
+/// What is said of the macros, which is documentation of `langgraph` too: their own crate comes before the runtime.
+#[cfg(doctest)]
+mod macros {
+    #[doc = include_str!("../../langgraph-macros/src/state.md")]
+    struct State;
+
+    #[doc = include_str!("../../langgraph-macros/src/node.md")]
+    struct Node;
+
+    #[doc = include_str!("../../langgraph-macros/src/graph.md")]
+    struct Graph;
+
+    #[doc = include_str!("../../langgraph-macros/src/tool.md")]
+    struct Tool;
+
+    #[doc = include_str!("../../langgraph-macros/src/task.md")]
+    struct Task;
+
+    #[doc = include_str!("../../langgraph-macros/src/entrypoint.md")]
+    struct Entrypoint;
+}

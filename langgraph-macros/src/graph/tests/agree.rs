@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use langgraph::graph::{
+use langgraph_topology::{
     Arm, Branch, CompilationError, Destinations, Edge, Join, Lint, NodeInfo, NodeKind, NodeName,
     Topology, lints, problems,
 };
@@ -17,8 +17,8 @@ use langgraph_topology::flow::{END, START};
 fn topology(model: &Model) -> Topology {
     let name = |vertex: usize| -> NodeName {
         match vertex {
-            START => langgraph::START.into(),
-            END => langgraph::END.into(),
+            START => langgraph_topology::START.into(),
+            END => langgraph_topology::END.into(),
             vertex => model.name(vertex).into(),
         }
     };
@@ -73,8 +73,8 @@ fn by_builder(topology: &Topology) -> BTreeSet<String> {
         other => panic!("{other}: no chain can write that"),
     });
     let short = |name: &NodeName| match &**name {
-        langgraph::START => "START".to_owned(),
-        langgraph::END => "END".to_owned(),
+        langgraph_topology::START => "START".to_owned(),
+        langgraph_topology::END => "END".to_owned(),
         name => name.to_owned(),
     };
     let lints = lints.into_iter().map(|lint| match lint {
