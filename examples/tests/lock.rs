@@ -236,7 +236,7 @@ fn reported(from: &str, to: &str) -> String {
     text
 }
 
-/// `TRYBUILD=overwrite cargo test` writes what is said, as it does for errors of the compiler.
+/// `UPDATE_EXPECT=1 cargo test` writes what is said, as it does for errors of the compiler.
 #[test]
 fn q1_forty_unsafe_changes_are_refused_with_what_to_do() {
     let mut text = String::new();
@@ -248,7 +248,7 @@ fn q1_forty_unsafe_changes_are_refused_with_what_to_do() {
         text.push('\n');
     }
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/changes.txt");
-    if std::env::var_os("TRYBUILD").is_some_and(|value| value == "overwrite") {
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
         std::fs::write(file, &text).expect("a file that can be written");
     }
     let expected = std::fs::read_to_string(file).expect("a file of this package");

@@ -1,6 +1,6 @@
 //! What the macros accept, and what they say about mistakes.
 //!
-//! `TRYBUILD=overwrite cargo test -p langgraph-tests --test ui` writes the messages anew.
+//! `UPDATE_EXPECT=1 cargo test -p langgraph-tests --test ui` writes the messages anew.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)] // clippy does not know that helpers of tests are tests
 
@@ -10,41 +10,39 @@ mod mutations;
 mod pass;
 #[path = "ui/renamed.rs"]
 mod renamed;
+#[path = "ui/report.rs"]
+mod report;
 #[path = "ui/rustc.rs"]
 mod rustc;
-
-/// Wrong programs, and rustc's errors for each. trybuild checks all of them in parallel, because none
-/// of them runs.
-fn wrong(of: &str) {
-    trybuild::TestCases::new().compile_fail(format!("ui/{of}/fail/*.rs"));
-}
+#[path = "ui/wrong.rs"]
+mod wrong;
 
 #[test]
 fn d7_j1_j2_mistakes_in_a_graph_are_reported_at_their_place() {
-    wrong("graph");
+    wrong::check("graph");
 }
 
 #[test]
 fn c11_mistakes_in_a_state_are_reported_at_their_place() {
-    wrong("state");
+    wrong::check("state");
 }
 
 #[test]
 fn d4_mistakes_in_a_node_are_reported_at_their_place() {
-    wrong("node");
+    wrong::check("node");
 }
 
 #[test]
 fn mistakes_in_tasks_and_entrypoints_are_reported_at_their_place() {
-    wrong("functional");
+    wrong::check("functional");
 }
 
 #[test]
 fn mistakes_in_a_tool_are_reported_at_their_place() {
-    wrong("tool");
+    wrong::check("tool");
 }
 
-/// What trybuild compares with rustc is compared with the program here: no mention is missing, and
+/// What rustc says is compared with the program here: no mention is missing, and
 /// none is reported twice. Editors rely on it, for a name that is emitted once is a name to follow.
 #[test]
 fn d7_every_mention_in_a_graph_is_one_name_at_its_place() {

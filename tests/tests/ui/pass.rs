@@ -1,7 +1,6 @@
 //! Programs that compile without a warning, and run.
 //!
-//! They are a part of this test: trybuild would build each alone, and then every wrong program too,
-//! with all that it depends on.
+//! They are a part of this test, which builds them once.
 
 #[path = "../../ui/graph/pass/constructs.rs"]
 mod constructs;
