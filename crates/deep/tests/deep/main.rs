@@ -16,3 +16,8 @@ mod skills;
 mod storage;
 mod sub_agents;
 mod support;
+
+/// A saver that keeps bytes. The tests of `langgraph-sqlite` give `recovery` and `storage` its own.
+fn saver() -> langgraph_tests::ByteSaver {
+    langgraph_tests::ByteSaver::default()
+}

@@ -10,11 +10,11 @@ use langgraph::graph::CompiledStateGraph;
 use langgraph_agent::prelude::*;
 use langgraph_agent::{MessagesState, MessagesStateUpdate};
 use langgraph_deep::{CompositeFiles, DiskFiles, FILES, StateFiles, deep_agent};
-use langgraph_sqlite::SqliteSaver;
 use langgraph_testing::{Intercept, InterceptedSaver, SaverCall};
 use serde_json::json;
 use tempfile::TempDir;
 
+use super::saver;
 use super::support::{call, model, says};
 
 /// A process that dies after so many writes of its saver.
@@ -179,7 +179,7 @@ async fn a_run_on_three_levels_dies_anywhere_and_no_tool_is_called_twice_in_memo
 }
 
 #[tokio::test]
-async fn a_run_on_three_levels_dies_anywhere_and_no_tool_is_called_twice_in_sqlite() {
-    let deaths = dies_anywhere(|| Arc::new(SqliteSaver::in_memory().unwrap())).await;
+async fn a_run_on_three_levels_dies_anywhere_and_no_tool_is_called_twice_in_bytes() {
+    let deaths = dies_anywhere(|| Arc::new(saver())).await;
     assert!(deaths > 30, "{deaths}");
 }

@@ -6,9 +6,9 @@ use langgraph::checkpoint::{Administration as _, Checkpointer};
 use langgraph::graph::CompiledStateGraph;
 use langgraph_agent::{MessagesState, MessagesStateUpdate};
 use langgraph_deep::{FILES, StateFiles, deep_agent};
-use langgraph_sqlite::SqliteSaver;
 use serde_json::json;
 
+use super::saver;
 use super::support::{call, model, says};
 
 /// In each run, a sub-agent writes a file of a kilobyte, and the agent edits one.
@@ -42,7 +42,7 @@ fn agent(runs: usize) -> CompiledStateGraph<MessagesState> {
 /// Returns the bytes that three runs store, in a thread that has these files.
 async fn bytes(files: Vec<(String, String)>) -> u64 {
     let count = files.len();
-    let saver = Arc::new(SqliteSaver::in_memory().unwrap());
+    let saver = Arc::new(saver());
     let agent = agent(3).checkpointer(Arc::clone(&saver) as Arc<dyn Checkpointer>);
     let thread = agent.thread("t");
     let seed = StateFiles::update(files.into_iter().chain([("/note.md".into(), "0".into())]));
