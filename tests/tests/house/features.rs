@@ -8,7 +8,7 @@ use serde_json::Value;
 const NAME: &str = "langgraph-features";
 
 /// Returns the packages of the workspace, as Cargo describes them.
-fn packages() -> Vec<Value> {
+pub(crate) fn packages() -> Vec<Value> {
     let output = Command::new(env!("CARGO"))
         .args(["metadata", "--no-deps", "--offline", "--format-version=1"])
         .current_dir(env!("CARGO_MANIFEST_DIR"))

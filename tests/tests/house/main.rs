@@ -8,4 +8,5 @@ mod names;
 mod order;
 mod pages;
 mod source;
+mod untested;
 mod uses;
