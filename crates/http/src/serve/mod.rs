@@ -43,7 +43,15 @@ const ACCEPT_AGAIN: Duration = Duration::from_millis(200);
 /// ```no_run
 /// use std::time::Duration;
 ///
-/// # async fn run(router: axum::Router) -> Result<(), std::io::Error> {
+/// # async fn run<R>(router: R) -> Result<(), std::io::Error>
+/// # where
+/// #     R: tower_service::Service<
+/// #             http::Request<langgraph_http::RequestBody>,
+/// #             Response = http::Response<String>,
+/// #             Error = std::convert::Infallible,
+/// #         > + Clone + Send + 'static,
+/// #     R::Future: Send,
+/// # {
 /// let listener = tokio::net::TcpListener::bind("127.0.0.1:8080").await?;
 /// let timeout = Duration::from_secs(60);
 /// langgraph_http::serve(listener, router, timeout, std::future::pending()).await;
