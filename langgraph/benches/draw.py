@@ -2,7 +2,7 @@
 """Draws what langgraph costs beside the same work by hand, as two SVGs: for light pages and dark ones.
 
     python3 langgraph/benches/draw.py                 # instructions: the same on every machine
-    cargo bench -p langgraph --bench workloads
+    cargo bench -p langgraph-benches --bench workloads
     python3 langgraph/benches/draw.py --seconds       # what was just measured, on an idle machine
 
 Instructions come from `instructions/expected.tsv`, seconds from the table that `cargo bench` leaves.
@@ -148,7 +148,7 @@ def main():
         file = ROOT / "langgraph" / "benches" / "instructions" / "expected.tsv"
         what, show = "Instructions", count
     if not file.exists():
-        sys.exit(f"there is no {file}: cargo bench -p langgraph --bench workloads")
+        sys.exit(f"there is no {file}: cargo bench -p langgraph-benches --bench workloads")
     found = results(file)
     missing = [workload for workload in options.workloads if workload not in found]
     if missing or not found:

@@ -11,7 +11,7 @@ command -v valgrind >/dev/null || {
 # What a task may cost beside the bare future. Under rustc 1.95 it is 1077.
 limit=1130
 
-binary=$(cargo bench --locked -p langgraph-functional --bench tasks --no-run --message-format=json-render-diagnostics \
+binary=$(cargo bench --locked -p langgraph-benches --bench tasks --no-run --message-format=json-render-diagnostics \
     | sed -n 's/.*"name":"tasks".*"executable":"\([^"]*\)".*/\1/p' | tail -n 1)
 [[ -x $binary ]] || { echo 'the benchmark `tasks` was not built' >&2; exit 1; }
 

@@ -1,6 +1,6 @@
 //! What a task costs beside the bare future, and the start of an entrypoint beside that of a graph.
 //!
-//! `cargo bench -p langgraph-functional`
+//! `cargo bench -p langgraph-benches --bench tasks`
 
 use std::hint::black_box;
 
