@@ -49,7 +49,12 @@ fn compare(program: &Path, libraries: &[String]) -> Result<(), String> {
     command
         .env("CARGO_CRATE_NAME", "wrong") // what rustc says to users of cargo
         .args(["--emit=metadata", "--error-format=json"])
-        .args(["--crate-name", "wrong", "-o", "/dev/null"]);
+        .args([
+            "--crate-name",
+            "wrong",
+            "--out-dir",
+            env!("CARGO_TARGET_TMPDIR"),
+        ]);
     for library in libraries {
         command.arg("--extern").arg(library);
     }
