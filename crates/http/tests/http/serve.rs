@@ -7,7 +7,7 @@ use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use hyper::body::{Body, Buf as _, Bytes, Frame, SizeHint};
+use hyper::body::{Body, Buf, Bytes, Frame, SizeHint};
 use hyper::{Request, Response, StatusCode};
 use tokio::net::{TcpListener, TcpStream};
 use tower_service::Service;
@@ -79,7 +79,7 @@ async fn length<B: Body>(body: B) -> Result<usize, B::Error> {
     let mut body = pin!(body);
     let mut length = 0;
     while let Some(frame) = poll_fn(|cx| body.as_mut().poll_frame(cx)).await {
-        length += frame?.data_ref().map_or(0, |data| data.remaining());
+        length += frame?.data_ref().map_or(0, Buf::remaining);
     }
     Ok(length)
 }
