@@ -219,12 +219,16 @@ impl<'a, S: State> Replay<'a, S> {
     }
 }
 
-/// An update from outside is a superstep, and a new input ends the superstep that it drops.
+/// An update from outside is a superstep, and a new input ends the superstep that it drops. An input that was merged
+/// into an active run drops nothing.
 fn ends_superstep(before: Option<&Stored>, stored: &Stored) -> bool {
-    let pending = |stored: &Stored| stored.checkpoint.tasks.len();
+    let begins = |tasks: &[TaskSpec]| matches!(tasks, [task] if &*task.node == START);
     match stored.checkpoint.source {
         Source::Update => true,
-        Source::Input => pending(stored) == 1 && before.is_some_and(|before| pending(before) > 0),
+        Source::Input => {
+            let drops = before.is_some_and(|before| !before.checkpoint.tasks.is_empty());
+            drops && begins(&stored.checkpoint.tasks)
+        }
         _ => false,
     }
 }
