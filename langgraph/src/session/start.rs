@@ -7,7 +7,7 @@ use crate::graph::targets::calls_routers;
 use crate::graph::thread_policy::OnOpenInterrupt;
 use crate::node::{Jump, NodeId, Output};
 use crate::record::{Log, Origin};
-use crate::state::{State, Writes};
+use crate::state::{FieldSet, State, Write, Writes};
 use crate::stream::StreamMode;
 use crate::superstep::{Engine, Frontier};
 use crate::task::Task;
@@ -71,6 +71,9 @@ async fn begin<S: State>(
         _ => Vec::new(),
     };
     let wrote = !writes.is_empty();
+    for write in ephemeral_part(engine, &writes) {
+        input.writes.push(write);
+    }
     let entry = engine.observer.entry(writes.clone())?;
     engine.apply_external(writes)?;
     // The input is safe before anything of the program runs, and before a reader learns of its checkpoint. If that is
@@ -89,6 +92,30 @@ async fn begin<S: State>(
         engine.position.emit_values().await;
     }
     Ok(())
+}
+
+/// Returns the writes to ephemeral fields: they live until the superstep ends that takes the input, and START writes
+/// them again, so that the first nodes see them.
+fn ephemeral_part<S: State>(engine: &Engine<S>, writes: &[Write<S>]) -> Vec<Write<S>> {
+    let (plan, state) = (&engine.position.plan, &engine.position.state);
+    let ephemeral = &plan.fields.ephemeral;
+    if ephemeral.is_empty() {
+        return Vec::new();
+    }
+    let mut others = FieldSet::first(state.fields().len());
+    others.remove_all(ephemeral);
+    let mut part = writes.to_vec();
+    for write in &mut part {
+        if let Write::Update(update) | Write::Overwrite(update) = write {
+            state.discard(update, &others);
+        }
+    }
+    let writes_any = |write: &Write<S>| {
+        let update = write.update();
+        update.is_some_and(|update| !state.written(update).is_empty())
+    };
+    part.retain(writes_any);
+    part
 }
 
 /// Puts an input behind the tasks that wait for answers: it joins their superstep, and is merged
