@@ -1,8 +1,10 @@
 //! Values that tasks take and return.
 
+use langgraph::checkpoint::Json;
 use langgraph::graph::KeyInfo;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::ser::Error as _;
 use serde_json::{Error, Value};
 
 /// A value that a task takes or returns: every type of owned data with serde's derives is one.
@@ -16,7 +18,7 @@ pub trait Stored: Sized + Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// If JSON cannot express it: a map whose keys are no texts.
+    /// If JSON cannot express it: NaN, infinities, a `Some` that would be read as `None`, a map whose keys are no texts.
     fn to_value(&self) -> Result<Value, Error>;
 
     /// Reads the value from JSON.
@@ -37,7 +39,7 @@ pub trait Stored: Sized + Send + Sync + 'static {
 #[diagnostic::do_not_recommend]
 impl<T: Serialize + DeserializeOwned + Send + Sync + 'static> Stored for T {
     fn to_value(&self) -> Result<Value, Error> {
-        serde_json::to_value(self)
+        Json::to_exact_value(self).map_err(Error::custom)
     }
 
     fn from_value(value: Value) -> Result<Self, Error> {

@@ -70,7 +70,7 @@ impl TaskValue {
             return Ok(None);
         }
         if is_stored {
-            // What JSON has no number for, it writes as nothing.
+            // Its own code may write it as nothing.
             let value = output.to_value()?;
             return Ok((!value.is_null()).then(|| value.into()));
         }
