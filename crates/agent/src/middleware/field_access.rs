@@ -13,7 +13,8 @@ use super::{FieldError, MiddlewareField, MiddlewareFields};
 /// The fields of middleware as a hook or a tool sees them.
 ///
 /// What it writes becomes a part of the update of its node, so other nodes see it from the next superstep
-/// on; a field that reads its own writes sees them at once. Tools that run in parallel see none of each
+/// on; a field that reads its own writes sees them at once. What a call of a tool writes counts only if the call does
+/// not fail. Tools that run in parallel see none of each
 /// other's writes; additions of all of them count.
 ///
 /// # Examples
@@ -172,6 +173,16 @@ impl<'a> FieldAccess<'a> {
     }
 
     /// Returns true if something was written.
+    /// Returns what has been written so far, for [`go_back_to`](Self::go_back_to).
+    pub(crate) fn written_so_far(&self) -> MiddlewareFields {
+        self.written().clone()
+    }
+
+    /// Takes back what has been written since.
+    pub(crate) fn go_back_to(&self, before: MiddlewareFields) {
+        *self.written() = before;
+    }
+
     pub(crate) fn is_written(&self) -> bool {
         !self.written().is_empty()
     }

@@ -165,6 +165,7 @@ impl CallTool<'_> {
             Some(funds) => Some(funds.reserve(call_of_tool, cx).await?),
             None => None,
         };
+        let written = cx.fields().written_so_far();
         let result = tool.as_ref().call(call.arguments.clone(), cx);
         #[cfg(feature = "tracing")]
         let result = crate::spans::tool(cx, result);
@@ -176,6 +177,10 @@ impl CallTool<'_> {
         let result = result.unwrap_or_else(|| Err("the call has vanished".to_owned()));
         let result =
             result.unwrap_or_else(|panic| Err(ToolError::model(format!("panicked: {panic}"))));
+        if result.is_err() {
+            // As a node that fails, it has written nothing: another attempt begins anew.
+            cx.fields().go_back_to(written);
+        }
         if let (Some(kept), Ok(output)) = (kept, &result)
             && output.command.is_none()
             && !cx.fields().is_written()

@@ -1,15 +1,18 @@
 //! The fields of middleware.
 
 use langgraph::message::ToolCall;
+use langgraph::policy::RetryPolicy;
 use langgraph::prelude::*;
 use langgraph_agent::prelude::*;
 use langgraph_agent::{
     AgentBuildError, AgentContext, AgentState, AgentUpdate, FnTool, MERGE_FIELDS, MessagesState,
     MessagesStateUpdate, MiddlewareField, MiddlewareFields, NextTool, ReactAgent, ScriptedModel,
-    ToolAnswer, ToolOutput, Turn, react_agent,
+    ToolAnswer, ToolOutput, ToolRetry, Turn, react_agent,
 };
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::super::flows::Chat;
 use super::super::support::{call, clock};
@@ -230,4 +233,34 @@ fn a_write_is_merged_by_its_own_rule_and_refused_if_it_does_not_fit() {
             .to_string()
             .contains("middleware field `a`: a list cannot take an addition")
     );
+}
+
+/// Notes that it was tried, and fails at its first attempt.
+#[tool]
+async fn flaky(cx: &ToolContext<'_>) -> Result<String, ToolError> {
+    let tried = cx.fields().append(NAMES, ["tried".to_owned()]);
+    tried.map_err(ToolError::fatal)?;
+    match cx.resource::<AtomicBool>().map_err(ToolError::fatal)? {
+        tried if tried.swap(true, Ordering::Relaxed) => Ok("worked".to_owned()),
+        _ => Err(ToolError::model("not yet")),
+    }
+}
+
+#[tokio::test]
+async fn a_failed_attempt_of_a_tool_writes_no_field() {
+    for (attempts, expected) in [(1, json!(["1"])), (2, json!(["1", "tried"]))] {
+        let turns = [
+            Turn::tool_calls([call("1", "flaky", json!({}))]),
+            Turn::text("done"),
+        ];
+        let retry = ToolRetry::policy(RetryPolicy::attempts(attempts).immediately());
+        let agent = react_agent(ScriptedModel::new(turns), (flaky,)).with((Counts, retry));
+        let agent = agent.compile().unwrap();
+        let agent = agent.resource(Arc::new(AtomicBool::new(false)));
+        let state = agent
+            .invoke(MessagesStateUpdate::user("Go!"))
+            .await
+            .unwrap();
+        assert_eq!(state.middleware.value("names"), Some(expected));
+    }
 }
