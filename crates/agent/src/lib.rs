@@ -55,6 +55,7 @@ extern crate self as langgraph_agent;
 
 #[doc(hidden)]
 pub mod __private;
+mod answer;
 mod approval;
 mod around;
 mod budget;
@@ -83,6 +84,7 @@ mod tool_agent;
 mod tool_node;
 mod with_model;
 
+pub use answer::final_answer;
 pub use approval::{
     Approval, ApprovalAnswer, ApprovalRequest, ApprovalTurn, DecisionKind, ToolDecision,
     expired_approvals,

@@ -1,10 +1,9 @@
 //! An agent as a tool.
 
 use langgraph::graph::{Calls, CompiledStateGraph, ToolInfo};
-use langgraph::message::Message;
 use langgraph_agent::{
     MessagesState, MessagesStateUpdate, Tool, ToolContext, ToolDefinition, ToolError, ToolOutput,
-    async_trait, schema_of,
+    async_trait, final_answer, schema_of,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -61,12 +60,6 @@ impl Tool for HandOff {
         // A question of the agent pauses the run of the caller.
         let input = MessagesStateUpdate::user(task);
         let state = cx.run(&self.agent, input).await.map_err(ToolError::fatal)?;
-        let reply = state
-            .messages
-            .iter()
-            .rfind(|message| message.is_assistant());
-        Ok(ToolOutput::text(
-            reply.map(Message::text).unwrap_or_default(),
-        ))
+        Ok(ToolOutput::text(final_answer(&state.messages)))
     }
 }

@@ -13,7 +13,8 @@ use langgraph::graph::{
 use langgraph::message::Message;
 use langgraph::node::{Context, Node, NodeRun, Send, Target};
 use langgraph_agent::{
-    ChatModel, ChatModelExt as _, ChatRequest, MessagesState, MessagesStateUpdate, STRUCTURED_CALLS,
+    ChatModel, ChatModelExt as _, ChatRequest, MessagesState, MessagesStateUpdate,
+    STRUCTURED_CALLS, final_answer,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -222,11 +223,7 @@ fn execute(agent: CompiledStateGraph<MessagesState>) -> ConfiguredWorker<PlanSta
             Box::pin(async move {
                 let task = format!("{step}\n\nIt is a part of this: {}", state.objective);
                 let answered = cx.run(&agent, MessagesStateUpdate::user(task)).await?;
-                let result = answered
-                    .messages
-                    .last()
-                    .map(|last| last.text().into_owned());
-                let result = result.unwrap_or_default();
+                let result = final_answer(&answered.messages);
                 Ok(PlanStateUpdate::default().done(vec![StepResult { step, result }]))
             })
         },

@@ -4,10 +4,9 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use langgraph::graph::{Calls, ToolInfo};
-use langgraph::message::Message;
 use langgraph_agent::{
     MessagesStateUpdate, Tool, ToolContext, ToolDefinition, ToolError, ToolOutput, async_trait,
-    schema_of,
+    final_answer, schema_of,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -93,12 +92,6 @@ impl Tool for TaskTool {
                 cx.fields().insert(FILES, path, Some(&text))?;
             }
         }
-        let reply = state
-            .messages
-            .iter()
-            .rfind(|message| message.is_assistant());
-        Ok(ToolOutput::text(
-            reply.map(Message::text).unwrap_or_default(),
-        ))
+        Ok(ToolOutput::text(final_answer(&state.messages)))
     }
 }

@@ -9,7 +9,7 @@ use langgraph::node::IntoInput;
 use langgraph::run::Run;
 use langgraph::state::{HasMessages, State};
 use langgraph_agent::{
-    IntoToolOutput, ToolDefinition, ToolError, ToolOutput, async_trait, schema_of,
+    IntoToolOutput, ToolDefinition, ToolError, ToolOutput, async_trait, final_answer, schema_of,
 };
 use rmcp::model::JsonObject;
 use schemars::JsonSchema;
@@ -116,14 +116,7 @@ impl GraphTool {
                     chat.message,
                 )]))
             },
-            |state: &S| {
-                let last = state
-                    .messages()
-                    .iter()
-                    .rfind(|message| message.is_assistant());
-                last.map(|message| message.text().into_owned())
-                    .unwrap_or_default()
-            },
+            |state: &S| final_answer(state.messages()),
         )
     }
 
