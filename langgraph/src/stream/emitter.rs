@@ -1,9 +1,9 @@
 //! The sending side of an event stream.
 
 use std::any::Any;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 
 use langgraph_core::Lock;
@@ -134,6 +134,8 @@ pub(crate) struct Emitter {
     run: Uuid,
     /// The ids of messages that the reader has received.
     seen: Arc<Lock<HashSet<String>>>,
+    /// The messages that the state of the graph had before its nodes added to it, once they are asked for.
+    before: Arc<OnceLock<HashMap<String, Message>>>,
 }
 
 impl Emitter {
@@ -148,6 +150,7 @@ impl Emitter {
             parent: None,
             run: new_id(),
             seen: Arc::default(),
+            before: Arc::default(),
         }
     }
 
@@ -160,6 +163,7 @@ impl Emitter {
         self.subgraphs.then(|| Self {
             namespace,
             parent,
+            before: Arc::default(),
             ..self.clone()
         })
     }
@@ -183,6 +187,23 @@ impl Emitter {
     /// Returns true if the writes of tasks are in their events.
     pub(crate) fn shows_writes(&self) -> bool {
         self.modes.meets(StreamModes::OF_WRITES)
+    }
+
+    /// Returns true if the graph had that message, unchanged, before the first time this is called: a node that returns
+    /// it adds nothing. `state` lists the messages of the current state; a message that was received is not looked up.
+    pub(crate) fn had(&self, message: &Message, state: impl FnOnce() -> Vec<Message>) -> bool {
+        let Some(id) = message.id.as_deref() else {
+            return false;
+        };
+        if self.before.get().is_none() && self.seen.lock().contains(id) {
+            return false;
+        }
+        let before = self.before.get_or_init(|| {
+            let messages = state().into_iter();
+            let by_id = messages.filter_map(|old| Some((old.id.as_deref()?.to_owned(), old)));
+            by_id.collect()
+        });
+        before.get(id) == Some(message)
     }
 
     /// Returns true if the reader has not received that message yet, whole or in chunks.

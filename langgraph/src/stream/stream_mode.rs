@@ -11,7 +11,7 @@ pub enum StreamMode {
     Values = 1,
     /// The writes of each node, as it finishes.
     Updates = 2,
-    /// Messages: chunks while a model streams them, whole ones from nodes' updates.
+    /// Messages: chunks while a model streams them, whole ones from nodes' updates, unless the state has them already.
     Messages = 4,
     /// Events that nodes emit.
     Custom = 8,

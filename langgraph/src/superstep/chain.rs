@@ -120,7 +120,10 @@ fn merge_update<S: State>(
     if let Some((written, observer)) = noted {
         let fields = state.written(&update);
         written.add(&fields);
-        kept = (observer.keep_update(scope, &update), !fields.is_empty());
+        kept = (
+            observer.keep_update(scope, state, &update),
+            !fields.is_empty(),
+        );
     }
     merge(plan, Writer::Node(node), state, update)?;
     Ok(kept)

@@ -5,7 +5,7 @@ use crate::graph::inbox::Inbox;
 use crate::node::{Context, NodeId, Output, Scope};
 use crate::state::State;
 use crate::stream::{StreamMode, Unsent};
-use crate::task::{Position, Task, push_success};
+use crate::task::{Position, Task, note_messages_of_update, push_success};
 
 impl<S: State> Observer<S> {
     /// Returns true if the run may stop between two supersteps of a chain, or takes an input there.
@@ -15,10 +15,16 @@ impl<S: State> Observer<S> {
 
     /// Notes the messages of an update before it is merged, and returns a copy if it is stored or read.
     #[inline]
-    pub(super) fn keep_update(&mut self, scope: &Scope, update: &S::Update) -> Option<S::Update> {
-        let emitter = scope.emitter.as_deref();
-        if emitter.is_some_and(|emitter| emitter.wants(StreamMode::Messages)) {
-            S::messages(update, &mut |message| self.messages.push(message.clone()));
+    pub(super) fn keep_update(
+        &mut self,
+        scope: &Scope,
+        state: &S,
+        update: &S::Update,
+    ) -> Option<S::Update> {
+        if let Some(emitter) = scope.emitter.as_deref()
+            && emitter.wants(StreamMode::Messages)
+        {
+            note_messages_of_update(emitter, state, update, &mut self.messages);
         }
         self.keeps_output(scope).then(|| update.clone())
     }

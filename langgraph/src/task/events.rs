@@ -266,11 +266,13 @@ impl<S: State> Position<S> {
         }
     }
 
-    /// Notes the messages of a write. A whole state contributes its new messages.
+    /// Notes the messages of a write, without those that the state has already.
     fn note_messages_of(&self, write: &Write<S>, noted: &mut Vec<Message>) {
         match write {
             Write::Update(update) | Write::Overwrite(update) => {
-                S::messages(update, &mut |message| noted.push(message.clone()));
+                if let Some(emitter) = self.scope.emitter.as_deref() {
+                    note_messages_of_update(emitter, &*self.state, update, noted);
+                }
             }
             Write::State(state) => {
                 let before = messages::<S>(&S::clone(&self.state).into());
@@ -363,6 +365,21 @@ fn push_messages(events: &mut EventBatch<'_, '_>, node: &NodeName, messages: &mu
             });
         }
     }
+}
+
+/// Notes the messages of an update, before it is merged, without those that the state had.
+#[inline]
+pub(crate) fn note_messages_of_update<S: State>(
+    emitter: &Emitter,
+    state: &S,
+    update: &S::Update,
+    noted: &mut Vec<Message>,
+) {
+    S::messages(update, &mut |message| {
+        if !emitter.had(message, || messages::<S>(&S::clone(state).into())) {
+            noted.push(message.clone());
+        }
+    });
 }
 
 fn messages<S: State>(update: &S::Update) -> Vec<Message> {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use langgraph::checkpoint::MemorySaver;
 use langgraph::message::MessageChunk;
 use langgraph::prelude::*;
 use langgraph::stream::StreamOptions;
@@ -215,4 +216,43 @@ async fn f6_a_message_in_a_whole_state_comes_whole_whether_the_node_has_a_router
         }
         assert_eq!(texts, ["hello"], "routed: {routed}");
     }
+}
+
+/// Returns the texts of the messages in the stream of a run.
+async fn message_texts(run: langgraph::run::Run<MessagesState>) -> Vec<String> {
+    let mut events = run.stream(StreamOptions::new(StreamMode::Messages).subgraphs());
+    let mut texts = Vec::new();
+    while let Some(event) = events.next().await {
+        if let EventKind::Message { message, .. } = event.unwrap().kind {
+            texts.push(message.text().into_owned());
+        }
+    }
+    texts
+}
+
+#[tokio::test]
+async fn a_node_that_returns_the_chat_shows_only_what_it_has_changed() {
+    async fn reply(state: &MessagesState) -> MessagesStateUpdate {
+        let reply = Message::assistant(format!("reply {}", state.messages.len()));
+        MessagesStateUpdate::default().messages(vec![reply])
+    }
+    let inner = graph! { START => reply => END }.compile().unwrap();
+    // It returns the whole chat, and corrects the first message of a longer one.
+    let inner = inner.mapped(MessagesState::clone, |state: MessagesState| {
+        let mut messages = state.messages;
+        if let [first, _, _, ..] = &mut messages[..] {
+            *first = Message::user("corrected").replacing(first);
+        }
+        MessagesStateUpdate::default().messages(messages)
+    });
+    let graph = graph! { type State = MessagesState; let inner = inner; START => inner => END };
+    let graph = graph
+        .compile()
+        .unwrap()
+        .checkpointer(Arc::new(MemorySaver::new()));
+    let thread = graph.thread("t");
+    let first = message_texts(thread.run(MessagesStateUpdate::user("one"))).await;
+    assert_eq!(first, ["reply 1"]);
+    let second = message_texts(thread.run(MessagesStateUpdate::user("two"))).await;
+    assert_eq!(second, ["reply 3", "corrected"]);
 }

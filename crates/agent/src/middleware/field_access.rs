@@ -172,7 +172,6 @@ impl<'a> FieldAccess<'a> {
         keys.into_iter().collect()
     }
 
-    /// Returns true if something was written.
     /// Returns what has been written so far, for [`go_back_to`](Self::go_back_to).
     pub(crate) fn written_so_far(&self) -> MiddlewareFields {
         self.written().clone()
@@ -183,6 +182,7 @@ impl<'a> FieldAccess<'a> {
         *self.written() = before;
     }
 
+    /// Returns true if something was written.
     pub(crate) fn is_written(&self) -> bool {
         !self.written().is_empty()
     }
