@@ -150,7 +150,10 @@ impl Reviewed {
                 messages: state.messages.clone(),
                 ..MessagesState::default()
             },
-            |state: MessagesState| ReviewedStateUpdate::default().messages(state.messages),
+            // The whole chat: middleware of the agent may have shortened it.
+            |state: MessagesState| {
+                ReviewedStateUpdate::default().overwrite_messages(state.messages)
+            },
         );
         let mut graph = graph! {
             type State = ReviewedState;

@@ -1,0 +1,119 @@
+//! What ready-made agents make of the chats of their agents.
+
+use std::sync::Arc;
+
+use langgraph::checkpoint::MemorySaver;
+use langgraph::message::ToolCall;
+use langgraph::prelude::*;
+use langgraph_agent::prelude::*;
+use langgraph_agent::{
+    AgentContext, AgentUpdate, FnTool, MessagesStateUpdate, ScriptedModel, Turn, react_agent,
+};
+use langgraph_patterns::{
+    PlanAndExecute, PlanStateUpdate, ReviewAnswer, Reviewed, ReviewedState, ReviewedStateUpdate,
+    Supervisor,
+};
+use serde_json::json;
+
+fn texts(messages: &[Message]) -> Vec<String> {
+    let texts = messages.iter().map(|message| message.text().into_owned());
+    texts.collect()
+}
+
+/// An agent whose answer is that of its tools.
+fn pricer() -> CompiledStateGraph<langgraph_agent::MessagesState> {
+    let tool = |name, answer: &'static str| {
+        FnTool::new(name, "Gives a price.", move || async move { answer }).return_directly()
+    };
+    let calls = ["net", "gross"].map(|name| ToolCall::new(name, name, json!({})));
+    let model = ScriptedModel::new([Turn::tool_calls(calls)]);
+    let agent = react_agent(model, (tool("net", "100"), tool("gross", "119")));
+    agent.compile().unwrap()
+}
+
+#[tokio::test]
+async fn an_agent_whose_tools_answer_directly_hands_over_their_answers() {
+    let call = ToolCall::new("c1", "hand_off_to_pricer", json!({"task": "How much?"}));
+    let boss = ScriptedModel::new([Turn::tool_calls([call]), Turn::text("100 or 119.")]);
+    let team = Supervisor::new(boss).agent("pricer", "knows prices", pricer());
+    let team = team.compile().unwrap();
+    let state = team
+        .invoke(MessagesStateUpdate::user("Price?"))
+        .await
+        .unwrap();
+    assert_eq!(
+        texts(&state.messages),
+        ["Price?", "", "100\n119", "100 or 119."]
+    );
+
+    let planner = [r#"{"steps": ["ask"]}"#, r#"{"answer": "119", "steps": []}"#];
+    let plan = PlanAndExecute::new(ScriptedModel::new(planner), pricer());
+    let plan = plan.compile().unwrap();
+    let state = plan.invoke(PlanStateUpdate::of("Price?")).await.unwrap();
+    assert_eq!(state.done[0].result, "100\n119");
+}
+
+/// Replaces the chat but for its last message by a summary.
+struct Shorten;
+
+#[middleware]
+impl AgentMiddleware for Shorten {
+    async fn before_model(&self, cx: &AgentContext<'_>) -> Result<AgentUpdate, NodeError> {
+        let [_, _, .., last] = cx.messages() else {
+            return Ok(AgentUpdate::default());
+        };
+        let summary = Message::user("summary");
+        Ok(AgentUpdate::messages([
+            Message::remove_all(),
+            summary,
+            last.clone(),
+        ]))
+    }
+}
+
+fn reviewed() -> CompiledStateGraph<ReviewedState> {
+    let agent = react_agent(ScriptedModel::new(["one", "two", "three"]), ());
+    let agent = Reviewed::new(agent.with(Shorten).compile().unwrap());
+    let agent = agent.compile().unwrap();
+    agent.checkpointer(Arc::new(MemorySaver::new()))
+}
+
+#[tokio::test]
+async fn a_reviewed_agent_keeps_the_chat_that_its_middleware_has_shortened() {
+    let thread = reviewed().thread("t");
+    thread
+        .run(ReviewedStateUpdate::user("first"))
+        .await
+        .unwrap();
+    let outcome = thread.answer(ReviewAnswer::revise("again")).await.unwrap();
+    assert_eq!(
+        texts(&outcome.state().messages),
+        ["summary", "again", "two"]
+    );
+    thread.answer(ReviewAnswer::Approve).await.unwrap();
+    let outcome = thread
+        .run(ReviewedStateUpdate::user("second"))
+        .await
+        .unwrap();
+    assert_eq!(
+        texts(&outcome.state().messages),
+        ["summary", "second", "three"]
+    );
+}
+
+#[tokio::test]
+async fn the_stream_of_a_reviewed_agent_has_only_what_is_new() {
+    let thread = reviewed().thread("t");
+    let mut shown = Vec::new();
+    for input in ["first", "second"] {
+        let run = thread.run(ReviewedStateUpdate::user(input));
+        let mut events = run.stream(StreamMode::Messages);
+        while let Some(event) = events.next().await {
+            if let EventKind::Message { message, .. } = event.unwrap().kind {
+                shown.push(message.text().into_owned());
+            }
+        }
+        thread.answer(ReviewAnswer::Approve).await.unwrap();
+    }
+    assert_eq!(shown, ["one", "summary", "two"]);
+}
