@@ -354,43 +354,43 @@ async fn a_course_shows_what_has_run_over_an_interrupt() {
 }
 
 #[task]
-async fn measured(_: i64) -> Vec<Option<f64>> {
+async fn gauge(_times: i64) -> Vec<Option<f64>> {
     vec![Some(1.0), Some(f64::NAN)]
 }
 
 #[task]
-async fn shown(value: Option<f64>) -> String {
+async fn written(value: Option<f64>) -> String {
     format!("{value:?}")
 }
 
 #[entrypoint]
-async fn measure(shows: bool, cx: &Context) -> Result<String, NodeError> {
+async fn gauges(shows: bool, cx: &Context) -> Result<String, NodeError> {
     if shows {
-        return shown(Some(f64::INFINITY)).on(cx).await;
+        return written(Some(f64::INFINITY)).on(cx).await;
     }
-    let values = measured(1).on(cx).await?;
+    let values = gauge(1).on(cx).await?;
     Ok(format!("{values:?}"))
 }
 
 #[tokio::test]
 async fn a_value_that_would_change_in_storage_is_refused() {
-    let graph = measure.compile().unwrap();
-    let state = graph.invoke(measure(false)).await.unwrap();
+    let graph = gauges.compile().unwrap();
+    let state = graph.invoke(gauges(false)).await.unwrap();
     assert_eq!(state.output.as_deref(), Some("[Some(1.0), Some(NaN)]"));
 
     let graph = graph.checkpointer(Arc::new(MemorySaver::new()));
     for (shows, expected) in [
         (
             false,
-            "the result of `measured` cannot be stored: field `[1]`: `NaN` cannot be stored as JSON",
+            "the result of `gauge` cannot be stored: field `[1]`: `NaN` cannot be stored as JSON",
         ),
         (
             true,
-            "the arguments of `shown` cannot be stored: `inf` cannot be stored as JSON",
+            "the arguments of `written` cannot be stored: `inf` cannot be stored as JSON",
         ),
     ] {
         let thread = graph.thread(expected);
-        let error = thread.run(measure(shows)).await.unwrap_err().to_string();
+        let error = thread.run(gauges(shows)).await.unwrap_err().to_string();
         assert!(error.contains(expected), "{error}");
     }
 }

@@ -1,29 +1,35 @@
 //! Chains: plain tasks that follow one another.
 
-use super::budget::{Budget, check_cancelled};
+use std::borrow::Borrow;
+use std::sync::Arc;
+
+use super::budget::check_cancelled;
 use super::commit::clear_ephemeral;
 use super::end::Stop;
 use super::engine::Engine;
 use super::observer::Observer;
-use super::watch::Watch;
 use crate::error::{InvalidUpdate, NodeError};
 use crate::graph::plan::Plan;
-use crate::log::Putting;
 use crate::node::{Call, Context, Jump, NodeId, Output, Scope, caught};
 use crate::state::{State, Write, Writes, WrittenFields};
-use crate::stream::StreamMode;
 use crate::task::{
     Changes, Finished, Routing, TaskResult, Writer, call_routers, classify, merge, run_node,
 };
-use std::borrow::Borrow;
 
 impl<S: State> Engine<S> {
     /// Runs the only task, and the tasks that follow it as long as each only updates the state and has one
     /// successor. Returns the result of the last one, whose update may be merged.
-    pub(super) async fn run_chain<W: Watch>(&mut self) -> Result<TaskResult<S>, Stop> {
+    ///
+    /// `WATCHED` is true if they are stored or read: other chains are compiled without what that takes. Between two
+    /// merges, `hold` is what it has of the state, and `make_mut` what a merge writes into.
+    pub(super) async fn run_chain<const WATCHED: bool, H: Borrow<S> + Send + Sync>(
+        &mut self,
+        hold: impl Fn(&mut Arc<S>) -> &mut H + Send,
+        make_mut: impl Fn(&mut H) -> &mut S + Send,
+    ) -> Result<TaskResult<S>, Stop> {
         let (plan, scope) = (&*self.position.plan, &*self.position.scope);
         let cx = self.contexts.first_mut().ok_or_else(Stop::lost)?;
-        let mut state = W::hold(&mut self.position.state);
+        let mut state = hold(&mut self.position.state);
         loop {
             let task = self.frontier.tasks.first_mut().ok_or_else(Stop::lost)?;
             let id = task.node;
@@ -36,8 +42,8 @@ impl<S: State> Engine<S> {
                 Ok(update) => update,
                 Err(ended) => return Ok(ended),
             };
-            let merged = W::make_mut(state);
-            let noted = W::WATCHED.then_some((&mut self.position.written, &mut self.observer));
+            let merged = make_mut(state);
+            let noted = WATCHED.then_some((&mut self.position.written, &mut self.observer));
             let changes = self.changes.as_mut();
             let mut kept = merge_update(plan, scope, id, merged, update, changes, noted)?;
             // The answer ends here: the future has no place for it.
@@ -52,50 +58,40 @@ impl<S: State> Engine<S> {
             let goes_on = |next: NodeId| {
                 self.budget.goes_on()
                     && !self.breakpoints.is_between(id, next)
-                    && !(W::WATCHED && self.observer.stops(scope, self.inbox.as_deref()))
+                    && !(WATCHED && self.observer.stops(scope, self.inbox.as_deref()))
             };
             let followed = &mut self.frontier.followed;
             let Some(next) = followed.only_next(plan, (id, node), picked, goes_on) else {
                 return Ok(Finished::merged(kept, picked, cx).into());
             };
             task.node = next;
-            if !W::WATCHED {
-                begin_next(scope, &mut self.budget, &mut self.position.step)?;
-                cx.advance(next);
-                continue;
-            }
-            let (observer, position) = (&mut self.observer, &self.position);
-            if let Some(full) = observer.emit_link(position, id, &mut kept, cx) {
-                full.await;
-            }
-            if let Some(recorder) = &mut observer.recorder {
-                let done = Finished::merged(kept, picked, cx);
-                match recorder.record_after(position, self.frontier.pending(), id, done) {
-                    Putting::Ended(None) => {}
-                    link => link.await?,
+            if WATCHED {
+                let (observer, position) = (&mut self.observer, &self.position);
+                if let Some(full) = observer.emit_link(position, id, &mut kept, cx) {
+                    full.await;
                 }
-                if position.emits(StreamMode::Checkpoints) {
-                    let pending = self.frontier.pending();
-                    observer.emit_checkpoint(position, pending).await;
+                if let Some(recorder) = &mut observer.recorder {
+                    let done = Finished::merged(kept, picked, cx);
+                    let stored = recorder.record_after(position, self.frontier.pending(), id, done);
+                    stored.await?;
+                    let shown = observer.emit_checkpoint(position, self.frontier.pending());
+                    shown.await;
                 }
+                state = hold(&mut self.position.state);
             }
-            begin_next(scope, &mut self.budget, &mut self.position.step)?;
+            check_cancelled(scope)?;
+            self.budget.begin_superstep(scope);
+            self.position.step += 1;
             cx.advance(next);
-            if let Some(full) = observer.link_begins(&self.position, &self.frontier.tasks, cx) {
-                full.await;
+            if WATCHED {
+                let (position, tasks) = (&self.position, &self.frontier.tasks);
+                if let Some(full) = self.observer.link_begins(position, tasks, cx) {
+                    full.await;
+                }
+                state = hold(&mut self.position.state);
             }
-            state = W::hold(&mut self.position.state);
         }
     }
-}
-
-/// Begins the next superstep of a chain, unless the run is cancelled.
-#[inline]
-fn begin_next(scope: &Scope, budget: &mut Budget, step: &mut i64) -> Result<(), Stop> {
-    check_cancelled(scope)?;
-    budget.begin_superstep(scope);
-    *step += 1;
-    Ok(())
 }
 
 /// Merges the update of an only task. If its fields are noted, for an observer, returns what that keeps of it, and

@@ -8,7 +8,6 @@ use super::commit::{Commit, Merged};
 use super::end::{End, Stop};
 use super::frontier::Frontier;
 use super::observer::Observer;
-use super::watch::{Unwatched, Watched};
 use crate::checkpoint::{Few, Payload};
 use crate::error::{AgentError, Panicked};
 use crate::graph::inbox::Inbox;
@@ -165,9 +164,13 @@ impl<S: State> Engine<S> {
         let result = if known || Span::is_watched() {
             run_task(&self.position, task, cx).await
         } else if self.observer.watches(&self.position) {
-            self.run_chain::<Watched>().await?
+            // A reader of events may hold the state, as long as nothing is merged into it.
+            self.run_chain::<true, Arc<S>>(|state| state, Arc::make_mut)
+                .await?
         } else {
-            self.run_chain::<Unwatched>().await?
+            // Nothing else holds it: checked once, and not for every merge.
+            self.run_chain::<false, S>(Arc::make_mut, |state| state)
+                .await?
         };
         self.observer.note_messages(&self.position, &result);
         self.results.push(result);

@@ -16,7 +16,6 @@ mod route;
 mod running;
 mod task_set;
 mod updates;
-mod watch;
 
 pub(crate) use breakpoints::RunBreakpoints;
 pub(crate) use budget::{DEFAULT_LIMIT, check_cancelled};

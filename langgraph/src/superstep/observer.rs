@@ -151,8 +151,7 @@ impl<S: State> Observer<S> {
         if task.node.is_start() && matches!(result, TaskResult::Finished(_)) {
             return Ok(());
         }
-        let stored = self.store_end(position, task, index, result, alone);
-        let stored = stored.await;
+        let stored = self.store_end(position, task, index, result, alone).await;
         let failed = matches!(result, TaskResult::Failed(_));
         if position.scope.emitter.is_some() && (stored.is_ok() || failed) {
             self.emit_end(position, task, index, result, alone).await;
@@ -177,10 +176,9 @@ impl<S: State> Observer<S> {
         let Some(recorder) = &mut self.recorder else {
             return Ok(());
         };
-        let joins = match result.finished() {
-            Some(_) => position.joins_left_in(task.node),
-            None => Vec::new(),
-        };
+        let ran = result.finished();
+        let joins = ran.map(|_| position.joins_left_in(task.node));
+        let joins = joins.unwrap_or_default();
         if let (TaskResult::Finished(done), true) = (&mut *result, alone) {
             let done = done.copy(position.scope.emitter.is_some());
             return Ok(recorder.keep_finished(index, task.node, done, joins)?);
@@ -218,8 +216,7 @@ impl<S: State> Observer<S> {
                 sent.await;
             }
             TaskResult::Interrupted(open) => {
-                let ids = open.interrupts.clone();
-                let interrupts = self.interrupts(position, task, index, ids);
+                let interrupts = self.interrupts(position, task, index, open.interrupts.clone());
                 position
                     .emit_interrupted(task, shown, open, interrupts, messages)
                     .await;
@@ -284,6 +281,7 @@ impl<S: State> Observer<S> {
     }
 
     /// Emits the checkpoint of the current position.
+    #[inline]
     pub(crate) fn emit_checkpoint<'a>(
         &self,
         position: &'a Position<S>,
