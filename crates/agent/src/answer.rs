@@ -8,13 +8,11 @@ use langgraph::message::Message;
 /// # Examples
 ///
 /// ```
-/// use langgraph::message::{Message, ToolCall, ToolResult};
+/// use langgraph::message::Message;
 /// use langgraph_agent::final_answer;
-/// use serde_json::json;
 ///
-/// let call = ToolCall::new("c1", "price", json!({}));
-/// let mut chat = vec![Message::user("How much?"), Message::tool_calls([call])];
-/// chat.push(ToolResult::new("c1", "42").into());
+/// // The message that calls the tool is left out.
+/// let mut chat = vec![Message::user("How much?"), Message::tool("c1", "42")];
 /// assert_eq!(final_answer(&chat), "42");
 ///
 /// chat.push(Message::assistant("It costs 42."));

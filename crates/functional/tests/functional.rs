@@ -354,8 +354,8 @@ async fn a_course_shows_what_has_run_over_an_interrupt() {
 }
 
 #[task]
-async fn gauge(_times: i64) -> Vec<Option<f64>> {
-    vec![Some(1.0), Some(f64::NAN)]
+async fn gauge(first: f64) -> Vec<Option<f64>> {
+    vec![Some(first), Some(f64::NAN)]
 }
 
 #[task]
@@ -368,7 +368,7 @@ async fn gauges(shows: bool, cx: &Context) -> Result<String, NodeError> {
     if shows {
         return written(Some(f64::INFINITY)).on(cx).await;
     }
-    let values = gauge(1).on(cx).await?;
+    let values = gauge(1.0).on(cx).await?;
     Ok(format!("{values:?}"))
 }
 

@@ -281,7 +281,6 @@ impl<S: State> Observer<S> {
     }
 
     /// Emits the checkpoint of the current position.
-    #[inline]
     pub(crate) fn emit_checkpoint<'a>(
         &self,
         position: &'a Position<S>,

@@ -7,6 +7,7 @@ mod cost;
 mod interop;
 mod modes;
 mod progress;
+mod shared;
 mod tokens;
 
 use langgraph::interrupt::Interrupt;
