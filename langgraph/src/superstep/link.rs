@@ -75,9 +75,9 @@ impl<S: State> Observer<S> {
         let superstep = emitter.superstep(self.current(), cx.step());
         let node = position.plan.name(task.node);
         cx.set_task(self.shown.next(node, superstep, emitter.parent.as_ref()));
-        let shows = emitter.wants(StreamMode::Tasks);
-        shows
-            .then(|| position.emit_started(task, self.shown.get(0)))?
-            .waits()
+        if !emitter.wants(StreamMode::Tasks) {
+            return None;
+        }
+        position.emit_started(task, self.shown.get(0)).waits()
     }
 }

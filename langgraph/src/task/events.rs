@@ -339,13 +339,12 @@ fn push_output<S: State>(
     (writes, cached): (Writes<S>, bool),
     messages: &mut Vec<Message>,
 ) -> Option<Arc<Writes<S>>> {
+    // Before the first event locks the queue: to drop writes is code of the user.
+    let writes = events.emitter.shows_writes().then(|| Arc::new(writes));
     if !messages.is_empty() {
         push_messages(events, node, messages);
     }
-    if !events.emitter.shows_writes() {
-        return None;
-    }
-    let writes = Arc::new(writes);
+    let writes = writes?;
     if events.wants(StreamMode::Updates) {
         events.push(Payload::Update {
             node: Arc::clone(node),

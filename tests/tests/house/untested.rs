@@ -1,4 +1,4 @@
-//! What cargo is told not to build for tests has none, or they run elsewhere.
+//! Libraries with `test = false` have no tests, or these run elsewhere.
 
 use std::path::Path;
 

@@ -61,7 +61,10 @@ async fn a_state_that_its_reader_has_dropped_is_not_copied() {
             _ => held.push(event),
         }
     }
-    assert!(before <= 3, "{before} copies of a state that nobody held");
+    assert!(
+        before <= 3,
+        "{before} copies of a state that no reader held"
+    );
     assert!(copies.load(Ordering::Relaxed) >= before + 9);
     let held: Vec<_> = held
         .iter()
