@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use langgraph::checkpoint::MemorySaver;
 use langgraph::prelude::*;
 use langgraph::stream::{StreamModes, StreamOptions};
 use serde::{Serialize, Serializer};
@@ -238,4 +239,27 @@ async fn f2_a_value_without_a_reader_is_not_even_serialized() {
         .finished()
         .unwrap();
     assert_eq!((count.load(Ordering::SeqCst), state.round), (1, 1));
+}
+
+#[tokio::test]
+async fn a_small_buffer_loses_no_event_of_a_chain_on_a_thread() {
+    let mut shown = Vec::new();
+    for buffer in [1, 2, 1_000] {
+        let graph = counting(5, &Arc::default()).checkpointer(Arc::new(MemorySaver::new()));
+        let options = StreamOptions::new(StreamModes::ALL).buffer(buffer);
+        let mut stream = graph.run(()).thread("t").stream(options);
+        let mut events = Vec::new();
+        while let Some(event) = stream.next().await {
+            let event = event.unwrap();
+            events.push((event.step, event.kind.name()));
+        }
+        shown.push(events);
+    }
+    let of = |name| shown[2].iter().filter(|(_, kind)| *kind == name).count();
+    // One for the input, one for START, and one for each node.
+    assert_eq!(
+        (of("checkpoint"), of("update"), of("task_started")),
+        (7, 5, 5)
+    );
+    assert!(shown[0] == shown[2] && shown[1] == shown[2], "{shown:?}");
 }
