@@ -125,9 +125,10 @@ impl Swarm {
         self
     }
 
-    /// Limits how often each agent runs its tools in a run: 500 times unless it is set, as often as the 1,000
-    /// supersteps of a run have room for. A run in which one would run them once more fails with
-    /// [`AgentError::Routing`](langgraph::error::AgentError::Routing): with 0, at the first call.
+    /// Limits how often a run goes to an agent from its tools, and from those of each other agent, with the first
+    /// call of its model counted: 500 unless it is set, as many as the 1,000 supersteps of a run have room for. A run
+    /// that would go there once more fails with [`AgentError::Routing`](langgraph::error::AgentError::Routing): with
+    /// 0, before its first call.
     pub fn max_iterations(mut self, iterations: u32) -> Self {
         self.max_iterations = iterations;
         self
@@ -163,7 +164,6 @@ impl Swarm {
             graph
                 .add_node(&peer.name, model.calls(Calls { model: 1, tool: 0 }))
                 .add_node(&tools_of, ToolNode::new(tools).calls(calls))
-                .add_bound(EdgeBound::new(&peer.name, &tools_of, self.max_iterations))
                 .add_conditional_edges(
                     &peer.name,
                     move |state: &SwarmState| match tools_condition(state) {
@@ -173,6 +173,13 @@ impl Swarm {
                     [tools_of.clone(), END.to_owned()],
                 )
                 .add_conditional_edges(&tools_of, active.clone(), names.clone());
+            let again = self.max_iterations.saturating_sub(1);
+            for name in &names {
+                graph.add_bound(EdgeBound::new(&tools_of, name, again));
+                if self.max_iterations == 0 {
+                    graph.add_bound(EdgeBound::new(START, name, 0));
+                }
+            }
         }
         graph.add_conditional_edges(START, active, names);
         graph

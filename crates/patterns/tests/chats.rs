@@ -12,7 +12,7 @@ use langgraph_agent::{
 };
 use langgraph_patterns::{
     PlanAndExecute, PlanStateUpdate, ReviewAnswer, Reviewed, ReviewedState, ReviewedStateUpdate,
-    Supervisor,
+    Supervisor, Swarm, SwarmStateUpdate,
 };
 use serde_json::json;
 
@@ -117,4 +117,44 @@ async fn the_stream_of_a_reviewed_agent_has_only_what_is_new() {
         thread.answer(ReviewAnswer::Approve).await.unwrap();
     }
     assert_eq!(shown, ["one", "summary", "two"]);
+}
+
+/// Runs the agent until it reaches its bound, and then again with another input.
+async fn reaches_its_bound_and_answers<S: State + std::fmt::Debug>(
+    agent: CompiledStateGraph<S>,
+    input: fn(&'static str) -> S::Update,
+) -> S {
+    let agent = agent.checkpointer(Arc::new(MemorySaver::new()));
+    let thread = agent.thread("t");
+    let error = thread.run(input("Go!")).await.unwrap_err();
+    assert!(error.to_string().contains("which is its bound"), "{error}");
+    thread
+        .run(input("Stop."))
+        .await
+        .unwrap()
+        .finished()
+        .unwrap()
+}
+
+#[tokio::test]
+async fn an_agent_that_reached_its_bound_answers_the_next_input() {
+    let asks = |id| Turn::tool_calls([ToolCall::new(id, "work", json!({}))]);
+    let model = || ScriptedModel::new([asks("c1"), asks("c2"), Turn::text("Stopped.")]);
+    let work = || FnTool::new("work", "Works.", || async { "done" });
+    let chat = ["Go!", "", "done", "", "done", "Stop.", "Stopped."];
+
+    let react = react_agent(model(), (work(),)).max_iterations(2).compile();
+    let user = |text| MessagesStateUpdate::user(text);
+    let state = reaches_its_bound_and_answers(react.unwrap(), user).await;
+    assert_eq!(texts(&state.messages), chat);
+
+    let boss = Supervisor::new(model()).tools((work(),)).max_iterations(2);
+    let state = reaches_its_bound_and_answers(boss.compile().unwrap(), user).await;
+    assert_eq!(texts(&state.messages), chat);
+
+    let swarm = Swarm::new().agent("worker", "works", model(), (work(),));
+    let swarm = swarm.max_iterations(2).compile().unwrap();
+    let user = |text| SwarmStateUpdate::user(text);
+    let state = reaches_its_bound_and_answers(swarm, user).await;
+    assert_eq!(texts(&state.messages), chat);
 }

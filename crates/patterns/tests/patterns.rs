@@ -358,7 +358,7 @@ async fn a_limit_of_0_is_reached_at_once() {
         .agent("a", "ticks", ticks(), (tick,))
         .max_iterations(0);
     let swarm = swarm.compile().unwrap();
-    assert_fails(swarm.invoke(SwarmStateUpdate::user("?")).await, "a_tools");
+    assert_fails(swarm.invoke(SwarmStateUpdate::user("?")).await, "a");
 
     let critic = ScriptedModel::new(Vec::<Turn>::new());
     let agent = Reflection::new(model.clone(), critic)

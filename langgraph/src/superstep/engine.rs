@@ -210,7 +210,9 @@ impl<S: State> Engine<S> {
     /// Counts the superstep, unless it only takes the input. Returns true if the run has to yield.
     #[inline]
     fn begin_superstep(&mut self) -> Result<bool, Stop> {
-        let takes_input = self.frontier.tasks.iter().all(|task| task.node.is_start());
+        let tasks = &self.frontier.tasks;
+        self.frontier.followed.check(&self.position.plan, tasks)?;
+        let takes_input = tasks.iter().all(|task| task.node.is_start());
         if !takes_input && self.budget.is_spent() {
             let next = self.frontier.pending().names(&self.position.plan);
             return Err(self.budget.spent(next).into());

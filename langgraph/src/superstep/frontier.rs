@@ -96,8 +96,9 @@ impl<S: State> Frontier<S> {
     }
 
     /// Keeps the current tasks for which `stays` holds beside what is reached next.
-    pub(crate) fn keep(&mut self, stays: impl Fn(&Task<S>) -> bool) {
+    pub(crate) fn keep(&mut self, plan: &Plan<S>, stays: impl Fn(&Task<S>) -> bool) {
         self.reached.extend(self.tasks.drain(..).filter(stays));
+        self.followed.forget_exceeded(plan, &self.reached);
     }
 
     /// Makes what was reached the tasks. Deferred nodes run when nothing else is pending; a node of a
@@ -176,22 +177,18 @@ impl<S: State> Frontier<S> {
     ) -> Result<(), AgentError> {
         match routes {
             Routes::Arm(arm) => {
-                for next in arms.get(arm).into_iter().flatten() {
-                    self.go(plan, node, *next)?;
-                }
+                let mut nodes = arms.get(arm).into_iter().flatten();
+                nodes.try_for_each(|next| self.go(plan, node, *next))
             }
             Routes::Targets(targets) => {
-                for target in targets {
-                    self.take_target(plan, node, target, None)?;
-                }
+                let mut targets = targets.into_iter();
+                targets.try_for_each(|target| self.take_target(plan, node, target, None))
             }
             Routes::Several(several) => {
-                for routes in several {
-                    self.take_routes(plan, node, arms, routes)?;
-                }
+                let mut several = several.into_iter();
+                several.try_for_each(|routes| self.take_routes(plan, node, arms, routes))
             }
         }
-        Ok(())
     }
 
     fn take_target(

@@ -22,7 +22,7 @@ impl<S: State> Engine<S> {
         stays: impl Fn(&Task<S>) -> bool,
     ) -> Result<Vec<Write<S>>, AgentError> {
         self.position.step += 1;
-        self.frontier.keep(stays);
+        self.frontier.keep(&self.position.plan, stays);
         for (node, done) in updates {
             let done = self.route_update(node, done).await?;
             self.frontier.tasks.push(Task::by_edge(node));

@@ -2,9 +2,10 @@
 
 use crate::error::AgentError;
 use crate::graph::plan::{Plan, PlanNode};
-use crate::graph::plan_bound::Exit;
+use crate::graph::plan_bound::{Exit, PlanBound};
 use crate::node::NodeId;
 use crate::state::State;
+use crate::task::Task;
 
 /// Counts the edges of a run that have a bound.
 pub(crate) struct Followed {
@@ -58,7 +59,12 @@ impl Followed {
     }
 
     /// Follows an edge; a send counts each time. Returns where it leads: to its target, or if its bound is
-    /// reached, to the exit, which is `None` for END.
+    /// reached, to the exit, which is `None` for END. Without an exit it leads to the target, and
+    /// [`check`](Self::check) fails there: the superstep that leads to it counts.
+    ///
+    /// # Errors
+    ///
+    /// If the bound of a send is reached that has no exit: the superstep that sends does not count.
     pub(crate) fn pass<S: State>(
         &mut self,
         plan: &Plan<S>,
@@ -81,7 +87,11 @@ impl Followed {
                 return Ok(Some(target));
             }
             target = match bound.exit {
-                Exit::Fails => return Err(bound.reached()),
+                Exit::Fails if sent && target == to => return Err(bound.reached()),
+                Exit::Fails => {
+                    self.exceed(index, bound.at_most);
+                    return Ok(Some(target));
+                }
                 Exit::End => return Ok(None),
                 Exit::Node(exit) => exit,
             };
@@ -89,6 +99,40 @@ impl Followed {
         let mut bounds = plan.bounds.iter();
         let bound = bounds.find(|bound| (bound.from, bound.to) == (from, to));
         bound.map_or(Ok(None), |bound| Err(bound.reached()))
+    }
+
+    /// Counts an edge beyond its bound.
+    fn exceed(&mut self, index: usize, at_most: u32) {
+        if let Some(times) = self.times.get_mut(index) {
+            *times = at_most.saturating_add(1);
+        }
+    }
+
+    /// Checks that no edge to these tasks was followed beyond its bound.
+    ///
+    /// # Errors
+    ///
+    /// That of the bound.
+    #[inline]
+    pub(crate) fn check<S: State>(
+        &self,
+        plan: &Plan<S>,
+        tasks: &[Task<S>],
+    ) -> Result<(), AgentError> {
+        let mut bounds = plan.bounds.iter().zip(&self.times);
+        let exceeded = bounds.find(|(bound, times)| {
+            **times > bound.at_most && matches!(bound.exit, Exit::Fails) && leads_to(bound, tasks)
+        });
+        exceeded.map_or(Ok(()), |(bound, _)| Err(bound.reached()))
+    }
+
+    /// Forgets that edges were followed beyond their bounds which lead to none of the tasks that are kept.
+    pub(crate) fn forget_exceeded<S: State>(&mut self, plan: &Plan<S>, kept: &[Task<S>]) {
+        for (bound, times) in plan.bounds.iter().zip(&mut self.times) {
+            if !leads_to(bound, kept) {
+                *times = bound.at_most.min(*times);
+            }
+        }
     }
 
     /// Counts an edge; returns false if its bound is reached.
@@ -105,4 +149,8 @@ impl Followed {
         }
         true
     }
+}
+
+fn leads_to<S: State>(bound: &PlanBound, tasks: &[Task<S>]) -> bool {
+    tasks.iter().any(|task| task.node == bound.to)
 }

@@ -116,6 +116,59 @@ async fn without_an_exit_the_run_fails_and_names_the_edge() {
     );
 }
 
+/// A graph whose bound fails at the third `write`, which `start` leads to as well.
+fn fails_at(at_most: u32, saver: &Arc<MemorySaver>) -> CompiledStateGraph<Ran> {
+    let mut graph = StateGraph::<Ran>::new();
+    graph.add_node("start", publish).add_node("write", write);
+    graph
+        .add_node("review", review)
+        .add_sequence(&["start", "write", "review"]);
+    graph.add_conditional_edges("review", |_: &Ran| "write", ["write"]);
+    graph.add_bound(EdgeBound::new("review", "write", at_most));
+    graph.compile().unwrap().checkpointer(saver.clone())
+}
+
+#[tokio::test]
+async fn the_superstep_before_a_bound_is_kept_and_a_higher_bound_goes_on_behind_it() {
+    let saver = Arc::new(MemorySaver::new());
+    let graph = fails_at(1, &saver);
+    let error = graph.run(()).thread("t").await.unwrap_err();
+    assert!(error.to_string().contains("`write` 1 times"), "{error}");
+    let ran = ["start", "write", "review", "write", "review"];
+    let snapshot = graph.thread("t").state().await.unwrap().unwrap();
+    assert_eq!(snapshot.values.nodes, ran);
+    assert_eq!(snapshot.next, ["write".into()]);
+    // It fails there again, and runs nothing.
+    let again = graph.thread("t").proceed().await.unwrap_err();
+    assert_eq!(again.to_string(), error.to_string());
+
+    let error = fails_at(2, &saver).thread("t").proceed().await;
+    assert!(error.unwrap_err().to_string().contains("`write` 2 times"));
+    let snapshot = graph.thread("t").state().await.unwrap().unwrap();
+    assert_eq!(
+        snapshot.values.nodes,
+        [&ran[..], &["write", "review"]].concat()
+    );
+}
+
+#[tokio::test]
+async fn an_update_that_leads_elsewhere_leaves_a_bound_that_was_reached() {
+    let saver = Arc::new(MemorySaver::new());
+    let graph = fails_at(1, &saver);
+    let thread = graph.thread("t");
+    graph.run(()).thread("t").await.unwrap_err();
+    // `start` leads to `write` by an edge that has no bound.
+    let update = RanUpdate::default().nodes(vec!["updated".to_owned()]);
+    thread.update(update).as_node("start").await.unwrap();
+    thread.proceed().await.unwrap_err();
+    let nodes = thread.state().await.unwrap().unwrap().values.nodes;
+    assert_eq!(nodes[5..], ["updated", "write", "review"]);
+    // A new input counts from 0.
+    graph.run(()).thread("t").await.unwrap_err();
+    let nodes = thread.state().await.unwrap().unwrap().values.nodes;
+    assert_eq!(nodes.len(), 13);
+}
+
 #[tokio::test]
 async fn an_edge_without_a_condition_ends_by_its_bound() {
     let graph = graph! { START => write => review => write at_most 1 else END; };
