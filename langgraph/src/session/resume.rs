@@ -134,9 +134,10 @@ pub(crate) async fn resume<S: State>(
 
 /// Applies a command from outside, and holds its record. Returns the tasks that it adds.
 fn enter<S: State>(engine: &mut Engine<S>, command: Output<S>) -> Result<Vec<Task<S>>, AgentError> {
-    let added = engine.frontier.added(&engine.position, command.jump)?;
     let writes = command.writes.into_vec();
+    // Before the tasks are found: there may be one for each item of what is written.
     engine.apply_external(writes.clone())?;
+    let added = engine.frontier.added(&engine.position, command.jump)?;
     if let Some(recorder) = &mut engine.observer.recorder {
         let tasks = added.iter().map(|task| recorder.spec(task));
         let tasks = tasks.collect::<Result<_, _>>()?;

@@ -363,15 +363,14 @@ pub(crate) async fn copy<S: State>(
     engine.position.step += 1;
     let mut entry = Vec::new();
     if let Some(command) = command {
+        entry = command.writes.into_vec();
+        engine.apply_external(entry.clone())?;
         for task in engine.frontier.added(&engine.position, command.jump)? {
             let place = engine.frontier.insert(task);
             for (moved, _) in answers.iter_mut().filter(|(task, _)| *task >= place) {
                 *moved += 1;
             }
         }
-        let writes = command.writes.into_vec();
-        engine.apply_external(writes.clone())?;
-        entry = writes;
     }
     engine.position.emit_values().await;
     let entry = engine.observer.entry(entry)?;

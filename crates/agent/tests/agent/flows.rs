@@ -1,13 +1,18 @@
 //! Flows of agents with a route of their own.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
-use langgraph::message::{FinishReason, Role, Usage};
+use langgraph::checkpoint::MemorySaver;
+use langgraph::message::{FinishReason, Role, ToolCall, Usage};
 use langgraph::prelude::*;
 use langgraph_agent::prelude::*;
 use langgraph_agent::{
-    AgentState, MessagesState, MessagesStateUpdate, ModelErrorKind, ScriptedModel, Turn,
+    AgentState, FnTool, MessagesState, MessagesStateUpdate, ModelErrorKind, ScriptedModel,
+    ToolDecision, Turn, check_answered,
 };
+
+use serde_json::json;
 
 use super::support::{asks_the_time, clock, shown};
 
@@ -200,4 +205,47 @@ async fn g18_an_echo_agent_repeats_what_it_hears() {
         )
         .await;
     assert_eq!(shown(&alone.unwrap().messages), shown(&state.messages));
+}
+
+async fn asks(_: &Chat, cx: &Context) -> Result<(), NodeError> {
+    let _: bool = cx.interrupt("sure", "?")?;
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_goto_from_outside_runs_each_call_that_its_update_brings() {
+    let runs = Arc::new(AtomicU32::new(0));
+    let counted = Arc::clone(&runs);
+    let count = move || {
+        let counted = Arc::clone(&counted);
+        async move { counted.fetch_add(1, Ordering::Relaxed) }
+    };
+    let tools = (FnTool::new("count", "Counts.", count), clock());
+    let node = ToolNode::new(tools).approve("get_current_time");
+    let mut graph = StateGraph::<Chat>::new();
+    graph.add_node("asks", asks).add_edge(START, "asks");
+    graph.add_node("tools", node).add_edge("tools", END);
+    let graph = graph.compile().unwrap();
+    let graph = graph.checkpointer(Arc::new(MemorySaver::new()));
+
+    let calls = ["count", "get_current_time"].map(|name| ToolCall::new(name, name, json!({})));
+    let message = Message::assistant_with_tool_calls("", calls);
+    let command =
+        || Command::update(ChatUpdate::default().messages(vec![message.clone()])).and_goto("tools");
+    for (name, expected) in [("at once", 1), ("from an older checkpoint", 2)] {
+        let thread = graph.thread(name);
+        thread.run(()).await.unwrap();
+        let mut from = thread.clone();
+        if expected == 2 {
+            from = thread.at(thread.state().await.unwrap().unwrap().id);
+            thread.resume("sure", true).await.unwrap();
+        }
+        let paused = from.resume("sure", true).command(command()).await.unwrap();
+        assert_eq!(paused.interrupts().len(), 1);
+        // The other one has run, and does not run again.
+        assert_eq!(runs.load(Ordering::Relaxed), expected);
+        let done = thread.answer(ToolDecision::Approve).await.unwrap();
+        assert!(check_answered(&done.state().messages).is_ok());
+        assert_eq!(runs.load(Ordering::Relaxed), expected);
+    }
 }
