@@ -50,22 +50,7 @@ pub(crate) fn expand(
     errors: &Errors,
     root: &Root,
 ) -> TokenStream {
-    let lets = frame.lets.iter();
-    let lost: Vec<&Ident> = lets.flat_map(|statement| &statement.lost).collect();
-    let mut printer = Printer {
-        model,
-        root,
-        lost,
-        beside: Vec::new(),
-        reads: Vec::new(),
-        options: OptionedNodes::default(),
-        broken: frame.broken || !errors.is_empty(),
-    };
-    printer.options = printer.options(frame.lets);
-    if !frame.broken {
-        printer.beside = printer.known(model.beside());
-        printer.reads = printer.readers(frame.attributes);
-    }
+    let printer = Printer::new(model, frame, errors, root);
     let graph = graph();
     let of = frame.state.map(|state| quote!(::<#state>));
     let errors = errors.to_compile_errors();
@@ -136,6 +121,28 @@ struct Printer<'a> {
     options: OptionedNodes,
     /// True if the graph has errors, which explain what else is wrong.
     broken: bool,
+}
+
+impl<'a> Printer<'a> {
+    fn new(model: &'a Model, frame: &Frame<'a>, errors: &Errors, root: &'a Root) -> Self {
+        let lets = frame.lets.iter();
+        let lost: Vec<&Ident> = lets.flat_map(|statement| &statement.lost).collect();
+        let mut printer = Printer {
+            model,
+            root,
+            lost,
+            beside: Vec::new(),
+            reads: Vec::new(),
+            options: OptionedNodes::default(),
+            broken: frame.broken || !errors.is_empty(),
+        };
+        printer.options = printer.options(frame.lets);
+        if !frame.broken {
+            printer.beside = printer.known(model.beside());
+            printer.reads = printer.readers(frame.attributes);
+        }
+        printer
+    }
 }
 
 /// Returns a span for our own code at the user's place, where rustc's errors about it belong.

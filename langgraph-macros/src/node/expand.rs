@@ -49,43 +49,21 @@ pub(super) fn expand(node: &NodeFn<'_>, options: &NodeOptions, place: Scope<'_>)
     let needs = read_needs(node, &marker, place);
     let (outer_attrs, inner_attrs) = split_attributes(&node.item.attrs);
     let generics = without_lifetimes(&node.item.sig.generics);
-    let shared = shared_lifetime();
-    let borrows = node
-        .arguments
-        .iter()
-        .any(|argument| argument.role != Role::Owned);
+    let mut roles = node.arguments.iter().map(|argument| argument.role);
+    let borrows = roles.any(|role| role != Role::Owned);
     let names = outer_names(&node.arguments);
-    let types = node
-        .arguments
-        .iter()
-        .map(|argument| one_lifetime(argument.ty));
-    let checks = node
-        .arguments
-        .iter()
+    let arguments = node.arguments.iter();
+    let types = arguments.clone().map(|argument| one_lifetime(argument.ty));
+    let checks = arguments
         .zip(&names)
         .map(|(argument, name)| check(root, argument, name));
-    // A state that is none is reported where it stands.
-    let unit = || -> Type {
-        let place = node.state.map_or_else(|| name.span(), type_span);
-        parse_quote_spanned!(place=> ())
-    };
-    let output = node.output.map_or_else(unit, one_lifetime);
+    let output = node.output.map_or_else(|| no_output(node), one_lifetime);
     let lifetime = if borrows {
-        shared.clone()
+        shared_lifetime()
     } else {
         Lifetime::new("'static", Span::call_site())
     };
-    let (_, turbofish, _) = generics.split_for_impl();
-    let call = {
-        let turbofish = turbofish.as_turbofish();
-        match place {
-            Scope::Module => quote_spanned!(name.span()=> #name #turbofish(#(#names),*)),
-            Scope::Block(..) => {
-                let hidden = hidden(name);
-                quote_spanned!(name.span()=> Self::#hidden #turbofish(#(#names),*))
-            }
-        }
-    };
+    let call = call(name, &names, &generics, place);
     let written = written(node, options, &output, &call);
     let is_whole = written.is_none();
     let (answer, body) = match written {
@@ -107,9 +85,10 @@ pub(super) fn expand(node: &NodeFn<'_>, options: &NodeOptions, place: Scope<'_>)
     let owned_check = owned_check(node, root, &answer);
     let mut outer_generics = generics.clone();
     if borrows {
+        let shared = syn::LifetimeParam::new(shared_lifetime());
         outer_generics
             .params
-            .insert(0, GenericParam::Lifetime(syn::LifetimeParam::new(shared)));
+            .insert(0, GenericParam::Lifetime(shared));
     }
     let (outer_params, _, outer_bounds) = outer_generics.split_for_impl();
     let mut inner = inner(node, inner_attrs, (is_known && is_whole).then_some(&marker));
@@ -117,15 +96,7 @@ pub(super) fn expand(node: &NodeFn<'_>, options: &NodeOptions, place: Scope<'_>)
         *inner.block = needs.block;
     }
     let made = quote_spanned!(name.span()=> #made(#body));
-    // A function inside a function does not know `Self`: in a block it becomes a sibling.
-    let (within, without) = match place {
-        Scope::Module => (quote!(#[allow(clippy::unused_async)] #inner), None),
-        Scope::Block(..) => {
-            inner.sig.ident = hidden(name);
-            let without = quote!(#[doc(hidden)] #[allow(clippy::unused_async)] #inner);
-            (TokenStream::new(), Some(without))
-        }
-    };
+    let (within, without) = placed(inner, name, place);
     let function = quote! {
         #(#outer_attrs)*
         #[allow(clippy::type_complexity)]
@@ -141,6 +112,45 @@ pub(super) fn expand(node: &NodeFn<'_>, options: &NodeOptions, place: Scope<'_>)
     Expansion {
         function,
         beside: meta,
+    }
+}
+
+/// Returns the type of a node's output that does not name one: `()`. A state that is none is reported where it stands.
+fn no_output(node: &NodeFn<'_>) -> Type {
+    let place = node
+        .state
+        .map_or_else(|| node.item.sig.ident.span(), type_span);
+    parse_quote_spanned!(place=> ())
+}
+
+/// Prints the call of the function that the user wrote.
+fn call(name: &Ident, arguments: &[Ident], generics: &Generics, place: Scope<'_>) -> TokenStream {
+    let (_, turbofish, _) = generics.split_for_impl();
+    let turbofish = turbofish.as_turbofish();
+    match place {
+        Scope::Module => quote_spanned!(name.span()=> #name #turbofish(#(#arguments),*)),
+        Scope::Block(..) => {
+            let hidden = hidden(name);
+            quote_spanned!(name.span()=> Self::#hidden #turbofish(#(#arguments),*))
+        }
+    }
+}
+
+/// Prints the function that the user wrote: within the one that takes its name, or beside it.
+///
+/// A function inside a function does not know `Self`: in a block it becomes a sibling.
+fn placed(
+    mut inner: syn::ItemFn,
+    name: &Ident,
+    place: Scope<'_>,
+) -> (TokenStream, Option<TokenStream>) {
+    match place {
+        Scope::Module => (quote!(#[allow(clippy::unused_async)] #inner), None),
+        Scope::Block(..) => {
+            inner.sig.ident = hidden(name);
+            let without = quote!(#[doc(hidden)] #[allow(clippy::unused_async)] #inner);
+            (TokenStream::new(), Some(without))
+        }
     }
 }
 

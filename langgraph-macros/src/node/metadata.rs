@@ -27,50 +27,10 @@ pub(super) fn meta(
     let root = &options.root;
     let vis = &node.item.vis;
     let name = syn::ext::IdentExt::unraw(&node.item.sig.ident).to_string();
-    let docs = docs(&node.item.attrs).map(|docs| {
-        quote! {
-            const DOCS: ::core::option::Option<&'static ::core::primitive::str> = ::core::option::Option::Some(#docs);
-        }
-    });
-    let writes = options.writes.as_ref().map(|fields| {
-        let fields = fields
-            .iter()
-            .map(|field| syn::ext::IdentExt::unraw(field).to_string());
-        quote! {
-            const WRITES: ::core::option::Option<&'static [&'static ::core::primitive::str]> =
-                ::core::option::Option::Some(&[#(#fields),*]);
-        }
-    });
-    let declared = options.writes.as_ref().map(|fields| {
-        let names = fields.iter().map(|field| {
-            let hash = fields::hash(&syn::ext::IdentExt::unraw(field).to_string());
-            quote!(#root::__private::Name<#hash>)
-        });
-        let names = fields::list(names);
-        quote! {
-            #[automatically_derived]
-            impl #root::__private::DeclaresWrites for #marker {
-                type Names = #names;
-            }
-        }
-    });
-    let aliases = (!options.aliases.is_empty()).then(|| {
-        let aliases = &options.aliases;
-        quote!(const ALIASES: &'static [&'static ::core::primitive::str] = &[#(#aliases),*];)
-    });
-    let interrupts = options.interrupts.as_ref().map(|_| {
-        quote!(
-            const INTERRUPTS: ::core::primitive::bool = true;
-        )
-    });
+    let said = said(node, options);
+    let declared = declared_writes(options, marker);
     let needs = needed.map(|needed| needs(node, root, needed));
     let resources = needed.map(Needs::aliases);
-    let calls = options.calls.as_ref().map(|calls| {
-        let (model, tool) = (calls.model, calls.tool);
-        quote!(
-            const CALLS: #root::graph::Calls = #root::graph::Calls { model: #model, tool: #tool };
-        )
-    });
     let body = node.item.block.to_token_stream();
     let uses = uses::of(node, options, &body);
     let (used, used_types) = (uses.constant(), uses.types(root, marker));
@@ -85,11 +45,7 @@ pub(super) fn meta(
         #[automatically_derived]
         impl #root::node::NodeMeta for #marker {
             const NAME: &'static ::core::primitive::str = #name;
-            #docs
-            #writes
-            #aliases
-            #interrupts
-            #calls
+            #said
             #keys
             #used
             #may_goto
@@ -101,6 +57,59 @@ pub(super) fn meta(
         #used_types
         #alias
     }
+}
+
+/// Prints the constants of what the function's documentation and its options say.
+fn said(node: &NodeFn<'_>, options: &NodeOptions) -> TokenStream {
+    let root = &options.root;
+    let docs = docs(&node.item.attrs).map(|docs| {
+        quote! {
+            const DOCS: ::core::option::Option<&'static ::core::primitive::str> = ::core::option::Option::Some(#docs);
+        }
+    });
+    let writes = options.writes.as_ref().map(|fields| {
+        let fields = fields
+            .iter()
+            .map(|field| syn::ext::IdentExt::unraw(field).to_string());
+        quote! {
+            const WRITES: ::core::option::Option<&'static [&'static ::core::primitive::str]> =
+                ::core::option::Option::Some(&[#(#fields),*]);
+        }
+    });
+    let aliases = (!options.aliases.is_empty()).then(|| {
+        let aliases = &options.aliases;
+        quote!(const ALIASES: &'static [&'static ::core::primitive::str] = &[#(#aliases),*];)
+    });
+    let interrupts = options.interrupts.as_ref().map(|_| {
+        quote!(
+            const INTERRUPTS: ::core::primitive::bool = true;
+        )
+    });
+    let calls = options.calls.as_ref().map(|calls| {
+        let (model, tool) = (calls.model, calls.tool);
+        quote!(
+            const CALLS: #root::graph::Calls = #root::graph::Calls { model: #model, tool: #tool };
+        )
+    });
+    quote!(#docs #writes #aliases #interrupts #calls)
+}
+
+/// Prints the names of the fields that the node declares to write, for the compiler.
+fn declared_writes(options: &NodeOptions, marker: &Ident) -> Option<TokenStream> {
+    let root = &options.root;
+    options.writes.as_ref().map(|fields| {
+        let names = fields.iter().map(|field| {
+            let hash = fields::hash(&syn::ext::IdentExt::unraw(field).to_string());
+            quote!(#root::__private::Name<#hash>)
+        });
+        let names = fields::list(names);
+        quote! {
+            #[automatically_derived]
+            impl #root::__private::DeclaresWrites for #marker {
+                type Names = #names;
+            }
+        }
+    })
 }
 
 /// Returns the generics of the function, and those of the block around it.

@@ -3,7 +3,7 @@
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{FnArg, ImplItem, ImplItemFn, ItemImpl, ReturnType, Type, parse_quote};
+use syn::{FnArg, ImplItem, ImplItemFn, ItemImpl, Pat, ReturnType, Type, parse_quote};
 
 use super::answer;
 use super::attr::NodeOptions;
@@ -38,6 +38,22 @@ pub(super) fn read<'a>(
         );
         return None;
     }
+    refuse_options_of_functions(options, errors);
+    let method = run_method(block, functions, errors)?;
+    let typed = inputs(method, errors)?;
+    let arguments = roles(&typed, &method.sig, errors);
+    let (state, item) = state_and_item(&arguments, options)?;
+    (errors.len() == before).then(|| Method {
+        needs: read_needs(block, method, &arguments),
+        run: method,
+        arguments,
+        state,
+        item,
+    })
+}
+
+/// Reports the options that only a node function has.
+fn refuse_options_of_functions(options: &NodeOptions, errors: &mut Errors) {
     if let Some(alias) = options.aliases.first() {
         errors.on(
             alias,
@@ -62,26 +78,33 @@ pub(super) fn read<'a>(
             "a value declares where it is added what it calls: `.calls(…)`",
         );
     }
-    let methods: Vec<_> = block
-        .items
-        .iter()
-        .filter_map(|item| match item {
-            ImplItem::Fn(method) => Some(method),
-            _ => None,
-        })
-        .collect();
-    let Some(method) = methods.iter().find(|method| {
+}
+
+/// Returns the method that runs the node. A block with node `functions` may have a function of that name instead.
+fn run_method<'a>(
+    block: &'a ItemImpl,
+    functions: bool,
+    errors: &mut Errors,
+) -> Option<&'a ImplItemFn> {
+    let mut methods = block.items.iter().filter_map(|item| match item {
+        ImplItem::Fn(method) => Some(method),
+        _ => None,
+    });
+    let run = methods.find(|method| {
         method.sig.ident == "run" && !(functions && method.sig.receiver().is_none())
-    }) else {
-        if !functions {
-            errors.on(
-                &block.self_ty,
-                "a node's block has a method `run`: `async fn run(&self, state: &State, cx: &Context)`; \
-                 a function of it becomes a node by a `#[node]` of its own",
-            );
-        }
-        return None;
-    };
+    });
+    if run.is_none() && !functions {
+        errors.on(
+            &block.self_ty,
+            "a node's block has a method `run`: `async fn run(&self, state: &State, cx: &Context)`; \
+             a function of it becomes a node by a `#[node]` of its own",
+        );
+    }
+    run
+}
+
+/// Returns the arguments behind `&self`; `None` if there is no receiver.
+fn inputs<'a>(method: &'a ImplItemFn, errors: &mut Errors) -> Option<Vec<(&'a Pat, &'a Type)>> {
     qualifiers(&method.sig, "node", errors);
     let mut inputs = method.sig.inputs.iter();
     match inputs.next() {
@@ -95,13 +118,18 @@ pub(super) fn read<'a>(
             return None;
         }
     }
-    let typed: Vec<_> = inputs
-        .filter_map(|input| match input {
-            FnArg::Typed(argument) => Some((&*argument.pat, &*argument.ty)),
-            FnArg::Receiver(_) => None,
-        })
-        .collect();
-    let arguments = roles(&typed, &method.sig, errors);
+    let typed = inputs.filter_map(|input| match input {
+        FnArg::Typed(argument) => Some((&*argument.pat, &*argument.ty)),
+        FnArg::Receiver(_) => None,
+    });
+    Some(typed.collect())
+}
+
+/// Returns the type of the state, and that of the item if the node is a worker.
+fn state_and_item<'a>(
+    arguments: &[Argument<'a>],
+    options: &NodeOptions,
+) -> Option<(Type, Option<&'a Type>)> {
     let borrowed = arguments.iter().find_map(|argument| {
         let target = &*reference(argument.ty)?.elem;
         (argument.role != Role::Context && !is_context(target)).then_some(target)
@@ -113,14 +141,7 @@ pub(super) fn read<'a>(
     // What is owned is the item of a worker if the state is known otherwise.
     let state = options.state.as_ref().or(borrowed);
     let item = owned.filter(|owned| state.is_some_and(|state| !same(state, owned)));
-    let state = state.or(owned)?.clone();
-    (errors.len() == before).then(|| Method {
-        needs: read_needs(block, method, &arguments),
-        run: method,
-        arguments,
-        state,
-        item,
-    })
+    Some((state.or(owned)?.clone(), item))
 }
 
 fn same(left: &Type, right: &Type) -> bool {

@@ -119,6 +119,28 @@ pub(super) fn roles<'a>(
         );
         return Vec::new();
     };
+    let owned = check_first(first, errors);
+    check_rest(rest, owned, errors);
+    let count = typed.len();
+    let role = |index: usize| match (index, owned) {
+        (0, true) => Role::Owned,
+        (1, true) if count == 2 => Role::StateOrContext,
+        (0, false) | (1, true) => Role::State,
+        _ => Role::Context,
+    };
+    typed
+        .iter()
+        .enumerate()
+        .map(|(index, &(pat, ty))| Argument {
+            pat,
+            ty,
+            role: role(index),
+        })
+        .collect()
+}
+
+/// Checks the first argument, which is the state or an item; returns true if it is taken by value.
+fn check_first(first: &Type, errors: &mut Errors) -> bool {
     let owned = match reference(first) {
         None => true,
         Some(borrow) => {
@@ -142,6 +164,11 @@ pub(super) fn roles<'a>(
             "the state comes first, and the context is borrowed: `(state: &State, cx: &Context)`",
         );
     }
+    owned
+}
+
+/// Checks what follows the first argument.
+fn check_rest(rest: &[(&Pat, &Type)], owned: bool, errors: &mut Errors) {
     let allowed = if owned { 2 } else { 1 };
     for (index, (_, ty)) in rest.iter().enumerate() {
         if index >= allowed {
@@ -172,22 +199,6 @@ pub(super) fn roles<'a>(
             ),
         }
     }
-    let count = typed.len();
-    let role = |index: usize| match (index, owned) {
-        (0, true) => Role::Owned,
-        (1, true) if count == 2 => Role::StateOrContext,
-        (0, false) | (1, true) => Role::State,
-        _ => Role::Context,
-    };
-    typed
-        .iter()
-        .enumerate()
-        .map(|(index, &(pat, ty))| Argument {
-            pat,
-            ty,
-            role: role(index),
-        })
-        .collect()
 }
 
 /// Returns true for a type named `Context`.

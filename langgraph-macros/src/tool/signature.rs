@@ -2,7 +2,7 @@
 
 use proc_macro2::Span;
 use syn::spanned::Spanned;
-use syn::{FnArg, Ident, ItemFn, Pat, ReturnType, Signature, Type};
+use syn::{FnArg, Ident, ItemFn, Pat, PatType, ReturnType, Signature, Type, TypeReference};
 
 use super::attr::{self, ArgumentOptions, ToolOptions};
 use crate::diag::Errors;
@@ -98,53 +98,12 @@ fn arguments<'a>(
             FnArg::Typed(argument) => argument,
         };
         if let Some(borrow) = reference(&argument.ty) {
-            let is_last = index + 1 == count;
-            match last_name(&borrow.elem) {
-                Some(name) if name == "ToolContext" && is_last => {
-                    if let Some(token) = &borrow.mutability {
-                        errors.on(token, "the context is borrowed by `&`");
-                    }
-                    context = Some(&argument.ty);
-                }
-                Some(name) if name == "ToolContext" => {
-                    errors.on(&argument.ty, "the context comes last");
-                }
-                Some(name) if name == "Context" => errors.on(
-                    &argument.ty,
-                    "a tool takes a `&ToolContext`, which can do what a `Context` can",
-                ),
-                name => {
-                    let owned = match name {
-                        Some(name) if name == "str" => "`String`".to_owned(),
-                        Some(name) => format!("`{name}`"),
-                        None => "an owned value, such as a `Vec`".to_owned(),
-                    };
-                    errors.on(
-                        &argument.ty,
-                        format!(
-                            "the model gives a tool its arguments, so they are owned: expected {owned}, found a reference"
-                        ),
-                    );
-                }
+            if check_borrowed(&argument.ty, borrow, index + 1 == count, errors) {
+                context = Some(&argument.ty);
             }
             continue;
         }
-        if last_name(&argument.ty).is_some_and(|name| name == "ToolContext") {
-            errors.on(&argument.ty, "the context is borrowed: `cx: &ToolContext`");
-            continue;
-        }
-        if let Type::ImplTrait(_) = &*argument.ty {
-            errors.on(
-                &argument.ty,
-                "the model gets one schema: name the type of the argument",
-            );
-            continue;
-        }
-        let Pat::Ident(pat) = &*argument.pat else {
-            errors.on(
-                &argument.pat,
-                "an argument of a tool has a name, which the model uses; take it apart in the body",
-            );
+        let Some(name) = name_of_owned(argument, errors) else {
             continue;
         };
         if arguments.len() == 12 {
@@ -155,12 +114,66 @@ fn arguments<'a>(
             continue;
         }
         arguments.push(ToolArgument {
-            name: &pat.ident,
+            name,
             ty: &argument.ty,
             options: attr::argument(&argument.attrs, errors),
         });
     }
     (arguments, context)
+}
+
+/// Checks a borrowed argument, which can only be the context; returns true if it is.
+fn check_borrowed(ty: &Type, borrow: &TypeReference, is_last: bool, errors: &mut Errors) -> bool {
+    match last_name(&borrow.elem) {
+        Some(name) if name == "ToolContext" && is_last => {
+            if let Some(token) = &borrow.mutability {
+                errors.on(token, "the context is borrowed by `&`");
+            }
+            return true;
+        }
+        Some(name) if name == "ToolContext" => errors.on(ty, "the context comes last"),
+        Some(name) if name == "Context" => errors.on(
+            ty,
+            "a tool takes a `&ToolContext`, which can do what a `Context` can",
+        ),
+        name => {
+            let owned = match name {
+                Some(name) if name == "str" => "`String`".to_owned(),
+                Some(name) => format!("`{name}`"),
+                None => "an owned value, such as a `Vec`".to_owned(),
+            };
+            errors.on(
+                ty,
+                format!(
+                    "the model gives a tool its arguments, so they are owned: expected {owned}, found a reference"
+                ),
+            );
+        }
+    }
+    false
+}
+
+/// Returns the name of an argument that the model gives, unless its type or its pattern is none of a tool.
+fn name_of_owned<'a>(argument: &'a PatType, errors: &mut Errors) -> Option<&'a Ident> {
+    if last_name(&argument.ty).is_some_and(|name| name == "ToolContext") {
+        errors.on(&argument.ty, "the context is borrowed: `cx: &ToolContext`");
+        return None;
+    }
+    if let Type::ImplTrait(_) = &*argument.ty {
+        errors.on(
+            &argument.ty,
+            "the model gets one schema: name the type of the argument",
+        );
+        return None;
+    }
+    let Pat::Ident(pat) = &*argument.pat else {
+        errors.on(
+            &argument.pat,
+            "an argument of a tool has a name, which the model uses; take it apart in the body",
+        );
+        return None;
+    };
+    Some(&pat.ident)
 }
 
 fn last_name(ty: &Type) -> Option<&Ident> {

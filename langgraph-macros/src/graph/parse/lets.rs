@@ -27,12 +27,7 @@ impl Reader<'_> {
     }
 
     fn read_let(&mut self, input: ParseStream<'_>, lost: &mut Vec<Ident>) -> Read<Let> {
-        let attributes = self.ok(input.call(Attribute::parse_outer))?;
-        if !input.peek(Token![let]) {
-            let written = last_span(&quote!(#(#attributes)*));
-            let span = input_span(input, written.unwrap_or_else(|| input.span()));
-            return Err(self.fail_at(span, "attributes can only stand before a `let`"));
-        }
+        let attributes = self.attributes_of_let(input)?;
         let keyword: Token![let] = self.ok(input.parse())?;
         if input.is_empty() || input.peek(Token![;]) || input.peek(Token![=]) {
             return Err(self.fail_at(keyword.span, "expected a name after `let`"));
@@ -46,17 +41,7 @@ impl Reader<'_> {
             let of: Type = self.ok(input.parse())?;
             statement.extend(quote!(#colon #of));
         }
-        if !input.peek(Token![=]) || input.peek(Token![=>]) {
-            let span = input_span(input, last_span(&statement).unwrap_or(keyword.span));
-            return Err(self.fail_at(
-                span,
-                "expected `=` and a value, as in `let a = b.retry(3);`",
-            ));
-        }
-        let equals: Token![=] = self.ok(input.parse())?;
-        if input.is_empty() || input.peek(Token![;]) {
-            return Err(self.fail_at(equals.span, "expected a value after `=`"));
-        }
+        let equals = self.equals(input, &statement, keyword)?;
         if let Pat::Ident(name) = &pattern
             && attributes.is_empty()
             && let Some((decision, value)) = decision(input)
@@ -75,14 +60,7 @@ impl Reader<'_> {
             });
         }
         let value: Expr = self.ok(input.parse())?;
-        if let Some((argument, of)) = lets::lent(&value) {
-            let of = of.to_token_stream();
-            let message = format!(
-                "the future borrows `{argument}`, which this closure cannot lend: write `async |{argument}: &{of}| ..`; \
-                 or, if the closure captures something, `move |{argument}: {of}| async move {{ .. }}`"
-            );
-            self.errors.on(argument, message);
-        }
+        self.check_lent(&value);
         statement.extend(quote!(#equals));
         let options = match &pattern {
             Pat::Ident(name) if attributes.is_empty() => options::read(&name.ident, &value),
@@ -94,13 +72,7 @@ impl Reader<'_> {
         });
         statement.extend(quote!(#value));
         let mut uses = value.to_token_stream();
-        if input.peek(Token![else]) {
-            if ends_in_braces(&value) {
-                let message = "the value before this `else` ends in braces: put it in parentheses";
-                return Err(self.fail_at(input.span(), message));
-            }
-            let otherwise: Token![else] = self.ok(input.parse())?;
-            let block: syn::Block = self.ok(input.parse())?;
+        if let Some((otherwise, block)) = self.otherwise(input, &value)? {
             statement.extend(quote!(#otherwise #block));
             uses.extend(block.into_token_stream());
         }
@@ -114,6 +86,67 @@ impl Reader<'_> {
             options,
             ..Let::default()
         })
+    }
+
+    /// Reads the attributes of a `let`, which follows them.
+    fn attributes_of_let(&mut self, input: ParseStream<'_>) -> Read<Vec<Attribute>> {
+        let attributes = self.ok(input.call(Attribute::parse_outer))?;
+        if !input.peek(Token![let]) {
+            let written = last_span(&quote!(#(#attributes)*));
+            let span = input_span(input, written.unwrap_or_else(|| input.span()));
+            return Err(self.fail_at(span, "attributes can only stand before a `let`"));
+        }
+        Ok(attributes)
+    }
+
+    /// Reads the `=` of a `let`; a value follows.
+    fn equals(
+        &mut self,
+        input: ParseStream<'_>,
+        statement: &TokenStream,
+        keyword: Token![let],
+    ) -> Read<Token![=]> {
+        if !input.peek(Token![=]) || input.peek(Token![=>]) {
+            let span = input_span(input, last_span(statement).unwrap_or(keyword.span));
+            return Err(self.fail_at(
+                span,
+                "expected `=` and a value, as in `let a = b.retry(3);`",
+            ));
+        }
+        let equals: Token![=] = self.ok(input.parse())?;
+        if input.is_empty() || input.peek(Token![;]) {
+            return Err(self.fail_at(equals.span, "expected a value after `=`"));
+        }
+        Ok(equals)
+    }
+
+    /// Reports a closure whose future borrows what it cannot lend.
+    fn check_lent(&mut self, value: &Expr) {
+        if let Some((argument, of)) = lets::lent(value) {
+            let of = of.to_token_stream();
+            let message = format!(
+                "the future borrows `{argument}`, which this closure cannot lend: write `async |{argument}: &{of}| ..`; \
+                 or, if the closure captures something, `move |{argument}: {of}| async move {{ .. }}`"
+            );
+            self.errors.on(argument, message);
+        }
+    }
+
+    /// Reads the `else` of a `let`, if it has one.
+    fn otherwise(
+        &mut self,
+        input: ParseStream<'_>,
+        value: &Expr,
+    ) -> Read<Option<(Token![else], syn::Block)>> {
+        if !input.peek(Token![else]) {
+            return Ok(None);
+        }
+        if ends_in_braces(value) {
+            let message = "the value before this `else` ends in braces: put it in parentheses";
+            return Err(self.fail_at(input.span(), message));
+        }
+        let otherwise = self.ok(input.parse())?;
+        Ok(Some((otherwise, self.ok(input.parse())?)))
     }
 }
 
