@@ -18,8 +18,10 @@ use tokio::sync::mpsc::unbounded_channel;
 
 use crate::handed::while_handed;
 use crate::{Database, SqliteError};
+use lines::Lines;
 
 mod leases;
+mod lines;
 mod place;
 mod prune;
 mod put;
@@ -210,7 +212,7 @@ impl Checkpointer for SqliteSaver {
     async fn put(&self, key: &ThreadKey, batch: Batch) -> Result<(), CheckpointError> {
         let known = batch.head;
         let name = LogName::of(key)?;
-        let batch = put::Lines::of(batch, &self.formats)?;
+        let batch = Lines::of(batch, &self.formats)?;
         let is_short = batch.is_short();
         let (thread, holder) = (key.thread.clone(), self.holder.clone());
         let log = thread.clone();
