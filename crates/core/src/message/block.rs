@@ -264,9 +264,7 @@ const FILE_ID: [&str; 4] = ["/file_id", "/fileId", "/source/file_id", "/file/fil
 /// Reads a picture, a sound, a film or a document.
 fn media(mut block: Value, kind: Kind) -> Result<ContentPart, Value> {
     let named = |block: &Value, at: &str| block.pointer(at).is_some_and(Value::is_string);
-    let mime_type = mime_type(&block).map(str::to_owned);
-    let is_text = block["source_type"] == "text" || block["source"]["type"] == "text";
-    if is_text {
+    if block["source_type"] == "text" || block["source"]["type"] == "text" {
         // A document that is given as its text.
         let at = ["/text", "/data", "/source/data"];
         let at = at.into_iter().find(|at| named(&block, at));
@@ -275,66 +273,77 @@ fn media(mut block: Value, kind: Kind) -> Result<ContentPart, Value> {
             None => Err(block),
         };
     }
-    let plain = ["image", "audio", "video", "file"];
-    let is_plain = block["type"]
-        .as_str()
-        .is_some_and(|kind| plain.contains(&kind));
     let found = |places: &[&'static str]| places.iter().copied().find(|at| named(&block, at));
+    let by_id = (block["source_type"] == "id").then_some("/id");
     let media = if let Some(at) = found(&DATA).or_else(|| found(&ADDRESS)) {
-        let Some(content) = take(&mut block, at) else {
-            return Err(block);
-        };
-        if let Some((mime_type, base64)) = data_url(&content) {
-            let (mime_type, base64) = (mime_type.to_owned(), base64.to_owned());
-            let mut form = BlockForm::new(block, at);
-            if let Some(form) = &mut form.0 {
-                form.in_url = true;
-            }
-            Media::Base64 {
-                base64,
-                mime_type,
-                form,
-            }
-        } else if ADDRESS.contains(&at) {
-            Media::Url {
-                url: content,
-                mime_type,
-                form: form(block, at, is_plain, &["url", "mime_type"]),
-            }
-        } else {
-            let mime_type = mime_type.or_else(|| guessed(&content).map(str::to_owned));
-            let Some(mime_type) = mime_type else {
-                if let Some(place) = block.pointer_mut(at) {
-                    *place = content.into();
-                }
-                return Err(block);
-            };
-            let is_plain = is_plain && block["mime_type"].is_string();
-            Media::Base64 {
-                base64: content,
-                mime_type,
-                form: form(block, at, is_plain, &["base64", "mime_type"]),
-            }
-        }
-    } else {
-        let by_id = (block["source_type"] == "id").then_some("/id");
-        let Some(at) = found(&FILE_ID).or(by_id) else {
-            return Err(block);
-        };
+        content(block, at)?
+    } else if let Some(at) = found(&FILE_ID).or(by_id) {
+        let mime_type = mime_type(&block).map(str::to_owned);
         let Some(file_id) = take(&mut block, at) else {
             return Err(block);
         };
+        let is_plain = is_plain(&block);
         Media::File {
             file_id,
             mime_type,
             form: form(block, at, is_plain, &["file_id", "mime_type"]),
         }
+    } else {
+        return Err(block);
     };
     Ok(match kind {
         Kind::Audio => ContentPart::Audio(media),
         Kind::Video => ContentPart::Video(media),
         Kind::File => ContentPart::File(media),
         _ => ContentPart::Image(media),
+    })
+}
+
+/// Returns true for a block that LangChain knows by its type alone.
+fn is_plain(block: &Value) -> bool {
+    let plain = ["image", "audio", "video", "file"];
+    let kind = block["type"].as_str();
+    kind.is_some_and(|kind| plain.contains(&kind))
+}
+
+/// Reads what stands in the block at that place: the bytes, or their address.
+fn content(mut block: Value, at: &'static str) -> Result<Media, Value> {
+    let mime_type = mime_type(&block).map(str::to_owned);
+    let Some(content) = take(&mut block, at) else {
+        return Err(block);
+    };
+    if let Some((mime_type, base64)) = data_url(&content) {
+        let (mime_type, base64) = (mime_type.to_owned(), base64.to_owned());
+        let mut form = BlockForm::new(block, at);
+        if let Some(form) = &mut form.0 {
+            form.in_url = true;
+        }
+        return Ok(Media::Base64 {
+            base64,
+            mime_type,
+            form,
+        });
+    }
+    let is_plain = is_plain(&block);
+    if ADDRESS.contains(&at) {
+        return Ok(Media::Url {
+            url: content,
+            mime_type,
+            form: form(block, at, is_plain, &["url", "mime_type"]),
+        });
+    }
+    let mime_type = mime_type.or_else(|| guessed(&content).map(str::to_owned));
+    let Some(mime_type) = mime_type else {
+        if let Some(place) = block.pointer_mut(at) {
+            *place = content.into();
+        }
+        return Err(block);
+    };
+    let is_plain = is_plain && block["mime_type"].is_string();
+    Ok(Media::Base64 {
+        base64: content,
+        mime_type,
+        form: form(block, at, is_plain, &["base64", "mime_type"]),
     })
 }
 
