@@ -108,9 +108,9 @@ impl<S: AgentState> ReactAgent<S> {
     /// sends the agent back to its model may do so as often.
     ///
     /// A run that would call the model once more fails with
-    /// [`AgentError::Routing`](langgraph::error::AgentError::Routing). To end it with an answer, use the middleware
-    /// `ModelCallLimit::per_run` of `langgraph-middleware`; its limit replaces the default. With 0, each run fails
-    /// before its first call.
+    /// [`AgentError::BoundReached`](langgraph::error::AgentError::BoundReached). To end it with an answer,
+    /// use the middleware `ModelCallLimit::per_run` of `langgraph-middleware`; its limit replaces the default. With 0,
+    /// each run fails before its first call.
     ///
     /// # Examples
     ///
@@ -129,7 +129,7 @@ impl<S: AgentState> ReactAgent<S> {
     }
 
     /// Limits the calls of tools in a run: 10,000 unless it is set. A run that would make more fails with
-    /// [`AgentError::Routing`](langgraph::error::AgentError::Routing). To answer further calls with an error
+    /// [`AgentError::BoundReached`](langgraph::error::AgentError::BoundReached). To answer further calls with an error
     /// that the model reads, use the middleware `ToolCallLimit::per_run` of `langgraph-middleware`; its limit
     /// replaces the default. With 0, no tool is called.
     pub fn max_tool_calls(mut self, calls: u32) -> Self {

@@ -105,7 +105,7 @@ impl Reflection {
 
     /// Limits the number of drafts; the default is 3. The last one goes out whatever the critic says;
     /// then `feedback` says what it lacks. With 0, each run fails with
-    /// [`AgentError::Routing`](langgraph::error::AgentError::Routing) before the first.
+    /// [`AgentError::BoundReached`](langgraph::error::AgentError::BoundReached) before the first.
     pub fn drafts(mut self, drafts: usize) -> Self {
         self.drafts = drafts;
         self

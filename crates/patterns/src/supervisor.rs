@@ -91,16 +91,16 @@ impl Supervisor {
 
     /// Limits how often a run goes back to the supervisor from each agent, and from its tools, with the first
     /// call of its model counted: 500 unless it is set, as many as the 1,000 supersteps of a run have room for. A run
-    /// that would go back once more fails with [`AgentError::Routing`](langgraph::error::AgentError::Routing): with
-    /// 0, before its first call.
+    /// that would go back once more fails with
+    /// [`AgentError::BoundReached`](langgraph::error::AgentError::BoundReached): with 0, before its first call.
     pub fn max_iterations(mut self, iterations: u32) -> Self {
         self.max_iterations = iterations;
         self
     }
 
     /// Limits how many tasks a run hands to each agent, and how many calls of tools it makes: 10,000 unless it is
-    /// set. A run with more fails with [`AgentError::Routing`](langgraph::error::AgentError::Routing): with 0, one
-    /// that makes any.
+    /// set. A run with more fails with
+    /// [`AgentError::BoundReached`](langgraph::error::AgentError::BoundReached): with 0, one that makes any.
     pub fn max_calls(mut self, calls: u32) -> Self {
         self.max_calls = calls;
         self

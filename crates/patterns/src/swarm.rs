@@ -127,8 +127,8 @@ impl Swarm {
 
     /// Limits how often a run goes to an agent from its tools, and from those of each other agent, with the first
     /// call of its model counted: 500 unless it is set, as many as the 1,000 supersteps of a run have room for. A run
-    /// that would go there once more fails with [`AgentError::Routing`](langgraph::error::AgentError::Routing): with
-    /// 0, before its first call.
+    /// that would go there once more fails with
+    /// [`AgentError::BoundReached`](langgraph::error::AgentError::BoundReached): with 0, before its first call.
     pub fn max_iterations(mut self, iterations: u32) -> Self {
         self.max_iterations = iterations;
         self

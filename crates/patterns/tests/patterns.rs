@@ -330,11 +330,11 @@ async fn reflection_stops_at_its_limit_and_says_what_is_missing() {
 #[tokio::test]
 async fn a_limit_of_0_is_reached_at_once() {
     fn assert_fails<S>(result: Result<S, AgentError>, to: &str) {
-        let target = match result.err() {
-            Some(AgentError::Routing { target, .. }) => Some(target),
+        let reached = match result.err() {
+            Some(AgentError::BoundReached { to, .. }) => Some(to),
             _ => None,
         };
-        assert_eq!(target.as_deref(), Some(to));
+        assert_eq!(reached.as_deref(), Some(to));
     }
     let model = ScriptedModel::new(Vec::<Turn>::new());
     let agent = Supervisor::new(model.clone())

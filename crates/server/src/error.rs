@@ -207,6 +207,7 @@ impl From<StoreError> for ApiError {
 pub(crate) fn problem(error: &AgentError, shows_errors: bool) -> RunError {
     let message = match error {
         AgentError::StepLimit { .. }
+        | AgentError::BoundReached { .. }
         | AgentError::InvalidInput(_)
         | AgentError::InvalidOption(_)
         | AgentError::TimedOut(_)
@@ -231,7 +232,7 @@ pub(crate) fn problem(error: &AgentError, shows_errors: bool) -> RunError {
 /// Returns the name of an error, as a client of LangGraph expects it.
 fn error_name(error: &AgentError) -> &'static str {
     match error {
-        AgentError::StepLimit { .. } => "GraphRecursionError",
+        AgentError::StepLimit { .. } | AgentError::BoundReached { .. } => "GraphRecursionError",
         AgentError::InvalidInput(_) | AgentError::InvalidOption(_) => "ValueError",
         AgentError::InvalidUpdate(_) => "InvalidUpdateError",
         AgentError::TimedOut(_) => "TimeoutError",

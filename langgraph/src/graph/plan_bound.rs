@@ -49,15 +49,11 @@ impl PlanBound {
     /// Returns the error of a run that would follow the edge too often.
     #[cold]
     pub(crate) fn reached(&self) -> AgentError {
-        let [from, to] = &self.names;
-        let at_most = self.at_most;
-        AgentError::Routing {
-            node: from.clone(),
-            target: to.to_string(),
-            problem: format!(
-                "the run has followed the edge to `{to}` {at_most} times, which is its bound; raise \
-                 the bound, or name where to go then, as in `{to} at_most {at_most} else END`"
-            ),
+        let [from, to] = self.names.clone();
+        AgentError::BoundReached {
+            from,
+            to,
+            at_most: self.at_most,
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use langgraph::checkpoint::MemorySaver;
-use langgraph::error::AgentError;
+use langgraph::error::{AgentError, ErrorKind};
 use langgraph::graph::{CompiledStateGraph, EdgeBound};
 use langgraph::prelude::*;
 
@@ -105,10 +105,11 @@ async fn without_an_exit_the_run_fails_and_names_the_edge() {
     };
     let graph = graph.compile().unwrap();
     let error = graph.invoke(Ran::default()).await.unwrap_err();
-    let AgentError::Routing { node, target, .. } = &error else {
+    let AgentError::BoundReached { from, to, at_most } = &error else {
         panic!("{error}");
     };
-    assert_eq!((&**node, &**target), ("review", "write"));
+    assert_eq!((&**from, &**to, *at_most), ("review", "write", 2));
+    assert_eq!(error.kind(), ErrorKind::Limit);
     assert_eq!(
         error.to_string(),
         "after `review`: the run has followed the edge to `write` 2 times, which is its bound; \

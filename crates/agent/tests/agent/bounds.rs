@@ -22,10 +22,10 @@ fn restless(answers: usize) -> ScriptedModel {
 async fn failed_at(agent: &CompiledStateGraph<MessagesState>) -> (String, String) {
     let run = agent.run(MessagesStateUpdate::user("time?")).limit(10_000);
     let error = run.await.unwrap_err();
-    let AgentError::Routing { node, target, .. } = &error else {
+    let AgentError::BoundReached { from, to, .. } = &error else {
         return (error.to_string(), String::new());
     };
-    (node.to_string(), target.clone())
+    (from.to_string(), to.to_string())
 }
 
 #[test]

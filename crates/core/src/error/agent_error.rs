@@ -73,6 +73,19 @@ pub enum AgentError {
         /// The nodes that would have run next.
         next: Vec<NodeName>,
     },
+    /// The run would have followed an edge more often than its bound allows, and the bound names no exit.
+    #[error(
+        "after `{from}`: the run has followed the edge to `{to}` {at_most} times, which is its bound; raise the bound, \
+         or name where to go then, as in `{to} at_most {at_most} else END`"
+    )]
+    BoundReached {
+        /// Where the edge begins.
+        from: NodeName,
+        /// Where it leads.
+        to: NodeName,
+        /// How often a run follows it.
+        at_most: u32,
+    },
     /// The writes of a superstep conflict, or a reducer refused one.
     #[error(transparent)]
     InvalidUpdate(InvalidUpdate),

@@ -26,7 +26,7 @@ pub enum ErrorKind {
     RefusedAnswer,
     /// The caller's input is invalid.
     InvalidInput,
-    /// The run reached its step limit.
+    /// The run reached its step limit, or the bound of an edge.
     Limit,
     /// The caller cancelled the run.
     Cancelled,

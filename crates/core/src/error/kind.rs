@@ -30,7 +30,7 @@ impl AgentError {
             }
             Self::Node { .. } | Self::Agent { .. } => ErrorKind::Node,
             Self::Interrupted(_) | Self::InterruptsOpen { .. } => ErrorKind::Interrupted,
-            Self::StepLimit { .. } => ErrorKind::Limit,
+            Self::StepLimit { .. } | Self::BoundReached { .. } => ErrorKind::Limit,
             Self::InvalidUpdate(error) => error.kind(),
             Self::Checkpoint(error) => error.kind(),
             Self::Subgraph(error) => error.kind(),
@@ -56,9 +56,10 @@ impl AgentError {
     /// Returns the node of the error, if it has one.
     pub fn node(&self) -> Option<&NodeName> {
         match self {
-            Self::Node { node, .. } | Self::Remote { node, .. } | Self::Routing { node, .. } => {
-                Some(node)
-            }
+            Self::Node { node, .. }
+            | Self::Remote { node, .. }
+            | Self::Routing { node, .. }
+            | Self::BoundReached { from: node, .. } => Some(node),
             Self::InvalidUpdate(error) => error.node(),
             _ => None,
         }

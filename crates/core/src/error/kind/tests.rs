@@ -68,6 +68,14 @@ fn samples() -> Vec<(&'static str, AgentError)> {
             },
         ),
         (
+            "AgentError::BoundReached",
+            AgentError::BoundReached {
+                from: "n".into(),
+                to: "m".into(),
+                at_most: 1,
+            },
+        ),
+        (
             "AgentError::Routing",
             AgentError::Routing {
                 node: "n".into(),
