@@ -222,20 +222,22 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 """
 
 
-def debug_size(folder, target, profile):
+def debug_size(folder, target, *profile):
     """The size of the debug binary of a first program with another profile."""
-    Cargo(folder, target).run("build", "--config", profile)
+    Cargo(folder, target).run("build", *(word for entry in profile for word in ("--config", entry)))
     return (target / "debug" / "hello-graph").stat().st_size
 
 
 def hello(folder, rounds):
     """What a first program costs, with the profile that `cargo langgraph new` gives it."""
     package(folder, "hello-graph", HELLO, "main.rs")
-    profile = TEMPLATE.read_text().partition(f"[{DEPENDENCIES}]\n")[2]
+    profile = TEMPLATE.read_text()
+    # Its last table is that of the dependencies.
+    assert profile.rpartition("[")[2].startswith(DEPENDENCIES), profile
     # Crates from a registry are not built incrementally; by their paths they would be, and have more
     # debug information.
     with (folder / "Cargo.toml").open("a") as manifest:
-        manifest.write(f"\n[{DEPENDENCIES}]\n{profile}incremental = false\n")
+        manifest.write(f"\n{profile}incremental = false\n")
     shutil.copy(ROOT / "Cargo.lock", folder)
     main, target = folder / "src" / "main.rs", folder / "target"
     cargo = Cargo(folder, target)
@@ -248,6 +250,9 @@ def hello(folder, rounds):
         main.write_text(HELLO.replace("you said", f"in turn {turn} you said"))
         again.append(cargo.run("build")[0])
     full = debug_size(folder, target / "full", f"{DEPENDENCIES}.debug=true")
+    packed = debug_size(
+        folder, target / "packed", f"{DEPENDENCIES}.debug=true", 'profile.dev.split-debuginfo="off"'
+    )
     lines = debug_size(folder, target / "lines", 'profile.dev.debug="line-tables-only"')
     cargo.run("build", "--release")
     program = target / "release" / "hello-graph"
@@ -261,6 +266,7 @@ def hello(folder, rounds):
         "again": min(again),
         "debug": (target / "debug" / "hello-graph").stat().st_size,
         "full": full,
+        "packed": packed,
         "lines": lines,
         "release": release,
         "stripped": program.stat().st_size,
@@ -295,6 +301,8 @@ def table(crates, command, first, sizes):
         f"| | binary: debug | {megabytes(first['debug'])} |",
         f"| | binary: debug with full debug information, with line tables only | {megabytes(first['full'])}, "
         f"{megabytes(first['lines'])} |",
+        f"| | binary: debug with full debug information in the binary, as cargo builds it without a profile | "
+        f"{megabytes(first['packed'])} |",
         f"| | binary: release, release without symbols | {megabytes(first['release'])}, {megabytes(first['stripped'])} |",
     ]
     for edges, macro, builder, inside in sizes:

@@ -53,7 +53,8 @@ fn create(matches: &ArgMatches) -> Result<ExitCode, String> {
     );
     if let Some(manifest) = workspace {
         println!(
-            "for a smaller debug binary, add `[profile.dev.package.\"*\"]` with `debug = \"line-tables-only\"` to {}",
+            "for a smaller debug binary, add `[profile.dev]` with `split-debuginfo = \"unpacked\"`, and \
+             `[profile.dev.package.\"*\"]` with `debug = \"line-tables-only\"`, to {}",
             manifest.display()
         );
     }

@@ -30,6 +30,8 @@ fn a_package_has_its_name_its_library_and_formatted_graphs() {
         let debug = &profile["package"]["*"]["debug"];
         assert_eq!(debug.as_str(), Some("line-tables-only"), "{template}");
         assert!(profile.get("debug").is_none(), "{template}");
+        let split = &profile["split-debuginfo"];
+        assert_eq!(split.as_str(), Some("unpacked"), "{template}");
         let main = fs::read_to_string(package.join("src/main.rs")).unwrap();
         assert!(main.contains(&format!("use my_{template}::")));
         let graph = fs::read_to_string(package.join("src/lib.rs")).unwrap();
