@@ -110,17 +110,23 @@ impl<S: State> Engine<S> {
         }
         let ran_alone = self.run_tasks().await?;
         let mut merged = self.commit(Writer::from)?;
-        if self.must_route() {
-            merged.waits = self.route(ran_alone).await?;
+        let mut ended = ran_alone.then_some(0);
+        if self.must_route()
+            && let Some(index) = self.route().await
+        {
+            merged.waits = matches!(self.results.get(index), Some(TaskResult::Interrupted(_)));
+            // The tasks of a map are stored as finished.
+            if merged.waits || self.results.len() == 1 {
+                ended = Some(index);
+            }
         }
-        if let ([task], [result]) = (&*self.frontier.tasks, &mut *self.results)
-            && ran_alone
+        if let Some(index) = ended
+            && let Some(task) = self.frontier.tasks.get(index)
+            && let Some(result) = self.results.get_mut(index)
             && self.observer.watches(&self.position)
         {
-            let ended = self
-                .observer
-                .task_ended(&self.position, task, 0, result, true);
-            Box::pin(ended).await?;
+            let (observer, position) = (&mut self.observer, &self.position);
+            Box::pin(observer.task_ended(position, task, index, result, true)).await?;
         }
         self.check_failed()?;
         if merged.waits {
@@ -187,7 +193,7 @@ impl<S: State> Engine<S> {
 
     /// Returns the first failure of a task.
     #[inline]
-    fn check_failed(&mut self) -> Result<(), AgentError> {
+    pub(super) fn check_failed(&mut self) -> Result<(), AgentError> {
         for (task, result) in self.frontier.tasks.iter().zip(&mut self.results) {
             if let TaskResult::Failed(error) = result {
                 let error = std::mem::replace(error, Panicked::lost().into());
@@ -329,15 +335,18 @@ impl<S: State> Engine<S> {
             cx.reuse(step, taken, task.node);
         }
         if self.contexts.len() != tasks.len() {
-            let scope = &self.position.scope;
-            let new = |task: &Task<S>| Context::new(Arc::clone(scope), step, taken, task.node);
-            self.contexts = match &**tasks {
-                [only] => Few::one(new(only)),
-                tasks => tasks.iter().map(new).collect(),
-            };
+            self.contexts = self.new_contexts();
         }
         self.observer
             .restore(&self.position, &mut self.contexts, tasks);
+    }
+
+    #[inline]
+    pub(super) fn new_contexts(&self) -> Few<Context> {
+        let (scope, step) = (&self.position.scope, self.position.shown_step());
+        let taken = self.budget.taken;
+        let new = |task: &Task<S>| Context::new(Arc::clone(scope), step, taken, task.node);
+        self.frontier.tasks.iter().map(new).collect()
     }
 
     /// Stores and emits a checkpoint of the current position.

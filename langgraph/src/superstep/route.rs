@@ -5,7 +5,6 @@
 //! map are asked once.
 
 use super::engine::Engine;
-use crate::error::AgentError;
 use crate::graph::targets::calls_routers;
 use crate::state::State;
 use crate::task::{TaskResult, call_routers};
@@ -24,12 +23,8 @@ impl<S: State> Engine<S> {
     }
 
     /// Asks the routers that see the merged state. A task is finished only when they have answered: if they fail or
-    /// interrupt, that is its result. Returns true if they interrupt.
-    ///
-    /// # Errors
-    ///
-    /// If the end of a task cannot be stored that has not run alone.
-    pub(super) async fn route(&mut self, ran_alone: bool) -> Result<bool, AgentError> {
+    /// interrupt, that is its result. Returns the place of that task.
+    pub(super) async fn route(&mut self) -> Option<usize> {
         let is_alone = self.results.len() == 1;
         for index in self.routed_on_merge() {
             let (Some(task), Some(cx), Some(result)) = (
@@ -39,33 +34,20 @@ impl<S: State> Engine<S> {
             ) else {
                 continue;
             };
-            let position = &self.position;
-            let routers = (task.node, position.plan.routers(task.node));
-            let routing = call_routers(&position.plan, routers, &position.state, cx);
-            let ended = match (routing.answers().await, &mut *result) {
-                (Ok(routes), TaskResult::Finished(done)) => {
-                    done.routes = routes;
-                    continue;
+            let (plan, state) = (&*self.position.plan, &*self.position.state);
+            let routing = call_routers(plan, (task.node, plan.routers(task.node)), state, cx);
+            match (routing.answers().await, &mut *result) {
+                (Ok(routes), TaskResult::Finished(done)) => done.routes = routes,
+                (Err(ended), TaskResult::Finished(done)) => {
+                    // Only the routers run again. The tasks of a map are stored as finished; so is the input.
+                    let ran = (is_alone && !task.node.is_start()).then(|| done.take());
+                    *result = ended.after(ran);
+                    return Some(index);
                 }
-                (Ok(_), _) => continue,
-                // Only the routers run again. The tasks of a map are stored as finished; so is the input.
-                (Err(ended), TaskResult::Finished(done)) if is_alone && !task.node.is_start() => {
-                    ended.after(Some(done.take()))
-                }
-                (Err(ended), _) => ended,
-            };
-            let waits = ended.is_interrupted();
-            *result = ended;
-            let ends = is_alone && !ran_alone || !is_alone && waits;
-            if ends && self.observer.watches(position) {
-                let ended = self
-                    .observer
-                    .task_ended(position, task, index, result, true);
-                Box::pin(ended).await?;
+                _ => {}
             }
-            return Ok(waits);
         }
-        Ok(false)
+        None
     }
 
     fn routes_on_merge(&self, index: usize) -> bool {
@@ -85,7 +67,7 @@ impl<S: State> Engine<S> {
         for (index, task) in tasks.iter().enumerate().rev() {
             let is_last =
                 |last: &usize| tasks.get(*last).is_some_and(|last| last.node == task.node);
-            let is_asked = tasks.len() == 1 || task.is_item_of(&self.position.plan);
+            let is_asked = tasks.len() == 1 || self.position.plan.is_mapped(task.node);
             if is_asked && !last.iter().any(is_last) && self.routes_on_merge(index) {
                 last.push(index);
             }

@@ -1,13 +1,12 @@
 //! Supersteps whose results are given: updates from outside.
 
-use std::sync::Arc;
-
 use super::Engine;
+use super::end::Stop;
+use crate::checkpoint::Few;
 use crate::error::{AgentError, CheckpointError};
-use crate::graph::targets::calls_routers;
-use crate::node::{Context, Jump, NodeId};
+use crate::node::{Jump, NodeId};
 use crate::state::{State, Write};
-use crate::task::{Changes, Finished, Task, TaskResult, Writer, route_on_view};
+use crate::task::{Changes, Finished, Task, TaskResult, Writer, route_on_view, routes_on_view};
 
 impl<S: State> Engine<S> {
     /// Commits results as a superstep, and goes on to the tasks that follow them; current tasks for
@@ -23,51 +22,56 @@ impl<S: State> Engine<S> {
     ) -> Result<Vec<Write<S>>, AgentError> {
         self.position.step += 1;
         self.frontier.keep(&self.position.plan, stays);
-        for (node, done) in updates {
-            let done = self.route_update(node, done).await?;
+        for (node, mut done) in updates {
+            if matches!(done.output.jump, Jump::Parent(_)) {
+                // From outside there is no parent.
+                done.output.jump = Jump::End;
+            }
             self.frontier.tasks.push(Task::by_edge(node));
-            self.results.push(TaskResult::Finished(done));
+            self.results.push(done.into());
         }
+        // Without a place in the log, in which a router could store something.
+        self.contexts = self.new_contexts();
         self.changes = Some(Changes::default());
-        // A kept input conflicts with nothing.
-        let several = self.results.len() > 1;
-        let committed = self.commit(|node| match Writer::from(node) {
-            Writer::Start if several => Writer::Start,
-            _ => Writer::External,
-        });
+        let committed = self.commit_updates().await;
         let written = self.changes.take().unwrap_or_default().into_writes();
-        let advanced = committed.and_then(|_| self.advance());
-        advanced.map_err(|stop| match stop.into_end() {
+        self.contexts = Few::default();
+        committed.map_err(|stop| match stop.into_end() {
             Err(error) => error,
             Ok(_) => refused("the graph ended"),
         })?;
         Ok(written.into_vec())
     }
 
-    /// Asks the routers of an update, unless its routes are known.
-    async fn route_update(
-        &self,
-        node: NodeId,
-        mut done: Finished<S>,
-    ) -> Result<Finished<S>, AgentError> {
-        let plan = &self.position.plan;
-        if matches!(done.output.jump, Jump::Parent(_)) {
-            // From outside there is no parent.
-            done.output.jump = Jump::End;
+    async fn commit_updates(&mut self) -> Result<(), Stop> {
+        let (plan, several) = (&self.position.plan, self.results.len() > 1);
+        let tasks = self.frontier.tasks.iter().zip(&self.contexts);
+        for ((task, cx), result) in tasks.zip(&mut self.results) {
+            if let TaskResult::Finished(done) = result
+                && several
+                && !plan.is_mapped(task.node)
+                && routes_on_view(plan, task, done)
+            {
+                let done = done.take();
+                *result = route_on_view(&self.position, task.node, cx, done).await;
+            }
         }
-        if !done.routes.is_none() || !calls_routers(plan, node, &done.output.jump) {
-            return Ok(done);
-        }
-        let scope = Arc::clone(&self.position.scope);
-        let cx = Context::new(scope, self.position.shown_step(), self.budget.taken, node);
-        match route_on_view(&self.position, node, &cx, done).await {
-            TaskResult::Finished(done) => Ok(done),
-            TaskResult::Failed(error) => Err(self.position.failure(node, error)),
-            TaskResult::Interrupted(_) => Err(refused(format!(
+        // A kept input conflicts with nothing.
+        self.commit(|node| match Writer::from(node) {
+            Writer::Start if several => Writer::Start,
+            _ => Writer::External,
+        })?;
+        self.route().await;
+        self.check_failed()?;
+        let mut tasks = self.frontier.tasks.iter().zip(&self.results);
+        if let Some((task, _)) = tasks.find(|(_, result)| result.is_interrupted()) {
+            let reason = format!(
                 "a router of `{}` interrupts, and an update from outside cannot wait for the answer; say where to go with `Command::goto(..)`",
-                plan.name(node)
-            ))),
+                self.position.plan.name(task.node)
+            );
+            return Err(refused(reason).into());
         }
+        self.advance()
     }
 }
 

@@ -15,7 +15,9 @@ use crate::state::{State, Write, Writes};
 
 /// Returns true if the routers of a task beside others have a view of their own.
 pub(crate) fn routes_on_view<S: State>(plan: &Plan<S>, task: &Task<S>, done: &Finished<S>) -> bool {
-    calls_routers(plan, task.node, &done.output.jump) && !task.is_item_of(plan)
+    done.routes.is_none()
+        && calls_routers(plan, task.node, &done.output.jump)
+        && !task.is_item_of(plan)
 }
 
 /// Asks the routers of a task beside others, which see the snapshot with its writes.
