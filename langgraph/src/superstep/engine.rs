@@ -110,17 +110,15 @@ impl<S: State> Engine<S> {
         }
         let ran_alone = self.run_tasks().await?;
         let mut merged = self.commit(Writer::from)?;
-        let mut ended = ran_alone.then_some(0);
-        if self.must_route()
-            && let Some(index) = self.route().await
-        {
-            merged.waits = matches!(self.results.get(index), Some(TaskResult::Interrupted(_)));
-            // The tasks of a map are stored as finished.
-            if merged.waits || self.results.len() == 1 {
-                ended = Some(index);
-            }
+        let mut routed = None;
+        if self.must_route() {
+            routed = self.route().await;
+            let routed = routed.and_then(|index| self.results.get(index));
+            merged.waits |= routed.is_some_and(TaskResult::is_interrupted);
         }
-        if let Some(index) = ended
+        // The tasks of a map are stored as finished.
+        let routed = routed.filter(|_| merged.waits || self.results.len() == 1);
+        if let Some(index) = routed.or(ran_alone.then_some(0))
             && let Some(task) = self.frontier.tasks.get(index)
             && let Some(result) = self.results.get_mut(index)
             && self.observer.watches(&self.position)
@@ -346,7 +344,10 @@ impl<S: State> Engine<S> {
         let (scope, step) = (&self.position.scope, self.position.shown_step());
         let taken = self.budget.taken;
         let new = |task: &Task<S>| Context::new(Arc::clone(scope), step, taken, task.node);
-        self.frontier.tasks.iter().map(new).collect()
+        match &*self.frontier.tasks {
+            [only] => Few::one(new(only)),
+            tasks => tasks.iter().map(new).collect(),
+        }
     }
 
     /// Stores and emits a checkpoint of the current position.
