@@ -103,6 +103,10 @@ pub trait Tool: Send + Sync + 'static {
 
     /// Returns true if the tool's answer is the agent's answer, so that the model is not called
     /// again.
+    ///
+    /// Ready-made agents end with it. They call the model again if the tool has failed, or if the model has called
+    /// others at the same time that do not return directly. In a graph of your own, ask
+    /// [`Tools::answered_directly`] after the tools.
     fn returns_directly(&self) -> bool {
         false
     }

@@ -152,12 +152,26 @@ impl ToolAgent {
                 Decision::Continue
             }
         };
+        let (known, direct) = (tools.tools().clone(), tools.tools().clone());
+        let after_tools = move |state: &ToolAgentState| {
+            if known.answered_directly(&state.messages) {
+                AfterTools::Answered
+            } else {
+                AfterTools::Again
+            }
+        };
         let calls = tools.tools().calls_of_an_answer();
         let tools = tools.on(
             |state: &ToolAgentState| &state.messages,
-            |messages| {
+            move |messages| {
+                let mut results = messages.iter().filter_map(Message::tool_result);
+                let next = if results.all(|result| direct.is_direct(result)) {
+                    NextAction::End
+                } else {
+                    NextAction::Agent
+                };
                 let update = ToolAgentStateUpdate::default().messages(messages);
-                update.next_action(NextAction::Agent)
+                update.next_action(next)
             },
         );
         let mut graph = graph! {
@@ -165,7 +179,10 @@ impl ToolAgent {
             let agent = AskModel(model).calls(Calls { model: 1, tool: 0 });
             let tools = tools.calls(calls);
             START => agent => match should_continue {
-                Decision::Continue => tools => agent,
+                Decision::Continue => tools => match after_tools {
+                    AfterTools::Again => agent,
+                    AfterTools::Answered => END,
+                },
                 Decision::Stop => stop => END,
                 Decision::End => END,
             };
@@ -203,6 +220,13 @@ enum Decision {
     Continue,
     Stop,
     End,
+}
+
+/// The route after the tools.
+enum AfterTools {
+    Again,
+    /// Their results are the agent's answer.
+    Answered,
 }
 
 /// The node `agent`.

@@ -121,8 +121,8 @@ impl Supervisor {
         let (back, calls) = (self.max_iterations.saturating_sub(1), self.max_calls);
         let add_worker = |graph: &mut StateGraph<MessagesState>, name: &str, tools: Tools| {
             let each = tools.calls();
+            lead_back(graph, name, &tools);
             graph
-                .add_edge(name, "supervisor")
                 .add_bound(EdgeBound::new(name, "supervisor", back))
                 .add_bound(EdgeBound::new("supervisor", name, calls));
             let node = worker(ToolNode::new(tools)).with(|node| node.calls(each));
@@ -168,6 +168,23 @@ impl Supervisor {
         }
         graph
     }
+}
+
+/// Leads from tools back to the supervisor, or to the end where their answer is that of the supervisor.
+fn lead_back(graph: &mut StateGraph<MessagesState>, from: &str, tools: &Tools) {
+    if !tools.any_return_directly() {
+        graph.add_edge(from, "supervisor");
+        return;
+    }
+    let tools = tools.clone();
+    let after = move |state: &MessagesState| {
+        if tools.answered_directly(&state.messages) {
+            END
+        } else {
+            "supervisor"
+        }
+    };
+    graph.add_conditional_edges(from, after, ["supervisor", END]);
 }
 
 impl fmt::Debug for Supervisor {

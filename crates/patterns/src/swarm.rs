@@ -160,6 +160,17 @@ impl Swarm {
             let tools = others.fold(peer.tools, |tools, (_, tool)| tools.with(tool.clone()));
             let calls = tools.calls_of_an_answer();
             let model = peer.model.tools(&tools).steps_after_calls(2);
+            let (active, known) = (active.clone(), tools.clone());
+            // The answer of a tool may be that of the agent.
+            let next = move |state: &SwarmState| {
+                if known.answered_directly(&state.messages) {
+                    END.to_owned()
+                } else {
+                    active(state)
+                }
+            };
+            let mut targets = names.clone();
+            targets.extend(tools.any_return_directly().then(|| END.to_owned()));
             let (after, end) = (tools_of.clone(), END.to_owned());
             graph
                 .add_node(&peer.name, model.calls(Calls { model: 1, tool: 0 }))
@@ -172,7 +183,7 @@ impl Swarm {
                     },
                     [tools_of.clone(), END.to_owned()],
                 )
-                .add_conditional_edges(&tools_of, active.clone(), names.clone());
+                .add_conditional_edges(&tools_of, next, targets);
             let again = self.max_iterations.saturating_sub(1);
             for name in &names {
                 graph.add_bound(EdgeBound::new(&tools_of, name, again));

@@ -158,3 +158,57 @@ async fn an_agent_that_reached_its_bound_answers_the_next_input() {
     let state = reaches_its_bound_and_answers(swarm, user).await;
     assert_eq!(texts(&state.messages), chat);
 }
+
+/// A tool whose answer is that of the agent, and one whose answer is not.
+fn prices() -> (FnTool, FnTool) {
+    let net = FnTool::new("net", "A price.", || async { "100" }).return_directly();
+    (net, FnTool::new("rate", "A rate.", || async { "19 %" }))
+}
+
+fn calls(names: &[&str]) -> Turn {
+    Turn::tool_calls(
+        names
+            .iter()
+            .map(|name| ToolCall::new(*name, *name, json!({}))),
+    )
+}
+
+#[tokio::test]
+async fn a_supervisor_and_a_swarm_end_with_the_answer_of_a_tool_that_answers_directly() {
+    let model = ScriptedModel::new([calls(&["net"])]);
+    let boss = Supervisor::new(model).tools(prices()).compile().unwrap();
+    let price = || MessagesStateUpdate::user("Price?");
+    let state = boss.invoke(price()).await.unwrap();
+    assert_eq!(texts(&state.messages), ["Price?", "", "100"]);
+
+    let swarm = |turns: Vec<Turn>| {
+        let sales = Swarm::new().agent("sales", "sells", ScriptedModel::new(turns), prices());
+        let support = ScriptedModel::new(["It is broken."]);
+        let both = sales.agent("support", "repairs", support, ());
+        both.compile().unwrap()
+    };
+    let asked = || SwarmStateUpdate::user("Price?");
+    let state = swarm(vec![calls(&["net"])]).invoke(asked()).await.unwrap();
+    assert_eq!(texts(&state.messages), ["Price?", "", "100"]);
+
+    // One who takes over speaks.
+    let turns = vec![calls(&["net", "hand_over_to_support"])];
+    let state = swarm(turns).invoke(asked()).await.unwrap();
+    assert_eq!(state.messages.last().unwrap().text(), "It is broken.");
+}
+
+#[tokio::test]
+async fn a_supervisor_reads_what_an_agent_says_beside_a_tool_that_answers_directly() {
+    let poet = react_agent(ScriptedModel::new(["Roses."]), ());
+    let both = [
+        ToolCall::new("net", "net", json!({})),
+        ToolCall::new("poet", "hand_off_to_poet", json!({"task": "a rhyme"})),
+    ];
+    let model = ScriptedModel::new([Turn::tool_calls(both), Turn::text("100, and roses.")]);
+    let boss = Supervisor::new(model).tools(prices());
+    let boss = boss.agent("poet", "writes rhymes", poet.compile().unwrap());
+    let input = MessagesStateUpdate::user("Both!");
+    let state = boss.compile().unwrap().invoke(input).await.unwrap();
+    let all = ["Both!", "", "100", "Roses.", "100, and roses."];
+    assert_eq!(texts(&state.messages), all);
+}

@@ -12,7 +12,7 @@ use crate::{AgentMiddleware, AgentState, Hook, ModelNode, ToolNode, Tools, pendi
 use langgraph::graph::{
     Calls, ConfiguredNode, END, IntoNode as _, NodeExt as _, START, StateGraph,
 };
-use langgraph::message::{Message, ToolCall};
+use langgraph::message::ToolCall;
 use langgraph::node::{Send, Target, Worker};
 
 /// Adds the nodes and the edges of an agent.
@@ -80,13 +80,13 @@ pub(super) fn wire<S: AgentState>(
 
 /// Leads from the tools to the model, or to the end where a tool's answer is that of the agent.
 fn leave_tools<S: AgentState>(graph: &mut StateGraph<S>, tools: Tools, model: String, end: String) {
-    if !tools.iter().any(|tool| tool.returns_directly()) {
+    if !tools.any_return_directly() {
         graph.add_edge("tools", model);
         return;
     }
     let (done, again) = (end.clone(), model.clone());
     let after = move |state: &S| {
-        let next = if answered_directly(state, &tools) {
+        let next = if tools.answered_directly(state.messages()) {
             &done
         } else {
             &again
@@ -193,13 +193,4 @@ fn route_to_tools<S: AgentState>(
         sends.map(Target::Send).collect()
     };
     graph.add_conditional_edges(from, calls, paths);
-}
-
-/// Returns true if the last message is the successful answer of a tool that answers for the agent.
-fn answered_directly<S: AgentState>(state: &S, tools: &Tools) -> bool {
-    let last = state.messages().last().and_then(Message::tool_result);
-    last.is_some_and(|result| {
-        let tool = result.name.as_deref().and_then(|name| tools.get(name));
-        !result.is_error() && tool.is_some_and(|tool| tool.returns_directly())
-    })
 }

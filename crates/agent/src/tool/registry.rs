@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use langgraph::graph::{Calls, ToolInfo};
+use langgraph::message::{Message, ToolResult};
 
 use super::{IntoTool, Tool, ToolDefinition};
 
@@ -58,6 +59,65 @@ impl Tools {
     /// Returns the tools in order.
     pub fn iter(&self) -> std::slice::Iter<'_, Arc<dyn Tool>> {
         self.0.iter()
+    }
+
+    /// Returns true if one of them [returns directly](Tool::returns_directly).
+    pub fn any_return_directly(&self) -> bool {
+        self.iter().any(|tool| tool.returns_directly())
+    }
+
+    /// Returns true if a chat ends with results of tools, and they are the agent's answer: these tools
+    /// [return directly](Tool::returns_directly), and none has failed.
+    ///
+    /// A router after tools that run as tasks of their own sees the result of one of them. If one result leads back to
+    /// the model and another to the end, the model is called.
+    ///
+    /// # Examples
+    ///
+    /// A loop of its own that ends with such a tool:
+    ///
+    /// ```
+    /// use langgraph::message::ToolCall;
+    /// use langgraph::prelude::*;
+    /// use langgraph_agent::prelude::*;
+    /// use langgraph_agent::{FnTool, MessagesState, MessagesStateUpdate, ScriptedModel, Turn, tools_condition};
+    /// use serde_json::json;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let now = FnTool::new("now", "The time.", || async { "12:00" }).return_directly();
+    /// let tools = Tools::new().with(now);
+    /// let call = ToolCall::new("c1", "now", json!({}));
+    /// let model = ModelNode::new(ScriptedModel::new([Turn::tool_calls([call])])).tools(&tools);
+    ///
+    /// let mut graph = StateGraph::<MessagesState>::new();
+    /// graph
+    ///     .add_node("agent", model)
+    ///     .add_node("tools", ToolNode::new(&tools))
+    ///     .add_edge(START, "agent")
+    ///     .add_conditional_edges("agent", tools_condition, ["tools", END])
+    ///     .add_conditional_edges(
+    ///         "tools",
+    ///         move |state: &MessagesState| {
+    ///             if tools.answered_directly(&state.messages) { END } else { "agent" }
+    ///         },
+    ///         ["agent", END],
+    ///     );
+    /// let state = graph.compile()?.invoke(MessagesStateUpdate::user("What time is it?")).await?;
+    /// assert_eq!(state.messages.last().unwrap().text(), "12:00");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn answered_directly(&self, messages: &[Message]) -> bool {
+        let results = messages.iter().rev().map_while(Message::tool_result);
+        let mut results = results.peekable();
+        results.peek().is_some() && results.all(|result| self.is_direct(result))
+    }
+
+    /// Returns true if the result is that of a tool that returns directly, and the tool has not failed.
+    pub(crate) fn is_direct(&self, result: &ToolResult) -> bool {
+        let tool = result.name.as_deref().and_then(|name| self.get(name));
+        !result.is_error() && tool.is_some_and(|tool| tool.returns_directly())
     }
 
     /// Checks that there are tools of these names.

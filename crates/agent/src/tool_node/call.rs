@@ -36,6 +36,9 @@ impl ToolNode {
                 let ToolAnswer {
                     result, command, ..
                 } = self.answer(call, result)?;
+                // What answers in the place of a tool need not repeat its name.
+                let name = result.name.clone().unwrap_or_else(|| call.name.clone());
+                let result = result.with_name(name);
                 Ok(Answer {
                     message: decided.note(result).into(),
                     command: command_for(call, command)?,

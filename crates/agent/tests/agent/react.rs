@@ -1,9 +1,12 @@
 //! The loop of a model and its tools.
 
+use std::sync::Arc;
+
+use langgraph::message::{ToolCall, ToolResult};
 use langgraph::prelude::*;
 use langgraph_agent::{
-    MessagesState, MessagesStateUpdate, ScriptedModel, ToolRoute, Turn, check_answered,
-    react_agent, tools_condition,
+    FnTool, MessagesState, MessagesStateUpdate, ScriptedModel, StandIn, ToolRoute, Turn,
+    check_answered, react_agent, tools_condition,
 };
 use serde_json::json;
 
@@ -62,6 +65,46 @@ async fn react_agent_stops_at_the_answer_of_a_tool_that_answers_for_it() {
         .await
         .unwrap();
     assert_eq!(state.messages.last().unwrap().text(), "2024-01-01 12:00:00");
+}
+
+#[tokio::test]
+async fn react_agent_goes_on_beside_a_tool_that_answers_for_it_in_whatever_order() {
+    let direct = || clock().return_directly();
+    let other = || FnTool::new("zone", "The zone.", || async { "UTC" });
+    let (first, second) = (
+        call("c1", "get_current_time", json!({})),
+        call("c2", "zone", json!({})),
+    );
+    for calls in [[first.clone(), second.clone()], [second, first]] {
+        let model = ScriptedModel::new([Turn::tool_calls(calls), Turn::text("noon in UTC")]);
+        let agent = react_agent(model, (direct(), other())).compile().unwrap();
+        let state = agent
+            .invoke(MessagesStateUpdate::user("time?"))
+            .await
+            .unwrap();
+        assert_eq!(state.messages.last().unwrap().text(), "noon in UTC");
+    }
+}
+
+/// Answers in the place of a tool, and does not repeat its name.
+struct Rehearsed;
+
+impl StandIn for Rehearsed {
+    fn tool(&self, call: &ToolCall, _: &Context) -> Option<Result<ToolResult, NodeError>> {
+        Some(Ok(ToolResult::new(&call.id, "rehearsed")))
+    }
+}
+
+#[tokio::test]
+async fn a_rehearsal_ends_where_the_agent_ends() {
+    let model = ScriptedModel::new([asks_the_time("c1")]);
+    let agent = react_agent(model, (clock().return_directly(),))
+        .compile()
+        .unwrap();
+    let run = agent.run(MessagesStateUpdate::user("time?"));
+    let run = run.resource::<dyn StandIn>(Arc::new(Rehearsed));
+    let state = run.await.unwrap().finished().unwrap();
+    assert_eq!(state.messages.last().unwrap().text(), "rehearsed");
 }
 
 #[tokio::test]

@@ -154,3 +154,12 @@ async fn a_new_question_in_the_same_chat_counts_its_own_iterations() {
     assert_eq!((state.iterations, state.messages.len()), (2, 8));
     assert_eq!(state.reply().unwrap().text(), "still noon");
 }
+
+#[tokio::test]
+async fn tool_agent_ends_with_the_answer_of_a_tool_that_answers_for_it() {
+    let model = ScriptedModel::new([asks_the_time("c1")]);
+    let agent = ToolAgent::new(model, (clock().return_directly(),));
+    let state = agent.run(ToolAgentState::user("time?")).await.unwrap();
+    assert_eq!(state.messages.last().unwrap().text(), "2024-01-01 12:00:00");
+    assert_eq!((state.next_action, state.iterations), (NextAction::End, 1));
+}
