@@ -78,9 +78,6 @@ pub(crate) trait ErasedGraph: Send + Sync {
     /// Returns the same graph over another saver.
     fn with_saver(&self, saver: Arc<dyn Checkpointer>) -> Arc<dyn ErasedGraph>;
 
-    /// Makes an older checkpoint the head again.
-    async fn restore(&self, thread: &str, at: CheckpointId) -> Result<(), AgentError>;
-
     async fn copy(&self, thread: &str, to: &str) -> Result<(), AgentError>;
 
     /// Removes all checkpoints of a thread but the newest.

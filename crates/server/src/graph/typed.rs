@@ -280,10 +280,6 @@ where
         })
     }
 
-    async fn restore(&self, thread: &str, at: CheckpointId) -> Result<(), AgentError> {
-        self.graph.thread(thread).at(at).fork().await.map(|_| ())
-    }
-
     async fn copy(&self, thread: &str, to: &str) -> Result<(), AgentError> {
         self.all().thread(thread).copy(to).await
     }

@@ -13,6 +13,8 @@ pub(crate) struct Base {
     pub(crate) checkpoint: String,
     /// How many batches its log had; `None` if the run brings nothing that is stored without a checkpoint.
     pub(crate) version: Option<i64>,
+    /// How the thread stood, if it waited or had failed.
+    pub(crate) before: Option<String>,
 }
 
 /// A run whose thread is marked as busy.
@@ -32,12 +34,15 @@ pub(super) fn based(claim: &Claim, now: Option<&Base>) -> Statement {
     // Servers of before version 6 have noted the checkpoint alone.
     sql!(
         "UPDATE served_runs SET base = coalesce(base, $2), \
-         version = CASE WHEN base IS NULL THEN $3 ELSE version END \
-         WHERE id = $1 AND fence = $4 AND status = 'running' RETURNING base, version, cancel",
+         version = CASE WHEN base IS NULL THEN $3 ELSE version END, \
+         stood = CASE WHEN base IS NULL THEN $5 ELSE stood END \
+         WHERE id = $1 AND fence = $4 AND status = 'running' \
+         RETURNING base, version, cancel, stood",
         &claim.run,
         now.map(|now| now.checkpoint.as_str()),
         now.and_then(|now| now.version),
         claim.fence,
+        now.and_then(|now| now.before.as_deref()),
     )
 }
 
@@ -71,6 +76,7 @@ impl Rows {
                     base: Base {
                         checkpoint: line.text(0).to_owned(),
                         version: line.some_int(1),
+                        before: line.some_text(3).map(str::to_owned),
                     },
                     cancel: line.some_text(2).and_then(Cancel::parse),
                 }));

@@ -5,7 +5,7 @@ use super::db::Db;
 
 /// What makes each version of the tables out of the one before. A step never changes: what is new
 /// is a step more. They have the words of statements.
-const STEPS: [&str; 7] = [FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH];
+const STEPS: [&str; 8] = [FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH];
 
 /// Version 1. Its tables may be there already, from before they had a version.
 const FIRST: &str = "
@@ -145,6 +145,11 @@ const SIXTH: &str = "
 /// Version 7: which runs have begun and were put back.
 const SEVENTH: &str = "
     CREATE INDEX served_runs_begun ON served_runs (thread) WHERE status = 'pending' AND base IS NOT NULL;
+";
+
+/// Version 8: how a thread stood before a run, if it waited.
+const EIGHTH: &str = "
+    ALTER TABLE served_runs ADD COLUMN stood TEXT;
 ";
 
 /// Brings the tables to the version of this program.

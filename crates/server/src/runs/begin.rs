@@ -8,6 +8,7 @@ use langgraph::error::AgentError;
 use serde_json::{Value, json};
 
 use super::attach::load;
+use super::before::Before;
 use super::invocation::invocation;
 use super::live::Live;
 use crate::app::App;
@@ -92,6 +93,8 @@ impl Session {
             Spending::new(Arc::clone(&app.prices), spent),
         );
         let next = match place {
+            // What an earlier attempt has begun to take back is not gone on with.
+            Ok(_) if live.action() == Some(Cancel::Rollback) => Err(AgentError::Cancelled),
             Ok(place) => self.next(row, &*graph, place, &begun.base).await?,
             // The thread of another graph, say.
             Err(error) => Err(error),
@@ -143,6 +146,11 @@ impl Session {
             let log = ThreadKey::root(&row.thread_id);
             let head = self.app.saver.plain().head(&log).await?;
             base.version = head.and_then(|head| i64::try_from(head.version).ok());
+        }
+        // What the run answers, and what its tasks do then, is stored with a checkpoint of before.
+        if head.as_ref().is_some_and(|head| !head.is_done) || base.version.is_some() {
+            let before = Before::of(&self.app, &row.thread_id).await?;
+            base.before = Some(serde_json::to_string(&before)?);
         }
         Ok(Ok(Place { head, base }))
     }

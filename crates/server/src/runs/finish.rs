@@ -5,6 +5,7 @@ use std::time::Duration;
 use langgraph::error::{AgentError, CheckpointError};
 use serde_json::{Value, json};
 
+use super::before::Before;
 use super::failure::{has_storage_failed, requeue};
 use super::live::Live;
 use super::outcome::Outcome;
@@ -212,15 +213,22 @@ async fn write_end(
     let thread = row.thread_id.as_str();
     let is_cancelled = matches!(attempt.result, Err(AgentError::Cancelled));
     if is_cancelled && live.action() == Some(Cancel::Rollback) {
-        match attempt.base.checkpoint.parse() {
-            Ok(before) => graph.restore(thread, before).await?,
-            Err(_) => graph.delete(thread).await?,
-        }
+        let before = match attempt.base.checkpoint.parse() {
+            Ok(head) => {
+                let before = Before::noted(&attempt.base, head)?;
+                let saver = app.saver.held_by(&live.claim.holder().into());
+                before.restore(&*saver, thread).await?;
+                before
+            }
+            Err(_) => {
+                graph.delete(thread).await?;
+                Before::default()
+            }
+        };
         let result = json!({});
         let notice = app.webhooks.notice(row, "interrupted", &result);
         let ending = RunEnding::new(RunEnd::Removed, notice);
-        let update = ThreadStatusUpdate::new("idle");
-        let ended = end(app, live, row, graph, &ending, update).await?;
+        let ended = end(app, live, row, graph, &ending, before.row()).await?;
         return Ok(Outcome::of(ended, result));
     }
     let FinalStatus {

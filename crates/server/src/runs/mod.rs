@@ -2,6 +2,7 @@
 
 mod accept;
 mod attach;
+mod before;
 mod begin;
 mod change;
 mod claim;

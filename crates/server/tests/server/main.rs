@@ -26,6 +26,7 @@ mod recorded;
 mod removal;
 mod retention;
 mod rollback;
+mod rolled_back_answers;
 mod routes;
 mod searches;
 mod slow_clients;
