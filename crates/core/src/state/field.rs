@@ -219,6 +219,14 @@ impl FieldSet {
         for (mine, theirs) in self.high.iter_mut().zip(&other.high) {
             *mine &= !theirs;
         }
+        self.trim();
+    }
+
+    /// Removes empty words, without which sets of the same fields are equal.
+    fn trim(&mut self) {
+        while self.high.last() == Some(&0) {
+            self.high.pop();
+        }
     }
 
     /// Returns true if the sets share a field.
@@ -231,15 +239,13 @@ impl FieldSet {
     /// Returns the fields that are in both sets.
     #[must_use]
     pub fn intersection(&self, other: &Self) -> Self {
-        Self {
+        let high = self.high.iter().zip(&other.high);
+        let mut both = Self {
             low: self.low & other.low,
-            high: self
-                .high
-                .iter()
-                .zip(&other.high)
-                .map(|(mine, theirs)| mine & theirs)
-                .collect(),
-        }
+            high: high.map(|(mine, theirs)| mine & theirs).collect(),
+        };
+        both.trim();
+        both
     }
 
     /// Returns the positions in the set, in order.
@@ -282,5 +288,14 @@ mod tests {
         assert_eq!(set.bits(), None);
         let few: FieldSet = [0, 63].into_iter().collect();
         assert_eq!(few.bits().map(FieldSet::from_bits), Some(few));
+    }
+
+    #[test]
+    fn sets_that_have_lost_their_fields_beyond_64_are_equal_to_those_without() {
+        let few: FieldSet = [1, 63].into_iter().collect();
+        let mut set: FieldSet = [1, 63, 64, 200].into_iter().collect();
+        assert_eq!(set.intersection(&few), few);
+        set.remove_all(&[64, 200].into_iter().collect());
+        assert_eq!((set.bits(), &set), (few.bits(), &few));
     }
 }
