@@ -7,6 +7,7 @@ mod asking;
 mod budgets;
 #[path = "../../../../tests/src/fixtures/time_limit.rs"]
 mod ends;
+mod every_row;
 mod failing;
 mod mail;
 mod relay;

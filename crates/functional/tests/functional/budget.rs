@@ -1,7 +1,5 @@
 //! The tasks of an entrypoint spend from the budget of its run.
 
-#![allow(clippy::unwrap_used)] // clippy does not know that helpers of tests are tests
-
 use std::sync::Arc;
 
 use langgraph::checkpoint::MemorySaver;

@@ -7,7 +7,7 @@ use langgraph::prelude::*;
 use langgraph_testing::replay;
 use serde_json::json;
 
-use crate::{Asks, Change, Order, OrderUpdate, approve, note, only, price, shop, stored};
+use super::{Asks, Change, Order, OrderUpdate, approve, note, only, price, shop, stored};
 
 #[tokio::test]
 async fn k8_changed_questions_diverge() {

@@ -1,5 +1,4 @@
 //! The ready-made agents, alone and inside of another graph.
-#![allow(clippy::unwrap_used)] // in what several tests share
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};

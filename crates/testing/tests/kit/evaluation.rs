@@ -1,5 +1,4 @@
 //! Evaluations: they score, go on, and compare.
-#![allow(clippy::unwrap_used)] // clippy does not know that helpers of tests are tests
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};

@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::change::{changed, pick};
+use super::change::{changed, pick};
 
 /// What is changed, one at a time.
 pub(crate) const CHANGES: [&str; 25] = [

@@ -1,7 +1,5 @@
 //! A process that ends after any of an entrypoint's writes: another one goes on to the same end.
 
-#![allow(clippy::unwrap_used)] // clippy does not know that helpers of tests are tests
-
 use std::future::pending;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

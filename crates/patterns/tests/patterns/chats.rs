@@ -1,5 +1,4 @@
 //! What ready-made agents make of the chats of their agents.
-#![allow(clippy::unwrap_used)] // in what several tests share
 
 use std::sync::Arc;
 

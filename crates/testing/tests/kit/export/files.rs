@@ -6,7 +6,7 @@ use langgraph::checkpoint::MemorySaver;
 use langgraph::prelude::*;
 use langgraph_testing::{Cassette, ExportedThread, export};
 
-use crate::desk;
+use super::desk;
 
 #[tokio::test]
 async fn an_export_writes_a_test_a_thread_and_a_cassette() {

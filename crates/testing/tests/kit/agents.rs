@@ -1,5 +1,4 @@
 //! Cassettes, and the paths of runs.
-#![allow(clippy::unwrap_used)] // clippy does not know that helpers of tests are tests
 
 use langgraph::message::{Message, ToolCall, Usage};
 use langgraph_agent::prelude::*;

@@ -7,7 +7,7 @@ use langgraph::node::Send;
 use langgraph::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::change::{changed, pick};
+use super::change::{changed, pick};
 
 /// What is changed, one at a time.
 pub(crate) const CHANGES: [&str; 29] = [

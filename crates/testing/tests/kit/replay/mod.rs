@@ -1,5 +1,4 @@
 //! Stored threads on today's graph.
-#![allow(clippy::unwrap_used, clippy::panic)] // clippy does not know that helpers of tests are tests
 
 mod agents;
 mod interrupts;

@@ -1,5 +1,4 @@
 //! What a cassette keeps of a model.
-#![allow(clippy::unwrap_used)] // clippy does not know that helpers of tests are tests
 
 use std::sync::Arc;
 

@@ -1,5 +1,6 @@
 //! Every row of remote nodes, inside one process. Crates with a transport run the same body.
 
+#[path = "../rows/mod.rs"]
 mod rows;
 
 use std::sync::Arc;

@@ -1,7 +1,5 @@
 //! What an entrypoint calls, and how: graphs, tasks that are spawned, tasks in any order, waits.
 
-#![allow(clippy::unwrap_used)] // clippy does not know that helpers of tests are tests
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime};

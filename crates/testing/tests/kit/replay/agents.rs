@@ -15,7 +15,7 @@ use langgraph_agent::{
 use langgraph_testing::replay;
 use serde_json::json;
 
-use crate::{Order, OrderUpdate, note, only, shown};
+use super::{Order, OrderUpdate, note, only, shown};
 
 static CHARGED: AtomicUsize = AtomicUsize::new(0);
 

@@ -5,8 +5,8 @@ use langgraph_testing::{Exported, ExportedThread, export};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::change::change;
-use crate::{desk, shop};
+use super::change::change;
+use super::{desk, shop};
 
 /// Runs the test of an exported thread.
 async fn run<S>(exported: &Exported, graph: &CompiledStateGraph<S>) -> Result<(), String>

@@ -1,7 +1,5 @@
 //! The options of `#[task]` and `#[entrypoint]`, and what their states are as JSON.
 
-#![allow(clippy::unwrap_used)] // clippy does not know that helpers of tests are tests
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;

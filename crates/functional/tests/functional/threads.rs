@@ -1,7 +1,5 @@
 //! Entrypoints and their tasks, on threads.
 
-#![allow(clippy::unwrap_used)] // clippy does not know that helpers of tests are tests
-
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock};
 
