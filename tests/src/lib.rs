@@ -19,15 +19,10 @@ pub(crate) fn variable(name: &str) -> Result<String, String> {
     std::env::var(name).map_err(|_| format!("`{name}` names no server"))
 }
 
-/// The pages outside of the crates: their code is compiled and run with the other examples.
+/// The pages outside of the crates: their code is compiled and run with the other examples. That of the READMEs is a
+/// program that `tests/tests/readme.rs` holds, word for word.
 #[cfg(doctest)]
 mod pages {
-    #[doc = include_str!("../../README.md")]
-    struct Readme;
-
-    #[doc = include_str!("../../README.zh.md")]
-    struct ReadmeZh;
-
     #[doc = include_str!("../../docs/introduction.md")]
     struct Introduction;
 

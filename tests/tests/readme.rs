@@ -44,10 +44,13 @@ fn picture<S: langgraph::State>(
 #[test]
 fn i3_the_readmes_hold_the_agent_that_is_tested_here() {
     for page in ["README.md", "README.zh.md"] {
+        let text = read(page);
         assert!(
-            read(page).contains(include_str!("readme/agent.rs")),
+            text.contains(include_str!("readme/agent.rs")),
             "{page} does not hold tests/tests/readme/agent.rs word for word"
         );
+        // No other code, as nothing would compile it.
+        assert_eq!(text.matches("```rust\n").count(), 1, "{page}");
     }
 }
 

@@ -4,30 +4,21 @@ use std::sync::Arc;
 
 use langgraph::prelude::*;
 use langgraph_tests::ByteSaver;
+use langgraph_tests::fixtures::diary::{Diary, wrote};
 use langgraph_versions::check_threads;
 
-#[derive(State, Clone, Debug, Default, PartialEq)]
-struct Sums {
-    #[reducer(append)]
-    lines: Vec<String>,
-}
-
 /// A graph whose workers take items of one type, and wait.
-fn maps<T>(items: fn() -> Vec<T>) -> StateGraph<Sums>
+fn maps<T>(items: fn() -> Vec<T>) -> StateGraph<Diary>
 where
     T: langgraph::node::Item,
 {
-    let mut graph = StateGraph::<Sums>::new();
+    let mut graph = StateGraph::<Diary>::new();
     graph.set_name("maps");
-    let worker = graph.add_worker("work", |_: T, _: &Sums, cx: &Context| {
+    let worker = graph.add_worker("work", |_: T, _: &Diary, cx: &Context| {
         let asked = cx.interrupt::<String>("what", "What?");
-        async move {
-            asked
-                .map(|line| SumsUpdate::default().lines(vec![line]))
-                .map_err(NodeError::from)
-        }
+        async move { asked.map(wrote).map_err(NodeError::from) }
     });
-    graph.add_map(START, move |_: &Sums| items(), &worker);
+    graph.add_map(START, move |_: &Diary| items(), &worker);
     graph
 }
 
@@ -35,11 +26,11 @@ where
 async fn a_pending_item_that_its_worker_does_not_take_blocks_the_thread() {
     for nested in [false, true] {
         let saver = Arc::new(ByteSaver::default());
-        let outer = |inner: &StateGraph<Sums>| {
+        let outer = |inner: &StateGraph<Diary>| {
             if !nested {
                 return inner.compile().unwrap();
             }
-            let mut outer = StateGraph::<Sums>::new();
+            let mut outer = StateGraph::<Diary>::new();
             outer.set_name("maps");
             outer
                 .add_node("inner", inner.compile().unwrap())

@@ -5,21 +5,12 @@ use std::sync::Arc;
 use langgraph::checkpoint::Checkpointer;
 use langgraph::prelude::*;
 use langgraph_tests::ByteSaver;
+use langgraph_tests::fixtures::diary::{Diary, DiaryUpdate, wrote};
 use langgraph_versions::{Versions, check_threads};
 
-#[derive(State, Clone, Debug, Default, PartialEq)]
-struct Text {
-    #[reducer(append)]
-    lines: Vec<String>,
-}
-
-fn line(text: &str) -> TextUpdate {
-    TextUpdate::default().lines(vec![text.to_owned()])
-}
-
-fn ask(_: &Text, cx: &Context) -> Result<TextUpdate, NodeError> {
+fn ask(_: &Diary, cx: &Context) -> Result<DiaryUpdate, NodeError> {
     let said: String = cx.interrupt("what", "What?")?;
-    Ok(line(&said))
+    Ok(wrote(said))
 }
 
 fn named<S: State + Default>(name: &str) -> StateGraph<S> {
@@ -29,14 +20,14 @@ fn named<S: State + Default>(name: &str) -> StateGraph<S> {
 }
 
 /// A graph that asks, and then goes through `nodes`.
-fn graph(saver: &Arc<ByteSaver>, nodes: &[&'static str]) -> CompiledStateGraph<Text> {
-    let mut graph = named::<Text>("texts");
+fn graph(saver: &Arc<ByteSaver>, nodes: &[&'static str]) -> CompiledStateGraph<Diary> {
+    let mut graph = named::<Diary>("texts");
     graph.add_node("ask", ask).add_edge(START, "ask");
     let mut last = "ask";
     for node in nodes {
         let node = *node;
         graph
-            .add_node(node, move |_: &Text| line(node))
+            .add_node(node, move |_: &Diary| wrote(node))
             .add_edge(last, node);
         last = node;
     }
@@ -61,30 +52,30 @@ async fn m6_a_waiting_thread_goes_on_with_its_version_until_it_is_migrated() {
         ("moves", &["hi", "one", "two"]),
     ] {
         let thread = versions.thread(thread).await.unwrap();
-        assert_eq!(thread.answer("hi").await.unwrap().state().lines, wanted);
+        assert_eq!(thread.answer("hi").await.unwrap().state().log, wanted);
     }
     // Their runs have ended: the next one is of the newest version.
     let stays = versions.thread("stays").await.unwrap();
     stays.run(()).await.unwrap();
     let stays = versions.thread("stays").await.unwrap();
     let done = stays.answer("again").await.unwrap();
-    assert_eq!(done.state().lines, ["hi", "one", "again", "one", "two"]);
+    assert_eq!(done.state().log, ["hi", "one", "again", "one", "two"]);
     let new = versions.thread("new").await.unwrap();
     new.run(()).await.unwrap();
-    assert_eq!(new.answer("hi").await.unwrap().state().lines.len(), 3);
+    assert_eq!(new.answer("hi").await.unwrap().state().log.len(), 3);
 }
 
 #[tokio::test]
 async fn m6_a_migration_lasts_while_the_same_superstep_waits_again() {
     let saver = Arc::new(ByteSaver::default());
     let both = |nodes: &[&'static str]| {
-        let mut graph = named::<Text>("texts");
+        let mut graph = named::<Diary>("texts");
         graph.add_node("a", ask).add_node("b", ask);
         graph.add_edge(START, "a").add_edge(START, "b");
         for node in nodes {
             let node = *node;
             graph
-                .add_node(node, move |_: &Text| line(node))
+                .add_node(node, move |_: &Diary| wrote(node))
                 .add_edge(["a", "b"], node);
         }
         graph.compile().unwrap().checkpointer(saver.clone())
@@ -102,7 +93,7 @@ async fn m6_a_migration_lasts_while_the_same_superstep_waits_again() {
     thread.resume(&*ids[0], "a").await.unwrap();
     let thread = versions.thread("t").await.unwrap();
     let done = thread.resume(&*ids[1], "b").await.unwrap();
-    assert_eq!(done.state().lines, ["a", "b", "end"]);
+    assert_eq!(done.state().log, ["a", "b", "end"]);
 }
 
 #[tokio::test]
@@ -110,9 +101,9 @@ async fn m6_a_thread_that_the_newest_version_cannot_go_on_with_is_not_migrated()
     let saver = Arc::new(ByteSaver::default());
     let v1 = graph(&saver, &["one"]);
     v1.run(()).thread("t").await.unwrap();
-    let mut other = named::<Text>("texts");
+    let mut other = named::<Diary>("texts");
     other
-        .add_node("other", |_: &Text| line("other"))
+        .add_node("other", |_: &Diary| wrote("other"))
         .add_sequence(&["other"]);
     let v2 = other.compile().unwrap().checkpointer(saver.clone());
 
@@ -129,7 +120,7 @@ async fn m6_a_thread_that_the_newest_version_cannot_go_on_with_is_not_migrated()
         .answer("hi")
         .await
         .unwrap();
-    assert_eq!(done.state().lines, ["hi", "one"]);
+    assert_eq!(done.state().log, ["hi", "one"]);
 
     // Its version is gone from the list.
     let v1 = graph(&saver, &["one"]);
@@ -144,8 +135,8 @@ async fn m6_a_thread_that_the_newest_version_cannot_go_on_with_is_not_migrated()
         .answer("hi")
         .await
         .unwrap();
-    assert_eq!(done.state().lines, ["hi", "three"]);
-    assert!(Versions::<Text>::new().newest().is_err());
+    assert_eq!(done.state().log, ["hi", "three"]);
+    assert!(Versions::<Diary>::new().newest().is_err());
 }
 
 /// The same fields under other types.
@@ -153,8 +144,8 @@ mod changed {
     use langgraph::prelude::*;
 
     #[derive(State, Clone, Debug, Default)]
-    pub(crate) struct Text {
-        pub(crate) lines: u32,
+    pub(crate) struct Diary {
+        pub(crate) log: u32,
     }
 }
 
@@ -167,9 +158,9 @@ async fn m6_the_check_says_which_threads_are_blocked_and_why() {
     }
     v1.thread("done").answer("hi").await.unwrap();
     // A subgraph that waits.
-    let mut outer = named::<Text>("texts");
+    let mut outer = named::<Diary>("texts");
     let inner = |node: &'static str| {
-        let mut inner = named::<Text>("inner");
+        let mut inner = named::<Diary>("inner");
         inner.add_node(node, ask).add_sequence(&[node]);
         inner.compile().unwrap()
     };
@@ -193,7 +184,7 @@ async fn m6_the_check_says_which_threads_are_blocked_and_why() {
     assert_eq!(report.blocked().count(), 0, "{report}");
     assert_eq!(report.threads.len(), 4);
 
-    let mut renamed = named::<Text>("texts");
+    let mut renamed = named::<Diary>("texts");
     renamed
         .add_node("ask", inner("deeper"))
         .add_sequence(&["ask"]);
@@ -219,9 +210,9 @@ async fn m6_the_check_says_which_threads_are_blocked_and_why() {
     );
     assert!(text.contains(&keep), "{text}");
 
-    let mut typed = named::<changed::Text>("texts");
+    let mut typed = named::<changed::Diary>("texts");
     typed
-        .add_node("ask", |_: &changed::Text| ())
+        .add_node("ask", |_: &changed::Diary| ())
         .add_sequence(&["ask"]);
     let report = check_threads(saver.clone(), &typed.compile().unwrap())
         .await

@@ -20,4 +20,5 @@ mod random_history;
 mod runs;
 mod time_travel;
 mod update_errors;
+mod walks;
 mod written_fields;

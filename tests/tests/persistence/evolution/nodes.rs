@@ -6,18 +6,9 @@ use langgraph::checkpoint::MemorySaver;
 use langgraph::error::CheckpointError;
 use langgraph::node::Send;
 use langgraph::prelude::*;
+use langgraph_tests::fixtures::diary::{Diary, DiaryUpdate, wrote};
 
 use super::{BOTH, on};
-
-#[derive(State, Clone, Debug, Default, PartialEq)]
-struct Diary {
-    #[reducer(append)]
-    log: Vec<String>,
-}
-
-fn wrote(line: &str) -> DiaryUpdate {
-    DiaryUpdate::default().log(vec![line.to_owned()])
-}
 
 fn writer(line: &'static str) -> impl Fn(&Diary) -> DiaryUpdate + Clone {
     move |_| wrote(line)
@@ -25,7 +16,7 @@ fn writer(line: &'static str) -> impl Fn(&Diary) -> DiaryUpdate + Clone {
 
 async fn ask(_: &Diary, cx: &Context) -> Result<DiaryUpdate, NodeError> {
     let answer: String = cx.interrupt("name", "who?")?;
-    Ok(wrote(&answer))
+    Ok(wrote(answer))
 }
 
 /// How a graph says that a node has another name.
