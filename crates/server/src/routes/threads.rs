@@ -17,8 +17,9 @@ use crate::error::{ApiError, ApiResult};
 use crate::guard::Access;
 use crate::ids::thread_id;
 use crate::rows::{Listing, Pruning, Thread, ThreadOrder, ThreadsOf, Ttl, contains, merge};
-use crate::runs::{prune_thread, remove_thread};
+use crate::runs::{prune_thread, remove_thread, write_changed};
 use crate::threads::{find, make, sees};
+use crate::wire::usage::Usages;
 
 #[derive(Deserialize)]
 pub(super) struct CreateThread {
@@ -285,20 +286,31 @@ pub(super) async fn copy(app: Access, Path(id): Path<String>) -> ApiResult<Json<
     if !make(&app, copy.clone()).await? {
         return Err(ApiError::conflict("the copy exists already"));
     }
-    if let Some(graph) = app.graph_of_thread(&thread.metadata)?
-        && graph.head(&thread.thread_id).await?.is_some()
-    {
-        graph.copy(&thread.thread_id, &copy.thread_id).await?;
-    }
-    copy.values = thread.values;
-    copy.interrupts = thread.interrupts;
-    copy.wakes = thread.wakes;
-    copy.status = match thread.status.as_str() {
-        "busy" => "idle".to_owned(),
-        status => status.to_owned(),
+    let id = copy.thread_id;
+    let graph = match app.graph_of_thread(&thread.metadata)? {
+        Some(graph) if graph.head(&thread.thread_id).await?.is_some() => {
+            graph.copy(&thread.thread_id, &id).await?;
+            Some(graph)
+        }
+        _ => None,
     };
-    app.rows
-        .change_thread(&copy.thread_id, |row| row.clone_from(&copy))
-        .await?;
-    Ok(Json(copy.json()))
+    let is_busy = thread.status == "busy";
+    if let Some(graph) = graph.filter(|_| is_busy) {
+        // The row says what was before the run. The copy has what the run has stored so far.
+        let mut usages = Usages::default();
+        usages.read(&thread.values);
+        write_changed(&app.app, &*graph, &id, usages).await?;
+    } else {
+        let changed = app.rows.change_thread(&id, |row| {
+            row.values = thread.values.clone();
+            row.interrupts = thread.interrupts.clone();
+            row.wakes = thread.wakes;
+            row.error = thread.error.clone();
+            if !is_busy {
+                row.status.clone_from(&thread.status);
+            }
+        });
+        changed.await?;
+    }
+    Ok(Json(find(&app, &id).await?.json()))
 }

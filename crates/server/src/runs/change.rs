@@ -105,6 +105,21 @@ async fn change_held(
         }
         made => made?,
     };
+    if write_changed(app, graph, thread, usages).await? {
+        Ok(made)
+    } else {
+        Err(ApiError::no_thread(thread))
+    }
+}
+
+/// Writes what the row of a thread says of its state, if no run has left it so. Returns false if the thread was removed
+/// meanwhile.
+pub(crate) async fn write_changed(
+    app: &App,
+    graph: &dyn ErasedGraph,
+    thread: &str,
+    usages: Usages,
+) -> ApiResult<bool> {
     let state = graph.state(thread, None, false).await?;
     let waits = state.is_some_and(|state| {
         state["next"]
@@ -116,9 +131,5 @@ async fn change_held(
         usages,
         ..ThreadStatusUpdate::new(status)
     };
-    if write_thread(app, graph, thread, update).await? {
-        Ok(made)
-    } else {
-        Err(ApiError::no_thread(thread))
-    }
+    write_thread(app, graph, thread, update).await
 }

@@ -221,3 +221,27 @@ async fn an_input_that_is_rolled_back_leaves_no_checkpoint() {
     roll_back(&api, &thread, &run).await;
     assert_eq!(seen(&api, &thread).await, before);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_copy_of_a_thread_under_a_run_says_what_its_own_state_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let api = api(&folder, &Work::default()).await;
+    let thread = api.thread().await;
+    let (runs, wait) = (
+        format!("/threads/{thread}/runs"),
+        format!("/threads/{thread}/runs/wait"),
+    );
+    api.post(&wait, json!({"assistant_id": "order", "input": {}}))
+        .await;
+    let before = seen(&api, &thread).await;
+    api.post(&runs, resume("order", &before, true)).await;
+    comes_to_ship(&api, &thread).await;
+
+    let copy = api
+        .post(&format!("/threads/{thread}/copy"), json!({}))
+        .await;
+    let log = json!(["charged", "yes", "wrapped", "yes"]);
+    assert_eq!(copy["values"]["log"], log, "{copy}");
+    assert_eq!(copy["interrupts"], json!({}));
+    assert_eq!(copy["status"], "interrupted");
+}
