@@ -174,15 +174,16 @@ pub(super) struct Prune {
     strategy: Pruning,
 }
 
-/// Prunes those of the threads that the user has.
+/// Prunes those of the threads that the user has. One whose newest checkpoint alone would stay is left alone while a run
+/// waits or runs there.
 pub(super) async fn prune(app: Access, Body(given): Body<Prune>) -> ApiResult<Json<Value>> {
     let ids: Result<BTreeSet<_>, _> = given.thread_ids.iter().map(|id| thread_id(id)).collect();
     let mut pruned = 0;
     for id in ids? {
         match app.rows.thread(&id).await? {
             Some(thread) if sees(&app, &thread) => {
-                prune_thread(&app, &thread, given.strategy).await?;
-                pruned += 1;
+                let is_pruned = prune_thread(&app, &thread, given.strategy).await?;
+                pruned += u32::from(is_pruned);
             }
             _ => {}
         }

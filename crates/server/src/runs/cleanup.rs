@@ -35,19 +35,23 @@ pub(crate) async fn remove_thread(app: &Arc<App>, thread: &Thread) -> ApiResult<
     }
 }
 
-/// Removes what the strategy says.
+/// Removes what the strategy says. Returns false if a run needs it: the checkpoint to which it may be rolled back.
 pub(crate) async fn prune_thread(
     app: &Arc<App>,
     thread: &Thread,
     strategy: Pruning,
-) -> ApiResult<()> {
+) -> ApiResult<bool> {
+    let id = &thread.thread_id;
     match strategy {
-        Pruning::Delete => remove_thread(app, thread).await,
-        Pruning::KeepLatest => match app.graph_of_thread(&thread.metadata)? {
-            Some(graph) => Ok(graph.prune(&thread.thread_id).await?),
-            None => Ok(()),
-        },
+        Pruning::Delete => remove_thread(app, thread).await?,
+        Pruning::KeepLatest if !app.rows.active(id).await?.is_empty() => return Ok(false),
+        Pruning::KeepLatest => {
+            if let Some(graph) = app.graph_of_thread(&thread.metadata)? {
+                graph.prune(id).await?;
+            }
+        }
     }
+    Ok(true)
 }
 
 /// Prunes the threads whose time is over. One process does so for each of them.
@@ -62,8 +66,9 @@ pub(super) async fn expire(app: &Arc<App>) -> ApiResult<()> {
             let Some(ttl) = thread.ttl else {
                 return Ok(());
             };
-            prune_thread(app, &thread, ttl.strategy).await?;
-            app.rows.lives_on(id, mark).await?;
+            if prune_thread(app, &thread, ttl.strategy).await? {
+                app.rows.lives_on(id, mark).await?;
+            }
             ApiResult::Ok(())
         };
         if let Err(error) = pruned.await {
