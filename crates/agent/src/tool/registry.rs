@@ -63,7 +63,7 @@ impl Tools {
 
     /// Returns true if one of them [returns directly](Tool::returns_directly).
     pub fn any_return_directly(&self) -> bool {
-        self.iter().any(|tool| tool.returns_directly())
+        self.iter().any(Tool::returns_directly)
     }
 
     /// Returns true if a chat ends with results of tools, and they are the agent's answer: these tools
@@ -117,7 +117,7 @@ impl Tools {
     /// Returns true if the result is that of a tool that returns directly, and the tool has not failed.
     pub(crate) fn is_direct(&self, result: &ToolResult) -> bool {
         let tool = result.name.as_deref().and_then(|name| self.get(name));
-        !result.is_error() && tool.is_some_and(|tool| tool.returns_directly())
+        !result.is_error() && tool.is_some_and(Tool::returns_directly)
     }
 
     /// Checks that there are tools of these names.

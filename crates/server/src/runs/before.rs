@@ -171,7 +171,7 @@ impl Before {
         end: &LogEnd,
     ) -> Result<(), CheckpointError> {
         let administration = saver.administration_for(ROLLBACK)?;
-        let Some(found) = Found::of(saver, key, end).await? else {
+        let Some(found) = LastCheckpoint::of(saver, key, end).await? else {
             return Ok(());
         };
         let all = saver.list(key, ListOptions::default()).await?;
@@ -205,14 +205,14 @@ impl Before {
 }
 
 /// The last checkpoint of a log, as it was found before what came since is removed.
-struct Found {
+struct LastCheckpoint {
     last: Stored,
     owner: Option<Arc<Owner>>,
     /// True if it was kept in the spare log by a process that died.
     is_spare: bool,
 }
 
-impl Found {
+impl LastCheckpoint {
     async fn of(
         saver: &dyn Checkpointer,
         key: &ThreadKey,
@@ -387,7 +387,7 @@ mod tests {
             assert_eq!(last.tasks.len(), 1);
             assert_eq!(last.checkpoint.base.unwrap().id, first);
             let logs = saver.administration().unwrap().logs("t").await.unwrap();
-            assert_eq!(logs, [key.clone()]);
+            assert_eq!(logs, std::slice::from_ref(&key));
         }
     }
 }

@@ -213,18 +213,7 @@ async fn write_end(
     let thread = row.thread_id.as_str();
     let is_cancelled = matches!(attempt.result, Err(AgentError::Cancelled));
     if is_cancelled && live.action() == Some(Cancel::Rollback) {
-        let before = match attempt.base.checkpoint.parse() {
-            Ok(head) => {
-                let before = Before::noted(&attempt.base, head)?;
-                let saver = app.saver.held_by(&live.claim.holder().into());
-                before.restore(&*saver, thread).await?;
-                before
-            }
-            Err(_) => {
-                graph.delete(thread).await?;
-                Before::default()
-            }
-        };
+        let before = roll_back(app, live, graph, thread, &attempt.base).await?;
         let result = json!({});
         let notice = app.webhooks.notice(row, "interrupted", &result);
         let ending = RunEnding::new(RunEnd::Removed, notice);
@@ -255,6 +244,24 @@ async fn write_end(
     };
     let ended = end(app, live, row, graph, &ending, update).await?;
     Ok(Outcome::of(ended, result))
+}
+
+/// Takes back what a run has stored, and returns how its thread stood before.
+async fn roll_back(
+    app: &App,
+    live: &Live,
+    graph: &dyn ErasedGraph,
+    thread: &str,
+    base: &Base,
+) -> ApiResult<Before> {
+    let Ok(head) = base.checkpoint.parse() else {
+        graph.delete(thread).await?;
+        return Ok(Before::default());
+    };
+    let before = Before::noted(base, head)?;
+    let saver = app.saver.held_by(&live.claim.holder().into());
+    before.restore(&*saver, thread).await?;
+    Ok(before)
 }
 
 /// Ends a run with its thread.
