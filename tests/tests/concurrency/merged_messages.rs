@@ -5,45 +5,43 @@ use std::time::Duration;
 
 use langgraph::prelude::*;
 use langgraph::thread::OnConflict;
+use langgraph_agent::{MessagesState, MessagesStateUpdate};
 
 use crate::queued_inputs::Gate;
 use langgraph_tests::fixtures::diary::memory;
 
 /// A conversation whose tool waits for the test.
-#[derive(State, Clone, Debug, Default)]
-struct Chat {
-    #[reducer(add_messages)]
-    messages: Vec<Message>,
-}
-
 #[tokio::test]
 async fn a_message_joins_when_every_tool_call_has_its_result() {
     let gate = Arc::new(Gate::default());
-    let mut graph = StateGraph::<Chat>::new();
+    let mut graph = StateGraph::<MessagesState>::new();
     graph.resource(Arc::clone(&gate));
-    graph.add_node("call", |_: &Chat| {
+    graph.add_node("call", |_: &MessagesState| {
         let call = langgraph::message::ToolCall::new("1", "search", serde_json::json!({}));
-        ChatUpdate::default().messages(vec![Message::assistant_with_tool_calls("", [call])])
+        MessagesStateUpdate::default()
+            .messages(vec![Message::assistant_with_tool_calls("", [call])])
     });
-    graph.add_node("tool", async |_: &Chat, cx: &Context| {
+    graph.add_node("tool", async |_: &MessagesState, cx: &Context| {
         let gate = cx.resource::<Gate>()?;
         gate.reached.notify_one();
         gate.open.notified().await;
-        Ok::<_, NodeError>(ChatUpdate::default().messages(vec![Message::tool("1", "found")]))
+        Ok::<_, NodeError>(
+            MessagesStateUpdate::default().messages(vec![Message::tool("1", "found")]),
+        )
     });
-    graph.add_node("slow", async |_: &Chat, cx: &Context| {
+    graph.add_node("slow", async |_: &MessagesState, cx: &Context| {
         let gate = cx.resource::<Gate>()?;
         gate.reached.notify_one();
         gate.open.notified().await;
         Ok::<_, NodeError>(())
     });
-    graph.add_node("reply", |_: &Chat| {
-        ChatUpdate::default().messages(vec![Message::assistant("done")])
+    graph.add_node("reply", |_: &MessagesState| {
+        MessagesStateUpdate::default().messages(vec![Message::assistant("done")])
     });
     graph.add_sequence(&["call", "slow", "tool", "reply"]);
     let graph = graph.compile().unwrap().checkpointer(memory());
     let graph = graph.on_conflict(OnConflict::Join);
-    let say = |text: &str| ChatUpdate::default().messages(vec![Message::user(text)]);
+    let say = |text: &str| MessagesStateUpdate::default().messages(vec![Message::user(text)]);
     let first = tokio::spawn(graph.run(say("question")).thread("t").into_future());
     gate.reached.notified().await;
     let second = tokio::spawn(graph.run(say("and this")).thread("t").into_future());

@@ -6,39 +6,33 @@ use langgraph::checkpoint::MemorySaver;
 use langgraph::error::{AgentError, ErrorKind};
 use langgraph::graph::{CompiledStateGraph, EdgeBound};
 use langgraph::prelude::*;
+use langgraph_tests::fixtures::diary::{Diary, DiaryUpdate, wrote};
 
-/// What has run, in order.
-#[derive(State, Clone, Debug, Default, PartialEq)]
-struct Ran {
-    #[reducer(append)]
-    nodes: Vec<String>,
-}
-
-fn ran(cx: &Context) -> RanUpdate {
-    RanUpdate::default().nodes(vec![cx.node().to_owned()])
+fn ran(cx: &Context) -> DiaryUpdate {
+    wrote(cx.node())
 }
 
 #[node]
-async fn write(_: &Ran, cx: &Context) -> RanUpdate {
+async fn write(_: &Diary, cx: &Context) -> DiaryUpdate {
     ran(cx)
 }
 
 #[node]
-async fn review(_: &Ran, cx: &Context) -> RanUpdate {
+async fn review(_: &Diary, cx: &Context) -> DiaryUpdate {
     ran(cx)
 }
 
 #[node]
-async fn publish(_: &Ran, cx: &Context) -> RanUpdate {
+async fn publish(_: &Diary, cx: &Context) -> DiaryUpdate {
     ran(cx)
 }
 
-fn never(_: &Ran) -> bool {
+fn never(_: &Diary) -> bool {
     false
 }
 
 /// A review that is never content.
-fn reviews() -> CompiledStateGraph<Ran> {
+fn reviews() -> CompiledStateGraph<Diary> {
     let graph = graph! {
         #![bounded]
         START => write => review => if never {
@@ -58,26 +52,26 @@ const REVIEWED: [&str; 7] = [
 #[tokio::test]
 async fn a_run_takes_the_exit_once_it_has_followed_an_edge_as_often_as_its_bound() {
     let graph = reviews();
-    assert_eq!(graph.invoke(Ran::default()).await.unwrap().nodes, REVIEWED);
+    assert_eq!(graph.invoke(Diary::default()).await.unwrap().log, REVIEWED);
     let bounds = graph.bounds().unwrap();
     assert_eq!((bounds.supersteps, bounds.runs["write"]), (7, 3));
 
-    let mut built = StateGraph::<Ran>::new();
+    let mut built = StateGraph::<Diary>::new();
     built.add_node("write", write).add_node("review", review);
     built.add_node("publish", publish).add_edge(START, "write");
     built.add_edge("write", "review").add_edge("publish", END);
-    built.add_conditional_edges("review", |_: &Ran| "write", ["write", "publish"]);
+    built.add_conditional_edges("review", |_: &Diary| "write", ["write", "publish"]);
     built.add_bound(EdgeBound::new("review", "write", 2).or_else("publish"));
     let built = built.compile().unwrap();
-    assert_eq!(built.invoke(Ran::default()).await.unwrap().nodes, REVIEWED);
+    assert_eq!(built.invoke(Diary::default()).await.unwrap().log, REVIEWED);
 }
 
 #[tokio::test]
 async fn each_run_of_a_thread_counts_from_its_own_input() {
     let graph = reviews().checkpointer(Arc::new(MemorySaver::new()));
     for _ in 0..2 {
-        let outcome = graph.run(Ran::default()).thread("t").await.unwrap();
-        let nodes = outcome.finished().unwrap().nodes;
+        let outcome = graph.run(Diary::default()).thread("t").await.unwrap();
+        let nodes = outcome.finished().unwrap().log;
         assert_eq!(nodes[nodes.len() - 7..], REVIEWED);
     }
 }
@@ -88,14 +82,14 @@ async fn a_run_that_is_resumed_goes_on_counting() {
         .checkpointer(Arc::new(MemorySaver::new()))
         .interrupt_before(["review"]);
     let thread = graph.thread("t");
-    let mut outcome = thread.run(Ran::default()).await.unwrap();
+    let mut outcome = thread.run(Diary::default()).await.unwrap();
     let mut stops = 0;
     while !outcome.is_done() {
         stops += 1;
         outcome = thread.proceed().await.unwrap();
     }
     assert_eq!(stops, 3);
-    assert_eq!(outcome.finished().unwrap().nodes, REVIEWED);
+    assert_eq!(outcome.finished().unwrap().log, REVIEWED);
 }
 
 #[tokio::test]
@@ -104,7 +98,7 @@ async fn without_an_exit_the_run_fails_and_names_the_edge() {
         START => write => review => if never { END } else { write at_most 2 };
     };
     let graph = graph.compile().unwrap();
-    let error = graph.invoke(Ran::default()).await.unwrap_err();
+    let error = graph.invoke(Diary::default()).await.unwrap_err();
     let AgentError::BoundReached { from, to, at_most } = &error else {
         panic!("{error}");
     };
@@ -118,13 +112,13 @@ async fn without_an_exit_the_run_fails_and_names_the_edge() {
 }
 
 /// A graph whose bound fails at the third `write`, which `start` leads to as well.
-fn fails_at(at_most: u32, saver: &Arc<MemorySaver>) -> CompiledStateGraph<Ran> {
-    let mut graph = StateGraph::<Ran>::new();
+fn fails_at(at_most: u32, saver: &Arc<MemorySaver>) -> CompiledStateGraph<Diary> {
+    let mut graph = StateGraph::<Diary>::new();
     graph.add_node("start", publish).add_node("write", write);
     graph
         .add_node("review", review)
         .add_sequence(&["start", "write", "review"]);
-    graph.add_conditional_edges("review", |_: &Ran| "write", ["write"]);
+    graph.add_conditional_edges("review", |_: &Diary| "write", ["write"]);
     graph.add_bound(EdgeBound::new("review", "write", at_most));
     graph.compile().unwrap().checkpointer(saver.clone())
 }
@@ -137,7 +131,7 @@ async fn the_superstep_before_a_bound_is_kept_and_a_higher_bound_goes_on_behind_
     assert!(error.to_string().contains("`write` 1 times"), "{error}");
     let ran = ["start", "write", "review", "write", "review"];
     let snapshot = graph.thread("t").state().await.unwrap().unwrap();
-    assert_eq!(snapshot.values.nodes, ran);
+    assert_eq!(snapshot.values.log, ran);
     assert_eq!(snapshot.next, ["write".into()]);
     // It fails there again, and runs nothing.
     let again = graph.thread("t").proceed().await.unwrap_err();
@@ -147,7 +141,7 @@ async fn the_superstep_before_a_bound_is_kept_and_a_higher_bound_goes_on_behind_
     assert!(error.unwrap_err().to_string().contains("`write` 2 times"));
     let snapshot = graph.thread("t").state().await.unwrap().unwrap();
     assert_eq!(
-        snapshot.values.nodes,
+        snapshot.values.log,
         [&ran[..], &["write", "review"]].concat()
     );
 }
@@ -159,14 +153,14 @@ async fn an_update_that_leads_elsewhere_leaves_a_bound_that_was_reached() {
     let thread = graph.thread("t");
     graph.run(()).thread("t").await.unwrap_err();
     // `start` leads to `write` by an edge that has no bound.
-    let update = RanUpdate::default().nodes(vec!["updated".to_owned()]);
+    let update = wrote("updated");
     thread.update(update).as_node("start").await.unwrap();
     thread.proceed().await.unwrap_err();
-    let nodes = thread.state().await.unwrap().unwrap().values.nodes;
+    let nodes = thread.state().await.unwrap().unwrap().values.log;
     assert_eq!(nodes[5..], ["updated", "write", "review"]);
     // A new input counts from 0.
     graph.run(()).thread("t").await.unwrap_err();
-    let nodes = thread.state().await.unwrap().unwrap().values.nodes;
+    let nodes = thread.state().await.unwrap().unwrap().values.log;
     assert_eq!(nodes.len(), 13);
 }
 
@@ -174,7 +168,7 @@ async fn an_update_that_leads_elsewhere_leaves_a_bound_that_was_reached() {
 async fn an_edge_without_a_condition_ends_by_its_bound() {
     let graph = graph! { START => write => review => write at_most 1 else END; };
     let graph = graph.compile().unwrap();
-    let nodes = graph.invoke(Ran::default()).await.unwrap().nodes;
+    let nodes = graph.invoke(Diary::default()).await.unwrap().log;
     assert_eq!(nodes, ["write", "review", "write", "review"]);
 }
 
@@ -187,7 +181,7 @@ async fn an_edge_counts_once_in_a_superstep() {
         write | draft => review => if never { END } else { [write at_most 1 else END, draft at_most 2 else END] };
     };
     let graph = graph.compile().unwrap();
-    let nodes = graph.invoke(Ran::default()).await.unwrap().nodes;
+    let nodes = graph.invoke(Diary::default()).await.unwrap().log;
     assert_eq!(
         nodes,
         [
@@ -198,12 +192,12 @@ async fn an_edge_counts_once_in_a_superstep() {
 
 #[tokio::test]
 async fn items_beyond_the_bound_of_a_map_take_the_exit() {
-    fn topics(_: &Ran) -> Vec<u32> {
+    fn topics(_: &Diary) -> Vec<u32> {
         (0..5).collect()
     }
     #[node]
-    async fn search(topic: u32, _: &Ran) -> RanUpdate {
-        RanUpdate::default().nodes(vec![format!("search {topic}")])
+    async fn search(topic: u32, _: &Diary) -> DiaryUpdate {
+        wrote(format!("search {topic}"))
     }
     let graph = graph! {
         START => write => for topic in topics { search(topic) at_most 3 else publish };
@@ -211,7 +205,7 @@ async fn items_beyond_the_bound_of_a_map_take_the_exit() {
     };
     let graph = graph.compile().unwrap();
     assert_eq!(graph.bounds().unwrap().runs["search"], 3);
-    let mut nodes = graph.invoke(Ran::default()).await.unwrap().nodes;
+    let mut nodes = graph.invoke(Diary::default()).await.unwrap().log;
     nodes[1..].sort();
     assert_eq!(
         nodes,
@@ -228,7 +222,7 @@ async fn a_subgraph_counts_for_each_of_its_runs() {
     let graph = graph.compile().unwrap();
     let bounds = graph.bounds().unwrap();
     assert_eq!((bounds.runs["inner"], bounds.runs["inner:review"]), (2, 4));
-    let nodes = graph.invoke(Ran::default()).await.unwrap().nodes;
+    let nodes = graph.invoke(Diary::default()).await.unwrap().log;
     let once = ["write", "review", "review"];
     assert_eq!(nodes, [once, once].concat());
 }

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use langgraph::prelude::*;
+use langgraph_agent::{MessagesState, MessagesStateUpdate};
 
 use langgraph_tests::fixtures::trail::{
     Trail, TrailUpdate, assert_visits, turn, visit, visited, visiting, wired,
@@ -252,27 +253,21 @@ fn b18_a_timeout_fires_around_a_loop_that_never_awaits() {
     });
 }
 
-#[derive(State, Clone, Debug, Default)]
-struct Chat {
-    #[reducer(add_messages)]
-    messages: Vec<Message>,
-}
-
 #[tokio::test]
 async fn b21_two_invokes_that_pass_the_state_along_keep_all_messages() {
-    fn reply(state: &Chat) -> ChatUpdate {
+    fn reply(state: &MessagesState) -> MessagesStateUpdate {
         let said = state.messages.last().map(|m| m.text().into_owned());
-        ChatUpdate::default().messages(vec![Message::assistant(format!(
+        MessagesStateUpdate::default().messages(vec![Message::assistant(format!(
             "you said {}",
             said.unwrap_or_default()
         ))])
     }
-    let mut graph = StateGraph::<Chat>::new();
+    let mut graph = StateGraph::<MessagesState>::new();
     graph.add_node("reply", reply).add_sequence(&["reply"]);
     let by_macro = graph! { START => reply => END };
     for graph in [graph, by_macro] {
         let graph = graph.compile().unwrap();
-        let mut memory = Chat::default();
+        let mut memory = MessagesState::default();
         for said in ["one", "two"] {
             memory.messages.push(Message::user(said));
             memory = graph.invoke(memory).await.unwrap();

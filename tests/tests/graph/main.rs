@@ -17,6 +17,7 @@ mod holding_nodes;
 mod joins;
 mod limits;
 mod linear;
+mod list;
 mod map_decisions;
 mod needed_resources;
 mod node_forms;

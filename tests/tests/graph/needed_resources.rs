@@ -8,12 +8,7 @@ use langgraph::error::{AgentError, MissingResource};
 use langgraph::node::{NeededResource, Node, NodeRun};
 use langgraph::prelude::*;
 
-#[derive(State, Clone, Debug, Default, PartialEq)]
-struct Day {
-    items: Vec<String>,
-    #[reducer(append)]
-    log: Vec<String>,
-}
+use crate::list::{List, ListUpdate};
 
 trait Clock: Send + Sync {
     fn hour(&self) -> u8;
@@ -32,17 +27,17 @@ impl Clock for Noon {
 struct Runs(AtomicU32);
 
 #[node]
-async fn first(_: &Day, cx: &Context) -> DayUpdate {
+async fn first(_: &List, cx: &Context) -> ListUpdate {
     if let Ok(runs) = cx.resource::<Runs>() {
         runs.0.fetch_add(1, Ordering::Relaxed);
     }
-    DayUpdate::default()
+    ListUpdate::default()
 }
 
 #[node]
-async fn read_clock(_: &Day, cx: &Context) -> Result<DayUpdate, NodeError> {
+async fn read_clock(_: &List, cx: &Context) -> Result<ListUpdate, NodeError> {
     let hour = cx.resource::<dyn Clock>()?.hour();
-    Ok(DayUpdate::default().log(vec![format!("{hour} h")]))
+    Ok(ListUpdate::default().log(vec![format!("{hour} h")]))
 }
 
 fn refused(error: &AgentError) -> String {
@@ -59,7 +54,7 @@ async fn a_value_that_is_no_trait_object_is_found_before_any_node_runs() {
     let graph = graph.compile().unwrap().checkpointer(saver);
     let graph = graph.resource(Arc::clone(&runs)).resource(Arc::new(Noon));
 
-    let error = graph.run(Day::default()).thread("t").await.unwrap_err();
+    let error = graph.run(List::default()).thread("t").await.unwrap_err();
     let text = refused(&error);
     let start = "node `read_clock` cannot run: no resource of type `dyn ";
     assert!(text.starts_with(start), "{text}");
@@ -69,7 +64,7 @@ async fn a_value_that_is_no_trait_object_is_found_before_any_node_runs() {
     assert_eq!(runs.0.load(Ordering::Relaxed), 0);
     assert!(graph.thread("t").history().await.unwrap().is_empty());
 
-    let run = graph.run(Day::default()).thread("t");
+    let run = graph.run(List::default()).thread("t");
     let run = run.resource::<dyn Clock>(Arc::new(Noon));
     assert_eq!(run.await.unwrap().finished().unwrap().log, ["12 h"]);
     assert_eq!(runs.0.load(Ordering::Relaxed), 1);
@@ -80,7 +75,7 @@ async fn a_node_of_a_subgraph_is_named_by_its_path() {
     let inner = graph! { START => read_clock => END }.compile().unwrap();
     let given = inner.clone().resource::<dyn Clock>(Arc::new(Noon));
     let graph = graph! { START => first => inner => END }.compile().unwrap();
-    let error = graph.invoke(Day::default()).await.unwrap_err();
+    let error = graph.invoke(List::default()).await.unwrap_err();
     let text = refused(&error);
     assert!(
         text.starts_with("node `inner/read_clock` cannot run"),
@@ -88,7 +83,7 @@ async fn a_node_of_a_subgraph_is_named_by_its_path() {
     );
 
     let graph = graph! { START => first => given => END }.compile().unwrap();
-    let day = graph.invoke(Day::default()).await.unwrap();
+    let day = graph.invoke(List::default()).await.unwrap();
     assert_eq!(day.log, ["12 h"], "the subgraph has its own");
 }
 
@@ -98,20 +93,20 @@ struct Watch {
 
 #[node]
 impl Watch {
-    async fn run(&self, item: String, _: &Day, cx: &Context) -> Result<DayUpdate, NodeError> {
+    async fn run(&self, item: String, _: &List, cx: &Context) -> Result<ListUpdate, NodeError> {
         let clock = cx.resource_arc::<dyn Clock>()?;
         let line = format!("{} {item} {}", self.name, clock.hour());
-        Ok(DayUpdate::default().log(vec![line]))
+        Ok(ListUpdate::default().log(vec![line]))
     }
 }
 
 #[node]
-async fn look(item: String, cx: &Context) -> Result<DayUpdate, NodeError> {
+async fn look(item: String, cx: &Context) -> Result<ListUpdate, NodeError> {
     let hour = cx.resource::<dyn Clock>()?.hour();
-    Ok(DayUpdate::default().log(vec![format!("{item} {hour}")]))
+    Ok(ListUpdate::default().log(vec![format!("{item} {hour}")]))
 }
 
-fn items(day: &Day) -> Vec<String> {
+fn items(day: &List) -> Vec<String> {
     day.items.clone()
 }
 
@@ -130,9 +125,9 @@ async fn workers_need_resources() {
     ];
     for (name, graph) in graphs {
         let graph = graph.compile().unwrap();
-        let error = graph.invoke(Day::default()).await.unwrap_err();
+        let error = graph.invoke(List::default()).await.unwrap_err();
         assert!(refused(&error).contains(&format!("node `{name}` cannot run")));
-        let input = DayUpdate::default().items(vec!["x".to_owned()]);
+        let input = ListUpdate::default().items(vec!["x".to_owned()]);
         let run = graph.run(input).resource::<dyn Clock>(Arc::new(Noon));
         assert_eq!(run.await.unwrap().finished().unwrap().log.len(), 1);
     }
@@ -140,10 +135,10 @@ async fn workers_need_resources() {
 
 struct ByHand;
 
-impl Node<Day> for ByHand {
-    fn run<'a>(&'a self, _: &'a Day, cx: &'a Context) -> NodeRun<'a, Day> {
+impl Node<List> for ByHand {
+    fn run<'a>(&'a self, _: &'a List, cx: &'a Context) -> NodeRun<'a, List> {
         let hour = cx.resource::<dyn Clock>().map(Clock::hour);
-        NodeRun::ready(hour.map(|hour| DayUpdate::default().log(vec![hour.to_string()])))
+        NodeRun::ready(hour.map(|hour| ListUpdate::default().log(vec![hour.to_string()])))
     }
 
     fn needs(&self) -> Vec<NeededResource> {
@@ -155,24 +150,24 @@ impl Node<Day> for ByHand {
 async fn a_node_by_hand_says_what_it_needs() {
     let by_hand = Arc::new(ByHand);
     let graph = graph! { START => by_hand => END }.compile().unwrap();
-    let error = graph.invoke(Day::default()).await.unwrap_err();
+    let error = graph.invoke(List::default()).await.unwrap_err();
     assert!(refused(&error).starts_with("node `by_hand` cannot run"));
 }
 
 #[node]
-async fn maybe(day: &Day, cx: &Context) -> Result<DayUpdate, NodeError> {
+async fn maybe(day: &List, cx: &Context) -> Result<ListUpdate, NodeError> {
     if !day.items.is_empty() {
         cx.resource::<dyn Clock>()?;
     }
     let known = cx.resource::<Noon>().is_ok();
-    Ok(DayUpdate::default().log(vec![known.to_string()]))
+    Ok(ListUpdate::default().log(vec![known.to_string()]))
 }
 
 #[tokio::test]
 async fn what_a_node_asks_for_in_one_branch_only_is_not_needed() {
     let graph = graph! { START => maybe => END }.compile().unwrap();
-    assert_eq!(graph.invoke(Day::default()).await.unwrap().log, ["false"]);
-    let input = DayUpdate::default().items(vec!["x".to_owned()]);
+    assert_eq!(graph.invoke(List::default()).await.unwrap().log, ["false"]);
+    let input = ListUpdate::default().items(vec!["x".to_owned()]);
     let error = graph.invoke(input).await.unwrap_err();
     assert!(refused(&error).starts_with("node `maybe` cannot run"));
 }
@@ -186,7 +181,7 @@ async fn a_node_that_runs_anywhere_has_its_resources_there() {
     };
     let runs = Arc::new(Runs::default());
     let graph = graph.compile().unwrap().resource(Arc::clone(&runs));
-    let error = graph.invoke(Day::default()).await.unwrap_err();
+    let error = graph.invoke(List::default()).await.unwrap_err();
     assert!(refused(&error).starts_with("node `read_clock` cannot run"));
     assert_eq!(
         runs.0.load(Ordering::Relaxed),

@@ -5,12 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use langgraph::prelude::*;
 
-#[derive(State, Clone, Debug, Default, PartialEq)]
-struct Support {
-    open: Vec<String>,
-    #[reducer(append)]
-    seen: Vec<String>,
-}
+use crate::list::{List, ListUpdate};
 
 enum Desk {
     Flights,
@@ -18,37 +13,37 @@ enum Desk {
     Nobody,
 }
 
-fn whose_turn(state: &Support) -> Desk {
-    match state.open.first().map(String::as_str) {
+fn whose_turn(state: &List) -> Desk {
+    match state.items.first().map(String::as_str) {
         Some("flights") => Desk::Flights,
         Some(_) => Desk::Hotels,
         None => Desk::Nobody,
     }
 }
 
-fn serve(name: &str, state: &Support) -> SupportUpdate {
-    SupportUpdate::default()
-        .open(state.open.get(1..).unwrap_or_default().to_vec())
-        .seen(vec![name.to_owned()])
+fn serve(name: &str, state: &List) -> ListUpdate {
+    ListUpdate::default()
+        .items(state.items.get(1..).unwrap_or_default().to_vec())
+        .log(vec![name.to_owned()])
 }
 
 #[node]
-async fn flights(state: &Support) -> SupportUpdate {
+async fn flights(state: &List) -> ListUpdate {
     serve("flights", state)
 }
 
 #[node]
-async fn hotels(state: &Support) -> SupportUpdate {
+async fn hotels(state: &List) -> ListUpdate {
     serve("hotels", state)
 }
 
 #[node]
-async fn close(_: &Support) -> SupportUpdate {
-    SupportUpdate::default().seen(vec!["close".to_owned()])
+async fn close(_: &List) -> ListUpdate {
+    ListUpdate::default().log(vec!["close".to_owned()])
 }
 
-fn calls() -> SupportUpdate {
-    SupportUpdate::default().open(["hotels", "flights", "hotels"].map(str::to_owned).to_vec())
+fn calls() -> ListUpdate {
+    ListUpdate::default().items(["hotels", "flights", "hotels"].map(str::to_owned).to_vec())
 }
 
 const EXPECTED: [&str; 4] = ["hotels", "flights", "hotels", "close"];
@@ -63,7 +58,7 @@ async fn a_decision_follows_any_of_several_nodes() {
         };
     };
     let state = graph.compile().unwrap().invoke(calls()).await.unwrap();
-    assert_eq!(state.seen, EXPECTED);
+    assert_eq!(state.log, EXPECTED);
 }
 
 #[tokio::test]
@@ -79,7 +74,7 @@ async fn a_decision_has_a_name_and_options_of_its_nodes_come_after_it() {
         START => turn;
     };
     let state = graph.compile().unwrap().invoke(calls()).await.unwrap();
-    assert_eq!(state.seen, EXPECTED);
+    assert_eq!(state.log, EXPECTED);
 }
 
 /// The router captures something that cannot be cloned: it is evaluated once, and shared.
@@ -88,7 +83,7 @@ async fn a_router_of_several_nodes_may_own_what_it_captures() {
     struct Count(Arc<AtomicU32>);
     let asked = Arc::new(AtomicU32::new(0));
     let count = Count(Arc::clone(&asked));
-    let whose = move |state: &Support| {
+    let whose = move |state: &List| {
         count.0.fetch_add(1, Ordering::Relaxed);
         whose_turn(state)
     };
@@ -106,12 +101,12 @@ async fn a_router_of_several_nodes_may_own_what_it_captures() {
 #[tokio::test]
 async fn a_node_follows_any_of_several_nodes_without_waiting_for_the_others() {
     let graph = graph! {
-        START => if |state: &Support| state.open.is_empty() { flights } else { hotels };
+        START => if |state: &List| state.items.is_empty() { flights } else { hotels };
         flights | hotels => close => END;
     };
     let graph = graph.compile().unwrap();
-    for (input, first) in [(SupportUpdate::default(), "flights"), (calls(), "hotels")] {
-        assert_eq!(graph.invoke(input).await.unwrap().seen, [first, "close"]);
+    for (input, first) in [(ListUpdate::default(), "flights"), (calls(), "hotels")] {
+        assert_eq!(graph.invoke(input).await.unwrap().log, [first, "close"]);
     }
 }
 
@@ -131,7 +126,7 @@ async fn a_match_that_selects_a_node_is_no_decision() {
             START => desk => END;
         };
         assert_eq!(
-            graph.compile().unwrap().invoke(()).await.unwrap().seen,
+            graph.compile().unwrap().invoke(()).await.unwrap().log,
             [waits]
         );
     }
@@ -142,11 +137,11 @@ async fn a_match_that_selects_a_node_is_no_decision() {
 fn the_builder_and_the_macro_give_one_topology() {
     let by_list = graph! {
         START => [flights, hotels];
-        flights | hotels => if |state: &Support| state.open.is_empty() { END } else { close };
+        flights | hotels => if |state: &List| state.items.is_empty() { END } else { close };
         close => END;
     };
     let by_name = graph! {
-        let rest = if |state: &Support| state.open.is_empty() { END } else { close };
+        let rest = if |state: &List| state.items.is_empty() { END } else { close };
 
         START => [flights, hotels];
         flights => rest;

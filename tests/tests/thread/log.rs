@@ -7,16 +7,7 @@ use langgraph::checkpoint::{Durability, MemorySaver};
 use langgraph::node::Send;
 use langgraph::policy::RetryPolicy;
 use langgraph::prelude::*;
-
-#[derive(State, Clone, Debug, Default, PartialEq)]
-struct Diary {
-    #[reducer(append)]
-    log: Vec<String>,
-}
-
-fn wrote(line: &str) -> DiaryUpdate {
-    DiaryUpdate::default().log(vec![line.to_owned()])
-}
+use langgraph_tests::fixtures::diary::{Diary, DiaryUpdate, wrote};
 
 /// A node that writes its name.
 fn writer(name: &'static str) -> impl Fn(&Diary) -> DiaryUpdate + Clone {
@@ -25,7 +16,7 @@ fn writer(name: &'static str) -> impl Fn(&Diary) -> DiaryUpdate + Clone {
 
 async fn ask(_: &Diary, cx: &Context) -> Result<DiaryUpdate, NodeError> {
     let answer: String = cx.interrupt("name", "who?")?;
-    Ok(wrote(&answer))
+    Ok(wrote(answer))
 }
 
 fn kept(graph: &StateGraph<Diary>) -> CompiledStateGraph<Diary> {
@@ -152,7 +143,7 @@ async fn what_an_earlier_run_finished_is_reported_and_marked() {
 async fn a_snapshot_marks_sent_tasks() {
     let mut graph = StateGraph::<Diary>::new();
     let worker = graph.add_worker("worker", |line: String, _: &Diary| {
-        let update = wrote(&line);
+        let update = wrote(line);
         async move { update }
     });
     graph
@@ -179,7 +170,7 @@ async fn a_snapshot_marks_sent_tasks() {
 async fn a_nodes_own_sends_come_before_its_routers() {
     let mut graph = StateGraph::<Diary>::new();
     let worker = graph.add_worker("worker", |line: String, _: &Diary| {
-        let update = wrote(&line);
+        let update = wrote(line);
         async move { update }
     });
     let own = worker.clone();
