@@ -81,7 +81,7 @@ async fn j8_a_question_of_a_renamed_node_is_answered() {
 }
 
 async fn shout(line: String) -> DiaryUpdate {
-    wrote(&line.to_uppercase())
+    wrote(line.to_uppercase())
 }
 
 fn sends(worker: &'static str) -> StateGraph<Diary> {
