@@ -248,3 +248,45 @@ fn a_lock_holds_bounds() {
     assert_eq!(read[0].edge_bounds, graph.topology().edge_bounds);
     assert_eq!(lock::breaking_changes(&read[0], graph.topology()), []);
 }
+
+/// A graph around one that goes round beside another node; its inner loop fails beyond `at_most`.
+fn fails_inside(at_most: u32, saver: &Arc<MemorySaver>) -> CompiledStateGraph<Diary> {
+    let mut inner = StateGraph::<Diary>::new();
+    inner.add_node("write", write).add_edge(START, "write");
+    inner.add_edge("write", "write").set_name("inner");
+    inner.add_bound(EdgeBound::new("write", "write", at_most));
+    let mut graph = StateGraph::<Diary>::new();
+    graph.add_node("inner", inner.compile().unwrap());
+    graph
+        .add_node("beside", review)
+        .add_node("after", publish)
+        .add_edge(START, "inner")
+        .add_edge(START, "beside")
+        .add_edge(["inner", "beside"], "after");
+    graph.compile().unwrap().checkpointer(saver.clone())
+}
+
+#[tokio::test]
+async fn a_subgraph_goes_on_behind_its_bound_and_repeats_nothing() {
+    let saver = Arc::new(MemorySaver::new());
+    let error = fails_inside(1, &saver)
+        .run(())
+        .thread("t")
+        .await
+        .unwrap_err();
+    assert!(error.to_string().contains("`write` 1 times"), "{error}");
+    let proceeded = fails_inside(3, &saver).thread("t").proceed().await;
+    let error = proceeded.unwrap_err();
+    assert!(error.to_string().contains("`write` 3 times"), "{error}");
+    assert_eq!(error.kind(), ErrorKind::Limit);
+
+    let thread = fails_inside(3, &saver).thread("t");
+    let inner = thread.subgraph::<Diary>("inner").unwrap();
+    let inner = inner.state().await.unwrap().unwrap();
+    assert_eq!(inner.values.log, ["write"; 4]);
+    assert_eq!(inner.next, ["write".into()]);
+    // What ran beside it has finished.
+    let state = thread.state().await.unwrap().unwrap();
+    assert_eq!(state.values.log, ["beside"]);
+    assert_eq!(state.next, ["inner".into()]);
+}
