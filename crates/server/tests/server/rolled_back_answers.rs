@@ -113,12 +113,18 @@ async fn seen(api: &Api, thread: &str) -> Value {
     json!({"row": row, "state": state, "history": history})
 }
 
-/// Waits until the run has come to the slow node.
-async fn comes_to_ship(api: &Api, thread: &str) {
+/// Returns the values at the end of a run.
+async fn ended(api: &Api, thread: &str, run: Value) -> Value {
+    api.post(&format!("/threads/{thread}/runs/wait"), run).await
+}
+
+/// Starts a run, and returns it once it has come to the slow node.
+async fn run_to_ship(api: &Api, thread: &str, run: Value) -> Value {
+    let run = api.post(&format!("/threads/{thread}/runs"), run).await;
     for _ in 0..500 {
         let state = api.get(&format!("/threads/{thread}/state")).await;
         if state["next"] == json!(["ship"]) {
-            return;
+            return run;
         }
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
@@ -155,29 +161,22 @@ async fn a_resume_that_is_rolled_back_leaves_the_interrupts_and_the_finished_tas
     let work = Work::default();
     let api = api(&folder, &work).await;
     let thread = api.thread().await;
-    let (runs, wait) = (
-        format!("/threads/{thread}/runs"),
-        format!("/threads/{thread}/runs/wait"),
-    );
-    api.post(&wait, json!({"assistant_id": "order", "input": {}}))
-        .await;
+    ended(&api, &thread, json!({"assistant_id": "order", "input": {}})).await;
     let before = seen(&api, &thread).await;
     assert_eq!(before["row"]["status"], "interrupted", "{before}");
 
-    let run = api.post(&runs, resume("order", &before, true)).await;
-    comes_to_ship(&api, &thread).await;
+    let run = run_to_ship(&api, &thread, resume("order", &before, true)).await;
     roll_back(&api, &thread, &run).await;
     assert_eq!(seen(&api, &thread).await, before);
 
     // The next run may roll it back, too, and needs the checkpoints of before.
-    api.post(&runs, resume("order", &before, true)).await;
-    comes_to_ship(&api, &thread).await;
+    run_to_ship(&api, &thread, resume("order", &before, true)).await;
     let prune = json!({"thread_ids": [thread], "strategy": "keep_latest"});
     let pruned = api.post("/threads/prune", prune).await;
     assert_eq!(pruned["pruned_count"], 0);
     let mut next = resume("order", &before, false);
     next["multitask_strategy"] = json!("rollback");
-    let values = api.post(&wait, next).await;
+    let values = ended(&api, &thread, next).await;
     let log = json!(["charged", "yes", "wrapped", "yes", "shipped"]);
     assert_eq!(values["log"], log);
     assert_eq!(work.load(Ordering::Relaxed), 2);
@@ -188,22 +187,16 @@ async fn an_answer_to_the_second_question_of_a_task_is_rolled_back_alone() {
     let folder = tempfile::tempdir().unwrap();
     let api = api(&folder, &Work::default()).await;
     let thread = api.thread().await;
-    let (runs, wait) = (
-        format!("/threads/{thread}/runs"),
-        format!("/threads/{thread}/runs/wait"),
-    );
-    api.post(&wait, json!({"assistant_id": "twice", "input": {}}))
-        .await;
+    ended(&api, &thread, json!({"assistant_id": "twice", "input": {}})).await;
     let first = seen(&api, &thread).await;
-    api.post(&wait, resume("twice", &first, false)).await;
+    ended(&api, &thread, resume("twice", &first, false)).await;
     let before = seen(&api, &thread).await;
     assert_eq!(before["state"]["interrupts"][0]["value"], "Second?");
 
-    let run = api.post(&runs, resume("twice", &before, true)).await;
-    comes_to_ship(&api, &thread).await;
+    let run = run_to_ship(&api, &thread, resume("twice", &before, true)).await;
     roll_back(&api, &thread, &run).await;
     assert_eq!(seen(&api, &thread).await, before);
-    let values = api.post(&wait, resume("twice", &before, false)).await;
+    let values = ended(&api, &thread, resume("twice", &before, false)).await;
     assert_eq!(values["log"], json!(["begun", "yesyes", "shipped"]));
 }
 
@@ -212,15 +205,10 @@ async fn an_input_that_is_rolled_back_leaves_no_checkpoint() {
     let folder = tempfile::tempdir().unwrap();
     let api = api(&folder, &Work::default()).await;
     let thread = api.thread().await;
-    let (runs, wait) = (
-        format!("/threads/{thread}/runs"),
-        format!("/threads/{thread}/runs/wait"),
-    );
     let input = |is_slow: bool| json!({"assistant_id": "plain", "input": {"slow": is_slow}});
-    api.post(&wait, input(false)).await;
+    ended(&api, &thread, input(false)).await;
     let before = seen(&api, &thread).await;
-    let run = api.post(&runs, input(true)).await;
-    comes_to_ship(&api, &thread).await;
+    let run = run_to_ship(&api, &thread, input(true)).await;
     roll_back(&api, &thread, &run).await;
     assert_eq!(seen(&api, &thread).await, before);
 }
@@ -230,15 +218,9 @@ async fn the_copy_of_a_thread_under_a_run_says_what_its_own_state_is() {
     let folder = tempfile::tempdir().unwrap();
     let api = api(&folder, &Work::default()).await;
     let thread = api.thread().await;
-    let (runs, wait) = (
-        format!("/threads/{thread}/runs"),
-        format!("/threads/{thread}/runs/wait"),
-    );
-    api.post(&wait, json!({"assistant_id": "order", "input": {}}))
-        .await;
+    ended(&api, &thread, json!({"assistant_id": "order", "input": {}})).await;
     let before = seen(&api, &thread).await;
-    api.post(&runs, resume("order", &before, true)).await;
-    comes_to_ship(&api, &thread).await;
+    run_to_ship(&api, &thread, resume("order", &before, true)).await;
 
     let copy = api
         .post(&format!("/threads/{thread}/copy"), json!({}))
