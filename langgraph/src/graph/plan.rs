@@ -167,8 +167,14 @@ impl<S: State> Plan<S> {
 
     /// Returns the name of a node.
     pub(crate) fn name(&self, node: NodeId) -> NodeName {
-        let name = self.names.get(node.index());
+        let name = self.shared_name(node);
         name.cloned().unwrap_or_else(|| END.into())
+    }
+
+    /// As [`name`](Self::name), for a caller that may need no clone; `None` if there is no such node.
+    #[inline]
+    pub(crate) fn shared_name(&self, node: NodeId) -> Option<&NodeName> {
+        self.names.get(node.index())
     }
 
     /// Returns the names of nodes.

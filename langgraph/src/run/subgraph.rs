@@ -133,7 +133,7 @@ pub(super) fn scope_below<S: State>(graph: &CompiledStateGraph<S>, cx: &Context)
         emitter: outer
             .emitter
             .as_ref()
-            .and_then(|emitter| emitter.nested(path.names(), cx.task().cloned()))
+            .and_then(|emitter| emitter.nested(path.names().into(), cx.task().cloned()))
             .map(Box::new),
         path,
         heartbeat: cx.nearest_heartbeat().cloned(),

@@ -12,8 +12,8 @@ use uuid::Uuid;
 
 use super::event_queue::Room;
 use super::{
-    EventSender, EventTask, MapProgress, RunStart, SavedCheckpoint, StreamMode, StreamModes,
-    Superstep,
+    EventSender, EventTask, MapProgress, Namespace, RunStart, SavedCheckpoint, StreamMode,
+    StreamModes, Superstep,
 };
 use crate::checkpoint::CheckpointId;
 use crate::interrupt::Interrupt;
@@ -111,7 +111,7 @@ impl Payload {
 
 #[derive(Clone)]
 pub(crate) struct RawEvent {
-    pub(crate) namespace: Arc<[NodeName]>,
+    pub(crate) namespace: Namespace,
     pub(crate) step: usize,
     pub(crate) task: Option<Arc<EventTask>>,
     pub(crate) parent: Option<Arc<EventTask>>,
@@ -127,7 +127,7 @@ pub(crate) struct Emitter {
     /// False if checkpoints are shown without the state.
     pub(crate) checkpoint_values: bool,
     pub(crate) start: Arc<RunStart>,
-    namespace: Arc<[NodeName]>,
+    namespace: Namespace,
     /// The task of the parent graph that runs the graph of the events.
     pub(crate) parent: Option<Arc<EventTask>>,
     /// Identifies the run.
@@ -146,7 +146,7 @@ impl Emitter {
             subgraphs,
             checkpoint_values: true,
             start: Arc::new(RunStart::new()),
-            namespace: Arc::from([]),
+            namespace: Namespace::default(),
             parent: None,
             run: new_id(),
             seen: Arc::default(),
@@ -157,7 +157,7 @@ impl Emitter {
     /// Returns the emitter of a subgraph, or `None` if its events have no reader.
     pub(crate) fn nested(
         &self,
-        namespace: Arc<[NodeName]>,
+        namespace: Namespace,
         parent: Option<Arc<EventTask>>,
     ) -> Option<Self> {
         self.subgraphs.then(|| Self {
@@ -251,7 +251,7 @@ impl Emitter {
     #[inline]
     fn event(&self, step: usize, task: Option<&Arc<EventTask>>, payload: Payload) -> RawEvent {
         RawEvent {
-            namespace: Arc::clone(&self.namespace),
+            namespace: self.namespace.clone(),
             step,
             task: task.cloned(),
             parent: self.parent.clone(),

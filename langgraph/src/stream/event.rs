@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::emitter::{Payload, RawEvent};
-use super::{EventTask, MapProgress, SavedCheckpoint};
+use super::{EventTask, MapProgress, Namespace, SavedCheckpoint};
 use crate::checkpoint::Snapshot;
 use crate::interrupt::Interrupt;
 use crate::message::{Message, MessageChunk};
@@ -59,7 +59,7 @@ pub struct Event<S: State> {
     /// The superstep of the event.
     pub step: usize,
     /// The path of nodes to the event's graph, outermost first; empty for the root graph.
-    pub namespace: Arc<[NodeName]>,
+    pub namespace: Namespace,
     /// The task of the event; `None` for what concerns the whole graph.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task: Option<Arc<EventTask>>,

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use langgraph_topology::NodeName;
+use langgraph_topology::{NodeName, START};
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 use uuid::Uuid;
@@ -57,7 +57,10 @@ use crate::checkpoint::{CheckpointId, task_id};
 /// ```
 #[derive(Clone)]
 pub struct EventTask {
-    node: NodeName,
+    /// The names of the graph's nodes: those of a chain's tasks are the same.
+    names: Arc<[NodeName]>,
+    /// The place of its node among them.
+    node: usize,
     index: usize,
     item: Option<usize>,
     parent: Option<Arc<Self>>,
@@ -75,13 +78,15 @@ pub(crate) enum Superstep {
 
 impl EventTask {
     pub(crate) fn new(
-        node: NodeName,
+        names: &Arc<[NodeName]>,
+        node: usize,
         index: usize,
         item: Option<usize>,
         parent: Option<Arc<Self>>,
         superstep: Superstep,
     ) -> Self {
         Self {
+            names: Arc::clone(names),
             node,
             index,
             item,
@@ -92,7 +97,7 @@ impl EventTask {
 
     /// Turns it into the only task of another superstep of its graph.
     #[inline]
-    pub(super) fn become_task(&mut self, node: NodeName, superstep: Superstep) {
+    pub(super) fn become_task(&mut self, node: usize, superstep: Superstep) {
         self.node = node;
         self.index = 0;
         self.item = None;
@@ -107,18 +112,18 @@ impl EventTask {
 
     fn uuid(&self) -> Uuid {
         match self.superstep {
-            Superstep::After(checkpoint) => task_id::of(checkpoint, self.index, &self.node),
+            Superstep::After(checkpoint) => task_id::of(checkpoint, self.index, self.node()),
             Superstep::Of { run, step } => {
                 let parent = self.parent.as_ref();
                 let around = parent.map_or(run, |parent| parent.uuid());
-                task_id::derived(around.as_bytes(), &[step, self.index], &self.node)
+                task_id::derived(around.as_bytes(), &[step, self.index], self.node())
             }
         }
     }
 
     /// Returns the node.
     pub fn node(&self) -> &str {
-        &self.node
+        self.names.get(self.node).map_or(START, |name| name)
     }
 
     /// Returns the place of the task among the tasks of its superstep, counted from 0.
@@ -142,7 +147,7 @@ impl Serialize for EventTask {
         let fields = 3 + usize::from(self.item.is_some());
         let mut task = serializer.serialize_struct("EventTask", fields)?;
         task.serialize_field("id", &self.uuid().hyphenated().to_string())?;
-        task.serialize_field("node", &self.node)?;
+        task.serialize_field("node", self.node())?;
         task.serialize_field("index", &self.index)?;
         if let Some(item) = self.item {
             task.serialize_field("item", &item)?;
@@ -161,6 +166,6 @@ impl Eq for EventTask {}
 
 impl fmt::Debug for EventTask {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "EventTask({}:{})", self.node, self.uuid())
+        write!(f, "EventTask({}:{})", self.node(), self.uuid())
     }
 }

@@ -32,11 +32,13 @@ impl ShownTasks {
         self.tasks.push(Arc::new(task));
     }
 
-    /// Begins the next superstep of a chain, with its only task. All tasks have the same parent.
+    /// Begins the next superstep of a chain, with its only task. All tasks are of the same graph, whose nodes
+    /// have those `names`, and have the same parent.
     #[inline]
     pub(crate) fn next(
         &mut self,
-        node: NodeName,
+        names: &Arc<[NodeName]>,
+        node: usize,
         superstep: Superstep,
         parent: Option<&Arc<EventTask>>,
     ) -> Arc<EventTask> {
@@ -52,7 +54,7 @@ impl ShownTasks {
             unused.become_task(node, superstep);
             return Arc::clone(kept);
         }
-        let task = EventTask::new(node, 0, None, parent.cloned(), superstep);
+        let task = EventTask::new(names, node, 0, None, parent.cloned(), superstep);
         self.add(next, Arc::new(task))
     }
 
@@ -94,12 +96,12 @@ mod tests {
     #[test]
     fn a_task_that_a_reader_holds_is_not_changed() {
         let mut shown = ShownTasks::default();
-        shown.push(EventTask::new("0".into(), 0, None, None, superstep(0)));
+        let names: Arc<[NodeName]> = (0..=2 * KEPT).map(|n| n.to_string().into()).collect();
+        shown.push(EventTask::new(&names, 0, 0, None, None, superstep(0)));
         let held = shown.get(0).cloned().expect("it was pushed");
         for step in 1..=2 * KEPT {
-            let name = step.to_string();
-            let next = shown.next(name.as_str().into(), superstep(step), None);
-            assert_eq!(next.node(), name);
+            let next = shown.next(&names, step, superstep(step), None);
+            assert_eq!(next.node(), step.to_string());
             assert_eq!(shown.get(0), Some(&next));
             assert_eq!(shown.tasks.len(), KEPT.min(step + 1));
         }

@@ -47,7 +47,8 @@ impl<S: State> Observer<S> {
         };
         let mut events = emitter.batch(position.shown_step(), self.shown.get(0));
         let writes = update.map_or_else(Output::none, Output::update).writes;
-        let (node, written) = (position.plan.name(node), (writes, cx.is_from_cache()));
+        let written = (writes, cx.is_from_cache());
+        let node = position.plan.shared_name(node)?;
         push_success::<S>(&mut events, node, written, &mut self.messages);
         if *wrote && emitter.wants(StreamMode::Values) {
             events.push_of_graph(position.values());
@@ -73,8 +74,8 @@ impl<S: State> Observer<S> {
             scope.shared.begin_superstep();
         }
         let superstep = emitter.superstep(self.current(), cx.step());
-        let node = position.plan.name(task.node);
-        cx.set_task(self.shown.next(node, superstep, emitter.parent.as_ref()));
+        let (names, parent) = (&position.plan.names, emitter.parent.as_ref());
+        cx.set_task(self.shown.next(names, task.node.index(), superstep, parent));
         if !emitter.wants(StreamMode::Tasks) {
             return None;
         }

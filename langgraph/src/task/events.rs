@@ -38,6 +38,7 @@ impl<S: State> Position<S> {
             return shown.clear();
         };
         let superstep = emitter.superstep(current, self.shown_step());
+        let names = &self.plan.names;
         if let [
             Task {
                 node,
@@ -46,7 +47,7 @@ impl<S: State> Position<S> {
             },
         ] = tasks
         {
-            shown.next(self.plan.name(*node), superstep, emitter.parent.as_ref());
+            shown.next(names, node.index(), superstep, emitter.parent.as_ref());
             return;
         }
         shown.clear();
@@ -58,9 +59,9 @@ impl<S: State> Position<S> {
                 first_item = (Some(task.node), index);
             }
             let item = is_item.then(|| index - first_item.1);
-            let node = self.plan.name(task.node);
-            let parent = emitter.parent.clone();
-            shown.push(EventTask::new(node, index, item, parent, superstep));
+            let (node, parent) = (task.node.index(), emitter.parent.clone());
+            let new = EventTask::new(names, node, index, item, parent, superstep);
+            shown.push(new);
         }
     }
 
@@ -150,14 +151,12 @@ impl<S: State> Position<S> {
         &self,
         task: &Task<S>,
         shown: Shown<'t>,
-    ) -> Option<(EventBatch<'_, 't>, NodeName)> {
+    ) -> Option<(EventBatch<'_, 't>, &NodeName)> {
         let emitter = self.scope.emitter.as_deref()?;
         // If only the routers of a task run again, its output was emitted before.
         let has_run = !task.node.is_start() && task.ran().is_none();
-        has_run.then(|| {
-            let events = emitter.batch(self.shown_step(), shown);
-            (events, self.plan.name(task.node))
-        })
+        let node = self.plan.shared_name(task.node).filter(|_| has_run)?;
+        Some((emitter.batch(self.shown_step(), shown), node))
     }
 
     /// Emits the writes of a task that does not run again.
@@ -167,16 +166,16 @@ impl<S: State> Position<S> {
         shown: Shown<'_>,
         done: &Finished<S>,
     ) -> Sending<'_> {
-        let Some(emitter) = &self.scope.emitter else {
+        let node = self.plan.shared_name(task.node);
+        let (Some(emitter), Some(node)) = (&self.scope.emitter, node) else {
             return Sending::default();
         };
         if task.node.is_start() {
             return Sending::default();
         }
         let mut events = emitter.batch(self.shown_step(), shown);
-        let node = self.plan.name(task.node);
         let writes = (done.output.writes.clone(), true);
-        let writes = push_output(&mut events, &node, writes, &mut Vec::new());
+        let writes = push_output(&mut events, node, writes, &mut Vec::new());
         // A task of which only the routers run has not started either.
         if task.ran().is_none() {
             let ended = TaskEnd {
@@ -227,7 +226,7 @@ impl<S: State> Position<S> {
         if let Some(done) = &open.ran {
             ended.cached = done.cached;
             let writes = (done.output.writes.clone(), done.cached);
-            ended.writes = push_output(&mut events, &node, writes, messages);
+            ended.writes = push_output(&mut events, node, writes, messages);
         }
         ended.interrupts.clone_from(&interrupts);
         events.push(Payload::Interrupt(interrupts));
@@ -291,7 +290,7 @@ impl<S: State> Position<S> {
 
 /// How a task has ended, for its readers.
 struct TaskEnd<S: State> {
-    /// `None` if no writes were made or shown.
+    /// `None` if no writes were made, or none are shown.
     writes: Option<Arc<Writes<S>>>,
     error: Option<String>,
     interrupts: Vec<Interrupt>,
@@ -300,10 +299,10 @@ struct TaskEnd<S: State> {
 
 impl_default!([S: State] TaskEnd<S> { writes, error, interrupts, cached });
 
-fn push_end<S: State>(events: &mut EventBatch<'_, '_>, node: NodeName, ended: TaskEnd<S>) {
+fn push_end<S: State>(events: &mut EventBatch<'_, '_>, node: &NodeName, ended: TaskEnd<S>) {
     if events.wants(StreamMode::Tasks) {
         events.push(Payload::TaskFinished {
-            node,
+            node: Arc::clone(node),
             writes: ended.writes.unwrap_or_default(),
             error: ended.error,
             interrupts: ended.interrupts,
@@ -316,22 +315,20 @@ fn push_end<S: State>(events: &mut EventBatch<'_, '_>, node: NodeName, ended: Ta
 #[inline]
 pub(crate) fn push_success<S: State>(
     events: &mut EventBatch<'_, '_>,
-    node: NodeName,
+    node: &NodeName,
     (writes, cached): (Writes<S>, bool),
     messages: &mut Vec<Message>,
 ) {
-    let writes = push_output(events, &node, (writes, cached), messages);
-    if events.wants(StreamMode::Tasks) {
-        let ended = TaskEnd {
-            writes,
-            cached,
-            ..TaskEnd::default()
-        };
-        push_end(events, node, ended);
-    }
+    let writes = push_output(events, node, (writes, cached), messages);
+    let ended = TaskEnd {
+        writes,
+        cached,
+        ..TaskEnd::default()
+    };
+    push_end(events, node, ended);
 }
 
-/// Adds the events of a task's output, and returns its writes if they are read.
+/// Adds the events of a task's output, and returns its writes if the event of its end shows them.
 #[inline]
 fn push_output<S: State>(
     events: &mut EventBatch<'_, '_>,
@@ -345,14 +342,17 @@ fn push_output<S: State>(
         push_messages(events, node, messages);
     }
     let writes = writes?;
-    if events.wants(StreamMode::Updates) {
-        events.push(Payload::Update {
-            node: Arc::clone(node),
-            writes: Arc::<Writes<S>>::clone(&writes),
-            cached,
-        });
+    if !events.wants(StreamMode::Updates) {
+        return Some(writes);
     }
-    Some(writes)
+    let ended = events.wants(StreamMode::Tasks);
+    let of_end = ended.then(|| Arc::<Writes<S>>::clone(&writes));
+    events.push(Payload::Update {
+        node: Arc::clone(node),
+        writes,
+        cached,
+    });
+    of_end
 }
 
 fn push_messages(events: &mut EventBatch<'_, '_>, node: &NodeName, messages: &mut Vec<Message>) {
