@@ -167,6 +167,7 @@ mod record;
 pub mod run;
 mod session;
 mod span;
+mod spawn;
 pub mod state;
 pub mod stream;
 mod superstep;

@@ -14,6 +14,7 @@ use crate::error::AgentError;
 use crate::graph::Around;
 use crate::node::{Call, Items, NeededBy, NodeId, NodeRun, Output, Resources, Step};
 use crate::policy::NodeCache;
+use crate::spawn::Pace;
 use crate::state::{FieldSet, State, TrackedState};
 
 /// A compiled graph.
@@ -71,6 +72,8 @@ pub(crate) struct PlanNode<S: State> {
     pub(crate) mapped: bool,
     /// The allowed jump targets of the node, if jumps are checked.
     pub(crate) destinations: Option<Box<[NodeId]>>,
+    /// Whether its tasks end at once, when several run in parallel.
+    pub(crate) pace: Pace,
 }
 
 /// The fields of each kind.
@@ -207,6 +210,11 @@ impl<S: State> Plan<S> {
         self.nodes.get(node.index())
     }
 
+    /// Returns how quick the tasks of a node are.
+    pub(crate) fn pace(&self, node: NodeId) -> Option<&Pace> {
+        self.node(node).map(|node| &node.pace)
+    }
+
     pub(crate) fn routers(&self, node: NodeId) -> &[PlanRouter<S>] {
         self.node(node).map_or(&[], |node| &node.out.routers)
     }
@@ -300,6 +308,7 @@ fn plan_nodes<S: State>(
         items: None,
         mapped: false,
         destinations: None,
+        pace: Pace::default(),
     });
     for (node, out) in graph.nodes.iter().zip(outgoing) {
         nodes.push(PlanNode {
@@ -309,6 +318,7 @@ fn plan_nodes<S: State>(
             items: node.items.clone(),
             mapped: node.items.is_some() || is_map_target(topology, &node.info.name),
             destinations: index.destinations(topology, &node.info.name),
+            pace: Pace::default(),
         });
     }
     nodes

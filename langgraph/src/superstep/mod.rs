@@ -13,7 +13,6 @@ mod observer;
 mod parallel;
 mod pause;
 mod route;
-mod running;
 mod task_set;
 mod updates;
 

@@ -1,4 +1,4 @@
-//! Runs several tasks in parallel, as tasks of the async runtime.
+//! Runs several tasks in parallel.
 
 use tokio::runtime::Handle;
 
@@ -6,12 +6,12 @@ use super::engine::Engine;
 use super::observer::Observer;
 use super::task_set::{Parallel, TaskSetHandle};
 use crate::error::{AgentError, NoRuntime};
+use crate::spawn::{Pace, Running};
 use crate::state::State;
 use crate::task::{Position, Task, TaskResult};
 
 impl<S: State> Engine<S> {
-    /// Runs the tasks without a known result in parallel, as tasks of the async runtime. Beside them,
-    /// the routers of START are asked, whose result is the input.
+    /// Runs the tasks without a known result in parallel, beside the routers of START, whose result is the input.
     pub(super) async fn run_parallel(&mut self) -> Result<(), AgentError> {
         for task in &mut self.frontier.tasks {
             if task.node.is_start() {
@@ -45,19 +45,25 @@ impl<S: State> Engine<S> {
         let fail_fast = plan.fail_fast || shared.fail_fast;
         let (observer, position) = (&mut self.observer, &self.position);
         let each = fail_fast || observer.watches(position) || at_once < open.len();
-        let mut set = TaskSetHandle::new(position.clone(), std::mem::take(tasks), each);
+        let running = Running::with_capacity(runtime, tasks.tasks.len(), !fail_fast);
+        let mut set = TaskSetHandle::new(position.clone(), std::mem::take(tasks), each, running);
         let mut waiting = open.into_iter();
         for index in waiting.by_ref().take(at_once) {
-            set.start(&runtime, index);
+            set.start(index);
         }
         let start_next = |set: &mut TaskSetHandle<S>| {
             if let Some(index) = waiting.next() {
-                set.start(&runtime, index);
+                set.start(index);
             }
         };
         let ran = run_each(&mut set, start_next, fail_fast, observer, position).await;
         let Err(error) = ran else {
+            let began = set.timed_since();
             *tasks = set.finish().await;
+            if let Some(began) = began {
+                let nodes = tasks.tasks.iter().map(|task| task.node);
+                Pace::note_all(nodes.filter_map(|node| plan.pace(node)), began.elapsed());
+            }
             return Ok(());
         };
         let unread;

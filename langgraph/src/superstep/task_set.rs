@@ -5,16 +5,16 @@
 //! end counts: because it is emitted or stored, or because it stops the others.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use langgraph_core::Lock;
-use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
 
-use super::running::Running;
 use crate::checkpoint::Few;
 use crate::error::Panicked;
 use crate::node::Context;
 use crate::span::Span;
+use crate::spawn::Running;
 use crate::state::State;
 use crate::task::{Position, Task, TaskResult, route_on_view, routes_on_view, run_task};
 
@@ -87,12 +87,17 @@ pub(super) struct TaskSetHandle<S: State> {
 }
 
 impl<S: State> TaskSetHandle<S> {
-    /// Creates a set without running tasks. Parallel report one by one if `each` is set.
-    pub(super) fn new(position: Position<S>, tasks: Parallel<S>, each: bool) -> Self {
+    /// Creates a set whose tasks are to run. They report one by one if `each` is set.
+    pub(super) fn new(
+        position: Position<S>,
+        tasks: Parallel<S>,
+        each: bool,
+        running: Running,
+    ) -> Self {
         let (done_tx, done_rx) = oneshot::channel();
         let (reporter, reports) = each.then(mpsc::unbounded_channel).unzip();
         Self {
-            running: Running::with_capacity(tasks.tasks.len()),
+            running,
             set: Arc::new(TaskSet {
                 position,
                 tasks,
@@ -105,14 +110,21 @@ impl<S: State> TaskSetHandle<S> {
     }
 
     /// Starts the task at `index`, which comes after those that were started before.
-    pub(super) fn start(&mut self, runtime: &Handle, index: usize) {
+    pub(super) fn start(&mut self, index: usize) {
         let member = Member {
             set: Some(Arc::clone(&self.set)),
             index,
         };
         // A task of the runtime has no span of its own.
         let task = run_member(member, Span::current());
-        self.running.add(index, runtime.spawn(task));
+        let node = self.set.tasks.tasks.get(index).map(|task| task.node);
+        let pace = node.and_then(|node| self.set.position.plan.pace(node));
+        self.running.start(index, pace, task);
+    }
+
+    /// Returns since when the tasks run, if that says how quick they are.
+    pub(super) const fn timed_since(&self) -> Option<Instant> {
+        self.running.timed_since()
     }
 
     pub(super) fn tasks(&self) -> &Parallel<S> {

@@ -17,5 +17,6 @@ mod fail_fast;
 mod leases;
 mod merged_messages;
 mod queued_inputs;
+mod quick_nodes;
 mod several_runs;
 mod stop;

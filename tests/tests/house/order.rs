@@ -9,6 +9,7 @@ const ORDER: &[&str] = &[
     "message",
     "interrupt",
     "error",
+    "spawn",
     "state",
     "log",
     "checkpoint",
