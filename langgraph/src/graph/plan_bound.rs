@@ -14,6 +14,8 @@ pub(crate) struct PlanBound {
     pub(crate) at_most: u32,
     /// Where the run goes after that.
     pub(crate) exit: Exit,
+    /// True if the edge itself has no way out: no exit, or exits in a circle, each an edge with a bound.
+    pub(crate) fails: bool,
     pub(crate) names: [NodeName; 2],
 }
 
@@ -40,10 +42,32 @@ impl PlanBound {
                     None => Exit::Fails,
                     Some(exit) => index.of(exit).map_or(Exit::End, Exit::Node),
                 },
+                fails: false,
                 names: [bound.from.clone(), bound.to.clone()],
             })
         });
-        bounds.collect()
+        let mut bounds: Box<[Self]> = bounds.collect();
+        let fails: Vec<_> = bounds.iter().map(|bound| bound.fails_in(&bounds)).collect();
+        for (bound, fails) in bounds.iter_mut().zip(fails) {
+            bound.fails = fails;
+        }
+        bounds
+    }
+
+    /// Returns true if there is no exit, or the edges to all its exits have bounds.
+    fn fails_in(&self, bounds: &[Self]) -> bool {
+        let mut exit = self.exit;
+        for _ in bounds {
+            let Exit::Node(node) = exit else {
+                return matches!(self.exit, Exit::Fails);
+            };
+            let mut others = bounds.iter();
+            match others.find(|bound| (bound.from, bound.to) == (self.from, node)) {
+                Some(next) => exit = next.exit,
+                None => return false,
+            }
+        }
+        matches!(exit, Exit::Node(_)) || matches!(self.exit, Exit::Fails)
     }
 
     /// Returns the error of a run that would follow the edge too often.

@@ -59,12 +59,12 @@ impl Followed {
     }
 
     /// Follows an edge; a send counts each time. Returns where it leads: to its target, or if its bound is
-    /// reached, to the exit, which is `None` for END. Without an exit it leads to the target, and
-    /// [`check`](Self::check) fails there: the superstep that leads to it counts.
+    /// reached, to the exit, which is `None` for END. Without an exit, or if the bounds of all exits are reached, it
+    /// leads to the target, and [`check`](Self::check) fails there: the superstep that leads to it counts.
     ///
     /// # Errors
     ///
-    /// If the bound of a send is reached that has no exit: the superstep that sends does not count.
+    /// If the bound of a send is reached that has no exit left: the superstep that sends does not count.
     pub(crate) fn pass<S: State>(
         &mut self,
         plan: &Plan<S>,
@@ -96,9 +96,16 @@ impl Followed {
                 Exit::Node(exit) => exit,
             };
         }
-        let mut bounds = plan.bounds.iter();
-        let bound = bounds.find(|bound| (bound.from, bound.to) == (from, to));
-        bound.map_or(Ok(None), |bound| Err(bound.reached()))
+        // The exits lead to each other in a circle.
+        let mut bounds = plan.bounds.iter().enumerate();
+        match bounds.find(|(_, bound)| (bound.from, bound.to) == (from, to)) {
+            Some((_, bound)) if sent => Err(bound.reached()),
+            Some((index, bound)) => {
+                self.exceed(index, bound.at_most);
+                Ok(Some(to))
+            }
+            None => Ok(None),
+        }
     }
 
     /// Counts an edge beyond its bound.
@@ -121,7 +128,7 @@ impl Followed {
     ) -> Result<(), AgentError> {
         let mut bounds = plan.bounds.iter().zip(&self.times);
         let exceeded = bounds.find(|(bound, times)| {
-            **times > bound.at_most && matches!(bound.exit, Exit::Fails) && leads_to(bound, tasks)
+            **times > bound.at_most && bound.fails && leads_to(bound, tasks)
         });
         exceeded.map_or(Ok(()), |(bound, _)| Err(bound.reached()))
     }

@@ -146,6 +146,45 @@ async fn the_superstep_before_a_bound_is_kept_and_a_higher_bound_goes_on_behind_
     );
 }
 
+/// A graph in which `review` leads to two nodes, each of which is the exit of the other's bound.
+fn goes_round_exits(at_most: [u32; 2], saver: &Arc<MemorySaver>) -> CompiledStateGraph<Diary> {
+    let mut graph = StateGraph::<Diary>::new();
+    graph.add_node("write", write).add_node("draft", write);
+    graph.add_node("review", review).add_edge(START, "review");
+    graph
+        .add_edge("write", "review")
+        .add_edge("draft", "review");
+    graph.add_conditional_edges("review", |_: &Diary| "write", ["write", "draft"]);
+    let [write, draft] = at_most;
+    graph.add_bound(EdgeBound::new("review", "write", write).or_else("draft"));
+    graph.add_bound(EdgeBound::new("review", "draft", draft).or_else("write"));
+    graph.compile().unwrap().checkpointer(saver.clone())
+}
+
+#[tokio::test]
+async fn the_superstep_before_exits_that_lead_to_each_other_is_kept() {
+    let saver = Arc::new(MemorySaver::new());
+    let graph = goes_round_exits([1, 1], &saver);
+    let error = graph.run(()).thread("t").await.unwrap_err();
+    assert!(error.to_string().contains("`write` 1 times"), "{error}");
+    let ran = ["review", "write", "review", "draft", "review"];
+    let snapshot = graph.thread("t").state().await.unwrap().unwrap();
+    assert_eq!(snapshot.values.log, ran);
+    assert_eq!(snapshot.next, ["write".into()]);
+    // It fails there again, and runs nothing.
+    let again = graph.thread("t").proceed().await.unwrap_err();
+    assert_eq!(again.to_string(), error.to_string());
+
+    let higher = goes_round_exits([2, 1], &saver).thread("t");
+    let error = higher.proceed().await.unwrap_err();
+    assert!(error.to_string().contains("`write` 2 times"), "{error}");
+    let snapshot = higher.state().await.unwrap().unwrap();
+    assert_eq!(
+        snapshot.values.log,
+        [&ran[..], &["write", "review"]].concat()
+    );
+}
+
 #[tokio::test]
 async fn an_update_that_leads_elsewhere_leaves_a_bound_that_was_reached() {
     let saver = Arc::new(MemorySaver::new());
