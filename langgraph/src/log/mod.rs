@@ -33,7 +33,7 @@ pub(crate) use lease::Lease;
 pub(crate) use load::{load_chain, load_list, load_position};
 pub(crate) use log_head::{LogHead, Putting};
 pub(crate) use reissue::reissue;
-pub(crate) use resume_values::{ResumeValue, answer_key, assign};
+pub(crate) use resume_values::{ResumeValue, answer_key, assign, listed};
 pub(crate) use run_guard::RunGuard;
 pub(crate) use same_join::is_same_join;
 pub(crate) use task_position::TaskPosition;

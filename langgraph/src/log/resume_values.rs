@@ -25,23 +25,25 @@ pub(crate) fn answer_key(interrupt: &Interrupt, namespace: &[NodeName]) -> Strin
     }
 }
 
+/// Lists interrupts for an error.
+pub(crate) fn listed<'i>(interrupts: impl IntoIterator<Item = &'i (usize, Interrupt)>) -> String {
+    let ids = interrupts
+        .into_iter()
+        .map(|(_, i)| format!("`{}` (`{}` of `{}`)", i.id, i.key, i.node));
+    let ids: Vec<_> = ids.collect();
+    if ids.is_empty() {
+        "nothing".to_owned()
+    } else {
+        ids.join(", ")
+    }
+}
+
 /// Finds the interrupt for each answer.
 pub(crate) fn assign(
     thread: &str,
     open: &[(usize, Interrupt)],
     given: Vec<ResumeValue>,
 ) -> Result<Vec<(usize, Answer)>, CheckpointError> {
-    let list = |questions: &[&(usize, Interrupt)]| {
-        let ids: Vec<_> = questions
-            .iter()
-            .map(|(_, i)| format!("`{}` (`{}` of `{}`)", i.id, i.key, i.node))
-            .collect();
-        if ids.is_empty() {
-            "nothing".to_owned()
-        } else {
-            ids.join(", ")
-        }
-    };
     let mut answers = Vec::with_capacity(given.len());
     for ResumeValue { key, value } in given {
         let fits: Vec<_> = open
@@ -58,7 +60,7 @@ pub(crate) fn assign(
                 },
             )),
             [] => {
-                let open = list(&open.iter().collect::<Vec<_>>());
+                let open = listed(open);
                 return Err(CheckpointError::NothingToResume {
                     thread: thread.to_owned(),
                     key: name,
@@ -66,7 +68,7 @@ pub(crate) fn assign(
                 });
             }
             several => {
-                let open = list(several);
+                let open = listed(several.iter().copied());
                 return Err(CheckpointError::AmbiguousResume {
                     thread: thread.to_owned(),
                     key: name,

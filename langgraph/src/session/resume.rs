@@ -2,8 +2,8 @@
 
 use crate::checkpoint::{CheckpointId, RunStatus, Source};
 use crate::error::{AgentError, CheckpointError};
-use crate::interrupt::Answer;
-use crate::log::{ResumeValue, assign};
+use crate::interrupt::{Answer, Interrupt};
+use crate::log::{ResumeValue, assign, listed};
 use crate::node::Output;
 use crate::record::{Log, Origin};
 use crate::state::State;
@@ -58,6 +58,38 @@ fn with_pending<S: State>(error: CheckpointError, loaded: &Loaded<S>) -> Checkpo
     }
 }
 
+/// Refuses answers to interrupts of a subgraph that has a log: in a copy of the checkpoint it begins anew, and its
+/// interrupts have other ids.
+fn check_answerable(
+    thread: &str,
+    asked: &[(usize, Interrupt)],
+    answers: &[(usize, Answer)],
+) -> Result<(), CheckpointError> {
+    let begins_anew = |interrupt: &Interrupt| {
+        let log = interrupt.id.split(':').next().unwrap_or_default();
+        !interrupt.namespace.is_empty() && log.parse::<CheckpointId>().is_ok()
+    };
+    let (anew, others): (Vec<_>, Vec<_>) = asked.iter().partition(|(_, one)| begins_anew(one));
+    let is_answered = |(task, interrupt): &&(usize, Interrupt)| {
+        let mut answers = answers.iter();
+        answers.any(|(of, answer)| of == task && answer.key == interrupt.id)
+    };
+    let Some((_, answered)) = anew.into_iter().find(is_answered) else {
+        return Ok(());
+    };
+    let subgraph = answered.namespace.join("/");
+    Err(CheckpointError::NothingToResume {
+        thread: thread.to_owned(),
+        key: answered.id.clone(),
+        open: format!(
+            "{}; `{}` of `{}` was asked in the subgraph `{subgraph}`, which begins anew at an older checkpoint: go on without this answer, and answer what it asks then",
+            listed(others),
+            answered.key,
+            answered.node
+        ),
+    })
+}
+
 /// Registers the answers that nodes have to take before the run counts as accepted.
 fn expect<S: State>(engine: &Engine<S>, answers: &[(usize, Answer)]) {
     let keys = answers.iter().map(|(_, answer)| &answer.key);
@@ -72,7 +104,9 @@ async fn fork<S: State>(
     given: Vec<ResumeValue>,
     command: Option<Output<S>>,
 ) -> Result<(), AgentError> {
-    let answers = assign(&log.key.thread, &loaded.all(&[]), given)?;
+    let asked = loaded.all(&[]);
+    let answers = assign(&log.key.thread, &asked, given)?;
+    check_answerable(&log.key.thread, &asked, &answers)?;
     expect(engine, &answers);
     let id = loaded.stored.checkpoint.id;
     let origin = Origin::child_of(Some(id), Source::Fork);
