@@ -86,7 +86,8 @@ impl<S: State> TaskHost<S> {
         let (sender, mut events) = event_queue(1);
         let heartbeat = order.heartbeats.then(|| Arc::new(Heartbeat::new(None)));
         let scope = self.scope(order, sender, heartbeat.clone(), cancel);
-        let mut cx = Context::new(Arc::new(scope), order.step, 0, node);
+        let cx = Context::new(Arc::new(scope), order.step, 0, node);
+        let mut cx = cx.with_index(order.index);
         cx.remember(&order.answers, &order.once);
         cx.set_reporter(Arc::clone(&reporter), order.identity.clone());
         let call = Call {

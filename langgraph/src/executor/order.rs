@@ -35,6 +35,9 @@ pub struct TaskOrder {
     pub(super) metadata: BTreeMap<String, Value>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) namespace: Vec<NodeName>,
+    /// The number of the task in its superstep.
+    #[serde(default, skip_serializing_if = "is_first")]
+    pub(super) index: u32,
     pub(super) step: usize,
     pub(super) remaining: usize,
     /// True if custom events are read.
@@ -62,6 +65,7 @@ impl TaskOrder {
             run: cx.run_id().to_owned(),
             metadata: shared.metadata.as_deref().cloned().unwrap_or_default(),
             namespace: cx.namespace().to_vec(),
+            index: cx.index(),
             step: cx.step(),
             remaining: cx.remaining_steps(),
             custom: cx.wants(StreamMode::Custom),
@@ -69,4 +73,9 @@ impl TaskOrder {
             heartbeats: cx.nearest_heartbeat().is_some(),
         }
     }
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde gives a reference
+fn is_first(index: &u32) -> bool {
+    *index == 0
 }

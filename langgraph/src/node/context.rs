@@ -11,6 +11,7 @@ use serde_json::Value;
 
 pub use self::detached::{ContextOptions, DetachedContext};
 use self::interrupts::{InterruptState, Memory};
+use super::graph_path::CallPlace;
 use super::heartbeat::Heartbeat;
 use super::once::OnceMemory;
 use super::scope::Scope;
@@ -32,6 +33,8 @@ pub struct Context {
     /// The superstep, counted in this run, which the limit applies to.
     taken: usize,
     node: NodeId,
+    /// The number of the task in its superstep.
+    index: u32,
     /// Counts from 1; 0 if the output came from a cache without an attempt.
     attempt: AtomicU32,
     /// True while the task's routers run. Their interrupts and calls are counted separately,
@@ -57,6 +60,7 @@ impl Clone for Context {
             step: self.step,
             taken: self.taken,
             node: self.node,
+            index: self.index,
             attempt: AtomicU32::new(self.attempt.load(Ordering::Relaxed)),
             routing: AtomicBool::new(self.routing.load(Ordering::Relaxed)),
             calls: AtomicU32::new(0),
@@ -75,6 +79,7 @@ impl Context {
             step,
             taken,
             node,
+            index: 0,
             attempt: AtomicU32::new(1),
             routing: AtomicBool::new(false),
             calls: AtomicU32::new(0),
@@ -85,7 +90,22 @@ impl Context {
         }
     }
 
-    /// Resets the context for another task of the run, without allocating. Its place in the log is
+    /// Numbers the contexts of the tasks of a superstep.
+    pub(crate) fn numbered(contexts: impl Iterator<Item = Self>) -> impl Iterator<Item = Self> {
+        contexts.zip(0..).map(|(cx, index)| cx.with_index(index))
+    }
+
+    /// Makes it the context of that task of the superstep.
+    pub(crate) fn with_index(self, index: u32) -> Self {
+        Self { index, ..self }
+    }
+
+    /// Returns the number of the task in its superstep.
+    pub(crate) fn index(&self) -> u32 {
+        self.index
+    }
+
+    /// Resets the context for another task of the run with the same number, without allocating. Its place in the log is
     /// set anew.
     #[inline]
     pub(crate) fn reuse(&mut self, step: usize, taken: usize, node: NodeId) {
@@ -376,8 +396,14 @@ impl Context {
 
     /// Returns the path to a graph that the task runs.
     #[inline]
-    pub(crate) fn path_below(&self) -> GraphPath {
-        GraphPath::below(&self.scope, self.node)
+    pub(crate) fn path_below(&self, call: usize) -> GraphPath {
+        GraphPath::below(CallPlace {
+            scope: Arc::clone(&self.scope),
+            node: self.node,
+            step: self.step,
+            task: self.index,
+            call,
+        })
     }
 }
 

@@ -12,17 +12,30 @@ use super::{NodeId, Scope};
 /// The path to a graph in a task is put together when it is first read: most calls never read it.
 #[derive(Default)]
 pub(crate) struct GraphPath {
-    /// The scope of the graph around, and the node that runs this graph.
-    above: Option<(Arc<Scope>, NodeId)>,
+    above: Option<CallPlace>,
     names: OnceLock<Arc<[NodeName]>>,
 }
 
+/// Where a graph is called.
+pub(super) struct CallPlace {
+    /// The scope of the graph around.
+    pub(super) scope: Arc<Scope>,
+    /// The node that calls it.
+    pub(super) node: NodeId,
+    /// The superstep of the graph around.
+    pub(super) step: usize,
+    /// The number of the task in the superstep.
+    pub(super) task: u32,
+    /// The number of the call in the task.
+    pub(super) call: usize,
+}
+
 impl GraphPath {
-    /// The path to a graph that a node runs.
+    /// The path to a graph that is called there.
     #[inline]
-    pub(super) fn below(scope: &Arc<Scope>, node: NodeId) -> Self {
+    pub(super) fn below(place: CallPlace) -> Self {
         Self {
-            above: Some((Arc::clone(scope), node)),
+            above: Some(place),
             names: OnceLock::new(),
         }
     }
@@ -30,6 +43,33 @@ impl GraphPath {
     /// Returns the names of the nodes.
     pub(crate) fn names(&self) -> Arc<[NodeName]> {
         Arc::clone(self.known())
+    }
+
+    /// Returns a text that no other call has in the task of the root graph that it belongs to, and that the call keeps
+    /// when the task runs again.
+    pub(crate) fn of_call(&self) -> String {
+        let Some(CallPlace {
+            scope,
+            node,
+            step,
+            task,
+            call,
+        }) = &self.above
+        else {
+            return self.join("/");
+        };
+        let name = scope.name(*node);
+        // The answers of a task of the root graph are its own, and a copy of its checkpoint has another step.
+        let mut text = if scope.path.is_root() {
+            name.to_string()
+        } else {
+            format!("{}/{name}@{step}", scope.path.of_call())
+        };
+        if *task > 0 {
+            text.push_str(&format!("[{task}]"));
+        }
+        text.push_str(&format!("#{call}"));
+        text
     }
 
     /// Returns true if the graph is no graph in a task.
@@ -41,9 +81,9 @@ impl GraphPath {
 
     fn known(&self) -> &Arc<[NodeName]> {
         self.names.get_or_init(|| match &self.above {
-            Some((scope, node)) => {
-                let outer = scope.path.iter().cloned();
-                outer.chain([scope.name(*node)]).collect()
+            Some(above) => {
+                let outer = above.scope.path.iter().cloned();
+                outer.chain([above.scope.name(above.node)]).collect()
             }
             None => Arc::default(),
         })

@@ -46,7 +46,6 @@ pub(super) struct OnlyNodeCall<'a, S: State> {
     pub(super) graph: &'a CompiledStateGraph<S>,
     /// The context of the node that calls.
     pub(super) cx: &'a Context,
-    pub(super) number: usize,
     pub(super) node: NodeId,
     /// The context of the only node.
     pub(super) inner: Context,
@@ -60,7 +59,7 @@ impl<'a, S: State> OnlyNodeCall<'a, S> {
         cx: &'a Context,
         number: usize,
     ) -> Result<Self, NodeError> {
-        let scope = Arc::new(scope_below(graph, cx));
+        let scope = Arc::new(scope_below(graph, cx, number));
         check_cancelled(&scope).map_err(NodeError::from_agent)?;
         if let Some(heartbeat) = &scope.heartbeat {
             heartbeat.beat();
@@ -70,7 +69,6 @@ impl<'a, S: State> OnlyNodeCall<'a, S> {
         Ok(Self {
             graph,
             cx,
-            number,
             node,
             inner,
         })
@@ -91,7 +89,6 @@ impl<'a, S: State> OnlyNodeCall<'a, S> {
         let mut engine = Engine::new(position, breakpoints, self.graph.state_codec());
         engine.position.step = 0;
         engine.frontier.tasks.push(task);
-        engine.observer.interrupt_ids.call = self.number;
         let run = SubgraphRun::of(engine);
         run.into_state(self.graph, self.cx, None).await
     }

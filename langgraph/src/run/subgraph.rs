@@ -65,7 +65,7 @@ impl<S: State> SubgraphRun<S> {
         collects: bool,
     ) -> Result<Self, NodeError> {
         let plan = &graph.plan;
-        let scope = scope_below(graph, cx);
+        let scope = scope_below(graph, cx, number);
         let position = Position::new(plan, scope, state);
         let mut breakpoints = RunBreakpoints::new(plan, [None, None]);
         let placed = breakpoints.place_below(plan, &position.scope);
@@ -116,10 +116,14 @@ impl<S: State> SubgraphRun<S> {
 }
 
 /// Returns what the tasks of a graph in a task share.
-pub(super) fn scope_below<S: State>(graph: &CompiledStateGraph<S>, cx: &Context) -> Scope {
+pub(super) fn scope_below<S: State>(
+    graph: &CompiledStateGraph<S>,
+    cx: &Context,
+    call: usize,
+) -> Scope {
     let plan = &graph.plan;
     let outer = cx.scope();
-    let path = cx.path_below();
+    let path = cx.path_below(call);
     Scope {
         names: Arc::clone(&plan.names),
         limit: outer.limit,
@@ -150,7 +154,6 @@ fn log_below<S: State>(
     collect: bool,
 ) -> Result<Option<Log>, AgentError> {
     let (Some(place), false) = (cx.place(), matches!(persistence, Persistence::None)) else {
-        engine.observer.interrupt_ids.call = call;
         engine.observer.interrupt_ids.given = cx.answers().to_vec();
         return Ok(None);
     };
@@ -197,6 +200,8 @@ async fn begin_logged<S: State>(
     check: Option<&CheckCall<S>>,
 ) -> Result<(), NodeError> {
     let (log, input) = *logged;
+    // Those to graphs in it that have no log.
+    engine.observer.interrupt_ids.given = cx.answers().to_vec();
     let loaded = log.load(engine, None).await;
     let loaded = loaded.map_err(NodeError::from_agent)?;
     // Of an earlier call, only the state matters.

@@ -346,7 +346,7 @@ impl<S: State> Engine<S> {
         let new = |task: &Task<S>| Context::new(Arc::clone(scope), step, taken, task.node);
         match &*self.frontier.tasks {
             [only] => Few::one(new(only)),
-            tasks => tasks.iter().map(new).collect(),
+            tasks => Context::numbered(tasks.iter().map(new)).collect(),
         }
     }
 

@@ -10,32 +10,32 @@ use crate::state::State;
 /// The identity of a graph's interrupts, and its answers.
 #[derive(Default)]
 pub(crate) struct InterruptIds {
-    /// The number of the call in its task.
-    pub(crate) call: usize,
-    /// The answers of the task, for a graph without a log of its own: it runs from the start and
-    /// finds the answers by their ids.
+    /// The answers of the task around, for graphs without a log of their own: they run from the start and find the
+    /// answers by their ids.
     pub(crate) given: Vec<Answer>,
 }
 
 impl InterruptIds {
     /// Returns the prefix of interrupt ids in the current superstep.
-    fn base<S: State>(&self, current: Option<CheckpointId>, position: &Position<S>) -> String {
+    fn base<S: State>(current: Option<CheckpointId>, position: &Position<S>) -> String {
         if let Some(checkpoint) = current {
             return checkpoint.to_string();
         }
-        let path = position.scope.path.join("/");
-        format!("{path}#{}@{}", self.call, position.step)
+        format!("{}@{}", position.scope.path.of_call(), position.step)
     }
 
-    /// Returns the answers to a task's interrupts, whose ids begin with `own`.
-    fn answers_to(&self, own: &str, known: &[Answer]) -> Vec<Answer> {
-        let given = self.given.iter().map(|answer| Answer {
-            key: answer
-                .key
+    /// Returns the answers to a task's interrupts, whose ids begin with `own`, and to those of graphs in it, whose ids
+    /// begin with `inner`. An answer to another task, which may have the same key, is not for this one.
+    fn answers_to(&self, own: &str, inner: &str, known: &[Answer]) -> Vec<Answer> {
+        let given = self.given.iter().filter_map(|answer| {
+            let id = &answer.key;
+            let key = id
                 .strip_prefix(own)
-                .unwrap_or(&answer.key)
-                .to_owned(),
-            value: answer.value.clone(),
+                .or_else(|| id.starts_with(inner).then_some(id))?;
+            Some(Answer {
+                key: key.to_owned(),
+                value: answer.value.clone(),
+            })
         });
         given.chain(known.iter().cloned()).collect()
     }
@@ -49,7 +49,7 @@ impl InterruptIds {
         index: usize,
         questions: Interrupts,
     ) -> Vec<Interrupt> {
-        let base = self.base(current, position);
+        let base = Self::base(current, position);
         let node = position.plan.name(task.node);
         questions.interrupts(&base, index, &node, &position.scope.path)
     }
@@ -66,7 +66,8 @@ impl InterruptIds {
         if self.given.is_empty() {
             return cx.remember(task.answers(), task.once());
         }
-        let own = format!("{}:{index}:", self.base(current, position));
-        cx.remember(&self.answers_to(&own, task.answers()), task.once());
+        let own = format!("{}:{index}:", Self::base(current, position));
+        let inner = format!("{}/", position.scope.path.of_call());
+        cx.remember(&self.answers_to(&own, &inner, task.answers()), task.once());
     }
 }

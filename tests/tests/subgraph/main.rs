@@ -9,6 +9,7 @@
     reason = "helpers of tests are tests; the shapes of nodes and routers are the runtime's"
 )]
 
+mod answers;
 mod nested;
 mod one_node;
 mod pending;
