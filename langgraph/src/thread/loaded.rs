@@ -74,6 +74,15 @@ impl<S: State> Loaded<S> {
         inputs.reduce(|earlier, input| input.after(earlier))
     }
 
+    /// Forgets the joins and the counts of a run that has ended: the next input begins anew.
+    pub(super) fn forget_ended_run(&mut self) {
+        let checkpoint = &mut self.stored.checkpoint;
+        if self.tasks.is_empty() && checkpoint.deferred.is_empty() {
+            checkpoint.joins.clear();
+            checkpoint.followed.clear();
+        }
+    }
+
     /// Drops the tasks that a copy of the checkpoint leaves out: those that joined in, except for tasks that have
     /// an answer, and for kept inputs of the head. The answers get the new indices of their tasks.
     pub(super) fn retain_copied(&mut self, answers: &mut [(usize, Answer)]) {

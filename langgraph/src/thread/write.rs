@@ -333,6 +333,7 @@ async fn add_input<S: State>(
             .tasks
             .retain(|task| !task.joined_in && &*task.node != START);
         loaded.tasks.iter_mut().for_each(TaskState::forget);
+        loaded.forget_ended_run();
     }
     let parent = restore(engine, log, loaded)?;
     if !fresh {

@@ -77,6 +77,24 @@ async fn each_run_of_a_thread_counts_from_its_own_input() {
 }
 
 #[tokio::test]
+async fn an_input_that_is_added_counts_from_0_if_the_run_before_has_ended() {
+    let graph = reviews().checkpointer(Arc::new(MemorySaver::new()));
+    let thread = graph.thread("t");
+    thread.run(Diary::default()).await.unwrap();
+    thread.add_input(Diary::default()).await.unwrap();
+    let nodes = thread.proceed().await.unwrap().finished().unwrap().log;
+    assert_eq!(nodes[7..], REVIEWED);
+
+    // Beside a run that waits, it is part of that run.
+    let waits = graph.thread("u");
+    let paused = waits.run(Diary::default()).interrupt_before(["publish"]);
+    paused.await.unwrap();
+    waits.add_input(Diary::default()).await.unwrap();
+    let nodes = waits.proceed().await.unwrap().finished().unwrap().log;
+    assert_eq!(nodes[6..], ["publish", "write", "review", "publish"]);
+}
+
+#[tokio::test]
 async fn a_run_that_is_resumed_goes_on_counting() {
     let graph = reviews()
         .checkpointer(Arc::new(MemorySaver::new()))
