@@ -45,31 +45,20 @@ impl GraphPath {
         Arc::clone(self.known())
     }
 
-    /// Returns a text that no other call has in the task of the root graph that it belongs to, and that the call keeps
-    /// when the task runs again.
+    /// Returns a text that no other call of the run has, and that the call keeps when its task runs again.
     pub(crate) fn of_call(&self) -> String {
-        let Some(CallPlace {
-            scope,
-            node,
-            step,
-            task,
-            call,
-        }) = &self.above
-        else {
+        let Some(place) = &self.above else {
             return self.join("/");
         };
-        let name = scope.name(*node);
-        // The answers of a task of the root graph are its own, and a copy of its checkpoint has another step.
-        let mut text = if scope.path.is_root() {
-            name.to_string()
-        } else {
-            format!("{}/{name}@{step}", scope.path.of_call())
-        };
-        if *task > 0 {
-            text.push_str(&format!("[{task}]"));
+        let mut text = place.scope.path.of_call();
+        if !text.is_empty() {
+            text.push('/');
         }
-        text.push_str(&format!("#{call}"));
-        text
+        text += &format!("{}@{}", place.scope.name(place.node), place.step);
+        if place.task > 0 {
+            text += &format!("[{}]", place.task);
+        }
+        text + &format!("#{}", place.call)
     }
 
     /// Returns true if the graph is no graph in a task.

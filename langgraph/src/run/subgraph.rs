@@ -200,8 +200,6 @@ async fn begin_logged<S: State>(
     check: Option<&CheckCall<S>>,
 ) -> Result<(), NodeError> {
     let (log, input) = *logged;
-    // Those to graphs in it that have no log.
-    engine.observer.interrupt_ids.given = cx.answers().to_vec();
     let loaded = log.load(engine, None).await;
     let loaded = loaded.map_err(NodeError::from_agent)?;
     // Of an earlier call, only the state matters.

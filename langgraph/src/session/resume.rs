@@ -58,34 +58,31 @@ fn with_pending<S: State>(error: CheckpointError, loaded: &Loaded<S>) -> Checkpo
     }
 }
 
-/// Refuses answers to interrupts of a subgraph that has a log: in a copy of the checkpoint it begins anew, and its
-/// interrupts have other ids.
+/// Refuses answers to interrupts of subgraphs: in a copy of the checkpoint they begin anew, and their interrupts have
+/// other ids.
 fn check_answerable(
     thread: &str,
     asked: &[(usize, Interrupt)],
     answers: &[(usize, Answer)],
 ) -> Result<(), CheckpointError> {
-    let begins_anew = |interrupt: &Interrupt| {
-        let log = interrupt.id.split(':').next().unwrap_or_default();
-        !interrupt.namespace.is_empty() && log.parse::<CheckpointId>().is_ok()
-    };
-    let (anew, others): (Vec<_>, Vec<_>) = asked.iter().partition(|(_, one)| begins_anew(one));
+    let is_own = |one: &&(usize, Interrupt)| one.1.namespace.is_empty();
+    let (own, inner): (Vec<_>, Vec<_>) = asked.iter().partition(is_own);
     let is_answered = |(task, interrupt): &&(usize, Interrupt)| {
         let mut answers = answers.iter();
         answers.any(|(of, answer)| of == task && answer.key == interrupt.id)
     };
-    let Some((_, answered)) = anew.into_iter().find(is_answered) else {
+    let Some((_, answered)) = inner.into_iter().find(is_answered) else {
         return Ok(());
     };
-    let subgraph = answered.namespace.join("/");
     Err(CheckpointError::NothingToResume {
         thread: thread.to_owned(),
         key: answered.id.clone(),
         open: format!(
-            "{}; `{}` of `{}` was asked in the subgraph `{subgraph}`, which begins anew at an older checkpoint: go on without this answer, and answer what it asks then",
-            listed(others),
+            "{}; `{}` of `{}` was asked in the subgraph `{}`, which begins anew at an older checkpoint: go on without this answer, and answer what it asks then",
+            listed(own),
             answered.key,
-            answered.node
+            answered.node,
+            answered.namespace.join("/")
         ),
     })
 }

@@ -10,8 +10,8 @@ use crate::state::State;
 /// The identity of a graph's interrupts, and its answers.
 #[derive(Default)]
 pub(crate) struct InterruptIds {
-    /// The answers of the task around, for graphs without a log of their own: they run from the start and find the
-    /// answers by their ids.
+    /// The answers of the task, for a graph without a log of its own: it runs from the start and
+    /// finds the answers by their ids.
     pub(crate) given: Vec<Answer>,
 }
 

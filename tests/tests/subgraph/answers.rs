@@ -129,6 +129,29 @@ impl CallsTwice {
 }
 
 #[tokio::test]
+async fn an_answer_that_is_given_twice_is_none_to_the_next_round() {
+    for persistence in every_persistence() {
+        let mut graph = StateGraph::<Vec2>::new();
+        graph
+            .add_node("inner", asks(persistence))
+            .add_edge(START, "inner")
+            .add_edge("inner", "inner");
+        let thread = thread_of(&mut graph);
+        let outcome = thread.run(()).await.unwrap();
+        let first = outcome.interrupts()[0].id.clone();
+        thread.resume(&first, "yes").await.unwrap();
+        let late = thread.resume(&first, "yes").await.unwrap_err();
+        assert!(
+            matches!(
+                late,
+                AgentError::Checkpoint(CheckpointError::NothingToResume { .. })
+            ),
+            "{late}"
+        );
+    }
+}
+
+#[tokio::test]
 async fn a_graph_that_keeps_nothing_asks_again_in_each_call_around_it() {
     for persistence in [Persistence::PerCall, Persistence::None] {
         let mut around = StateGraph::<Vec2>::new();
@@ -169,8 +192,7 @@ async fn asked_beside(persistence: Persistence) -> (Thread<Vec2>, CheckpointId, 
 
 #[tokio::test]
 async fn an_older_checkpoint_refuses_an_answer_to_a_graph_that_begins_anew() {
-    let [per_call, _, per_thread] = every_persistence();
-    for persistence in [per_call, per_thread] {
+    for persistence in every_persistence() {
         let (thread, then, [own, inner]) = asked_beside(persistence).await;
         let before = thread.history().await.unwrap().len();
         let then = thread.at(then);
@@ -202,36 +224,4 @@ async fn an_older_checkpoint_refuses_an_answer_to_a_graph_that_begins_anew() {
             "{log:?}"
         );
     }
-}
-
-#[tokio::test]
-async fn an_older_checkpoint_takes_an_answer_to_a_graph_that_keeps_nothing() {
-    let (thread, then, ids) = asked_beside(Persistence::None).await;
-    let answers = ids.map(|id| (id, "no"));
-    let outcome = thread.at(then).resume_all(answers).await.unwrap();
-    assert_eq!(outcome.finished().unwrap().log, ["own: no", "0 lines? no"]);
-}
-
-#[tokio::test]
-async fn an_older_checkpoint_passes_an_answer_on_through_a_graph_that_begins_anew() {
-    let mut around = StateGraph::<Vec2>::new();
-    around.set_name("around");
-    around
-        .add_node("inner", asks(Persistence::None))
-        .add_node("last", asking("last"))
-        .add_sequence(&["inner", "last"]);
-    let mut graph = StateGraph::<Vec2>::new();
-    graph
-        .add_node("around", around.compile().unwrap())
-        .add_edge(START, "around");
-    let thread = thread_of(&mut graph);
-    let outcome = thread.run(()).await.unwrap();
-    let asked = outcome.interrupts()[0].id.clone();
-    let then = thread.state().await.unwrap().unwrap().id;
-    // The head has moved on since.
-    thread.update(Vec2Update::default()).await.unwrap();
-    let outcome = thread.at(then).resume(&asked, "no").await.unwrap();
-    assert_eq!(outcome.interrupts()[0].key, "last");
-    let done = thread.answer("yes").await.unwrap();
-    assert_eq!(done.state().log, ["0 lines? no", "last: yes"]);
 }
