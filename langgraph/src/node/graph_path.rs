@@ -50,15 +50,14 @@ impl GraphPath {
         let Some(place) = &self.above else {
             return self.join("/");
         };
-        let mut text = place.scope.path.of_call();
-        if !text.is_empty() {
-            text.push('/');
-        }
-        text += &format!("{}@{}", place.scope.name(place.node), place.step);
-        if place.task > 0 {
-            text += &format!("[{}]", place.task);
-        }
-        text + &format!("#{}", place.call)
+        let above = place.scope.path.of_call();
+        let above = if above.is_empty() { above } else { above + "/" };
+        let task = match place.task {
+            0 => String::new(),
+            task => format!("[{task}]"),
+        };
+        let name = place.scope.name(place.node);
+        format!("{above}{name}@{}{task}#{}", place.step, place.call)
     }
 
     /// Returns true if the graph is no graph in a task.

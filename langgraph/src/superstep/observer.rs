@@ -79,8 +79,7 @@ impl<S: State> Observer<S> {
         index: usize,
         open: Interrupts,
     ) -> Vec<Interrupt> {
-        self.interrupt_ids
-            .interrupts(self.current(), position, task, index, open)
+        InterruptIds::interrupts(self.current(), position, task, index, open)
     }
 
     /// Begins the tasks of a superstep; returns true if there is something to emit about them.

@@ -42,7 +42,6 @@ impl InterruptIds {
 
     /// Returns the interrupts of a task as the caller sees them.
     pub(crate) fn interrupts<S: State>(
-        &self,
         current: Option<CheckpointId>,
         position: &Position<S>,
         task: &Task<S>,
