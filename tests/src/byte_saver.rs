@@ -7,11 +7,11 @@ use std::time::{Duration, Instant, SystemTime};
 use langgraph::async_trait;
 use langgraph::checkpoint::{
     Administration, Batch, Bytes, Chain, CheckpointId, CheckpointRecord, Checkpointer, Formats,
-    Head, HeldBy, Leases, ListOptions, Owner, Prune, RunStatus, Saver, Source, StorageUsage,
-    ThreadFilter, ThreadInfo, ThreadKey,
+    Head, HeldBy, Leases, ListOptions, Owner, Prune, Rewind, RunStatus, Saver, Source,
+    StorageUsage, ThreadFilter, ThreadInfo, ThreadKey,
 };
 use langgraph::error::CheckpointError;
-use langgraph_sql::rows::{self, Row, RowKind};
+use langgraph_sql::rows::{self, KeptRows, Row, RowKind};
 use serde_json::Value;
 
 /// Keeps threads in memory, as a saver with a disk would: only rows of bytes.
@@ -240,6 +240,26 @@ impl Log {
     }
 }
 
+impl Log {
+    fn rewind(&mut self, rewind: &Rewind) -> bool {
+        let to = rewind.to;
+        if !self.checkpoints.contains_key(&to) {
+            return false;
+        }
+        self.checkpoints.retain(|id, _| *id <= to);
+        let mut kept = KeptRows::of(rewind);
+        let known = &self.checkpoints;
+        self.rows.retain(|row| {
+            known.contains_key(&row.checkpoint) && (row.checkpoint != to || kept.keeps(row.kind))
+        });
+        self.head = Head::new(to, self.head.version + 1);
+        self.status = rewind.status;
+        self.updated_at = SystemTime::now();
+        self.wake_at = rewind.wake_at;
+        true
+    }
+}
+
 impl Saver for ByteSaver {
     type Stores = Bytes;
 
@@ -351,6 +371,12 @@ impl Administration for ByteSaver {
         let mut kept = self.kept();
         let log = kept.logs.get_mut(key);
         log.map_or(Ok(()), |log| log.prune(&key.thread, prune, &self.formats))
+    }
+
+    async fn rewind(&self, key: &ThreadKey, rewind: Rewind) -> Result<bool, CheckpointError> {
+        let mut kept = self.kept();
+        let log = kept.logs.get_mut(key);
+        Ok(log.is_some_and(|log| log.rewind(&rewind)))
     }
 
     async fn delete_log(&self, key: &ThreadKey) -> Result<(), CheckpointError> {

@@ -2,25 +2,26 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use langgraph_core::async_trait;
 use langgraph_core::checkpoint::{
     Administration, Batch, Bytes, Chain, CheckpointId, Checkpointer, Formats, Head, HeldBy, Leases,
-    ListOptions, Prune, Saver, StorageUsage, ThreadFilter, ThreadInfo, ThreadKey, ThreadPosition,
-    VisitStatePart,
+    ListOptions, Saver, ThreadKey, ThreadPosition, VisitStatePart,
 };
 use langgraph_core::error::CheckpointError;
 use langgraph_sql::LogName;
 
 use crate::{Database, PostgresError};
 
+mod administration;
 mod group;
 mod leases;
 mod place;
 mod prune;
 mod put;
 mod read;
+mod rewind;
 mod threads;
 
 /// Stores threads in a PostgreSQL database.
@@ -89,7 +90,7 @@ impl PostgresSaver {
         self
     }
 
-    /// Returns a saver that stores records, and deletes a thread, only while `holder` has the lease of the
+    /// Returns a saver that stores records, and removes them, only while `holder` has the lease of the
     /// thread. That is checked in the transaction that writes, so that a run which has lost its thread
     /// without noticing changes nothing more: the name of the holder is a fencing token.
     ///
@@ -239,15 +240,11 @@ impl Checkpointer for PostgresSaver {
     }
 
     async fn check_holder(&self, thread: &str) -> Result<(), CheckpointError> {
-        let Some(holder) = &self.holder else {
-            return Ok(());
-        };
-        let client = self.database.client().await?;
-        if leases::has(&client, thread, holder).await? {
+        if self.holder.is_none() {
             return Ok(());
         }
-        let thread = thread.to_owned();
-        Err(CheckpointError::LeaseLost { thread })
+        let client = self.database.client().await?;
+        leases::check(&client, thread, self.holder.as_deref()).await
     }
 
     fn leases(&self) -> Option<&dyn Leases> {
@@ -257,90 +254,6 @@ impl Checkpointer for PostgresSaver {
 
     fn administration(&self) -> Option<&dyn Administration> {
         Some(self)
-    }
-}
-
-#[async_trait]
-impl Administration for PostgresSaver {
-    async fn logs(&self, thread: &str) -> Result<Vec<ThreadKey>, CheckpointError> {
-        let client = self.database.client().await?;
-        threads::logs(&client, thread).await
-    }
-
-    async fn threads(&self, filter: ThreadFilter) -> Result<Vec<ThreadInfo>, CheckpointError> {
-        let client = self.database.client().await?;
-        Ok(threads::list(&client, &filter).await?)
-    }
-
-    async fn set_wake_at(
-        &self,
-        thread: &str,
-        head: Head,
-        wake_at: Option<SystemTime>,
-    ) -> Result<(), CheckpointError> {
-        let client = self.database.client().await?;
-        Ok(threads::set_wake_at(&client, thread, head, wake_at).await?)
-    }
-
-    async fn copy_thread(&self, from: &str, to: &str) -> Result<(), CheckpointError> {
-        let names = Arc::new((from.to_owned(), to.to_owned()));
-        let job = self.database.transaction(|transaction| {
-            let names = Arc::clone(&names);
-            Box::pin(async move { threads::copy(transaction, &names.0, &names.1).await })
-        });
-        job.await
-    }
-
-    async fn prune(&self, key: &ThreadKey, prune: Prune) -> Result<(), CheckpointError> {
-        let task = Arc::new((LogName::of(key)?, prune, self.formats.clone()));
-        let job = self.database.transaction(|transaction| {
-            let task = Arc::clone(&task);
-            Box::pin(async move {
-                let (name, prune, formats) = &*task;
-                prune::prune(transaction, name, prune, formats).await
-            })
-        });
-        job.await
-    }
-
-    async fn delete_log(&self, key: &ThreadKey) -> Result<(), CheckpointError> {
-        let name = Arc::new(LogName::of(key)?);
-        let job = self.database.transaction(|transaction| {
-            let name = Arc::clone(&name);
-            Box::pin(async move { threads::delete_log(transaction, &name).await })
-        });
-        job.await
-    }
-
-    async fn delete_thread(&self, thread: &str) -> Result<(), CheckpointError> {
-        let thread: Arc<str> = thread.into();
-        let job = self.database.transaction(|transaction| {
-            let (thread, holder) = (Arc::clone(&thread), self.holder.clone());
-            Box::pin(async move {
-                if let Some(holder) = holder
-                    && !leases::has(transaction, &thread, &holder).await?
-                {
-                    let thread = thread.to_string();
-                    return Err(CheckpointError::LeaseLost { thread });
-                }
-                threads::delete(transaction, &thread).await
-            })
-        });
-        job.await
-    }
-
-    async fn delete_thread_at(&self, thread: &str, head: Head) -> Result<(), CheckpointError> {
-        let thread: Arc<str> = thread.into();
-        let job = self.database.transaction(|transaction| {
-            let thread = Arc::clone(&thread);
-            Box::pin(async move { threads::delete_at(transaction, &thread, head).await })
-        });
-        job.await
-    }
-
-    async fn usage(&self, thread: &str) -> Result<StorageUsage, CheckpointError> {
-        let client = self.database.client().await?;
-        Ok(threads::usage(&client, thread).await?)
     }
 }
 

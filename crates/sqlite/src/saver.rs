@@ -3,13 +3,12 @@
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use langgraph_core::async_trait;
 use langgraph_core::checkpoint::{
     Administration, Batch, Bytes, Chain, CheckpointId, Checkpointer, Formats, Head, HeldBy, Leases,
-    ListOptions, Prune, Saver, StorageUsage, ThreadFilter, ThreadInfo, ThreadKey, ThreadPosition,
-    VisitStatePart,
+    ListOptions, Saver, ThreadKey, ThreadPosition, VisitStatePart,
 };
 use langgraph_core::error::CheckpointError;
 use langgraph_sql::LogName;
@@ -20,12 +19,14 @@ use crate::handed::while_handed;
 use crate::{Database, SqliteError};
 use lines::Lines;
 
+mod administration;
 mod leases;
 mod lines;
 mod place;
 mod prune;
 mod put;
 mod read;
+mod rewind;
 mod state;
 mod threads;
 
@@ -107,7 +108,7 @@ impl SqliteSaver {
         self
     }
 
-    /// Returns a saver that stores records, and deletes a thread, only while `holder` has the lease of the
+    /// Returns a saver that stores records, and removes them, only while `holder` has the lease of the
     /// thread. That is checked in the transaction that writes, so that a run which has lost its thread
     /// without noticing changes nothing more: the name of the holder is a fencing token.
     ///
@@ -288,13 +289,9 @@ impl Checkpointer for SqliteSaver {
         let Some(holder) = self.holder.clone() else {
             return Ok(());
         };
-        let asked = thread.to_owned();
-        let job = move |connection: &_| leases::has(connection, &asked, &holder);
-        if self.database.read_short(job).await? {
-            return Ok(());
-        }
         let thread = thread.to_owned();
-        Err(CheckpointError::LeaseLost { thread })
+        let job = move |connection: &_| leases::check(connection, &thread, Some(&holder));
+        self.database.read_short(job).await
     }
 
     fn leases(&self) -> Option<&dyn Leases> {
@@ -304,75 +301,6 @@ impl Checkpointer for SqliteSaver {
 
     fn administration(&self) -> Option<&dyn Administration> {
         Some(self)
-    }
-}
-
-#[async_trait]
-impl Administration for SqliteSaver {
-    async fn logs(&self, thread: &str) -> Result<Vec<ThreadKey>, CheckpointError> {
-        let thread = thread.to_owned();
-        let job = move |connection: &_| threads::logs(connection, &thread);
-        self.database.read(job).await
-    }
-
-    async fn threads(&self, filter: ThreadFilter) -> Result<Vec<ThreadInfo>, CheckpointError> {
-        let job = move |connection: &_| threads::list(connection, &filter);
-        self.database.read(job).await
-    }
-
-    async fn set_wake_at(
-        &self,
-        thread: &str,
-        head: Head,
-        wake_at: Option<SystemTime>,
-    ) -> Result<(), CheckpointError> {
-        let thread = thread.to_owned();
-        let job = move |connection: &_| threads::set_wake_at(connection, &thread, head, wake_at);
-        self.database.write_short(job).await
-    }
-
-    async fn copy_thread(&self, from: &str, to: &str) -> Result<(), CheckpointError> {
-        let (from, to) = (from.to_owned(), to.to_owned());
-        let job = move |connection: &_| threads::copy(connection, &from, &to);
-        self.database.write(job).await
-    }
-
-    async fn prune(&self, key: &ThreadKey, prune: Prune) -> Result<(), CheckpointError> {
-        let name = LogName::of(key)?;
-        let formats = self.formats.clone();
-        let job = move |connection: &_| prune::prune(connection, &name, prune, &formats);
-        self.database.write(job).await
-    }
-
-    async fn delete_log(&self, key: &ThreadKey) -> Result<(), CheckpointError> {
-        let name = LogName::of(key)?;
-        let job = move |connection: &_| threads::delete_log(connection, &name);
-        self.database.write(job).await
-    }
-
-    async fn delete_thread(&self, thread: &str) -> Result<(), CheckpointError> {
-        let (thread, holder) = (thread.to_owned(), self.holder.clone());
-        let job = move |connection: &_| {
-            if let Some(holder) = holder
-                && !leases::has(connection, &thread, &holder)?
-            {
-                return Err(CheckpointError::LeaseLost { thread });
-            }
-            threads::delete(connection, &thread)
-        };
-        self.database.write(job).await
-    }
-
-    async fn delete_thread_at(&self, thread: &str, head: Head) -> Result<(), CheckpointError> {
-        let thread = thread.to_owned();
-        let job = move |connection: &_| threads::delete_at(connection, &thread, head);
-        self.database.write(job).await
-    }
-
-    async fn usage(&self, thread: &str) -> Result<StorageUsage, CheckpointError> {
-        let thread = thread.to_owned();
-        let job = move |connection: &_| threads::usage(connection, &thread);
-        self.database.read(job).await
     }
 }
 

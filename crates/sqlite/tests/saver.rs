@@ -115,3 +115,63 @@ async fn work_that_runs_once_does_not_begin_when_the_lease_is_lost() {
     // Only a saver of a holder asks.
     saver.check_holder("t").await.unwrap();
 }
+
+#[tokio::test]
+async fn a_saver_whose_holder_has_lost_the_thread_removes_nothing() {
+    use langgraph::checkpoint::{
+        Administration, Leases, ListOptions, Prune, Rewind, RunStatus, ThreadKey,
+    };
+    use langgraph::prelude::*;
+    use std::time::Duration;
+
+    let saver = SqliteSaver::in_memory().unwrap();
+    let mut graph = StateGraph::<i64>::new();
+    graph
+        .add_node("increment", |n: &i64| n + 1)
+        .add_sequence(&["increment"]);
+    let graph = graph.compile().unwrap();
+    let graph = graph.checkpointer(Arc::new(saver.clone()));
+    graph.thread("t").run(1).await.unwrap();
+    let key = ThreadKey::root("t");
+    let head = saver.head(&key).await.unwrap().unwrap();
+    let list = saver.list(&key, ListOptions::default()).await.unwrap();
+
+    let held = saver.held_by("one");
+    let term = Duration::from_secs(60);
+    let rewind = |index: usize| Rewind {
+        to: list[index],
+        tasks: 0,
+        entries: 0,
+        status: RunStatus::Done,
+        wake_at: None,
+    };
+    let prune = Prune {
+        fold: Vec::new(),
+        delete: vec![head.id],
+    };
+    saver.lease("t", "other", term).await.unwrap();
+    for refused in [
+        held.prune(&key, prune.clone()).await,
+        held.rewind(&key, rewind(1)).await.map(drop),
+        held.delete_log(&key).await,
+        held.delete_thread("t").await,
+        held.delete_thread_at("t", head).await,
+    ] {
+        let is_lost =
+            matches!(&refused, Err(CheckpointError::LeaseLost { thread }) if thread == "t");
+        assert!(is_lost, "{refused:?}");
+    }
+    let left = saver.list(&key, ListOptions::default()).await.unwrap();
+    assert_eq!(
+        (saver.head(&key).await.unwrap(), &left),
+        (Some(head), &list)
+    );
+
+    saver.release("t", "other").await.unwrap();
+    saver.lease("t", "one", term).await.unwrap();
+    held.prune(&key, prune).await.unwrap();
+    assert!(held.rewind(&key, rewind(2)).await.unwrap());
+    let left = saver.list(&key, ListOptions::default()).await.unwrap();
+    assert_eq!(left, list[2..]);
+    held.delete_thread("t").await.unwrap();
+}

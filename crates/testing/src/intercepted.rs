@@ -8,8 +8,8 @@ use std::time::{Duration, SystemTime};
 use langgraph::async_trait;
 use langgraph::checkpoint::{
     Administration, Batch, Bytes, Chain, CheckpointId, Checkpointer, Formats, Head, HeldBy, Leases,
-    ListOptions, Prune, Saver, StorageUsage, ThreadFilter, ThreadInfo, ThreadKey, ThreadPosition,
-    VisitStatePart,
+    ListOptions, Prune, Rewind, Saver, StorageUsage, ThreadFilter, ThreadInfo, ThreadKey,
+    ThreadPosition, VisitStatePart,
 };
 use langgraph::error::CheckpointError;
 
@@ -264,6 +264,11 @@ impl<I: Intercept> Administration for InterceptedSaver<I> {
     async fn prune(&self, key: &ThreadKey, prune: Prune) -> Result<(), CheckpointError> {
         self.administer(self.administered()?.prune(key, prune))
             .await
+    }
+
+    async fn rewind(&self, key: &ThreadKey, rewind: Rewind) -> Result<bool, CheckpointError> {
+        let run = self.administered()?.rewind(key, rewind);
+        self.administer(run).await
     }
 
     async fn delete_log(&self, key: &ThreadKey) -> Result<(), CheckpointError> {

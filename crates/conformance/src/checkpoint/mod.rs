@@ -39,6 +39,7 @@ mod owners;
 mod pruned_base;
 mod pruning;
 mod refusing;
+mod rewinding;
 mod side_by_side;
 mod states;
 mod threads;
@@ -74,6 +75,7 @@ where
         copying::cases(&savers),
         pruning::cases(&savers),
         pruned_base::cases(&savers),
+        rewinding::cases(&savers),
         leases::cases(&savers),
         side_by_side::cases(&savers),
         graphs::cases(&savers),

@@ -11,7 +11,7 @@ use super::{Savers, administration, leases};
 use crate::case::{Problem, same};
 use langgraph::checkpoint::{
     Base, Batch, CheckpointId, CheckpointRecord, Checkpointer, Fold, Head, HeldBy, ListOptions,
-    MemorySaver, Prune, RunStatus, Source, ThreadFilter, ThreadKey,
+    MemorySaver, Prune, Rewind, RunStatus, Source, ThreadFilter, ThreadKey,
 };
 use langgraph::error::CheckpointError;
 
@@ -87,7 +87,7 @@ impl History {
     }
 
     async fn step(&mut self) -> Result<(), Problem> {
-        match self.rng.u8(..20) {
+        match self.rng.u8(..21) {
             0..=11 => self.put().await,
             12 => self.prune().await,
             13 => {
@@ -107,6 +107,7 @@ impl History {
                 Ok(administration(&self.memory)?.delete_thread(thread).await?)
             }
             16 => self.list().await,
+            18 => self.rewind().await,
             17 => {
                 let (thread, holder) = (self.thread(), ["x", "y"][self.rng.usize(..2)]);
                 let term = Duration::from_secs(100);
@@ -243,6 +244,28 @@ impl History {
         let saver = kind(saver.prune(&key, prune.clone()).await);
         let memory = administration(&self.memory)?.prune(&key, prune).await;
         same("a prune", saver, kind(memory))
+    }
+
+    async fn rewind(&mut self) -> Result<(), Problem> {
+        let key = self.key();
+        let known = self.memory.list(&key, ListOptions::default()).await?;
+        let id = match self.rng.u8(..5) {
+            0 => self.id(),
+            _ => self.rng.choice(&known).copied(),
+        };
+        let Some(to) = id else { return Ok(()) };
+        let rewind = Rewind {
+            to,
+            tasks: self.rng.usize(..3),
+            entries: self.rng.usize(..3),
+            status: RunStatus::ALL[self.rng.usize(..RunStatus::ALL.len())],
+            wake_at: None,
+        };
+        let saver = administration(&self.saver)?;
+        let saver = saver.rewind(&key, rewind.clone()).await?;
+        let memory = administration(&self.memory)?.rewind(&key, rewind).await?;
+        same("a rewind", saver, memory)?;
+        self.load(&key, id).await
     }
 
     async fn list(&mut self) -> Result<(), Problem> {

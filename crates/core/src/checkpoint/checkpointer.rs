@@ -24,8 +24,8 @@ pub type VisitStatePart<'a> = dyn FnMut(StatePart) + Send + 'a;
 /// record is stored.
 ///
 /// Runs need the five required methods and no more. Two further traits add to them:
-/// [`Leases`], for runs that wait for a thread, and [`Administration`], for listing, copying, pruning
-/// and deleting threads. A call that needs one of them fails when the saver has none:
+/// [`Leases`], for runs that wait for a thread, and [`Administration`], for listing, copying, pruning,
+/// rewinding and deleting threads. A call that needs one of them fails when the saver has none:
 /// [`CheckpointError::NoLeases`], [`CheckpointError::NoAdministration`]. For a graph to take a saver,
 /// it implements [`Saver`](super::Saver) too.
 ///

@@ -20,6 +20,7 @@ mod open_interrupts;
 mod owner;
 mod payload;
 mod record;
+mod rewind;
 mod run_status;
 mod saver;
 mod source;
@@ -54,6 +55,7 @@ pub use record::{
     Base, Batch, Chain, CheckpointRecord, EntryRecord, Fold, FollowedRecord, JoinRecord, Prune,
     Stored, TaskArgument, TaskOutcome, TaskRecord, TaskSpec, ThreadKey,
 };
+pub use rewind::Rewind;
 pub use run_status::RunStatus;
 pub use saver::{Bytes, Saver, Values};
 pub use source::Source;

@@ -5,6 +5,7 @@ use std::time::{Duration, SystemTime};
 use deadpool_postgres::GenericClient;
 use futures_util::future::{join, join3};
 use langgraph_core::checkpoint::HeldBy;
+use langgraph_core::error::CheckpointError;
 use langgraph_sql::{process_is_gone, this_process};
 use tokio_postgres::types::ToSql;
 
@@ -222,6 +223,21 @@ pub(super) async fn has(
         .query_opt(&statement, &[&thread, &holder])
         .await?
         .is_some())
+}
+
+/// Fails if there is a holder, and it does not have the lease of the thread.
+pub(super) async fn check(
+    client: &impl GenericClient,
+    thread: &str,
+    holder: Option<&str>,
+) -> Result<(), CheckpointError> {
+    if let Some(holder) = holder
+        && !has(client, thread, holder).await?
+    {
+        let thread = thread.to_owned();
+        return Err(CheckpointError::LeaseLost { thread });
+    }
+    Ok(())
 }
 
 /// Begins a transaction that does not wait for the disk.

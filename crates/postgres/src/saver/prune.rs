@@ -105,7 +105,7 @@ async fn replace(
     Ok(())
 }
 
-async fn delete(
+pub(super) async fn delete(
     client: &impl GenericClient,
     log: i64,
     ids: &[CheckpointId],

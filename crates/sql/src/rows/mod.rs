@@ -28,12 +28,14 @@ use langgraph_core::error::CheckpointError;
 
 mod decode;
 mod encode;
+mod kept_rows;
 mod state_rows;
 mod sums;
 mod text;
 
 pub use decode::decode;
 pub use encode::{encode, fold};
+pub use kept_rows::KeptRows;
 pub use state_rows::StateRows;
 pub use sums::Sums;
 

@@ -158,6 +158,21 @@ pub(super) fn has(
     Ok(statement.exists([thread, holder])?)
 }
 
+/// Fails if there is a holder, and it does not have the lease of the thread.
+pub(super) fn check(
+    connection: &Connection,
+    thread: &str,
+    holder: Option<&str>,
+) -> Result<(), CheckpointError> {
+    if let Some(holder) = holder
+        && !has(connection, thread, holder)?
+    {
+        let thread = thread.to_owned();
+        return Err(CheckpointError::LeaseLost { thread });
+    }
+    Ok(())
+}
+
 fn milliseconds(time: SystemTime) -> i64 {
     in_milliseconds(time.duration_since(UNIX_EPOCH).unwrap_or_default())
 }

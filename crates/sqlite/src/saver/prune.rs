@@ -116,7 +116,7 @@ fn bare(
 }
 
 /// Returns the numbers of a checkpoint's first and last row.
-fn numbers(
+pub(super) fn numbers(
     connection: &Connection,
     log: i64,
     id: CheckpointId,
@@ -146,7 +146,11 @@ fn replace(connection: &Connection, log: i64, number: i64, row: &Row) -> Result<
 }
 
 /// Deletes a checkpoint, and returns its first row.
-fn delete(connection: &Connection, log: i64, id: CheckpointId) -> Result<Option<i64>, SqliteError> {
+pub(super) fn delete(
+    connection: &Connection,
+    log: i64,
+    id: CheckpointId,
+) -> Result<Option<i64>, SqliteError> {
     let Some((first, last)) = numbers(connection, log, id)? else {
         return Ok(None);
     };

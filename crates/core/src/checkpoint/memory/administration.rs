@@ -5,9 +5,11 @@ use std::time::SystemTime;
 
 use async_trait::async_trait;
 
-use super::saver::MemorySaver;
+use super::saver::{MemorySaver, log_at};
 use super::thread::Thread;
-use crate::checkpoint::{Administration, Prune, StorageUsage, ThreadFilter, ThreadInfo, ThreadKey};
+use crate::checkpoint::{
+    Administration, Prune, Rewind, StorageUsage, ThreadFilter, ThreadInfo, ThreadKey,
+};
 use crate::error::CheckpointError;
 use crate::head::Head;
 
@@ -86,6 +88,17 @@ impl Administration for MemorySaver {
     async fn prune(&self, key: &ThreadKey, prune: Prune) -> Result<(), CheckpointError> {
         let pruned = self.at(key, |log| log.prune(&key.thread, prune));
         pruned.unwrap_or(Ok(()))
+    }
+
+    async fn rewind(&self, key: &ThreadKey, rewind: Rewind) -> Result<bool, CheckpointError> {
+        let mut threads = self.threads.lock();
+        let Some(log) = log_at(&mut threads, key) else {
+            return Ok(false);
+        };
+        let before = log.wake_at;
+        let is_rewound = log.rewind(&rewind);
+        self.wakes(&key.thread, before, log.wake_at);
+        Ok(is_rewound)
     }
 
     async fn delete_log(&self, key: &ThreadKey) -> Result<(), CheckpointError> {

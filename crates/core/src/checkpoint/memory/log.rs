@@ -7,8 +7,8 @@ use std::time::SystemTime;
 use super::record::Record;
 use super::records::Records;
 use crate::checkpoint::{
-    Batch, Chain, Link, ListOptions, Owner, Prune, PutLink, RunStatus, StatePart, StorageUsage,
-    ThreadKey, ThreadPosition,
+    Batch, Chain, Link, ListOptions, Owner, Prune, PutLink, Rewind, RunStatus, StatePart,
+    StorageUsage, ThreadKey, ThreadPosition,
 };
 use crate::checkpoint_id::CheckpointId;
 use crate::error::CheckpointError;
@@ -168,6 +168,23 @@ impl Log {
         self.order.retain(|id| !delete.contains(id));
         self.records.retain(|record| !delete.contains(&record.id()));
         Ok(())
+    }
+
+    /// Makes a checkpoint the head again; returns false if there is no such checkpoint.
+    pub(super) fn rewind(&mut self, rewind: &Rewind) -> bool {
+        let to = rewind.to;
+        let Some(record) = self.records.get_mut(to) else {
+            return false;
+        };
+        record.truncate(rewind.tasks, rewind.entries);
+        self.records.retain(|record| record.id() <= to);
+        self.order.retain(|id| *id < to);
+        self.order.push(to);
+        self.version += 1;
+        self.status = rewind.status;
+        self.updated_at = crate::environment::now();
+        self.wake_at = rewind.wake_at;
+        true
     }
 
     /// Adds what the log holds.

@@ -129,6 +129,14 @@ impl Record {
         self.whole_mut().entries.push(entry);
     }
 
+    /// Drops all records about tasks and updates from outside but the first ones, up to these numbers.
+    pub(super) fn truncate(&mut self, tasks: usize, entries: usize) {
+        self.tasks.truncate(tasks);
+        if self.entries().len() > entries {
+            self.whole_mut().entries.truncate(entries);
+        }
+    }
+
     pub(super) fn fold(&mut self, fold: Fold) {
         let checkpoint = &mut self.whole_mut().checkpoint;
         checkpoint.snapshot = Some(fold.snapshot);

@@ -97,7 +97,10 @@ impl MemorySaver {
     }
 }
 
-fn log_at<'a>(threads: &'a mut BTreeMap<String, Thread>, key: &ThreadKey) -> Option<&'a mut Log> {
+pub(super) fn log_at<'a>(
+    threads: &'a mut BTreeMap<String, Thread>,
+    key: &ThreadKey,
+) -> Option<&'a mut Log> {
     threads.get_mut(&key.thread)?.logs.get_mut(&key.namespace)
 }
 

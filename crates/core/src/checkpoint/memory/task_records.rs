@@ -64,6 +64,15 @@ impl TaskRecords {
         }
     }
 
+    /// Drops all records but the first ones, up to this number.
+    pub(super) fn truncate(&mut self, len: usize) {
+        match self {
+            Self::Finished(_) if len == 0 => *self = Self::new(),
+            Self::Finished(_) => {}
+            Self::Any(records) => records.truncate(len),
+        }
+    }
+
     /// Returns the records of that checkpoint.
     pub(super) fn to_vec(&self, checkpoint: CheckpointId) -> Vec<TaskRecord> {
         match self {
