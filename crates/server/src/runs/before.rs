@@ -1,11 +1,9 @@
 //! How a thread stood before a run, and the way back to it.
 
-use std::sync::Arc;
 use std::time::SystemTime;
 
 use langgraph::checkpoint::{
-    self, Batch, CheckpointId, Checkpointer, ListOptions, Owner, Prune, RunStatus, Stored,
-    ThreadFilter, ThreadKey,
+    CheckpointId, Checkpointer, Rewind, RunStatus, Stored, ThreadFilter, ThreadKey,
 };
 use langgraph::error::CheckpointError;
 use serde::{Deserialize, Serialize};
@@ -36,11 +34,9 @@ struct LogEnd {
     head: CheckpointId,
     /// How many records its last checkpoint had; `None` if none can have come since.
     records: Option<Records>,
-    /// What its state is based on.
-    base: Option<checkpoint::Base>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Records {
     tasks: usize,
     entries: usize,
@@ -95,7 +91,6 @@ impl Before {
             namespace: Vec::new(),
             head,
             records: None,
-            base: None,
         };
         Ok(Self {
             logs: vec![root],
@@ -111,7 +106,7 @@ impl Before {
         }
     }
 
-    /// Removes what was stored since.
+    /// Removes what was stored since. If its process is lost meanwhile, another one removes the rest.
     pub(super) async fn restore(
         &self,
         saver: &dyn Checkpointer,
@@ -122,17 +117,26 @@ impl Before {
         // The log of the thread is the last.
         logs.reverse();
         for key in logs {
-            if key.namespace.last().is_some_and(|place| place == SPARE) {
-                continue;
-            }
             let end = self.logs.iter().find(|end| end.namespace == key.namespace);
             if let Some(end) = end {
-                self.cut(saver, &key, end).await?;
+                administration.rewind(&key, self.rewind(end)).await?;
             } else if self.is_new(&key.namespace) {
                 administration.delete_log(&key).await?;
             }
         }
         Ok(())
+    }
+
+    /// Returns how a log ends again.
+    fn rewind(&self, end: &LogEnd) -> Rewind {
+        let Records { tasks, entries } = end.records.unwrap_or(Records::ALL);
+        Rewind {
+            to: end.head,
+            tasks,
+            entries,
+            status: self.run,
+            wake_at: self.wake_at.filter(|_| end.namespace.is_empty()),
+        }
     }
 
     /// Returns true for the log of the thread, of a subgraph that the thread keeps, and of a subgraph that a task
@@ -162,107 +166,7 @@ impl Before {
             None => end.records.is_some(),
         }
     }
-
-    /// Removes what a log has got since.
-    async fn cut(
-        &self,
-        saver: &dyn Checkpointer,
-        key: &ThreadKey,
-        end: &LogEnd,
-    ) -> Result<(), CheckpointError> {
-        let administration = saver.administration_for(ROLLBACK)?;
-        let Some(found) = LastCheckpoint::of(saver, key, end).await? else {
-            return Ok(());
-        };
-        let all = saver.list(key, ListOptions::default()).await?;
-        let mut delete: Vec<_> = all.into_iter().filter(|id| *id > end.head).collect();
-        let mut batch = found.batch(end);
-        // A record cannot be removed alone: the checkpoint is stored again without those that came since.
-        let is_stored_again = !batch.checkpoints.is_empty();
-        let spare = spare(key);
-        if is_stored_again && !found.is_spare {
-            let mut kept = batch.clone();
-            kept.checkpoints
-                .iter_mut()
-                .for_each(|last| last.base = None);
-            kept.head = saver.head(&spare).await?;
-            saver.put(&spare, kept).await?;
-            delete.push(end.head);
-        }
-        if !delete.is_empty() {
-            let fold = Vec::new();
-            administration.prune(key, Prune { fold, delete }).await?;
-        }
-        batch.status = self.run;
-        batch.wake_at = self.wake_at.filter(|_| key.namespace.is_empty());
-        batch.head = saver.head(key).await?;
-        saver.put(key, batch).await?;
-        if end.records.is_some() {
-            administration.delete_log(&spare).await?;
-        }
-        Ok(())
-    }
 }
-
-/// The last checkpoint of a log, as it was found before what came since is removed.
-struct LastCheckpoint {
-    last: Stored,
-    owner: Option<Arc<Owner>>,
-    /// True if it was kept in the spare log by a process that died.
-    is_spare: bool,
-}
-
-impl LastCheckpoint {
-    async fn of(
-        saver: &dyn Checkpointer,
-        key: &ThreadKey,
-        end: &LogEnd,
-    ) -> Result<Option<Self>, CheckpointError> {
-        for (is_spare, key) in [(false, key), (true, &spare(key))] {
-            let chain = saver.load(key, Some(end.head)).await?;
-            if let Some(mut chain) = chain
-                && let Some(last) = chain.records.pop()
-            {
-                let owner = chain.owner;
-                return Ok(Some(Self {
-                    last,
-                    owner,
-                    is_spare,
-                }));
-            }
-        }
-        Ok(None)
-    }
-
-    /// Returns what is stored: the checkpoint as it was, if it is not stored so.
-    fn batch(&self, end: &LogEnd) -> Batch {
-        let mut batch = Batch {
-            owner: self.owner.clone(),
-            ..Batch::default()
-        };
-        let before = end
-            .records
-            .filter(|before| self.is_spare || *before != Records::of(&self.last));
-        if let Some(before) = before {
-            let mut last = self.last.clone();
-            last.checkpoint.base = end.base;
-            last.tasks.truncate(before.tasks);
-            last.entries.truncate(before.entries);
-            batch.checkpoints = vec![last.checkpoint];
-            (batch.tasks, batch.entries) = (last.tasks, last.entries);
-        }
-        batch
-    }
-}
-
-/// Returns the log that keeps the last checkpoint while it is stored again. No graph has such a log.
-fn spare(key: &ThreadKey) -> ThreadKey {
-    let mut spare = key.clone();
-    spare.namespace.push(SPARE.to_owned());
-    spare
-}
-
-const SPARE: &str = "rollback";
 
 /// What needs the administration of threads.
 const ROLLBACK: &str = "rolling back a run";
@@ -279,13 +183,17 @@ impl LogEnd {
         Ok(last.map(|last| Self {
             namespace: key.namespace,
             head: last.checkpoint.id,
-            base: last.checkpoint.base,
             records: Some(Records::of(&last)),
         }))
     }
 }
 
 impl Records {
+    const ALL: Self = Self {
+        tasks: usize::MAX,
+        entries: usize::MAX,
+    };
+
     fn of(stored: &Stored) -> Self {
         Self {
             tasks: stored.tasks.len(),
@@ -299,34 +207,37 @@ mod tests {
     #![allow(clippy::unwrap_used)] // a test fails by panicking
 
     use std::collections::BTreeMap;
+    use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    use async_trait::async_trait;
-    use langgraph::checkpoint::{CheckpointRecord, TaskOutcome, TaskRecord, forward_checkpointer};
+    use langgraph::checkpoint::{
+        Base, Batch, CheckpointRecord, ListOptions, TaskOutcome, TaskRecord,
+    };
     use langgraph_sqlite::SqliteSaver;
+    use langgraph_testing::{Intercept, InterceptedSaver, SaverCall};
 
     use super::*;
 
-    /// A saver whose process dies before one of its writes.
+    /// A process that dies before one of its calls of the administration.
     struct Dying {
-        saver: SqliteSaver,
-        writes_left: AtomicUsize,
+        calls_left: AtomicUsize,
     }
 
-    #[async_trait]
-    impl Checkpointer for Dying {
-        async fn put(&self, key: &ThreadKey, batch: Batch) -> Result<(), CheckpointError> {
-            let left = self.writes_left.load(Ordering::Relaxed);
-            self.writes_left
-                .store(left.saturating_sub(1), Ordering::Relaxed);
-            if left == 0 {
-                let thread = key.thread.clone();
-                return Err(CheckpointError::LeaseLost { thread });
+    impl Intercept for Dying {
+        async fn around<T: Send>(
+            &self,
+            call: SaverCall<'_>,
+            run: impl Future<Output = Result<T, CheckpointError>> + Send,
+        ) -> Result<T, CheckpointError> {
+            if matches!(call, SaverCall::Administration) {
+                let left = self.calls_left.load(Ordering::Relaxed);
+                if left == 0 {
+                    return Err(CheckpointError::storage("the process is gone"));
+                }
+                self.calls_left.store(left - 1, Ordering::Relaxed);
             }
-            self.saver.put(key, batch).await
+            run.await
         }
-
-        forward_checkpointer!(saver);
     }
 
     /// Stores a checkpoint behind the head of a log.
@@ -334,7 +245,7 @@ mod tests {
         let head = saver.head(key).await.unwrap();
         let previous = head.map(|head| head.id);
         let mut checkpoint = CheckpointRecord::of_metadata(previous, BTreeMap::new());
-        checkpoint.base = previous.map(|id| checkpoint::Base {
+        checkpoint.base = previous.map(|id| Base {
             id,
             with_tasks: true,
         });
@@ -359,35 +270,68 @@ mod tests {
         saver.put(key, batch).await.unwrap();
     }
 
+    /// Returns the records of each log of the thread.
+    async fn records(saver: &SqliteSaver) -> BTreeMap<ThreadKey, String> {
+        let mut all = BTreeMap::new();
+        for key in saver.administration().unwrap().logs("t").await.unwrap() {
+            let list = saver.list(&key, ListOptions::default()).await.unwrap();
+            let chain = saver.load(&key, None).await.unwrap().unwrap();
+            all.insert(key, format!("{list:?} {:?}", chain.records));
+        }
+        all
+    }
+
+    /// A thread with an open call, of a subgraph that it keeps, and of one that it does not.
+    async fn thread(saver: &SqliteSaver) -> [ThreadKey; 3] {
+        let root = ThreadKey::root("t");
+        store(saver, &root).await;
+        let head = store(saver, &root).await;
+        let keys = [
+            root.below(head, 0, "work", 0),
+            ThreadKey::per_thread("t", "memory"),
+            root,
+        ];
+        for key in &keys {
+            if !key.namespace.is_empty() {
+                store(saver, key).await;
+            }
+            fail_a_task(saver, key, "before").await;
+        }
+        keys
+    }
+
     #[tokio::test]
-    async fn a_process_that_dies_while_it_rolls_back_loses_no_record() {
-        let key = ThreadKey::root("t");
-        for writes in 0..=2 {
+    async fn a_process_that_dies_between_the_logs_of_a_thread_loses_no_record() {
+        let mut calls = 0;
+        loop {
             let saver = SqliteSaver::in_memory().unwrap();
-            let first = store(&saver, &key).await;
-            let base = store(&saver, &key).await;
-            fail_a_task(&saver, &key, "before").await;
-            let before = Before {
-                logs: vec![LogEnd::of(&saver, key.clone()).await.unwrap().unwrap()],
-                ..Before::default()
-            };
-            fail_a_task(&saver, &key, "since").await;
-            store(&saver, &key).await;
+            let keys = thread(&saver).await;
+            let mut before = Before::default();
+            for key in outer_first(keys.to_vec()) {
+                before.logs.extend(LogEnd::of(&saver, key).await.unwrap());
+            }
+            let expected = records(&saver).await;
+            for key in &keys {
+                fail_a_task(&saver, key, "since").await;
+                store(&saver, key).await;
+            }
+            let head = saver.head(&keys[2]).await.unwrap().unwrap().id;
+            store(&saver, &keys[2].below(head, 0, "work", 0)).await;
+            store(&saver, &ThreadKey::per_thread("t", "new")).await;
 
             let dying = Dying {
-                saver: saver.clone(),
-                writes_left: AtomicUsize::new(writes),
+                calls_left: AtomicUsize::new(calls),
             };
-            assert_eq!(before.restore(&dying, "t").await.is_ok(), writes == 2);
+            let dying = InterceptedSaver::new(Arc::new(saver.clone()), dying);
+            let is_restored = before.restore(&dying, "t").await.is_ok();
             before.restore(&saver, "t").await.unwrap();
-            let left = saver.list(&key, ListOptions::default()).await.unwrap();
-            assert_eq!(left, [base, first], "{writes}");
-            let mut chain = saver.load(&key, None).await.unwrap().unwrap();
-            let last = chain.records.pop().unwrap();
-            assert_eq!(last.tasks.len(), 1);
-            assert_eq!(last.checkpoint.base.unwrap().id, first);
-            let logs = saver.administration().unwrap().logs("t").await.unwrap();
-            assert_eq!(logs, std::slice::from_ref(&key));
+            assert_eq!(records(&saver).await, expected, "{calls}");
+            // One call for the list of the logs, and one for each log.
+            assert_eq!(is_restored, calls == 6);
+            if is_restored {
+                break;
+            }
+            calls += 1;
         }
     }
 }
