@@ -1,4 +1,4 @@
-//! A change of a thread's state from outside, which holds the thread as a run does.
+//! A change of a thread from outside, which holds the thread as a run does.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,8 +22,6 @@ const TERM: Duration = Duration::from_secs(10);
 const CHANGE: &str = "change/";
 
 /// Changes the state of a thread, and its row. Returns the new checkpoint.
-///
-/// It goes on when the client has gone: the thread does not stay held.
 pub(crate) async fn change_state(
     app: &Arc<App>,
     thread: &Thread,
@@ -35,53 +33,95 @@ pub(crate) async fn change_state(
             "the thread has no graph yet: create it with a `graph_id`, or run an assistant on it",
         )
     })?;
+    let made = while_held(app, thread, graph, async move |app, graph, id| {
+        change_held(&app, &*graph, &id, change).await
+    });
+    made.await?.ok_or_else(|| {
+        ApiError::conflict(
+            "Thread is running a task. Wait for it to finish before its state is changed.",
+        )
+    })
+}
+
+/// Removes all checkpoints of a thread but the newest. Returns false if a run has the thread: one that begins later
+/// finds it pruned, and one that has begun meanwhile keeps the checkpoint to which it may be rolled back.
+pub(super) async fn keep_latest(app: &Arc<App>, thread: &Thread) -> ApiResult<bool> {
+    let Some(graph) = app.graph_of_thread(&thread.metadata)? else {
+        return Ok(app.rows.active(&thread.thread_id).await?.is_empty());
+    };
+    let pruned = while_held(app, thread, graph, async move |_, graph, id| {
+        match graph.prune(&id).await {
+            Err(AgentError::Checkpoint(CheckpointError::LeaseLost { .. })) => Ok(false),
+            pruned => Ok(pruned.map(|()| true)?),
+        }
+    });
+    Ok(pruned.await?.unwrap_or(false))
+}
+
+/// Does `act` with the graph of a thread, over the saver of a holder that has the thread; `None` if a run has it
+/// instead.
+///
+/// It goes on when the client has gone: the thread does not stay held.
+async fn while_held<T, F>(
+    app: &Arc<App>,
+    thread: &Thread,
+    graph: Arc<dyn ErasedGraph>,
+    act: impl FnOnce(Arc<App>, Arc<dyn ErasedGraph>, String) -> F + Send + 'static,
+) -> ApiResult<Option<T>>
+where
+    T: Send + 'static,
+    F: Future<Output = ApiResult<T>> + Send,
+{
     let (app, id) = (Arc::clone(app), thread.thread_id.clone());
-    let changed = tokio::spawn(async move {
+    let done = tokio::spawn(async move {
         let holder: Arc<str> = format!("{CHANGE}{}", new_id()).into();
-        take(&app, &id, &holder).await?;
+        if !take(&app, &id, &holder).await? {
+            return Ok(None);
+        }
         let graph = graph.with_saver(app.saver.held_by(&holder));
-        let made = change_held(&app, &*graph, &id, change).await;
+        let done = act(Arc::clone(&app), graph, id.clone()).await;
         if let Err(error) = app.saver.release(&id, &holder).await {
             // The next change waits until the lease ends.
             tracing::warn!(%error, thread = id, "failed to release the lease of a thread");
         }
-        made
+        done.map(Some)
     });
-    changed.await.unwrap_or_else(|error| {
-        tracing::error!(%error, "a change of a state panicked");
+    done.await.unwrap_or_else(|error| {
+        tracing::error!(%error, "a change of a thread panicked");
         Err(ApiError::broken())
     })
 }
 
-/// Waits until no other change holds the thread, and takes it. A run that waits or runs has it instead.
-async fn take(app: &App, thread: &str, holder: &str) -> ApiResult<()> {
-    refuse_active(app, thread).await?;
+/// Waits until no other change holds the thread, and takes it. Returns false if a run that waits or runs has it instead.
+async fn take(app: &App, thread: &str, holder: &str) -> ApiResult<bool> {
+    if is_active(app, thread).await? {
+        return Ok(false);
+    }
     let mut pause = Duration::from_millis(5);
     while let Some(held) = app.saver.lease(thread, holder, TERM).await? {
         if held.holder.starts_with(CHANGE) {
             tokio::time::sleep(pause).await;
             pause = (pause * 2).min(Duration::from_millis(250));
-        } else {
-            free_from(app, thread, &held.holder).await?;
+        } else if !free_from(app, thread, &held.holder).await? {
+            return Ok(false);
         }
     }
-    Ok(())
+    Ok(true)
 }
 
-/// Takes a thread from a run that has ended, or from a removal, which takes it again.
-pub(super) async fn free_from(app: &App, thread: &str, holder: &str) -> ApiResult<()> {
+/// Takes a thread from a run that has ended, or from a removal, which takes it again. Returns false for a run that has
+/// not ended.
+pub(super) async fn free_from(app: &App, thread: &str, holder: &str) -> ApiResult<bool> {
     // It held the thread before this look: a run that has not ended is seen.
-    refuse_active(app, thread).await?;
-    Ok(app.saver.release(thread, holder).await?)
+    if is_active(app, thread).await? {
+        return Ok(false);
+    }
+    app.saver.release(thread, holder).await?;
+    Ok(true)
 }
 
-async fn refuse_active(app: &App, thread: &str) -> ApiResult<()> {
-    if app.rows.active(thread).await?.is_empty() {
-        return Ok(());
-    }
-    Err(ApiError::conflict(
-        "Thread is running a task. Wait for it to finish before its state is changed.",
-    ))
+async fn is_active(app: &App, thread: &str) -> ApiResult<bool> {
+    Ok(!app.rows.active(thread).await?.is_empty())
 }
 
 /// Changes a thread whose lease the saver of the graph has.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::attach::attach;
+use super::change::keep_latest;
 use super::removal::finish_removal;
 use super::submit::cancel;
 use crate::app::App;
@@ -41,17 +42,10 @@ pub(crate) async fn prune_thread(
     thread: &Thread,
     strategy: Pruning,
 ) -> ApiResult<bool> {
-    let id = &thread.thread_id;
     match strategy {
-        Pruning::Delete => remove_thread(app, thread).await?,
-        Pruning::KeepLatest if !app.rows.active(id).await?.is_empty() => return Ok(false),
-        Pruning::KeepLatest => {
-            if let Some(graph) = app.graph_of_thread(&thread.metadata)? {
-                graph.prune(id).await?;
-            }
-        }
+        Pruning::Delete => remove_thread(app, thread).await.map(|()| true),
+        Pruning::KeepLatest => keep_latest(app, thread).await,
     }
-    Ok(true)
 }
 
 /// Prunes the threads whose time is over. One process does so for each of them.

@@ -15,10 +15,11 @@ use tokio::task::JoinHandle;
 use super::attach::catch_up;
 use super::change::free_from;
 use super::session::execute;
-use super::{change_state, remove_thread};
+use super::{change_state, prune_thread, remove_thread};
 use crate::graph::Change;
 use crate::guard::Limits;
 use crate::queue::{After, RunQueue};
+use crate::rows::Pruning;
 use crate::server::{Server, Serving};
 
 /// A client of a server in this process.
@@ -270,10 +271,55 @@ async fn a_change_does_not_take_the_thread_of_a_run_that_began_meanwhile() {
     let holder = claim.unwrap().holder();
     assert!(app.saver.lease(ONE, &holder, term).await.unwrap().is_none());
 
-    let refused = free_from(app, ONE, &holder).await.unwrap_err();
+    assert!(!free_from(app, ONE, &holder).await.unwrap());
+    let row = app.rows.thread(ONE).await.unwrap().unwrap();
+    let change = Change {
+        at: None,
+        values: json!(7),
+        as_node: None,
+    };
+    let refused = change_state(app, &row, change).await.unwrap_err();
     assert_eq!(refused.status(), StatusCode::CONFLICT);
+    assert!(!prune_thread(app, &row, Pruning::KeepLatest).await.unwrap());
     let other = app.saver.lease(ONE, "another", term).await.unwrap();
     assert_eq!(other.map(|other| other.holder), Some(holder));
+}
+
+#[tokio::test]
+async fn pruning_removes_nothing_once_a_run_has_the_thread() {
+    let serving = counting().start().await.unwrap();
+    let (app, client) = (&serving.app, Client::of(&serving).await);
+    client.thread(ONE).await;
+    let run = json!({"assistant_id": "count", "input": 1});
+    let wait = format!("/threads/{ONE}/runs/wait");
+    client.post(&wait, &run).await;
+    let row = app.rows.thread(ONE).await.unwrap().unwrap();
+    // It has the thread, and has seen no run.
+    let holder: Arc<str> = "change/prunes".into();
+    let term = Duration::from_secs(60);
+    assert!(app.saver.lease(ONE, &holder, term).await.unwrap().is_none());
+    client.post(&wait, &run).await;
+    let history = format!("/threads/{ONE}/history?limit=100");
+    let before = client.get(&history).await;
+
+    let graph = app.graph("count").unwrap();
+    let graph = graph.with_saver(app.saver.held_by(&holder));
+    let refused = graph.prune(ONE).await.unwrap_err();
+    assert!(
+        matches!(
+            refused,
+            AgentError::Checkpoint(CheckpointError::LeaseLost { .. })
+        ),
+        "{refused}"
+    );
+    assert_eq!(client.get(&history).await, before);
+    assert!(prune_thread(app, &row, Pruning::KeepLatest).await.unwrap());
+    let left = client.get(&history).await;
+    assert_eq!(left.as_array().map(Vec::len), Some(1));
+    assert_eq!(left[0]["values"], before[0]["values"]);
+    // The thread is given back.
+    let held = app.saver.lease(ONE, "another", term).await.unwrap();
+    assert!(held.is_none());
 }
 
 #[tokio::test]
