@@ -194,14 +194,28 @@ impl Client {
     ///
     /// Those of every call.
     pub async fn item(&self, namespace: &[&str], key: &str) -> Answer {
-        // The query has no form for a label with a dot.
-        let filter = json!({"namespace_prefix": namespace, "limit": 1000});
-        let found = self.search_items(filter).await?;
-        let mut items = found["items"].as_array().into_iter().flatten();
-        let is = |item: &&Value| item["key"] == key && item["namespace"] == json!(namespace);
-        items.find(is).cloned().ok_or_else(|| ClientError::Refused {
-            status: 404,
-            detail: "Item not found".to_owned(),
-        })
+        let encoded = |text: &str| utf8_percent_encode(text, ESCAPED).to_string();
+        let path = format!(
+            "/store/items?namespace={}&key={}",
+            encoded(&query_of(namespace)),
+            encoded(key)
+        );
+        match self.call(Method::GET, &path, None).await? {
+            Value::Null => Err(ClientError::Refused {
+                status: 404,
+                detail: "Item not found".to_owned(),
+            }),
+            item => Ok(item),
+        }
     }
+}
+
+/// Returns a namespace as the address of an item names it. A list is for labels that the usual form has no place for.
+fn query_of(namespace: &[&str]) -> String {
+    let is_usual =
+        |label: &&str| !(label.is_empty() || label.contains('.') || label.starts_with('['));
+    if namespace.iter().all(is_usual) {
+        return namespace.join(".");
+    }
+    json!(namespace).to_string()
 }

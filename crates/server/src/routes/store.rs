@@ -13,6 +13,7 @@ use super::address::Query;
 use super::query::Body;
 use crate::error::{ApiError, ApiResult};
 use crate::guard::Access;
+use crate::wire::namespace::labels;
 use crate::wire::time::iso;
 
 /// Returns the namespace in which a user's items are: a part of the store belongs to each owner.
@@ -111,10 +112,7 @@ pub(super) struct Named {
 }
 
 pub(super) async fn read(app: Access, Query(query): Query<Named>) -> ApiResult<Json<Value>> {
-    let labels = query.namespace.split('.');
-    let labels = labels.filter(|label| !label.is_empty());
-    let labels: Vec<String> = labels.map(str::to_owned).collect();
-    let mut get = Get::new(inside(&app, labels)?, query.key);
+    let mut get = Get::new(inside(&app, labels(&query.namespace))?, query.key);
     get.refresh = query.refresh_ttl;
     match ask(&app, get).await? {
         Some(Answer::Item(Some(item))) => Ok(Json(item_json(&app, &item))),
@@ -194,33 +192,50 @@ fn bound(value: &Value) -> ApiResult<Bound> {
     }
 }
 
-/// Reads `{"field": value}` and `{"field": {"$gt": value}}`.
+/// Reads `{"field": value}`, `{"field": {"$gt": value}}` and `{"field": {"inner": value}}`.
 fn filter(fields: &Map<String, Value>) -> ApiResult<Filter> {
     let mut all = Vec::new();
-    for (name, wanted) in fields {
-        let path = || FieldPath::keys([name.as_str()]);
-        let Value::Object(tests) = wanted else {
-            all.push(Filter::Field(path(), Test::Eq(scalar(wanted)?)));
-            continue;
-        };
-        for (operator, value) in tests {
-            let test = match operator.as_str() {
-                "$eq" => Test::Eq(scalar(value)?),
-                "$ne" => Test::Ne(scalar(value)?),
-                "$gt" => Test::Gt(bound(value)?),
-                "$gte" => Test::Ge(bound(value)?),
-                "$lt" => Test::Lt(bound(value)?),
-                "$lte" => Test::Le(bound(value)?),
-                other => {
-                    return Err(ApiError::invalid(format!(
-                        "a filter has no operator '{other}'"
-                    )));
-                }
-            };
-            all.push(Filter::Field(path(), test));
-        }
-    }
+    add_tests(&mut Vec::new(), fields, &mut all)?;
     Ok(Filter::All(all))
+}
+
+/// Adds the tests of the fields below `path`.
+fn add_tests<'f>(
+    path: &mut Vec<&'f str>,
+    fields: &'f Map<String, Value>,
+    all: &mut Vec<Filter>,
+) -> ApiResult<()> {
+    for (name, wanted) in fields {
+        path.push(name);
+        let at = || FieldPath::keys(path.iter().copied());
+        match wanted {
+            Value::Object(tests) if tests.keys().any(|name| name.starts_with('$')) => {
+                for (operator, value) in tests {
+                    all.push(Filter::Field(at(), test(operator, value)?));
+                }
+            }
+            Value::Object(inner) => add_tests(path, inner, all)?,
+            value => all.push(Filter::Field(at(), Test::Eq(scalar(value)?))),
+        }
+        path.pop();
+    }
+    Ok(())
+}
+
+fn test(operator: &str, value: &Value) -> ApiResult<Test> {
+    Ok(match operator {
+        "$eq" => Test::Eq(scalar(value)?),
+        "$ne" => Test::Ne(scalar(value)?),
+        "$gt" => Test::Gt(bound(value)?),
+        "$gte" => Test::Ge(bound(value)?),
+        "$lt" => Test::Lt(bound(value)?),
+        "$lte" => Test::Le(bound(value)?),
+        other => {
+            return Err(ApiError::invalid(format!(
+                "a filter has no operator '{other}'"
+            )));
+        }
+    })
 }
 
 #[derive(Deserialize)]
@@ -239,16 +254,16 @@ pub(super) async fn namespaces(
     let labels =
         |given: Vec<String>| -> Vec<Label> { given.into_iter().map(Label::from).collect() };
     let mut list = ListNamespaces::default();
-    list.prefix = match app.filter() {
-        // `*` stands for any label, but no owner is one.
-        Some(owner) => {
-            let part = [Label::Is(owner.to_owned())].into_iter();
-            part.chain(labels(given.prefix.unwrap_or_default()))
-                .collect()
-        }
-        None => labels(given.prefix.unwrap_or_default()),
-    };
     list.suffix = labels(given.suffix.unwrap_or_default());
+    list.prefix = labels(given.prefix.unwrap_or_default());
+    if let Some(owner) = app.filter() {
+        // `*` stands for any label, but no owner is one.
+        list.prefix.insert(0, Label::Is(owner.to_owned()));
+        // The owner is no part of the suffix either: there is a label before it.
+        let least = list.suffix.len() + 1;
+        let missing = least.saturating_sub(list.prefix.len());
+        list.prefix.extend(vec![Label::Any; missing]);
+    }
     let owned = usize::from(app.filter().is_some());
     list.max_depth = given.max_depth.map(|depth| depth.saturating_add(owned));
     list.limit = given.limit.unwrap_or(100);

@@ -5,5 +5,6 @@ pub(crate) mod ag_ui;
 pub(crate) mod approval;
 pub(crate) mod chunk;
 pub(crate) mod message;
+pub(crate) mod namespace;
 pub(crate) mod time;
 pub(crate) mod usage;

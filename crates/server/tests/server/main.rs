@@ -32,6 +32,7 @@ mod searches;
 mod slow_clients;
 mod spending;
 mod state;
+mod store_items;
 mod stored;
 mod stored_contexts;
 mod studio;
