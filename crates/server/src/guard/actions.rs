@@ -1,15 +1,37 @@
 //! Which action a request is.
 
-use serde_json::{Map, Value};
-
 use super::Resource::{self, Assistants, Crons, Store, Threads};
 
-/// An action, and the ids that the address names.
+/// An action, and where its request says the rest.
 #[derive(Debug, PartialEq)]
 pub(super) struct RequestedAction {
     pub(super) resource: Resource,
     pub(super) name: &'static str,
-    pub(super) ids: Map<String, Value>,
+    pub(super) says: Says,
+}
+
+/// What the route of a request reads of it, apart from the variable parts of the path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Says {
+    /// The query.
+    Query,
+    /// The body, an object.
+    Body,
+    /// The body, and how runs are cancelled from the query.
+    BodyAndCancel,
+    /// The body, a list of objects.
+    List,
+}
+
+impl Says {
+    fn of(method: &str, path: &[&str]) -> Self {
+        match (method, path) {
+            ("GET" | "HEAD", _) => Self::Query,
+            (_, [.., "cancel"]) => Self::BodyAndCancel,
+            (_, ["batch"]) => Self::List,
+            _ => Self::Body,
+        }
+    }
 }
 
 impl RequestedAction {
@@ -46,7 +68,7 @@ pub(super) fn requested(method: &str, path: &str) -> Option<RequestedAction> {
     Some(RequestedAction {
         resource,
         name,
-        ids: ids(first, &rest),
+        says: Says::of(method, &rest),
     })
 }
 
@@ -101,31 +123,6 @@ fn store(method: &str, rest: &[&str]) -> &'static str {
     }
 }
 
-fn ids(first: &str, rest: &[&str]) -> Map<String, Value> {
-    let mut ids = Map::new();
-    let mut add = |name: &str, id: &str| {
-        ids.insert(name.to_owned(), Value::from(id));
-    };
-    match (first, rest) {
-        ("threads", ["search" | "count" | "prune", ..])
-        | ("assistants", ["search" | "count"])
-        | (_, []) => {}
-        ("threads", [thread, more @ ..]) => {
-            add("thread_id", thread);
-            if let ["runs", run, ..] = more
-                && !matches!(*run, "wait" | "stream" | "crons")
-            {
-                add("run_id", run);
-            }
-        }
-        ("assistants" | "ag-ui" | "ui" | "a2a", [assistant, ..]) => add("assistant_id", assistant),
-        ("runs", ["crons", cron]) if !matches!(*cron, "search" | "count") => add("cron_id", cron),
-        ("runs", [run, "stream"]) => add("run_id", run),
-        _ => {}
-    }
-    ids
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -176,10 +173,11 @@ mod tests {
         ] {
             assert_eq!(name(method, path), expected, "{method} {path}");
         }
-        let ids = requested("POST", "//threads/t//runs/r/cancel").unwrap().ids;
-        assert_eq!(
-            (&ids["thread_id"], &ids["run_id"]),
-            (&"t".into(), &"r".into())
-        );
+        let says = |method, path| requested(method, path).unwrap().says;
+        assert_eq!(says("GET", "/store/items"), Says::Query);
+        assert_eq!(says("DELETE", "/store/items"), Says::Body);
+        assert_eq!(says("POST", "/runs/batch"), Says::List);
+        let cancel = "/threads/t/runs/r/cancel";
+        assert_eq!(says("POST", cancel), Says::BodyAndCancel);
     }
 }

@@ -93,8 +93,8 @@ impl<'a> Action<'a> {
         self.user
     }
 
-    /// Returns the body of the request, with the ids and the query of its address: `thread_id`,
-    /// `assistant_id`, `namespace`, `metadata`. Null if there is nothing.
+    /// Returns what the request says: its body, or its query if it is a `GET`, and the ids of its address. So there
+    /// are `thread_id`, `assistant_id`, `metadata`; and `namespace`, a list of labels. A batch is a list.
     pub fn value(&self) -> &'a Value {
         self.value
     }

@@ -4,12 +4,11 @@ use std::sync::Arc;
 
 use axum::body::{Body, to_bytes};
 use axum::extract::{Request, State};
-use axum::http::Uri;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use serde_json::{Map, Value};
 
 use super::actions::{RequestedAction, requested};
+use super::said::value;
 use super::{Action, Caller, Filters, Refusal, Resource, User};
 use crate::app::App;
 use crate::error::ApiError;
@@ -82,7 +81,7 @@ async fn filtered(
     let (mut parts, body) = request.into_parts();
     let bytes = to_bytes(body, app.limits.body).await;
     let bytes = bytes.map_err(|_| ApiError::too_large("the body is too large"))?;
-    let value = value(&asked, &parts.uri, &bytes);
+    let value = value(&asked, &mut parts, &bytes).await?;
     let ask = async |resource, name| {
         let action = Action {
             resource,
@@ -109,23 +108,4 @@ async fn filtered(
     }
     parts.extensions.insert(Arc::new(filters));
     Ok(Request::from_parts(parts, Body::from(bytes)))
-}
-
-/// Returns what a request says: its body, its query, and the ids of its address, which count most.
-fn value(asked: &RequestedAction, uri: &Uri, bytes: &[u8]) -> Value {
-    let body = serde_json::from_slice(bytes).unwrap_or(Value::Null);
-    let mut fields = match body {
-        Value::Object(fields) => fields,
-        Value::Null => Map::new(),
-        // A batch.
-        list => return list,
-    };
-    for pair in uri.query().unwrap_or_default().split('&') {
-        if let Some((name, value)) = pair.split_once('=') {
-            let entry = fields.entry(name.to_owned());
-            entry.or_insert_with(|| Value::from(value));
-        }
-    }
-    fields.extend(asked.ids.clone());
-    Value::Object(fields)
 }

@@ -9,6 +9,7 @@ mod filter;
 mod layer;
 mod limits;
 mod per_owner;
+mod said;
 mod source;
 mod user;
 

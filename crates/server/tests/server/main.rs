@@ -7,6 +7,7 @@ mod support;
 mod approvals;
 mod attempts;
 mod authorize;
+mod authorized_words;
 mod breakpoints;
 mod changed_prompt;
 mod clock;
