@@ -70,7 +70,7 @@ impl Seen {
         if id == "-1" {
             return Some(Self::NOTHING);
         }
-        let number = id.rsplit_once('-')?.1;
+        let (_, number) = id.rsplit_once('-').filter(|(run, _)| !run.is_empty())?;
         let (event, frames) = match number.split_once('.') {
             Some((event, part)) => (event, Some(part.parse::<usize>().ok()?.checked_add(1)?)),
             None => (number, None),
@@ -353,7 +353,7 @@ mod tests {
 
     #[test]
     fn an_id_that_names_no_event_is_none() {
-        for id in ["", "7", "x", "7-x", "7-4.x", "7-99999999999999999999"] {
+        for id in ["", "7", "x", "-2", "7-x", "7-4.x", "7-99999999999999999999"] {
             assert_eq!(Seen::parse(id), None, "{id}");
         }
         let last = Seen::parse("x-9223372036854775807").unwrap();

@@ -68,7 +68,7 @@ pub(super) async fn thread_stream(
             )));
         }
     }
-    let since = match last_event(&headers) {
+    let since = match last_event(&headers)? {
         Some(seen) => seen.number(),
         None => app.rows.last_number(&thread).await?,
     };

@@ -288,9 +288,10 @@ async fn join_live(
     if let Some(wanted) = modes_in(query)? {
         modes.retain(|mode| wanted.contains(mode));
     }
+    let last = last_event(headers_in)?;
     let permit = permit(app)?;
     let feed = attach(app, run).await?;
-    let after = last_event(headers_in).filter(|_| feed.is_stored);
+    let after = last.filter(|_| feed.is_stored);
     let after = after.unwrap_or_else(|| Seen::before(feed.next_number()));
     let encoder = V1::new(modes, ids(&feed, after));
     let first = if feed.is_stored {
@@ -305,8 +306,23 @@ async fn join_live(
     Ok(event_stream(permit, headers(place, "stream"), body))
 }
 
-pub(super) fn last_event(headers: &HeaderMap) -> Option<Seen> {
-    Seen::parse(headers.get("last-event-id")?.to_str().ok()?)
+/// Returns the last event that a client has seen, if it says so. Without a word, a stream with a wrong id would begin
+/// at another place than the client believes.
+pub(super) fn last_event(headers: &HeaderMap) -> ApiResult<Option<Seen>> {
+    let Some(given) = headers.get("last-event-id") else {
+        return Ok(None);
+    };
+    let given = String::from_utf8_lossy(given.as_bytes());
+    // A client that has seen no id may say so.
+    if given.trim().is_empty() {
+        return Ok(None);
+    }
+    let seen = Seen::parse(&given).ok_or_else(|| {
+        ApiError::invalid(format!(
+            "Invalid last-event-id: '{given}' is the id of no event; '-1' asks for all events"
+        ))
+    });
+    seen.map(Some)
 }
 
 pub(super) async fn join_stream(

@@ -16,6 +16,7 @@ mod ends;
 mod exports;
 mod functional;
 mod guard;
+mod joined_streams;
 mod leases;
 mod messages;
 mod operations;
