@@ -9,6 +9,7 @@ use langgraph::error::CheckpointError;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::kept_logs::{end_at, is_kept};
 use super::thread_row::ThreadStatusUpdate;
 use crate::app::App;
 use crate::error::ApiResult;
@@ -87,13 +88,8 @@ impl Before {
         if let Some(noted) = &base.before {
             return serde_json::from_str(noted);
         }
-        let root = LogEnd {
-            namespace: Vec::new(),
-            head,
-            records: None,
-        };
         Ok(Self {
-            logs: vec![root],
+            logs: vec![LogEnd::whole(Vec::new(), head)],
             ..Self::default()
         })
     }
@@ -117,14 +113,30 @@ impl Before {
         // The log of the thread is the last.
         logs.reverse();
         for key in logs {
-            let end = self.logs.iter().find(|end| end.namespace == key.namespace);
-            if let Some(end) = end {
-                administration.rewind(&key, self.rewind(end)).await?;
-            } else if self.is_new(&key.namespace) {
-                administration.delete_log(&key).await?;
+            let noted = self.logs.iter().find(|end| end.namespace == key.namespace);
+            let end = match (noted, self.noted_alone()) {
+                (Some(end), _) => Some(end.clone()),
+                (None, Some(head)) if is_kept(&key) => {
+                    let to = end_at(saver, &key, head).await?;
+                    to.map(|to| LogEnd::whole(key.namespace.clone(), to))
+                }
+                (None, _) if self.is_new(&key.namespace) => None,
+                (None, _) => continue,
+            };
+            match end {
+                Some(end) => drop(administration.rewind(&key, self.rewind(&end)).await?),
+                None => administration.delete_log(&key).await?,
             }
         }
         Ok(())
+    }
+
+    /// Returns the last checkpoint of the thread, if nothing else was noted.
+    fn noted_alone(&self) -> Option<CheckpointId> {
+        match &*self.logs {
+            [end] if end.records.is_none() => Some(end.head),
+            _ => None,
+        }
     }
 
     /// Returns how a log ends again.
@@ -177,6 +189,15 @@ fn outer_first(mut logs: Vec<ThreadKey>) -> Vec<ThreadKey> {
 }
 
 impl LogEnd {
+    /// The end of a log whose last checkpoint keeps all its records.
+    fn whole(namespace: Vec<String>, head: CheckpointId) -> Self {
+        Self {
+            namespace,
+            head,
+            records: None,
+        }
+    }
+
     async fn of(saver: &dyn Checkpointer, key: ThreadKey) -> Result<Option<Self>, CheckpointError> {
         let chain = saver.load(&key, None).await?;
         let last = chain.and_then(|mut chain| chain.records.pop());

@@ -13,6 +13,7 @@ mod failure;
 mod finish;
 mod invocation;
 mod keeper;
+mod kept_logs;
 mod lease;
 mod live;
 mod new_run;

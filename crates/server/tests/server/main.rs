@@ -29,6 +29,7 @@ mod removal;
 mod retention;
 mod rollback;
 mod rolled_back_answers;
+mod rolled_back_memory;
 mod routes;
 mod searches;
 mod slow_clients;
