@@ -14,6 +14,7 @@ use super::query::{Body, Pairs, if_exists, one_of, page_of};
 use super::search::{Search, counted, found};
 use super::state;
 use crate::error::{ApiError, ApiResult};
+use crate::graph::ErasedGraph;
 use crate::guard::Access;
 use crate::ids::thread_id;
 use crate::rows::{Listing, Pruning, Thread, ThreadOrder, ThreadsOf, Ttl, contains, merge};
@@ -278,6 +279,7 @@ pub(super) async fn count(
 
 pub(super) async fn copy(app: Access, Path(id): Path<String>) -> ApiResult<Json<Value>> {
     let thread = find(&app, &id).await?;
+    let graph = app.graph_of_thread(&thread.metadata)?;
     let mut copy = Thread::new(
         langgraph_core::new_id().to_string(),
         app.owner(),
@@ -287,31 +289,51 @@ pub(super) async fn copy(app: Access, Path(id): Path<String>) -> ApiResult<Json<
     if !make(&app, copy.clone()).await? {
         return Err(ApiError::conflict("the copy exists already"));
     }
-    let id = copy.thread_id;
-    let graph = match app.graph_of_thread(&thread.metadata)? {
-        Some(graph) if graph.head(&thread.thread_id).await?.is_some() => {
-            graph.copy(&thread.thread_id, &id).await?;
-            Some(graph)
+    let filled = fill(&app, &thread, &copy.thread_id, graph.as_deref()).await;
+    if let Err(error) = filled {
+        if let Err(error) = remove_thread(&app, &copy).await {
+            let copy = &copy.thread_id;
+            tracing::error!(?error, copy, "failed to remove an incomplete copy");
         }
-        _ => None,
-    };
-    let is_busy = thread.status == "busy";
-    if let Some(graph) = graph.filter(|_| is_busy) {
-        // The row says what was before the run. The copy has what the run has stored so far.
+        return Err(error);
+    }
+    Ok(Json(find(&app, &copy.thread_id).await?.json()))
+}
+
+/// Copies the states of a thread, and what its row says of them.
+async fn fill(
+    app: &Access,
+    thread: &Thread,
+    copy: &str,
+    graph: Option<&dyn ErasedGraph>,
+) -> ApiResult<()> {
+    let id = &thread.thread_id;
+    let mut copied = None;
+    if let Some(graph) = graph
+        && graph.head(id).await?.is_some()
+    {
+        graph.copy(id, copy).await?;
+        copied = Some(graph);
+    }
+    let now = app.rows.thread(id).await?;
+    let is_as_before = now.is_some_and(|now| now.updated_at == thread.updated_at);
+    let is_at_rest = thread.status != "busy" && is_as_before;
+    if let Some(graph) = copied.filter(|_| !is_at_rest) {
+        // The row says what was before a run. The copy has what the run has stored so far.
         let mut usages = Usages::default();
         usages.read(&thread.values);
-        write_changed(&app.app, &*graph, &id, usages).await?;
-    } else {
-        let changed = app.rows.change_thread(&id, |row| {
-            row.values = thread.values.clone();
-            row.interrupts = thread.interrupts.clone();
-            row.wakes = thread.wakes;
-            row.error = thread.error.clone();
-            if !is_busy {
-                row.status.clone_from(&thread.status);
-            }
-        });
-        changed.await?;
+        write_changed(app, graph, copy, usages).await?;
+        return Ok(());
     }
-    Ok(Json(find(&app, &id).await?.json()))
+    let changed = app.rows.change_thread(copy, |row| {
+        row.values = thread.values.clone();
+        row.interrupts = thread.interrupts.clone();
+        row.wakes = thread.wakes;
+        row.error = thread.error.clone();
+        if thread.status != "busy" {
+            row.status.clone_from(&thread.status);
+        }
+    });
+    changed.await?;
+    Ok(())
 }

@@ -143,3 +143,27 @@ async fn a_copy_names_the_thread_that_it_is() {
         assert!(!part.to_string().contains(&thread), "{part}");
     }
 }
+
+#[tokio::test]
+async fn a_copy_that_is_refused_leaves_no_thread() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = || Server::new().file(folder.path().join("threads.db"));
+    let graph = || {
+        let mut graph = StateGraph::<Notes>::new();
+        graph.add_node("noop", |_: &Notes| NotesUpdate::default());
+        graph.add_sequence(&["noop"]);
+        graph.compile().unwrap()
+    };
+    let api = Api::serve(server().graph("old", graph())).await;
+    let thread = api.thread().await;
+    let body = json!({"assistant_id": "old", "input": {}});
+    api.post(&format!("/threads/{thread}/runs/wait"), body)
+        .await;
+    // The next version of the program does not have the graph.
+    let api = Api::serve(server().graph("new", graph())).await;
+    let path = format!("/threads/{thread}/copy");
+    let (status, refused) = api.call(Method::POST, &path, json!({})).await;
+    assert!(status.is_client_error(), "{status} {refused}");
+    let found = api.post("/threads/search", json!({})).await;
+    assert_eq!(found.as_array().map(Vec::len), Some(1), "{found}");
+}
