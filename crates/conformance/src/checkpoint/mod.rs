@@ -40,6 +40,7 @@ mod pruned_base;
 mod pruning;
 mod refusing;
 mod rewinding;
+mod rewound_writer;
 mod side_by_side;
 mod states;
 mod threads;
@@ -76,6 +77,7 @@ where
         pruning::cases(&savers),
         pruned_base::cases(&savers),
         rewinding::cases(&savers),
+        rewound_writer::cases(&savers),
         leases::cases(&savers),
         side_by_side::cases(&savers),
         graphs::cases(&savers),

@@ -1,6 +1,5 @@
 //! Taking logs back.
 
-use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use serde_json::json;
@@ -9,8 +8,8 @@ use super::log::{Log, chain, entry, finished, payload, state, state_of_chain, su
 use super::{Savers, administration};
 use crate::case::{Problem, holds, refused, same};
 use langgraph::checkpoint::{
-    Base, Batch, CheckpointId, Checkpointer, EntryRecord, Head, ListOptions, OnceRecord, Prune,
-    Rewind, RunStatus, StorageUsage, TaskArgument, TaskRecord, TaskSpec, ThreadFilter, ThreadKey,
+    Base, Batch, CheckpointId, EntryRecord, Head, ListOptions, OnceRecord, Prune, Rewind,
+    RunStatus, StorageUsage, TaskArgument, TaskRecord, TaskSpec, ThreadFilter, ThreadKey,
 };
 use langgraph::error::CheckpointError;
 
@@ -22,15 +21,14 @@ crate::case::cases! {
     other_branches_go_if_they_are_later,
     a_rewound_log_goes_on,
     a_writer_behind_the_old_head_is_refused,
-    a_rewound_log_says_how_its_run_stands,
+    a_rewound_log_has_the_given_status,
     other_logs_are_not_rewound,
     a_pruned_log_is_rewound_to_what_is_left,
     rewinding_to_what_is_not_there_does_nothing,
-    rewinding_beside_a_writer_leaves_the_log_as_it_was,
 }
 
 /// Back to that checkpoint, with all of its records.
-fn back_to(to: CheckpointId) -> Rewind {
+pub(super) fn back_to(to: CheckpointId) -> Rewind {
     Rewind {
         to,
         tasks: usize::MAX,
@@ -42,13 +40,13 @@ fn back_to(to: CheckpointId) -> Rewind {
 
 /// What a log shows.
 #[derive(Debug, PartialEq)]
-struct Shown {
+pub(super) struct Shown {
     list: Vec<CheckpointId>,
     chains: Vec<Vec<String>>,
     usage: StorageUsage,
 }
 
-async fn shown(log: &Log) -> Result<Shown, Problem> {
+pub(super) async fn shown(log: &Log) -> Result<Shown, Problem> {
     let list = log.saver.list(&log.key, ListOptions::default()).await?;
     let mut chains = vec![log.chain(None).await?];
     for id in &list {
@@ -252,7 +250,7 @@ async fn a_writer_behind_the_old_head_is_refused(savers: &Savers<'_>) -> Result<
     log.head_is_known().await
 }
 
-async fn a_rewound_log_says_how_its_run_stands(savers: &Savers<'_>) -> Result<(), Problem> {
+async fn a_rewound_log_has_the_given_status(savers: &Savers<'_>) -> Result<(), Problem> {
     let saver = savers.open().await?;
     let mut log = Log::root(&saver, "t");
     let ids = log.grow(2).await?;
@@ -360,53 +358,4 @@ async fn rewinding_to_what_is_not_there_does_nothing(savers: &Savers<'_>) -> Res
     holds("there is no such checkpoint", !no_checkpoint.await?)?;
     same("the log", shown(&log).await?, before)?;
     log.head_is_known().await
-}
-
-/// Stores supersteps until it is refused.
-async fn write_on(saver: Arc<dyn Checkpointer>, mut log: Log) -> Result<(), CheckpointError> {
-    loop {
-        let (before, id) = (log.head.map(|head| head.id), log.next_id());
-        let batch = Batch {
-            checkpoints: vec![super::log::checkpoint(id, before)],
-            tasks: before
-                .into_iter()
-                .map(|before| finished(before, 0, &json!(1)))
-                .collect(),
-            ..Batch::default()
-        };
-        match log.put(batch).await {
-            Err(CheckpointError::Conflict { .. }) => return Ok(()),
-            put => put?,
-        }
-        // The rewinding gets its turn, on one thread too.
-        saver.head(&log.key).await?;
-        tokio::task::yield_now().await;
-    }
-}
-
-async fn rewinding_beside_a_writer_leaves_the_log_as_it_was(
-    savers: &Savers<'_>,
-) -> Result<(), Problem> {
-    for _ in 0..10 {
-        let saver = savers.open().await?;
-        administration(&saver)?;
-        let mut log = Log::root(&saver, "t");
-        let ids = log.grow(3).await?;
-        let before = shown(&log).await?;
-        let mut writer = Log::root(&saver, "t");
-        writer.head = log.head;
-        let writer = tokio::spawn(write_on(Arc::clone(&saver), writer));
-        // It stores some, or none yet.
-        tokio::time::sleep(Duration::from_millis(1)).await;
-        let end = Rewind {
-            tasks: 0,
-            ..back_to(ids[3])
-        };
-        let is_done = administration(&saver)?.rewind(&log.key, end);
-        holds("the checkpoint is there", is_done.await?)?;
-        let written = writer.await;
-        written.map_err(|error| Problem::Wrong(error.to_string()))??;
-        same("the log", shown(&log).await?, before)?;
-    }
-    Ok(())
 }

@@ -3,7 +3,7 @@
 use super::RowKind;
 use langgraph_core::checkpoint::Rewind;
 
-/// Tells the rows of a checkpoint that stay when its log is rewound to it from those that go.
+/// Separates the rows of a checkpoint that stay, when its log is rewound to it, from those that go.
 #[derive(Clone, Debug)]
 pub struct KeptRows {
     /// How many more of its records about tasks stay.
