@@ -35,7 +35,7 @@ impl TestContext {
     }
 
     /// Answers the interrupt under `key`, and closes the open ones. Then call the node again, as
-    /// the runtime does.
+    /// the runtime does. An interrupt of a graph inside the node has to be open, since another one may have its key.
     ///
     /// The context keeps its events, and the results of [`Context::once`].
     pub fn answer(&mut self, key: impl Into<String>, answer: impl Into<Value>) {

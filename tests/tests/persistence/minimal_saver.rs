@@ -148,7 +148,7 @@ async fn the_suite_skips_what_a_bare_saver_has_not() {
     let report = report.await;
     report.assert_ok();
     assert!(report.skipped.contains(&"a_lease_keeps_others_out"));
-    assert!(report.passed.len() > report.skipped.len(), "{report}");
+    assert!(report.passed.len() > 50, "{report}");
     let random = &"random_histories_are_those_of_memory";
     assert!(report.passed.contains(random), "{report}");
 }

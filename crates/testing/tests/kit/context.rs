@@ -90,6 +90,7 @@ async fn a_graph_inside_the_node_asks_and_is_answered() {
     assert_eq!((open[0].key.as_str(), &*open[0].node), ("0", "ask"));
     assert_eq!(&*open[0].namespace[0], "outer");
     cx.answer("0", 1);
+    assert!(calls(&100, &cx).await.is_err());
     cx.answer("1", 2);
     assert_eq!(calls(&100, &cx).await.unwrap(), 112);
 

@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::Context;
 use super::interrupts::Memory;
 use crate::interrupt::{Answer, Interrupt};
+use crate::log::answer_key;
 use crate::node::once::OnceMemory;
 use crate::node::{CancelToken, GraphPath, NodeId, Resources, Scope, Shared};
 use crate::state::State;
@@ -116,10 +117,16 @@ impl DetachedContext {
         own.into_iter().chain(state.inner.clone()).collect()
     }
 
-    /// Answers an interrupt and closes the open ones, so that the node can be called again.
+    /// Answers an interrupt, by its key or its id, and closes the open ones, so that the node can be called again. The
+    /// interrupt of a graph inside the node has to be open.
     ///
     /// The context keeps the results of [`Context::once`].
-    pub fn answer(&mut self, answer: Answer) {
+    pub fn answer(&mut self, mut answer: Answer) {
+        let open = self.interrupts();
+        let is_it = |asked: &&Interrupt| asked.key == answer.key || asked.id == answer.key;
+        if let Some(asked) = open.iter().find(is_it) {
+            answer.key = answer_key(asked, &[]);
+        }
         let mut answers = self.context.answers().to_vec();
         answers.retain(|old| old.key != answer.key);
         answers.push(answer);
@@ -129,6 +136,8 @@ impl DetachedContext {
             .memory
             .get()
             .map(|memory| memory.identity.clone());
+        // The next call counts its graphs anew, as the runtime does.
+        *self.context.calls.get_mut() = 0;
         // Clones of the context keep the memory of the call that made them.
         self.context.memory = OnceLock::from(Arc::new(Memory {
             answers,
