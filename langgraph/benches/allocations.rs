@@ -241,5 +241,6 @@ fn a_superstep_over_a_wide_state_allocates_only_the_future_of_its_node() {
         let runs = std::iter::repeat_with(|| measure(run)).take(8);
         runs.map(|run| run.count_total).min().unwrap()
     };
-    assert_eq!(of_one_run(900) - of_one_run(100), 800);
+    // A longer run yields now and then, which takes an allocation on a slow machine.
+    assert_eq!(of_one_run(120) - of_one_run(20), 100);
 }
