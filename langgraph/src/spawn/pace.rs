@@ -37,11 +37,13 @@ impl Pace {
         self.0.load(Ordering::Relaxed) >= IS_QUICK
     }
 
-    /// Notes how long tasks took together that were all moved away, with the time that this takes.
-    pub(crate) fn note_all<'a>(paces: impl Iterator<Item = &'a Self> + Clone, took: Duration) {
-        let tasks = u32::try_from(paces.clone().count()).unwrap_or(u32::MAX);
+    /// Notes how long the tasks of a superstep took together that were moved away, which costs time, too: those of
+    /// nodes that are not quick.
+    pub(crate) fn note_moved<'a>(paces: impl Iterator<Item = &'a Self> + Clone, took: Duration) {
+        let moved = paces.filter(|pace| !pace.is_quick());
+        let tasks = u32::try_from(moved.clone().count()).unwrap_or(u32::MAX);
         let each = took.saturating_sub(MOVED) / tasks.max(1);
-        for pace in paces {
+        for pace in moved {
             pace.note(Some(each));
         }
     }
@@ -91,5 +93,21 @@ mod tests {
         assert!(pace.is_quick());
         pace.note(None);
         assert!(!pace.is_quick());
+    }
+
+    #[test]
+    fn a_node_becomes_quick_beside_those_that_are() {
+        let quick = Pace(AtomicI8::new(HIGHEST));
+        let slow = Pace(AtomicI8::new(LOWEST));
+        for _ in 0..100 {
+            Pace::note_moved([&quick, &slow].into_iter(), MOVED);
+        }
+        assert!(slow.is_quick());
+        // What the others took is not its own time.
+        slow.0.store(LOWEST, Ordering::Relaxed);
+        for _ in 0..10 {
+            Pace::note_moved([&quick, &slow].into_iter(), Duration::from_secs(1));
+        }
+        assert!(quick.is_quick() && !slow.is_quick());
     }
 }

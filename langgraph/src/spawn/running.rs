@@ -55,16 +55,15 @@ impl Running {
         let quick = pace.filter(|pace| pace.is_quick());
         let laps = self.laps.as_mut().filter(|laps| laps.goes_on());
         let running = match quick.zip(laps) {
-            None => RunningTask::Spawned(self.runtime.spawn(task)),
+            None => self.spawn(task),
             Some((pace, laps)) => {
                 let mut task = Box::pin(task);
-                let ended = has_ended(task.as_mut());
-                let took = laps.lap();
+                let (ended, took) = laps.lap(|| has_ended(task.as_mut()));
                 pace.note(ended.then_some(took));
                 if ended {
                     RunningTask::Ended
                 } else {
-                    RunningTask::Spawned(self.runtime.spawn(task))
+                    self.spawn(task)
                 }
             }
         };
@@ -73,16 +72,21 @@ impl Running {
         self.count += 1;
     }
 
+    fn spawn(&mut self, task: impl Future<Output = ()> + Send + 'static) -> RunningTask {
+        if let Some(laps) = &mut self.laps {
+            laps.pause();
+        }
+        RunningTask::Spawned(self.runtime.spawn(task))
+    }
+
     pub(crate) const fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// Returns since when the tasks run, if all of them were moved away, and may turn out to be quick.
-    pub(crate) const fn timed_since(&self) -> Option<Instant> {
-        match &self.laps {
-            Some(laps) => laps.unused_since(),
-            None => None,
-        }
+    /// Returns from when on the time counts that the tasks take that were moved away; `None` if quick tasks are moved,
+    /// too.
+    pub(crate) fn waits_since(&self) -> Option<Instant> {
+        self.laps.as_ref().map(Laps::waits_since)
     }
 
     /// Frees what a task took that has ended.

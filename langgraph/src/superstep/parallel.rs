@@ -58,11 +58,11 @@ impl<S: State> Engine<S> {
         };
         let ran = run_each(&mut set, start_next, fail_fast, observer, position).await;
         let Err(error) = ran else {
-            let began = set.timed_since();
+            let began = set.waits_since();
             *tasks = set.finish().await;
             if let Some(began) = began {
                 let nodes = tasks.tasks.iter().map(|task| task.node);
-                Pace::note_all(nodes.filter_map(|node| plan.pace(node)), began.elapsed());
+                Pace::note_moved(nodes.filter_map(|node| plan.pace(node)), began.elapsed());
             }
             return Ok(());
         };

@@ -122,9 +122,9 @@ impl<S: State> TaskSetHandle<S> {
         self.running.start(index, pace, task);
     }
 
-    /// Returns since when the tasks run, if that says how quick they are.
-    pub(super) const fn timed_since(&self) -> Option<Instant> {
-        self.running.timed_since()
+    /// As [`Running::waits_since`].
+    pub(super) fn waits_since(&self) -> Option<Instant> {
+        self.running.waits_since()
     }
 
     pub(super) fn tasks(&self) -> &Parallel<S> {
