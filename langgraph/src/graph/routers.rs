@@ -38,7 +38,7 @@ impl<R, K> Named<R, K> {
 impl<S: State, K: 'static, R: IntoRouter<S, K>> ErasedRouter<S> for Named<R, K> {
     fn call<'a>(&'a self, state: &'a S, cx: &'a Context) -> RouterCall<'a, S> {
         let run = self.0.route(state, cx);
-        RouterCall::Run(run.map(|answer| Ok(Routes::Targets(answer.into_targets()))))
+        RouterCall::of(run.map(|answer| Ok(Routes::Targets(answer.into_targets()))))
     }
 }
 
@@ -57,7 +57,7 @@ impl<R, K> Mapped<R, K> {
 
 impl<S: State, K: 'static, R: IntoRouter<S, K>> ErasedRouter<S> for Mapped<R, K> {
     fn call<'a>(&'a self, state: &'a S, cx: &'a Context) -> RouterCall<'a, S> {
-        RouterCall::Run(self.router.0.route(state, cx).map(|answer| {
+        RouterCall::of(self.router.0.route(state, cx).map(|answer| {
             let mut picked = Vec::new();
             for target in answer.into_targets() {
                 match target {
@@ -98,7 +98,7 @@ where
     F: for<'a> Fn(&'a S, &'a Context) -> RouterRun<'a, Vec<Send<S>>> + std::marker::Send + Sync,
 {
     fn call<'a>(&'a self, state: &'a S, cx: &'a Context) -> RouterCall<'a, S> {
-        RouterCall::Run((self.0)(state, cx).map(|sends| {
+        RouterCall::of((self.0)(state, cx).map(|sends| {
             Ok(Routes::Targets(
                 sends.into_iter().map(Target::Send).collect(),
             ))
@@ -122,17 +122,7 @@ where
 /// Returns the arm, if it is known at once.
 #[inline]
 fn picked<S: State>(run: RouterRun<'_, Pick<S>>) -> RouterCall<'_, S> {
-    // Inspected in place: reading as a whole what was just written in parts is slow.
-    if let Some(Ok(Pick(Routes::Arm(arm)))) = run.answer() {
-        let arm = *arm;
-        // The number of an arm owns nothing. Dropping it is a call that finds this out.
-        std::mem::forget(run);
-        return RouterCall::Arm(arm);
-    }
-    match run.now() {
-        Ok(answer) => RouterCall::Run(RouterRun::ready(answer.map(|pick| pick.0))),
-        Err(run) => RouterCall::Run(run.map(|pick| Ok(pick.0))),
-    }
+    RouterCall::of(run.map(|pick| Ok(pick.0)))
 }
 
 /// A router that may leave the decision to the next one.

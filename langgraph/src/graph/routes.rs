@@ -81,11 +81,26 @@ pub(crate) trait ErasedRouter<S: State>: Send + Sync {
     fn call<'a>(&'a self, state: &'a S, cx: &'a Context) -> RouterCall<'a, S>;
 }
 
-/// The result of a call of a router.
+/// The result of a call of a router. It fits into two registers.
 pub(crate) enum RouterCall<'a, S: State> {
     /// The arm that it picked. Most routers know it at once, so nothing has to be awaited,
     /// unwrapped or dropped.
     Arm(usize),
     /// Anything else.
-    Run(RouterRun<'a, Routes<S>>),
+    Run(Box<RouterRun<'a, Routes<S>>>),
+}
+
+impl<'a, S: State> RouterCall<'a, S> {
+    /// Takes the arm, if it is known at once.
+    #[inline]
+    pub(super) fn of(run: RouterRun<'a, Routes<S>>) -> Self {
+        // Inspected in place: reading as a whole what was just written in parts is slow.
+        if let Some(Ok(Routes::Arm(arm))) = run.answer() {
+            let arm = *arm;
+            // The number of an arm owns nothing. Dropping it is a call that finds this out.
+            std::mem::forget(run);
+            return Self::Arm(arm);
+        }
+        Self::Run(Box::new(run))
+    }
 }

@@ -37,14 +37,6 @@ impl<'a, T> RouterRun<'a, T> {
         }
     }
 
-    /// Returns the result if it is ready, otherwise the run.
-    pub(crate) fn now(self) -> Result<Result<T, NodeError>, Self> {
-        match self.0 {
-            Inner::Ready(Some(answer)) => Ok(answer),
-            inner => Err(Self(inner)),
-        }
-    }
-
     /// Converts the result of the run.
     pub fn map<U: Send + 'a>(
         self,
