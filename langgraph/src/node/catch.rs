@@ -29,10 +29,10 @@ fn panicked(payload: &(dyn Any + Send)) -> Panicked {
 /// Runs `start` and its future, and turns a panic in either into an error.
 ///
 /// The task has failed, so nothing uses what the panicking node saw.
-pub(crate) fn catch<T, C, F>(start: C) -> Catch<C, F>
+pub(crate) fn catch<T, E: From<NodeError>, C, F>(start: C) -> Catch<C, F>
 where
     C: FnOnce() -> F,
-    F: Future<Output = Result<T, NodeError>> + Unpin,
+    F: Future<Output = Result<T, E>> + Unpin,
 {
     Catch(Stage::Start(Some(start)))
 }
@@ -50,12 +50,12 @@ enum Stage<C, F> {
 // Nothing is pinned in place: the closure is moved out, and the future itself is `Unpin`.
 impl<C, F: Unpin> Unpin for Catch<C, F> {}
 
-impl<T, C, F> Future for Catch<C, F>
+impl<T, E: From<NodeError>, C, F> Future for Catch<C, F>
 where
     C: FnOnce() -> F,
-    F: Future<Output = Result<T, NodeError>> + Unpin,
+    F: Future<Output = Result<T, E>> + Unpin,
 {
-    type Output = Result<T, NodeError>;
+    type Output = Result<T, E>;
 
     #[inline]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
@@ -76,6 +76,7 @@ where
             }
             Stage::Running(future) => catch_unwind(AssertUnwindSafe(|| Pin::new(future).poll(cx))),
         };
-        polled.unwrap_or_else(|payload| Poll::Ready(Err(panicked(&*payload).into())))
+        polled
+            .unwrap_or_else(|payload| Poll::Ready(Err(NodeError::from(panicked(&*payload)).into())))
     }
 }

@@ -67,10 +67,13 @@ pub trait NodeMeta: Send + Sync + 'static {
 
 /// A boxed node body that polls to the runtime's form of its output.
 pub(crate) trait ErasedTask<S> {
+    /// Leaves the output in `output`, where it stays. What is returned fits into two registers: to read from memory
+    /// what was written there a moment ago, but in other pieces, takes a processor longer than most of a superstep.
     fn poll_output(
         self: Pin<&mut Self>,
         cx: &mut TaskContext<'_>,
-    ) -> Poll<Result<Output<S>, NodeError>>
+        output: &mut Output<S>,
+    ) -> Poll<Result<(), Box<NodeError>>>
     where
         S: State;
 }
@@ -84,11 +87,15 @@ impl<S, F: Future<Output: IntoOutput<S>>> ErasedTask<S> for F {
     fn poll_output(
         self: Pin<&mut Self>,
         cx: &mut TaskContext<'_>,
-    ) -> Poll<Result<Output<S>, NodeError>>
+        output: &mut Output<S>,
+    ) -> Poll<Result<(), Box<NodeError>>>
     where
         S: State,
     {
-        self.poll(cx).map(IntoOutput::into_output)
+        self.poll(cx).map(|answer| {
+            *output = answer.into_output().map_err(Box::new)?;
+            Ok(())
+        })
     }
 }
 
@@ -199,14 +206,37 @@ impl<'a, S: State> NodeRun<'a, S> {
     pub(crate) fn task(task: Pin<Box<dyn ErasedTask<S> + Send + 'a>>) -> Self {
         Self(task)
     }
+
+    /// Returns a future that leaves the output in a place.
+    pub(crate) fn into_place<'o>(self, output: &'o mut Output<S>) -> Placed<'a, 'o, S> {
+        Placed { run: self, output }
+    }
 }
 
 impl<S: State> Future for NodeRun<'_, S> {
     type Output = Result<Output<S>, NodeError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut TaskContext<'_>) -> Poll<Self::Output> {
-        self.0.as_mut().poll_output(cx)
+        let mut output = Output::none();
+        let ended = self.0.as_mut().poll_output(cx, &mut output);
+        ended.map(|ended| ended.map(|()| output).map_err(|error| *error))
     }
 }
 
 impl_debug!([S: State] NodeRun<'_, S>);
+
+/// One run of a node, whose output stays where it is left.
+pub(crate) struct Placed<'a, 'o, S: State> {
+    run: NodeRun<'a, S>,
+    output: &'o mut Output<S>,
+}
+
+impl<S: State> Future for Placed<'_, '_, S> {
+    type Output = Result<(), Box<NodeError>>;
+
+    #[inline]
+    fn poll(mut self: Pin<&mut Self>, cx: &mut TaskContext<'_>) -> Poll<Self::Output> {
+        let Self { run, output } = &mut *self;
+        run.0.as_mut().poll_output(cx, output)
+    }
+}

@@ -13,12 +13,13 @@ use crate::graph::plan::Plan;
 use crate::node::{Call, Context, Jump, NodeId, Output, Scope, caught};
 use crate::state::{State, Write, Writes, WrittenFields};
 use crate::task::{
-    Changes, Finished, Routing, TaskResult, Writer, call_routers, classify, merge, run_node,
+    Changes, Finished, Routing, TaskResult, Writer, call_routers, classify, merge, run_node_into,
 };
 
 impl<S: State> Engine<S> {
     /// Runs the only task, and the tasks that follow it as long as each only updates the state and has one
-    /// successor. Returns the result of the last one, whose update may be merged.
+    /// successor. The first result becomes that of the last one, whose update may be merged: each output is used where
+    /// its node leaves it.
     ///
     /// `WATCHED` is true if they are stored or read: other chains are compiled without what that takes. Between two
     /// merges, `hold` is what it has of the state, and `make_mut` what a merge writes into.
@@ -26,9 +27,10 @@ impl<S: State> Engine<S> {
         &mut self,
         hold: impl Fn(&mut Arc<S>) -> &mut H + Send,
         make_mut: impl Fn(&mut H) -> &mut S + Send,
-    ) -> Result<TaskResult<S>, Stop> {
+    ) -> Result<(), Stop> {
         let (plan, scope) = (&*self.position.plan, &*self.position.scope);
         let cx = self.contexts.first_mut().ok_or_else(Stop::lost)?;
+        let result = self.results.first_mut().ok_or_else(Stop::lost)?;
         let mut state = hold(&mut self.position.state);
         loop {
             let task = self.frontier.tasks.first_mut().ok_or_else(Stop::lost)?;
@@ -37,10 +39,17 @@ impl<S: State> Engine<S> {
             let seen: &S = (*state).borrow();
             // Plain tasks have no argument.
             let call = || Call::of_snapshot(seen, &self.position.written, cx);
-            let answer = run_node(node, call).await;
-            let update = match only_update(plan, id, seen, cx, answer) {
-                Ok(update) => update,
-                Err(ended) => return Ok(ended),
+            let TaskResult::Finished(done) = &mut *result else {
+                return Err(Stop::lost());
+            };
+            let ran = run_node_into(node, call, &mut done.output).await;
+            let Some(update) = only_update(seen, cx, &ran, &mut done.output) else {
+                let answer = match ran {
+                    Ok(()) => Ok(std::mem::replace(&mut done.output, Output::none())),
+                    Err(error) => Err(*error),
+                };
+                *result = classify(plan, id, seen, cx, answer);
+                return Ok(());
             };
             let merged = make_mut(state);
             let noted = WATCHED.then_some((&mut self.position.written, &mut self.observer));
@@ -51,7 +60,8 @@ impl<S: State> Engine<S> {
                 let routing = call_routers(plan, (id, &node.out.routers), merged, cx);
                 let Routing::Arm(picked) = routing else {
                     let routed = routing.answers().await;
-                    return Ok(Finished::merged(kept, None, cx).routed(routed));
+                    *result = Finished::merged(kept, None, cx).routed(routed);
+                    return Ok(());
                 };
                 picked
             };
@@ -62,7 +72,8 @@ impl<S: State> Engine<S> {
             };
             let followed = &mut self.frontier.followed;
             let Some(next) = followed.only_next(plan, (id, node), picked, goes_on) else {
-                return Ok(Finished::merged(kept, picked, cx).into());
+                *result = Finished::merged(kept, picked, cx).into();
+                return Ok(());
             };
             task.node = next;
             if WATCHED {
@@ -94,8 +105,8 @@ impl<S: State> Engine<S> {
     }
 }
 
-/// Merges the update of an only task. If its fields are noted, for an observer, returns what that keeps of it, and
-/// whether it has written a field.
+/// Merges the update of an only task, from where its node has left it. If its fields are noted, for an observer,
+/// returns what that keeps of it, and whether it has written a field.
 #[allow(clippy::inline_always)] // it is part of each superstep
 #[inline(always)]
 fn merge_update<S: State>(
@@ -103,55 +114,54 @@ fn merge_update<S: State>(
     scope: &Scope,
     node: NodeId,
     state: &mut S,
-    update: S::Update,
+    writes: &mut Writes<S>,
     mut changes: Option<&mut Changes<S>>,
     mut noted: Option<(&mut WrittenFields, &mut Observer<S>)>,
 ) -> Result<(Option<S::Update>, bool), InvalidUpdate> {
     let written = noted.as_mut().map(|(written, _)| &mut **written);
     clear_ephemeral(plan, state, written, changes.as_deref_mut());
-    if let Some(changes) = changes {
-        changes.note(&update);
-    }
     let mut kept = (None, true);
-    if let Some((written, observer)) = noted {
-        let fields = state.written(&update);
-        written.add(&fields);
-        kept = (
-            observer.keep_update(scope, state, &update),
-            !fields.is_empty(),
-        );
+    if let Writes::One(Write::Update(update)) = &*writes {
+        if let Some(changes) = changes {
+            changes.note(update);
+        }
+        if let Some((written, observer)) = noted {
+            let fields = state.written(update);
+            written.add(&fields);
+            kept = (
+                observer.keep_update(scope, state, update),
+                !fields.is_empty(),
+            );
+        }
     }
-    merge(plan, Writer::Node(node), state, update)?;
+    if let Writes::One(Write::Update(update)) = std::mem::take(writes) {
+        merge(plan, Writer::Node(node), state, update)?;
+    }
     Ok(kept)
 }
 
-/// Returns the update of a task that only updates the state, ready to be merged; or the result of
-/// another task.
+/// Returns the update of a task that only updates the state, ready to be merged, where the node has left it.
 #[allow(clippy::inline_always)] // it is part of each superstep
 #[inline(always)]
-#[allow(clippy::result_large_err)] // moved once, where a task ends
-fn only_update<S: State>(
-    plan: &Plan<S>,
-    node: NodeId,
+fn only_update<'o, S: State>(
     state: &S,
     cx: &Context,
-    answer: Result<Output<S>, NodeError>,
-) -> Result<S::Update, TaskResult<S>> {
+    ran: &Result<(), Box<NodeError>>,
+    output: &'o mut Output<S>,
+) -> Option<&'o mut Writes<S>> {
     // Before the answer is looked at: nothing in between can change it, so each part is looked at once.
     let interrupts = cx.has_open_interrupt();
-    let mut update = match answer {
-        Ok(Output {
-            writes: Writes::One(Write::Update(update)),
-            jump: jump @ Jump::Edges,
-        }) if !interrupts => {
-            // It holds nothing, which its destructor would have to find out.
-            std::mem::forget(jump);
-            update
-        }
-        answer => return Err(classify(plan, node, state, cx, answer)),
+    let Output {
+        writes,
+        jump: Jump::Edges,
+    } = output
+    else {
+        return None;
     };
-    match caught(|| state.prepare(&mut update)) {
-        Ok(()) => Ok(update),
-        Err(panicked) => Err(NodeError::from(panicked).into()),
-    }
+    let Writes::One(Write::Update(update)) = writes else {
+        return None;
+    };
+    // What panics here does so again where the answer is looked at more closely.
+    let is_ready = ran.is_ok() && !interrupts && caught(|| state.prepare(update)).is_ok();
+    is_ready.then_some(writes)
 }

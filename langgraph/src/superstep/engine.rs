@@ -53,16 +53,16 @@ impl<S: State> Engine<S> {
             codec,
             inbox: None,
             contexts: Few::default(),
-            // Room for one result, which is enough for most supersteps.
-            results: Vec::with_capacity(1),
+            results: Vec::new(),
             position,
         }
     }
 
     /// Takes the input. Then the graph can [run](Self::run).
+    #[inline]
     pub(crate) fn begin(&mut self, input: Output<S>) {
-        self.frontier.tasks.push(Task::by_edge(NodeId::START));
-        self.results.push(Finished::new(input).into());
+        self.frontier.tasks = vec![Task::by_edge(NodeId::START)];
+        self.results = vec![Finished::new(input).into()];
     }
 
     /// Runs until nothing is left to do, or something stops the run.
@@ -165,19 +165,24 @@ impl<S: State> Engine<S> {
         }
         // It runs in the engine's own task: it spawns nothing and clones no state.
         let known = !task.is_plain() || !self.observer.interrupt_ids.given.is_empty();
-        let result = if known || Span::is_watched() {
-            run_task(&self.position, task, cx).await
-        } else if self.observer.watches(&self.position) {
-            // A reader of events may hold the state, as long as nothing is merged into it.
-            self.run_chain::<true, Arc<S>>(|state| state, Arc::make_mut)
-                .await?
+        if known || Span::is_watched() {
+            let result = run_task(&self.position, task, cx).await;
+            self.results.push(result);
         } else {
-            // Nothing else holds it: checked once, and not for every merge.
-            self.run_chain::<false, S>(Arc::make_mut, |state| state)
-                .await?
-        };
-        self.observer.note_messages(&self.position, &result);
-        self.results.push(result);
+            self.results.push(Finished::new(Output::none()).into());
+            if self.observer.watches(&self.position) {
+                // A reader of events may hold the state, as long as nothing is merged into it.
+                self.run_chain::<true, Arc<S>>(|state| state, Arc::make_mut)
+                    .await?;
+            } else {
+                // Nothing else holds it: checked once, and not for every merge.
+                self.run_chain::<false, S>(Arc::make_mut, |state| state)
+                    .await?;
+            }
+        }
+        if let Some(result) = self.results.first() {
+            self.observer.note_messages(&self.position, result);
+        }
         Ok(true)
     }
 

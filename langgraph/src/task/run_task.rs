@@ -29,6 +29,16 @@ pub(crate) fn run_task<'a, S: State>(
     }
 }
 
+/// Runs a node, and leaves its output in a place. A panic becomes its error. As [`run_node`], otherwise.
+#[inline]
+pub(crate) fn run_node_into<'a, S: State>(
+    node: &'a PlanNode<S>,
+    call: impl FnOnce() -> Call<'a, S> + Send + 'a,
+    output: &'a mut Output<S>,
+) -> impl Future<Output = Result<(), Box<NodeError>>> + Send + 'a {
+    catch(move || node.step.call(call()).into_place(output))
+}
+
 /// Runs a node. A panic becomes its error. The call is made when the node begins: the future is smaller without it.
 #[inline]
 pub(crate) fn run_node<'a, S: State>(
