@@ -10,7 +10,7 @@ use super::{CancelToken, Outcome, Run};
 use crate::checkpoint::RunStatus;
 use crate::error::{AgentError, CheckpointError, NoRuntime};
 use crate::log::RunGuard;
-use crate::node::caught;
+use crate::node::{Output, caught};
 use crate::session::prepare::{self, outcome_of};
 use crate::session::{BoxedRun, RunInput, Session};
 #[cfg(feature = "tracing")]
@@ -82,29 +82,27 @@ impl<S: State> Run<S> {
         let log = prepare::log(&self.graph, &self.options)?;
         let command = self.command.take();
         let mut engine = Engine::new(position, breakpoints, self.graph.state_codec());
-        match (log.zip(self.session), std::mem::take(&mut self.input)) {
-            (Some((log, start)), input) => {
-                let emitter = engine.position.scope.emitter.as_deref().cloned();
-                let session = Session {
-                    graph: self.graph.clone(),
-                    options: std::mem::take(&mut self.options),
-                    log,
-                    emitter,
-                };
-                Ok(start(session, Box::new(engine), input, command))
-            }
-            (None, RunInput::New(input)) => {
-                let input = || prepare::input(&engine.position, input, command);
-                engine.begin(prepare::own_code(input)??);
-                Ok(Box::pin(async move {
-                    let end = engine.run().await?;
-                    outcome_of(engine.position, &engine.frontier, end)
-                }))
-            }
-            (None, RunInput::Resume(_)) => {
-                Err(CheckpointError::NoCheckpointer(String::new()).into())
-            }
+        if let (Some(log), Some(start)) = (log, self.session) {
+            let emitter = engine.position.scope.emitter.as_deref().cloned();
+            let session = Session {
+                graph: self.graph.clone(),
+                options: std::mem::take(&mut self.options),
+                log,
+                emitter,
+            };
+            let input = std::mem::take(&mut self.input);
+            return Ok(start(session, Box::new(engine), input, command));
         }
+        let RunInput::New(input) = &mut self.input else {
+            return Err(CheckpointError::NoCheckpointer(String::new()).into());
+        };
+        let prepared = || prepare::input(&engine.position, input, command);
+        let input = prepare::own_code(prepared)??;
+        engine.begin(std::mem::replace(input, Output::none()));
+        Ok(Box::pin(async move {
+            let end = engine.run().await?;
+            outcome_of(engine.position, &engine.frontier, end)
+        }))
     }
 }
 

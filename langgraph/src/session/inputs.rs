@@ -79,10 +79,8 @@ impl<S: State> ActiveSession<S> {
         let prepared = match input {
             RunInput::Resume(_) => None,
             RunInput::New(new) => {
-                let given = std::mem::replace(new, Ok(Output::none()));
-                let prepared = prepare::input(&engine.position, given, command.take())?;
-                *new = Ok(prepared.clone());
-                Some(prepared)
+                let prepared = prepare::input(&engine.position, new, command.take())?;
+                Some(prepared.clone())
             }
         };
         self.deliver_or_claim(prepared).await

@@ -126,8 +126,9 @@ impl<S: State> ActiveSession<S> {
     ) -> Result<(), AgentError> {
         let at = self.at;
         match input {
-            RunInput::New(input) => {
-                let input = prepare::input(&engine.position, input, command)?;
+            RunInput::New(mut input) => {
+                let input = prepare::input(&engine.position, &mut input, command)?;
+                let input = std::mem::replace(input, Output::none());
                 let policy = self.policy.on_open_interrupt;
                 start::start(engine, log, at, input, policy).await
             }

@@ -9,12 +9,14 @@ use serde_json::Value;
 
 use super::{CallOptions, Outcome};
 use crate::checkpoint::{Json, RunStatus, check_thread_id};
-use crate::error::{AgentError, CheckpointError, NodeError};
+use crate::error::{AgentError, CheckpointError, NodeError, Panicked};
 use crate::graph::breakpoint_paths::split;
 use crate::graph::plan::Plan;
 use crate::graph::{Breakpoints, CompiledStateGraph, NodeName};
 use crate::interrupt::Interrupt;
-use crate::node::{Command, GraphPath, NeededBy, NodeId, Output, Resources, Scope, Shared, caught};
+use crate::node::{
+    Command, GraphPath, Jump, NeededBy, NodeId, Output, Resources, Scope, Shared, caught,
+};
 use crate::record::Log;
 use crate::state::State;
 use crate::stream::Emitter;
@@ -22,6 +24,7 @@ use crate::superstep::{DEFAULT_LIMIT, End, Frontier, RunBreakpoints};
 use crate::task::{Position, normalize_input};
 
 /// Returns where a run begins, and its breakpoints, by its options.
+#[inline]
 pub(crate) fn position<S: State>(
     graph: &CompiledStateGraph<S>,
     options: &CallOptions,
@@ -156,6 +159,7 @@ fn check_metadata(
 }
 
 /// Returns the outcome of a run that has ended there.
+#[inline]
 pub(crate) fn outcome_of<S: State>(
     position: Position<S>,
     frontier: &Frontier<S>,
@@ -196,18 +200,25 @@ fn drained(shared: &Shared, interrupts: &[Interrupt]) -> bool {
     shared.pause_status(!interrupts.is_empty()) == RunStatus::Drained
 }
 
-/// Prepares the input and the update of a command for merging.
-pub(crate) fn input<S: State>(
+/// Prepares the input and the update of a command for merging, and returns it: in its place, since it is large.
+pub(crate) fn input<'i, S: State>(
     position: &Position<S>,
-    input: Result<Output<S>, NodeError>,
+    input: &'i mut Result<Output<S>, NodeError>,
     command: Option<Box<Command<S>>>,
-) -> Result<Output<S>, AgentError> {
-    let mut input = input.map_err(|error| position.failure(NodeId::START, error))?;
+) -> Result<&'i mut Output<S>, AgentError> {
+    let input = match input {
+        Ok(input) => input,
+        Err(error) => {
+            let error = std::mem::replace(error, Panicked::lost().into());
+            return Err(position.failure(NodeId::START, error));
+        }
+    };
     if let Some(command) = command {
         let command = command.into_parts();
         input.writes.extend(command.writes);
-        input.jump = input.jump.and(command.jump);
+        let jump = std::mem::replace(&mut input.jump, Jump::Edges);
+        input.jump = jump.and(command.jump);
     }
-    normalize_input(&position.plan, &mut input);
+    normalize_input(&position.plan, input);
     Ok(input)
 }

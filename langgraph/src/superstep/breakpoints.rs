@@ -20,6 +20,7 @@ pub(crate) struct RunBreakpoints {
 
 impl RunBreakpoints {
     /// Returns those of the run, or where it sets none, those of the graph's builder.
+    #[inline]
     pub(crate) fn new<S: State>(plan: &Plan<S>, [before, after]: [Option<Stops>; 2]) -> Self {
         Self {
             before: before.unwrap_or_else(|| plan.interrupt_before.clone()),

@@ -29,10 +29,10 @@ pub(crate) struct Frontier<S: State> {
 }
 
 impl<S: State> Frontier<S> {
+    #[inline]
     pub(crate) fn new(plan: &Plan<S>) -> Self {
         Self {
-            // Room for one task, which is enough for most frontiers.
-            tasks: Vec::with_capacity(1),
+            tasks: Vec::new(),
             reached: Vec::new(),
             sends: Vec::new(),
             deferred: Vec::new(),

@@ -36,6 +36,7 @@ impl<S: State> Clone for Position<S> {
 
 impl<S: State> Position<S> {
     /// Creates the position of a graph before its first superstep.
+    #[inline]
     pub(crate) fn new(
         plan: &Arc<Plan<S>>,
         scope: impl Into<Arc<Scope>>,
