@@ -29,11 +29,7 @@ fn panicked(payload: &(dyn Any + Send)) -> Panicked {
 /// Runs `start` and its future, and turns a panic in either into an error.
 ///
 /// The task has failed, so nothing uses what the panicking node saw.
-pub(crate) fn catch<T, E: From<NodeError>, C, F>(start: C) -> Catch<C, F>
-where
-    C: FnOnce() -> F,
-    F: Future<Output = Result<T, E>> + Unpin,
-{
+pub(crate) fn catch<C: FnOnce() -> F, F>(start: C) -> Catch<C, F> {
     Catch(Stage::Start(Some(start)))
 }
 
@@ -50,6 +46,35 @@ enum Stage<C, F> {
 // Nothing is pinned in place: the closure is moved out, and the future itself is `Unpin`.
 impl<C, F: Unpin> Unpin for Catch<C, F> {}
 
+impl<C: FnOnce() -> F, F> Catch<C, F> {
+    /// Starts the future, if it has not started yet, and polls it with `poll`.
+    #[inline]
+    pub(crate) fn poll_by<T, E: From<NodeError>>(
+        &mut self,
+        poll: impl FnOnce(&mut F) -> Poll<Result<T, E>>,
+    ) -> Poll<Result<T, E>> {
+        let polled = match &mut self.0 {
+            Stage::Start(start) => {
+                let Some(start) = start.take() else {
+                    return Poll::Pending;
+                };
+                // Started and polled at once: a future that is ready immediately is never moved.
+                catch_unwind(AssertUnwindSafe(|| {
+                    let mut future = start();
+                    let polled = poll(&mut future);
+                    if polled.is_pending() {
+                        self.0 = Stage::Running(future);
+                    }
+                    polled
+                }))
+            }
+            Stage::Running(future) => catch_unwind(AssertUnwindSafe(|| poll(future))),
+        };
+        polled
+            .unwrap_or_else(|payload| Poll::Ready(Err(NodeError::from(panicked(&*payload)).into())))
+    }
+}
+
 impl<T, E: From<NodeError>, C, F> Future for Catch<C, F>
 where
     C: FnOnce() -> F,
@@ -59,24 +84,6 @@ where
 
     #[inline]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let polled = match &mut self.0 {
-            Stage::Start(start) => {
-                let Some(start) = start.take() else {
-                    return Poll::Pending;
-                };
-                // Started and polled at once: a future that is ready immediately is never moved.
-                catch_unwind(AssertUnwindSafe(|| {
-                    let mut future = start();
-                    let polled = Pin::new(&mut future).poll(cx);
-                    if polled.is_pending() {
-                        self.0 = Stage::Running(future);
-                    }
-                    polled
-                }))
-            }
-            Stage::Running(future) => catch_unwind(AssertUnwindSafe(|| Pin::new(future).poll(cx))),
-        };
-        polled
-            .unwrap_or_else(|payload| Poll::Ready(Err(NodeError::from(panicked(&*payload)).into())))
+        self.poll_by(|future| Pin::new(future).poll(cx))
     }
 }

@@ -211,6 +211,16 @@ impl<'a, S: State> NodeRun<'a, S> {
     pub(crate) fn into_place<'o>(self, output: &'o mut Output<S>) -> Placed<'a, 'o, S> {
         Placed { run: self, output }
     }
+
+    /// Polls the run, which leaves its output in `output`.
+    #[inline]
+    pub(crate) fn poll_into(
+        &mut self,
+        cx: &mut TaskContext<'_>,
+        output: &mut Output<S>,
+    ) -> Poll<Result<(), Box<NodeError>>> {
+        self.0.as_mut().poll_output(cx, output)
+    }
 }
 
 impl<S: State> Future for NodeRun<'_, S> {
@@ -218,7 +228,7 @@ impl<S: State> Future for NodeRun<'_, S> {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut TaskContext<'_>) -> Poll<Self::Output> {
         let mut output = Output::none();
-        let ended = self.0.as_mut().poll_output(cx, &mut output);
+        let ended = self.poll_into(cx, &mut output);
         ended.map(|ended| ended.map(|()| output).map_err(|error| *error))
     }
 }
@@ -237,6 +247,6 @@ impl<S: State> Future for Placed<'_, '_, S> {
     #[inline]
     fn poll(mut self: Pin<&mut Self>, cx: &mut TaskContext<'_>) -> Poll<Self::Output> {
         let Self { run, output } = &mut *self;
-        run.0.as_mut().poll_output(cx, output)
+        run.poll_into(cx, output)
     }
 }

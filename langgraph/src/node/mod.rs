@@ -55,7 +55,7 @@ pub use worker_node::WorkerNode;
 
 pub(crate) use annotated::Annotated;
 pub(crate) use cancel::CancelToken;
-pub(crate) use catch::{catch, caught};
+pub(crate) use catch::{Catch, catch, caught};
 pub(crate) use command::{Jump, ParentCommand};
 pub(crate) use each_item::{EachStep, Items};
 pub(crate) use graph_path::GraphPath;
