@@ -101,8 +101,9 @@ impl<S: State> SubgraphRun<S> {
         }
         match engine.run().await.map_err(NodeError::from_agent)? {
             End::Done => {
-                let unfilled = engine.position.unfilled_joins(&engine.frontier.joins);
-                engine.position.scope.shared.report_unfilled_joins(unfilled);
+                engine
+                    .position
+                    .report_unfilled_joins(&engine.frontier.joins);
                 Ok(None)
             }
             End::Parent(parent) => Ok(Some(parent)),

@@ -169,7 +169,7 @@ pub(crate) fn outcome_of<S: State>(
     let shared = &position.scope.shared;
     match end {
         End::Done => {
-            shared.report_unfilled_joins(position.unfilled_joins(&frontier.joins));
+            position.report_unfilled_joins(&frontier.joins);
             Ok(Outcome::Done {
                 unfilled_joins: shared.take_unfilled_joins(),
                 state: Arc::unwrap_or_clone(position.state),

@@ -105,8 +105,21 @@ impl<S: State> Position<S> {
     /// Returns true if there are [unfilled joins](Self::unfilled_joins).
     #[inline]
     pub(crate) fn has_unfilled_joins(&self, joins: &[JoinProgress]) -> bool {
-        let may_have = !joins.is_empty() || self.scope.shared.had_unfilled_joins();
-        may_have && !self.unfilled_joins(joins).is_empty()
+        self.may_have_unfilled_joins(joins) && !self.unfilled_joins(joins).is_empty()
+    }
+
+    /// Reports the [unfilled joins](Self::unfilled_joins) of a graph that has ended.
+    #[inline]
+    pub(crate) fn report_unfilled_joins(&self, joins: &[JoinProgress]) {
+        if self.may_have_unfilled_joins(joins) {
+            let unfilled = self.unfilled_joins(joins);
+            self.scope.shared.report_unfilled_joins(unfilled);
+        }
+    }
+
+    #[inline]
+    fn may_have_unfilled_joins(&self, joins: &[JoinProgress]) -> bool {
+        !joins.is_empty() || self.scope.shared.had_unfilled_joins()
     }
 
     /// Returns the records of the joins that the subgraphs of a node have left.
