@@ -204,8 +204,7 @@ async fn task(app: &Access, form: Version, run: &Run) -> Result<Value, RpcFailur
     let newest = app.rows.newest_run(&run.thread_id).await;
     let newest = newest.map_err(ApiError::from)?;
     // The interrupts of a thread are those of its newest run.
-    let waits =
-        is_waiting(&thread) && newest.is_some_and(|(newest, ..)| newest.run_id == run.run_id);
+    let waits = is_waiting(&thread) && newest.is_some_and(|newest| newest.run.run_id == run.run_id);
     let state = match &*run.status {
         "pending" => State::Submitted,
         "running" => State::Working,

@@ -312,6 +312,12 @@ async fn fill(
     if let Some(graph) = graph
         && graph.head(id).await?.is_some()
     {
+    // It lives as long as the thread would, and goes on as the run that has paused there.
+    copy.ttl = thread.ttl;
+    if thread.wakes.is_some() || thread.status == "busy" {
+        let paused = app.rows.pausing_run(&thread).await?;
+        copy.paused = paused.map(|paused| Box::new(paused.copied(&copy.thread_id, app.user())));
+    }
         graph.copy(id, copy).await?;
         copied = Some(graph);
     }

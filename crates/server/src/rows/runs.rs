@@ -77,23 +77,6 @@ impl Rows {
         line.map(|line| read_run(&line)).transpose()
     }
 
-    /// Returns the newest run of a thread, with its priority and its concurrency key.
-    pub(crate) async fn newest_run(
-        &self,
-        thread: &str,
-    ) -> RowsResult<Option<(Run, i64, Option<String>)>> {
-        let statement = read!(
-            "SELECT status, updated, doc, priority, concurrency FROM served_runs \
-             WHERE thread = $1 ORDER BY made DESC, id DESC LIMIT 1",
-            thread
-        );
-        let Some(line) = self.db.row(statement).await? else {
-            return Ok(None);
-        };
-        let key = line.some_text(4).map(str::to_owned);
-        Ok(Some((read_run(&line)?, line.int(3), key)))
-    }
-
     /// Returns the open runs of an owner: those that wait, those that run, or all.
     pub(crate) async fn open_runs(
         &self,

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::statement::Statement;
-use super::{Line, Rows, RowsResult, find, read, sql};
+use super::{Line, QueuedRun, Rows, RowsResult, find, read, sql};
 use crate::queue::Claim;
 use crate::wire::time::{iso, now};
 
@@ -70,6 +70,9 @@ pub(crate) struct Thread {
     /// When its first wait is due, in milliseconds. Clients do not see it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) wakes: Option<i64>,
+    /// The run that has paused there with a wait: another one goes on as it. Clients do not see it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) paused: Option<Box<QueuedRun>>,
     /// Whose it is. Clients do not see it.
     #[serde(skip)]
     pub(crate) owner: String,
@@ -98,6 +101,7 @@ impl Thread {
             interrupts: json!({}),
             ttl: None,
             wakes: None,
+            paused: None,
             owner: owner.to_owned(),
             temporary: false,
         }
@@ -119,7 +123,7 @@ impl Thread {
     pub(crate) fn json(&self) -> Value {
         let mut json = serde_json::to_value(self).unwrap_or_default();
         if let Value::Object(fields) = &mut json {
-            fields.retain(|name, _| name != "ttl" && name != "wakes");
+            fields.retain(|name, _| !matches!(name.as_str(), "ttl" | "wakes" | "paused"));
         }
         json
     }

@@ -230,6 +230,7 @@ async fn write_end(
         status: thread_status,
         error,
         usages: attempt.usages.clone(),
+        run: attempt.result.is_ok().then_some(&*row.run_id),
     };
     let spent = with_spent(row, attempt.spent);
     let next = live.feed.is_stored.then(|| live.feed.next_number());
@@ -283,7 +284,7 @@ async fn end(
         };
         return Ok(app.rows.end(claim, ending, thread_end).await?);
     }
-    let change = thread_change(graph, thread, update).await?;
+    let change = thread_change(app, graph, thread, update).await?;
     let changed = ThreadEnd::Changed(&change);
     let ended = app.rows.end(claim, ending, changed).await?;
     if ended != Ended::ThreadMissing {

@@ -16,6 +16,8 @@ pub(super) struct ThreadStatusUpdate<'a> {
     pub(super) error: Value,
     /// What messages have cost that are new. The row says it of the others.
     pub(super) usages: Usages,
+    /// The run that has left the thread so, if it has come to its end there or has paused.
+    pub(super) run: Option<&'a str>,
 }
 
 impl<'a> ThreadStatusUpdate<'a> {
@@ -24,12 +26,14 @@ impl<'a> ThreadStatusUpdate<'a> {
             status,
             error: Value::Null,
             usages: Usages::default(),
+            run: None,
         }
     }
 }
 
 /// Returns the change that has the row of a thread say what its state is.
 pub(super) async fn thread_change<'a>(
+    app: &App,
     graph: &dyn ErasedGraph,
     thread: &str,
     update: ThreadStatusUpdate<'a>,
@@ -38,6 +42,7 @@ pub(super) async fn thread_change<'a>(
         status,
         error,
         usages,
+        run,
     } = update;
     let state = graph.state(thread, None, false).await?;
     let state = state.unwrap_or_else(|| json!({"values": null, "tasks": []}));
@@ -52,8 +57,16 @@ pub(super) async fn thread_change<'a>(
     // A thread that was stopped, or has failed, is not woken.
     let waits = status == "interrupted" && error.is_null();
     let wakes = waits.then(|| first_due(thread, &interrupts)).flatten();
+    // The rows of runs may be gone when the time has come.
+    let paused = match (wakes, run) {
+        (Some(_), Some(run)) => app.rows.paused_run(run).await?.map(Box::new),
+        _ => None,
+    };
     Ok(move |row: &mut Thread| {
         row.wakes = wakes;
+        if run.is_some() {
+            row.paused.clone_from(&paused);
+        }
         status.clone_into(&mut row.status);
         let mut values = state["values"].clone();
         usages.write(&mut values);
@@ -74,6 +87,6 @@ pub(super) async fn write_thread(
     thread: &str,
     update: ThreadStatusUpdate<'_>,
 ) -> ApiResult<bool> {
-    let change = thread_change(graph, thread, update).await?;
+    let change = thread_change(app, graph, thread, update).await?;
     Ok(app.rows.change_thread(thread, change).await?.is_some())
 }

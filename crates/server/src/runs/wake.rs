@@ -42,16 +42,16 @@ async fn start(app: &Arc<App>, thread: &Thread) -> ApiResult<()> {
         return Ok(());
     }
     let command = RunCommand::resume(Value::Object(answers));
-    if let Some((row, priority, concurrency_key)) = app.rows.newest_run(id).await? {
+    if let Some(paused) = app.rows.pausing_run(thread).await? {
         let new = NewRun {
-            priority,
-            concurrency_key,
-            ..NewRun::of(next(row, command), &thread.owner)
+            priority: paused.priority,
+            concurrency_key: paused.concurrency_key,
+            ..NewRun::of(next(paused.run, command), &thread.owner)
         };
         // One that is refused now is tried again: the wait stays due.
         return submit(app, &new).await.map(|_| ());
     }
-    // The run that waits was deleted: its owner asks for another one.
+    // A row of before, whose run was deleted: its owner asks for another one.
     let user = app.authenticate.is_some();
     let user = user.then(|| User::new(&*thread.owner).owner(&*thread.owner));
     let assistant = thread.metadata["assistant_id"].as_str().unwrap_or_default();
@@ -74,11 +74,7 @@ fn next(mut row: Run, command: RunCommand) -> Run {
     row.multitask_strategy = Strategy::Enqueue;
     row.created_at = now();
     row.updated_at.clone_from(&row.created_at);
-    let spec = &mut row.kwargs;
-    spec.input = Value::Null;
-    spec.command = Some(command);
-    spec.checkpoint_id = None;
-    spec.inner_checkpoint = None;
-    spec.strict_resume = true;
+    row.kwargs.command = Some(command);
+    row.kwargs.strict_resume = true;
     row
 }

@@ -11,6 +11,7 @@ mod authorized_words;
 mod breakpoints;
 mod changed_prompt;
 mod clock;
+mod copies;
 mod draining;
 mod ends;
 mod exports;

@@ -1,6 +1,7 @@
 //! What models have used and cost: in messages, tasks and runs.
 
 use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
 use crate::support::Api;
 use futures_util::stream;
@@ -10,6 +11,7 @@ use langgraph_agent::prelude::*;
 use langgraph_agent::{ChatRequest, ChatResponse, ModelError, ModelStream, async_trait};
 use langgraph_budget::{Price, Prices};
 use langgraph_server::Server;
+use langgraph_wait::WaitExt;
 use serde_json::{Value, json};
 
 #[derive(State, Clone, Debug, Default)]
@@ -128,4 +130,38 @@ async fn without_a_price_there_are_tokens_and_no_cost() {
     run(&api, &thread).await;
     let runs = api.get(&format!("/threads/{thread}/runs")).await;
     assert_eq!(runs[0]["metadata"]["usage_metadata"], used(2, None));
+}
+
+/// Waits for a moment.
+#[node]
+async fn rest(_: &Chat, cx: &Context) -> Result<ChatUpdate, NodeError> {
+    cx.sleep_until(SystemTime::now() + Duration::from_millis(300))?;
+    Ok(ChatUpdate::default())
+}
+
+#[tokio::test]
+async fn a_run_that_wakes_a_thread_says_what_it_has_used_and_not_what_the_paused_one_had() {
+    let mut graph = StateGraph::<Chat>::new();
+    graph
+        .add_node("first", answer)
+        .add_node("rest", rest)
+        .add_node("second", answer);
+    graph.add_sequence(&["first", "rest", "second"]);
+    let model: Arc<dyn ChatModel> = Arc::new(Big);
+    let graph = graph.compile().unwrap().resource(model);
+    let api = Api::serve(priced().graph("chat", graph)).await;
+    let thread = api.thread().await;
+    run(&api, &thread).await;
+    let path = format!("/threads/{thread}/runs");
+    let mut runs = Value::Null;
+    for _ in 0..200 {
+        runs = api.get(&path).await;
+        if runs[1].is_object() && runs[0]["status"] == "success" {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    for run in [&runs[0], &runs[1]] {
+        assert_eq!(run["metadata"]["usage_metadata"], used(1, Some(200.0)));
+    }
 }
