@@ -8,7 +8,7 @@ use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 use croner::Cron as Pattern;
 use langgraph::environment;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::app::App;
 use crate::error::{ApiError, ApiResult};
@@ -93,7 +93,7 @@ async fn start(app: &Arc<App>, cron: &Cron) -> ApiResult<Option<String>> {
         let named = || User::new(&*cron.user_id).owner(&*cron.owner);
         cron.user.clone().unwrap_or_else(named)
     });
-    let access = Access::of(app, user);
+    let access = Access::of(app, user).marking_threads(&cron.thread_metadata);
     let mut request: RunRequest = serde_json::from_value(cron.payload.clone())?;
     request.on_completion = match cron.on_run_completed.as_deref() {
         Some("keep") => Some(OnCompletion::Keep),
@@ -134,6 +134,7 @@ pub(crate) fn new(
         created_at: now.clone(),
         updated_at: now,
         user: app.user().cloned(),
+        thread_metadata: Value::Null,
         owner: app.owner().to_owned(),
         due: None,
         run: None,

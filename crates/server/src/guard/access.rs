@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
+use serde_json::Value;
 use uuid::Uuid;
 
-use super::{Filters, User};
+use super::{Filter, Filters, User};
 use crate::app::App;
 use crate::error::{ApiError, ApiResult};
 use crate::rows::{Assistant, system_assistant};
@@ -29,6 +30,15 @@ impl Access {
             user: user.map(Arc::new),
             filters: Arc::default(),
         }
+    }
+
+    /// Gives the threads that are created these metadata, by which their user sees them.
+    pub(crate) fn marking_threads(mut self, metadata: &Value) -> Self {
+        self.filters = Arc::new(Filters {
+            threads: Filter::of(metadata),
+            ..Filters::default()
+        });
+        self
     }
 
     /// Returns the owner of what is created: empty without authentication.

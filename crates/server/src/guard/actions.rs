@@ -35,9 +35,14 @@ impl Says {
 }
 
 impl RequestedAction {
-    /// Returns true if the request starts a run, for which an assistant is read.
+    /// Returns true if the request creates a cron, which starts runs.
+    pub(super) fn is_cron(&self) -> bool {
+        (self.resource, self.name) == (Crons, "create")
+    }
+
+    /// Returns true if the request starts a run, now or by the clock, for which an assistant is read.
     pub(super) fn is_run(&self) -> bool {
-        self.name == "create_run"
+        self.name == "create_run" || self.is_cron()
     }
 }
 

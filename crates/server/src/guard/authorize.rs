@@ -21,7 +21,8 @@ use super::{Filter, Refusal, User};
 ///
 /// These are the names of LangGraph's `@auth.on`. To read, follow or cancel a run is to `read` or
 /// `update` its thread. A run is a `create_run` of threads and a `read` of assistants: both are asked
-/// about. The [`Filter`] counts for the resource of the action.
+/// about, also when a cron is created, whose runs are asked about then and not later. An assistant that is
+/// deleted with its threads is a `delete` of both. The [`Filter`] counts for the resource of the action.
 ///
 /// # Examples
 ///

@@ -44,6 +44,13 @@ impl Filter {
         self
     }
 
+    /// Returns the filter that gives what is created these metadata.
+    pub(crate) fn of(metadata: &Value) -> Self {
+        let entries = metadata.as_object().into_iter().flatten();
+        let is = |(name, value): (&String, &Value)| (name.clone(), Condition::Is(value.clone()));
+        Self(entries.map(is).collect())
+    }
+
     pub(crate) fn is_all(&self) -> bool {
         self.0.is_empty()
     }
@@ -108,6 +115,8 @@ mod tests {
             assert!(!filter.fits(&other), "{other}");
         }
         assert!(filter.fits(&filter.as_metadata()));
+        let metadata = filter.as_metadata();
+        assert_eq!(Filter::of(&metadata).as_metadata(), metadata);
         assert!(filter.keeps(&json!({"x": 1})) && filter.keeps(&json!({"team": "a"})));
         assert!(!filter.keeps(&json!({"team": "b"})));
         assert!(Filter::all().fits(&json!(null)));

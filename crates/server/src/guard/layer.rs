@@ -8,7 +8,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 use super::actions::{RequestedAction, requested};
-use super::said::value;
+use super::said::{deletes_threads, value};
 use super::{Action, Caller, Filters, Refusal, Resource, User};
 use crate::app::App;
 use crate::error::ApiError;
@@ -102,6 +102,12 @@ async fn filtered(
             return Err(refused(Refusal::Forbidden));
         }
         Resource::Store => {}
+    }
+    if deletes_threads(&asked, &parts)? {
+        filters.threads = ask(Resource::Threads, "delete").await?;
+    }
+    if asked.is_cron() {
+        filters.threads = ask(Resource::Threads, "create_run").await?;
     }
     if asked.is_run() {
         filters.assistants = ask(Resource::Assistants, "read").await?;

@@ -10,6 +10,7 @@ use super::Resource;
 use super::actions::{RequestedAction, Says};
 use crate::error::{ApiError, ApiResult};
 use crate::wire::namespace::labels;
+use crate::wire::truth::is_true;
 
 /// Returns the body or the query, as the route reads it, and the ids of the path, which count most.
 pub(super) async fn value(
@@ -47,6 +48,17 @@ fn body(bytes: &[u8]) -> ApiResult<Value> {
         return Ok(Value::Object(Map::new()));
     }
     serde_json::from_slice(bytes).map_err(|error| ApiError::invalid(error.to_string()))
+}
+
+/// Returns true if an assistant is deleted with the threads that have run it.
+pub(super) fn deletes_threads(asked: &RequestedAction, parts: &Parts) -> ApiResult<bool> {
+    if (asked.resource, asked.name) != (Resource::Assistants, "delete") {
+        return Ok(false);
+    }
+    Ok(match query(parts)?.get("delete_threads") {
+        Some(Value::Array(words)) => words.first().and_then(Value::as_str).is_some_and(is_true),
+        word => word.and_then(Value::as_str).is_some_and(is_true),
+    })
 }
 
 fn query(parts: &Parts) -> ApiResult<Map<String, Value>> {

@@ -14,6 +14,7 @@ use crate::guard::Access;
 use crate::queue::{Cancel, RunQueue};
 use crate::runs::{attach, cancel as cancel_run};
 use crate::threads::find;
+use crate::wire::truth::is_true;
 
 #[derive(Deserialize)]
 pub(super) struct CancelQuery {
@@ -38,7 +39,7 @@ pub(super) async fn cancel(
 ) -> ApiResult<Response> {
     let run = find_run(&app, &thread, &run).await?;
     let action = action(query.action.as_deref())?;
-    let waits = matches!(query.wait.as_deref(), Some("1" | "true"));
+    let waits = query.wait.as_deref().is_some_and(is_true);
     let place = format!("/threads/{}/runs/{}", run.thread_id, run.run_id);
     let feed = attach(&app, &run).await?;
     if !run.is_open() || !cancel_run(&app, &run.run_id, action).await? {

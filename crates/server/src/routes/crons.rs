@@ -117,6 +117,7 @@ pub(super) async fn create_on_thread(
     Path(thread): Path<String>,
     Body(given): Body<Map<String, Value>>,
 ) -> ApiResult<Json<Value>> {
+        cron.thread_metadata = app.filters.threads.as_metadata();
     let thread = threads::find(&app, &thread).await?.thread_id;
     made(&app, Some(thread), given).await
 }

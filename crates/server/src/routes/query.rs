@@ -11,6 +11,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::error::{ApiError, ApiResult};
+use crate::wire::truth::is_true;
 
 /// A JSON body, whatever its content type; an empty one is `{}`.
 pub(super) struct Body<T>(pub(super) T);
@@ -130,8 +131,7 @@ impl Pairs {
 
     /// Returns true if the query says so. Clients write numbers for truth, too.
     pub(super) fn is_true(&self, name: &str) -> bool {
-        self.get(name)
-            .is_some_and(|value| matches!(value, "1" | "true" | "True"))
+        self.get(name).is_some_and(is_true)
     }
 
     pub(super) fn get(&self, name: &str) -> Option<&str> {

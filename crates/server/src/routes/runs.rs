@@ -28,6 +28,7 @@ use crate::runs::{Accepted, Disconnect, Modes, RunRequest, accept, attach};
 use crate::spec::Mode;
 use crate::stream::{Feed, FeedReader};
 use crate::threads::find;
+use crate::wire::truth::is_true;
 
 impl Accepted {
     /// Returns the headers that say where the run is.
@@ -222,7 +223,7 @@ impl From<Vec<(String, String)>> for Join {
         for (name, value) in pairs {
             match name.as_str() {
                 "cancel_on_disconnect" => {
-                    join.cancel_on_disconnect = matches!(value.as_str(), "1" | "true");
+                    join.cancel_on_disconnect = is_true(&value);
                 }
                 "stream_mode" => join.stream_mode.push(value),
                 _ => {}

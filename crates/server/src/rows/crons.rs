@@ -32,6 +32,9 @@ pub(crate) struct Cron {
     /// Who has made it, and is the user of its runs. Clients do not see it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) user: Option<User>,
+    /// What the threads that its runs create get, so that its user sees them. Clients do not see it.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub(crate) thread_metadata: Value,
     /// Whose it is. Clients do not see it.
     #[serde(skip)]
     pub(crate) owner: String,
@@ -47,7 +50,7 @@ impl Cron {
     pub(crate) fn json(&self) -> Value {
         let mut json = serde_json::to_value(self).unwrap_or_default();
         if let Value::Object(fields) = &mut json {
-            fields.remove("user");
+            fields.retain(|name, _| !matches!(name.as_str(), "user" | "thread_metadata"));
         }
         json
     }

@@ -7,4 +7,5 @@ pub(crate) mod chunk;
 pub(crate) mod message;
 pub(crate) mod namespace;
 pub(crate) mod time;
+pub(crate) mod truth;
 pub(crate) mod usage;

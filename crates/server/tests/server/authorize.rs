@@ -130,3 +130,53 @@ async fn assistants_crons_and_the_store_are_asked_about() {
         assert_eq!(found, expected);
     }
 }
+
+#[tokio::test]
+async fn a_cron_starts_what_its_user_may_start_and_shows_it_to_its_user() {
+    let [ada, ben, rea, _] = team().await;
+    let thread = ada.thread().await;
+    let path = format!("/threads/{thread}/runs/crons");
+    let cron = json!({"assistant_id": "notes", "schedule": "0 0 1 1 *", "input": {}});
+    for (api, expected) in [(&ben, 404), (&rea, 403), (&ada, 200)] {
+        let found = status(api, Method::POST, &path, cron.clone()).await;
+        assert_eq!(found, expected);
+    }
+    let cron = json!({
+        "assistant_id": "notes", "schedule": "* * * * * *", "input": {}, "on_run_completed": "keep",
+    });
+    let cron = ben.post("/runs/crons", cron).await;
+    assert!(cron.get("thread_metadata").is_none(), "{cron}");
+    for _ in 0..100 {
+        let found = ben.post("/threads/search", json!({})).await;
+        if found[0].is_object() {
+            assert_eq!(found[0]["metadata"]["made_by"], "ben", "{found}");
+            assert_eq!(ada.post("/threads/count", json!({})).await, 1);
+            return;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+    panic!("the user of the cron does not see its threads");
+}
+
+#[tokio::test]
+async fn an_assistant_is_deleted_with_the_threads_that_its_user_may_delete() {
+    let [ada, ben, rea, _] = team().await;
+    let made = ada.post("/assistants", json!({"graph_id": "notes"})).await;
+    let assistant = made["assistant_id"].as_str().unwrap();
+    let mut threads = Vec::new();
+    for api in [&ada, &ben] {
+        let thread = api.thread().await;
+        let run = json!({"assistant_id": assistant, "input": {}});
+        api.post(&format!("/threads/{thread}/runs/wait"), run).await;
+        threads.push(format!("/threads/{thread}"));
+    }
+    let path = format!("/assistants/{assistant}?delete_threads=true");
+    for (api, expected) in [(&rea, 403), (&ada, 204)] {
+        let found = status(api, Method::DELETE, &path, json!({})).await;
+        assert_eq!(found, expected);
+    }
+    for (api, thread, expected) in [(&ada, &threads[0], 404), (&ben, &threads[1], 200)] {
+        let found = status(api, Method::GET, thread, json!({})).await;
+        assert_eq!(found, expected, "{thread}");
+    }
+}
