@@ -7,21 +7,76 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use langgraph::environment;
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::address::Path;
-use super::query::{Body, one_of};
+use super::query::{Body, one_of, writable};
 use super::search::{Search, counted, found};
 use crate::crons::{new, schedule};
 use crate::error::{ApiError, ApiResult};
 use crate::guard::Access;
-use crate::ids::uuid;
+use crate::ids::{thread_id, uuid};
 use crate::rows::{Cron, CronOrder, CronsOf, Listing, merge};
 use crate::runs::RunRequest;
 use crate::threads;
 
 /// What a cron has for itself. The rest of its request is the request for its runs.
 const OWN: [&str; 4] = ["end_time", "enabled", "timezone", "on_run_completed"];
+
+fn wrong(name: &str, is: &str) -> ApiError {
+    ApiError::invalid(format!("{name} is {is}"))
+}
+
+/// Writes what a request says of a cron itself.
+fn write_own(cron: &mut Cron, given: &Map<String, Value>) -> ApiResult<()> {
+    let text = |name: &str, value: &Value| match value {
+        Value::Null => Ok(None),
+        Value::String(text) => Ok(Some(text.clone())),
+        _ => Err(wrong(name, "a text")),
+    };
+    for (name, value) in given {
+        match (&**name, value) {
+            ("end_time", _) => cron.end_time = text(name, value)?,
+            ("timezone", _) => cron.timezone = text(name, value)?,
+            ("on_run_completed", _) => cron.on_run_completed = text(name, value)?,
+            ("schedule", _) => cron.schedule = text(name, value)?.unwrap_or_default(),
+            ("enabled", Value::Null) => cron.enabled = true,
+            ("enabled", Value::Bool(enabled)) => cron.enabled = *enabled,
+            ("enabled", _) => return Err(wrong(name, "true or false")),
+            ("metadata", _) => merge(&mut cron.metadata, value),
+            _ => {}
+        }
+    }
+    let on_run_completed = cron.on_run_completed.as_deref();
+    one_of("on_run_completed", on_run_completed, &["delete", "keep"])
+}
+
+/// Writes what a request says of the runs of a cron.
+fn write_payload(cron: &mut Cron, given: Map<String, Value>) -> ApiResult<()> {
+    for (name, value) in given {
+        match (&*name, value) {
+            (name, _) if OWN.contains(&name) => {}
+            // As those of the cron.
+            ("metadata", value @ Value::Object(_)) => merge(&mut cron.payload["metadata"], &value),
+            ("metadata", Value::Null) => {}
+            ("metadata", _) => return Err(wrong(&name, "an object")),
+            (name, value) => cron.payload[name] = value,
+        }
+    }
+    let object = |name: &str, value: &Value| match value {
+        Value::Null => Ok(Map::new()),
+        Value::Object(fields) => Ok(fields.clone()),
+        _ => Err(wrong(name, "an object")),
+    };
+    let mut config = object("config", &cron.payload["config"])?;
+    let configurable = config.remove("configurable").unwrap_or_default();
+    let mut configurable = object("config.configurable", &configurable)?;
+    configurable.insert("cron_id".to_owned(), (&*cron.cron_id).into());
+    config.insert("configurable".to_owned(), configurable.into());
+    cron.payload["config"] = config.into();
+    cron.payload["assistant_id"] = (&*cron.assistant_id).into();
+    Ok(())
+}
 
 /// Writes what a request of that time says into a cron, and checks all of it.
 async fn apply(
@@ -30,43 +85,15 @@ async fn apply(
     given: Map<String, Value>,
     now: SystemTime,
 ) -> ApiResult<()> {
-    let text = |name: &str, value: &Value| match value {
-        Value::Null => Ok(None),
-        Value::String(text) => Ok(Some(text.clone())),
-        _ => Err(ApiError::invalid(format!("{name} is a text"))),
-    };
-    for (name, value) in &given {
-        match &**name {
-            "end_time" => cron.end_time = text(name, value)?,
-            "timezone" => cron.timezone = text(name, value)?,
-            "on_run_completed" => cron.on_run_completed = text(name, value)?,
-            "schedule" => cron.schedule = text(name, value)?.unwrap_or_default(),
-            "enabled" => cron.enabled = value.as_bool().unwrap_or(true),
-            "metadata" => merge(&mut cron.metadata, value),
-            _ => {}
-        }
-    }
-    let for_runs = given
-        .into_iter()
-        .filter(|(name, _)| !OWN.contains(&&**name));
-    merge(&mut cron.payload, &Value::Object(for_runs.collect()));
-    let ids = json!({
-        "assistant_id": cron.assistant_id, "config": {"configurable": {"cron_id": cron.cron_id}},
-    });
-    let mut config = cron.payload["config"].clone();
-    let mut configurable = config["configurable"].clone();
-    merge(&mut configurable, &ids["config"]["configurable"]);
-    merge(&mut config, &json!({"configurable": configurable}));
-    merge(
-        &mut cron.payload,
-        &json!({"assistant_id": cron.assistant_id, "config": config}),
-    );
-    one_of(
-        "on_run_completed",
-        cron.on_run_completed.as_deref(),
-        &["delete", "keep"],
-    )?;
+    write_own(cron, &given)?;
+    write_payload(cron, given)?;
+    writable(&cron.json())?;
     let request: RunRequest = serde_json::from_value(cron.payload.clone())?;
+    if request.run_id.is_some() {
+        return Err(ApiError::invalid(
+            "run_id is the id of one run: each run of a cron has its own",
+        ));
+    }
     request.plan(app, cron.thread_id.as_deref()).await?;
     schedule(cron, now)
 }
@@ -90,6 +117,7 @@ async fn made(
     let mut cron = new(id, app, thread, assistant.assistant_id, now);
     if stateless {
         cron.on_run_completed = Some("delete".to_owned());
+        cron.thread_metadata = app.filters.threads.as_metadata();
     }
     let mut given = given;
     given.remove("assistant_id");
@@ -117,7 +145,6 @@ pub(super) async fn create_on_thread(
     Path(thread): Path<String>,
     Body(given): Body<Map<String, Value>>,
 ) -> ApiResult<Json<Value>> {
-        cron.thread_metadata = app.filters.threads.as_metadata();
     let thread = threads::find(&app, &thread).await?.thread_id;
     made(&app, Some(thread), given).await
 }
@@ -171,6 +198,12 @@ pub(super) struct CronCriteria {
     enabled: Option<bool>,
 }
 
+/// The ids of those whose crons are searched.
+struct CronsFor {
+    assistant: Option<String>,
+    thread: Option<String>,
+}
+
 impl Search<CronCriteria> {
     /// Returns which crons are found, if their documents decide.
     fn wanted(&self, app: &Access) -> Option<impl Fn(&Cron) -> bool> {
@@ -183,20 +216,21 @@ impl Search<CronCriteria> {
         })
     }
 
-    /// Returns the id of the assistant whose crons are searched.
-    async fn assistant(&self, app: &Access) -> ApiResult<Option<String>> {
-        match &self.of.assistant_id {
-            Some(id) => Ok(Some(app.assistant(id).await?.assistant_id)),
-            None => Ok(None),
-        }
+    /// Returns whose crons are searched.
+    async fn of(&self, app: &Access) -> ApiResult<CronsFor> {
+        let assistant = match &self.of.assistant_id {
+            Some(id) => Some(app.assistant(id).await?.assistant_id),
+            None => None,
+        };
+        let thread = self.of.thread_id.as_deref().map(thread_id).transpose()?;
+        Ok(CronsFor { assistant, thread })
     }
 
     fn listed<'a>(
         &'a self,
         app: &'a Access,
-        assistant: Option<&'a str>,
+        CronsFor { assistant, thread }: &'a CronsFor,
     ) -> ApiResult<Listing<'a, Cron>> {
-        let thread = self.of.thread_id.as_deref();
         let orders = [
             ("created_at", CronOrder::Created),
             ("updated_at", CronOrder::Updated),
@@ -208,7 +242,10 @@ impl Search<CronCriteria> {
         ];
         self.listing(
             app,
-            CronsOf { assistant, thread },
+            CronsOf {
+                assistant: assistant.as_deref(),
+                thread: thread.as_deref(),
+            },
             CronOrder::Created,
             &orders,
         )
@@ -219,8 +256,8 @@ pub(super) async fn search(
     app: Access,
     Body(search): Body<Search<CronCriteria>>,
 ) -> ApiResult<Response> {
-    let assistant = search.assistant(&app).await?;
-    let listed = search.listed(&app, assistant.as_deref())?;
+    let of = search.of(&app).await?;
+    let listed = search.listed(&app, &of)?;
     let found = found(&app, listed, None, search.wanted(&app)).await?;
     Ok(search.page(&found, Cron::json))
 }
@@ -229,7 +266,7 @@ pub(super) async fn count(
     app: Access,
     Body(search): Body<Search<CronCriteria>>,
 ) -> ApiResult<Json<usize>> {
-    let assistant = search.assistant(&app).await?;
-    let listed = search.listed(&app, assistant.as_deref())?;
+    let of = search.of(&app).await?;
+    let listed = search.listed(&app, &of)?;
     counted(&app, listed, None, search.wanted(&app)).await
 }

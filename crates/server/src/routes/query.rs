@@ -62,6 +62,28 @@ pub(super) fn one_of(name: &str, value: Option<&str>, allowed: &[&str]) -> ApiRe
     }
 }
 
+/// Refuses what holds the character NUL: an index has what the document says, and not every database takes that
+/// character.
+pub(super) fn writable(document: &Value) -> ApiResult<()> {
+    if has_nul(document) {
+        return Err(ApiError::invalid(
+            "a text holds the character NUL, which not every database takes",
+        ));
+    }
+    Ok(())
+}
+
+fn has_nul(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.contains('\0'),
+        Value::Array(items) => items.iter().any(has_nul),
+        Value::Object(fields) => fields
+            .iter()
+            .any(|(name, value)| name.contains('\0') || has_nul(value)),
+        _ => false,
+    }
+}
+
 /// Answers a request to create what exists: with it, or with a conflict.
 pub(super) fn if_exists(
     policy: Option<&str>,

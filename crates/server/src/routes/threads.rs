@@ -224,6 +224,15 @@ impl Search<ThreadCriteria> {
     fn listed<'a>(&'a self, app: &'a Access) -> ApiResult<Listing<'a, Thread>> {
         let status = self.of.status.as_deref();
         one_of("status", status, &["idle", "busy", "interrupted", "error"])?;
+impl ThreadCriteria {
+    /// Returns the ids in their usual form.
+    fn ids(&self) -> ApiResult<Option<Vec<String>>> {
+        let ids = self.ids.as_ref();
+        ids.map(|ids| ids.iter().map(|id| thread_id(id)).collect())
+            .transpose()
+    }
+}
+
         let orders = [
             ("created_at", ThreadOrder::Created),
             ("updated_at", ThreadOrder::Updated),
@@ -251,8 +260,8 @@ pub(super) async fn search(
     Body(search): Body<Search<ThreadCriteria>>,
 ) -> ApiResult<Response> {
     let paths = extracts(&search.of)?;
-    let (listed, ids) = (search.listed(&app)?, search.of.ids.as_deref());
-    let found = found(&app, listed, ids, search.wanted(&app)).await?;
+    let (listed, ids) = (search.listed(&app)?, search.of.ids()?);
+    let found = found(&app, listed, ids.as_deref(), search.wanted(&app)).await?;
     let out = |thread: &Thread| {
         let mut json = thread.json();
         let extracted = paths
@@ -273,8 +282,8 @@ pub(super) async fn count(
     app: Access,
     Body(search): Body<Search<ThreadCriteria>>,
 ) -> ApiResult<Json<usize>> {
-    let (listed, ids) = (search.listed(&app)?, search.of.ids.as_deref());
-    counted(&app, listed, ids, search.wanted(&app)).await
+    let (listed, ids) = (search.listed(&app)?, search.of.ids()?);
+    counted(&app, listed, ids.as_deref(), search.wanted(&app)).await
 }
 
 pub(super) async fn copy(app: Access, Path(id): Path<String>) -> ApiResult<Json<Value>> {

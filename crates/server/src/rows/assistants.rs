@@ -197,8 +197,12 @@ impl Rows {
         Ok(self.db.change(statement).await? > 0)
     }
 
+    /// Deletes an assistant with its versions and its crons, which could start no run without it.
     pub(crate) async fn delete_assistant(&self, id: &str) -> RowsResult<()> {
-        let statement = sql!("DELETE FROM served_assistants WHERE id = $1", id);
-        self.db.change(statement).await.map(|_| ())
+        let statements = vec![
+            sql!("DELETE FROM served_crons WHERE assistant = $1", id),
+            sql!("DELETE FROM served_assistants WHERE id = $1", id),
+        ];
+        self.db.together(statements).await.map(|_| ())
     }
 }

@@ -12,6 +12,7 @@ mod breakpoints;
 mod changed_prompt;
 mod clock;
 mod copies;
+mod crons;
 mod draining;
 mod ends;
 mod exports;
