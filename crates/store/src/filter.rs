@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use serde_json::Value;
 
-use crate::{FieldPath, StoreError};
+use crate::{FieldPath, Segment, StoreError};
 
 mod value;
 
@@ -177,7 +177,11 @@ impl Filter {
         };
         match self {
             Self::Field(path, test) => {
-                path.segments()?;
+                for segment in path.segments()? {
+                    if let Segment::Key(key) = segment {
+                        writable(key)?;
+                    }
+                }
                 test.check()
             }
             Self::All(filters) | Self::Any(filters) => filters
@@ -252,7 +256,7 @@ fn finite(float: f64) -> Result<(), StoreError> {
 fn writable(text: &str) -> Result<(), StoreError> {
     if text.contains('\0') {
         Err(StoreError::InvalidSearch(
-            "its filter compares with a text that holds the character NUL",
+            "its filter has a text or a key that holds the character NUL",
         ))
     } else {
         Ok(())
@@ -312,6 +316,7 @@ mod tests {
             (Filter::eq("a", f64::NAN), "infinite or NaN"),
             (Filter::gt("a", f64::INFINITY), "infinite or NaN"),
             (!Filter::one_of("a", ["\0"]), "NUL"),
+            (Filter::exists(FieldPath::keys(["a", "b\0"])), "NUL"),
             (Filter::exists("a..b"), "no field path"),
             (deep, "32 deep"),
         ] {

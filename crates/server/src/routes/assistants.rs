@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use super::address::{Path, Query};
-use super::query::{Body, Pairs, if_exists, page};
+use super::query::{Body, Pairs, if_exists, page, writable};
 use super::search::{Search, counted, found, ten};
 use crate::error::{ApiError, ApiResult};
 use crate::graph::{ErasedGraph, Schemas, drawing, state_schema, subgraph_names};
@@ -95,6 +95,7 @@ pub(super) async fn create(
         &app.filters.assistants.as_metadata(),
     );
     if app.rows.create_assistant(&assistant).await? {
+    writable(&assistant.json())?;
         return Ok(Json(assistant.json()));
     }
     let id = &assistant.assistant_id;
@@ -223,6 +224,7 @@ pub(super) async fn change(
     assistant.name = given.name.unwrap_or(assistant.name);
     assistant.description = given.description.or(assistant.description);
     app.rows.add_version(&mut assistant).await?;
+    writable(&assistant.json())?;
     Ok(Json(assistant.json()))
 }
 

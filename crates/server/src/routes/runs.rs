@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::address::{Path, Query};
 use super::encoded::encoded;
 pub(super) use super::open_stream::{event_stream, held, permit};
-use super::query::{Body, Pairs, page_of};
+use super::query::{Body, Pairs, one_of, page_of};
 use super::run_body::RunBody;
 use super::search::ten;
 use super::waiting::result_of;
@@ -155,6 +155,16 @@ pub(super) async fn stream_stateless(
     streaming(&app, None, request).await
 }
 
+/// What the row of a run says of it.
+const STATUSES: [&str; 6] = [
+    "pending",
+    "running",
+    "success",
+    "error",
+    "timeout",
+    "interrupted",
+];
+
 pub(super) async fn list(
     app: Access,
     Path(thread): Path<String>,
@@ -172,6 +182,7 @@ pub(super) async fn list(
         _ => None,
     };
     let status = query.get("status");
+    one_of("status", status, &STATUSES)?;
     let listed = app
         .rows
         .listed_runs(&thread, status, (offset, limit), wants);

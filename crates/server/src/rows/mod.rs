@@ -5,6 +5,7 @@ mod base;
 mod blocking;
 mod cells;
 mod claims;
+mod contained;
 mod crons;
 mod db;
 mod depth;
@@ -24,8 +25,8 @@ mod peers;
 mod postgres;
 mod push;
 mod queue;
-mod removal;
 mod queued_run;
+mod removal;
 mod renewer;
 mod requests;
 mod runs;
@@ -54,6 +55,7 @@ pub(crate) use assistants::{Assistant, AssistantOrder, AssistantsOf, system_assi
 pub(crate) use base::Base;
 pub(crate) use blocking::blocking;
 use cells::Line;
+pub(crate) use contained::contains;
 pub(crate) use crons::{Cron, CronOrder, CronsOf};
 use db::Db;
 pub(crate) use depth::QueueDepth;
@@ -63,9 +65,9 @@ pub(crate) use listing::{Listing, Sorted};
 pub(crate) use numbers::PER_EVENT;
 pub(crate) use page::Found;
 use peers::{Peers, Watch};
+pub(crate) use queued_run::QueuedRun;
 pub(crate) use removal::{Mark, Removal};
 pub(crate) use renewer::Renewer;
-pub(crate) use queued_run::QueuedRun;
 pub(crate) use requests::KeptSince;
 pub(crate) use runs::{Run, runs_in_file};
 pub(crate) use search::{ThreadOrder, ThreadsOf};
@@ -154,19 +156,6 @@ impl Rows {
     pub(crate) fn is_shared(&self) -> bool {
         let has_others = self.peers.as_deref().is_some_and(Peers::has_others);
         has_others || self.db.is_shared()
-    }
-}
-
-/// Returns true if `part` is in `whole`: PostgreSQL's `@>` for objects.
-pub(crate) fn contains(whole: &Value, part: &Value) -> bool {
-    match (whole, part) {
-        (_, Value::Null) => true,
-        (Value::Object(whole), Value::Object(part)) => part.iter().all(|(key, value)| {
-            whole.get(key).is_some_and(|found| {
-                found == value || (value.is_object() && contains(found, value))
-            })
-        }),
-        (whole, part) => whole == part,
     }
 }
 

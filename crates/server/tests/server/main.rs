@@ -42,5 +42,6 @@ mod stored;
 mod stored_contexts;
 mod studio;
 mod tasks;
+mod texts;
 mod unwritten;
 mod webhooks;
