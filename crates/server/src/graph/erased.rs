@@ -15,7 +15,7 @@ use langgraph_store::Store;
 use langgraph_testing::{ExportError, Exported, Mistake};
 use serde_json::Value;
 
-use super::{Breaks, InnerCheckpoint, RunEvent, Schemas};
+use super::{Breaks, Change, InnerCheckpoint, RunEvent, Schemas};
 use crate::{RunContext, StoredContexts};
 
 /// Takes the events of a run, in order.
@@ -106,15 +106,6 @@ pub(crate) struct ExportSpec {
     pub(crate) run_tools: Vec<String>,
     /// What its runs were given.
     pub(crate) contexts: StoredContexts,
-}
-
-/// A change of a thread from outside.
-#[derive(Clone, Debug)]
-pub(crate) struct Change {
-    pub(crate) at: Option<CheckpointId>,
-    /// No values, no node: the checkpoint is copied.
-    pub(crate) values: Value,
-    pub(crate) as_node: Option<String>,
 }
 
 /// The start of a run.

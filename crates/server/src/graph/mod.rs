@@ -2,6 +2,7 @@
 
 mod begin;
 mod breaks;
+mod change;
 mod command;
 mod drawing;
 mod erased;
@@ -17,10 +18,9 @@ mod typed;
 mod unwritten;
 
 pub(crate) use breaks::Breaks;
+pub(crate) use change::{Change, NodeUpdate};
 pub(crate) use drawing::{drawing, subgraph_names};
-pub(crate) use erased::{
-    Change, ErasedGraph, EventSink, ExportSpec, Finished, Head, Invocation, Start,
-};
+pub(crate) use erased::{ErasedGraph, EventSink, ExportSpec, Finished, Head, Invocation, Start};
 pub(crate) use event::{RunEvent, RunEventKind};
 pub use handle::{GraphHandle, ServedGraph};
 pub(crate) use inside::InnerCheckpoint;

@@ -17,9 +17,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::command::invalid;
 use super::event::{RunEventKind, hide_errors};
-use super::json::{CheckpointPlace, event_kind, snapshot_value, state_value, update_in};
+use super::json::{CheckpointPlace, event_kind, snapshot_value, state_value};
 use super::options::GraphOptions;
 use super::streamed::streamed;
 use super::{
@@ -233,29 +232,7 @@ where
     }
 
     async fn update(&self, thread: &str, change: Change) -> Result<CheckpointId, AgentError> {
-        let handle = self.graph.thread(thread);
-        let handle = match change.at {
-            Some(at) => handle.at(at),
-            None => handle,
-        };
-        match change.as_node.as_deref() {
-            None if change.values.is_null() => return handle.fork().await,
-            Some("__copy__") => return handle.fork().await,
-            Some("__end__") if change.values.is_null() => {
-                return handle.clear_pending().create().await;
-            }
-            Some("__end__") => return Err(invalid("`__end__` ends a thread, and takes no values")),
-            _ => {}
-        }
-        let values = update_in::<S>(change.values)?;
-        match change.as_node {
-            Some(node) if node == "__input__" => handle.add_input(values).create().await,
-            Some(node) => {
-                let update = handle.update(values).create();
-                update.as_node(Arc::<str>::from(node)).await
-            }
-            None => handle.update(values).create().await,
-        }
+        super::change::change(self.graph.thread(thread), change).await
     }
 
     async fn head(&self, thread: &str) -> Result<Option<Head>, AgentError> {

@@ -12,7 +12,7 @@ use super::query::{Body, Pairs, selected};
 use super::search::ten;
 use crate::app::App;
 use crate::error::{ApiError, ApiResult};
-use crate::graph::Change;
+use crate::graph::{Change, NodeUpdate};
 use crate::guard::Access;
 use crate::rows::{Thread, contains};
 use crate::runs::change_state;
@@ -150,31 +150,44 @@ pub(super) struct Update {
     command: Option<RunCommand>,
 }
 
-/// Changes the state of a thread, and its row.
+impl Update {
+    fn at(&self) -> ApiResult<Option<CheckpointId>> {
+        match &self.checkpoint_id {
+            Some(id) => checkpoint_id(id).map(Some),
+            None => root(self.checkpoint.as_ref()),
+        }
+    }
+
+    fn written(self) -> ApiResult<NodeUpdate> {
+        let values = match self.command {
+            Some(command) if !command.resume.is_null() || !command.goto.is_null() => {
+                return Err(ApiError::invalid(
+                    "a change of a state takes `command.update` only",
+                ));
+            }
+            Some(command) => command.update,
+            None => self.values.unwrap_or_default(),
+        };
+        Ok(NodeUpdate {
+            values,
+            as_node: self.as_node,
+        })
+    }
+}
+
+/// Changes the state of a thread by a superstep, and its row.
 pub(super) async fn apply(
     app: &Arc<App>,
     thread: &Thread,
-    update: Update,
+    superstep: Vec<Update>,
 ) -> ApiResult<CheckpointId> {
-    let mut values = update.values.unwrap_or_default();
-    if let Some(command) = update.command {
-        if !command.resume.is_null() || !command.goto.is_null() {
-            return Err(ApiError::invalid(
-                "a change of a state takes `command.update` only",
-            ));
-        }
-        values = command.update;
+    let mut at = None;
+    for update in &superstep {
+        at = at.or(update.at()?);
     }
-    let at = match &update.checkpoint_id {
-        Some(id) => Some(checkpoint_id(id)?),
-        None => root(update.checkpoint.as_ref())?,
-    };
-    let change = Change {
-        at,
-        values,
-        as_node: update.as_node,
-    };
-    change_state(app, thread, change).await
+    let updates = superstep.into_iter().map(Update::written);
+    let updates = updates.collect::<ApiResult<_>>()?;
+    change_state(app, thread, Change { at, updates }).await
 }
 
 pub(super) async fn update(
@@ -183,7 +196,7 @@ pub(super) async fn update(
     Body(given): Body<Update>,
 ) -> ApiResult<Json<Value>> {
     let thread = find(&app, &id).await?;
-    let made = apply(&app.app, &thread, given).await?.to_string();
+    let made = apply(&app.app, &thread, vec![given]).await?.to_string();
     let checkpoint = json!({
         "thread_id": thread.thread_id, "checkpoint_ns": "", "checkpoint_id": made,
     });

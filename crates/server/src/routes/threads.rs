@@ -106,15 +106,32 @@ pub(super) async fn create(app: Access, Body(given): Body<CreateThread>) -> ApiR
         let existing = find(&app, id).await.map(|existing| existing.json());
         return if_exists(given.if_exists.as_deref(), "Thread", id, existing);
     }
-    let updates = given
-        .supersteps
-        .into_iter()
-        .flatten()
-        .flat_map(|step| step.updates);
-    for update in updates {
-        state::apply(&app.app, &thread, update).await?;
-    }
+    let supersteps = given.supersteps.unwrap_or_default();
+    whole(&app, &thread, apply_all(&app, &thread, supersteps)).await?;
     Ok(Json(find(&app, &thread.thread_id).await?.json()))
+}
+
+async fn apply_all(app: &Access, thread: &Thread, supersteps: Vec<Superstep>) -> ApiResult<()> {
+    for step in supersteps {
+        state::apply(app, thread, step.updates).await?;
+    }
+    Ok(())
+}
+
+/// Waits until a new thread is filled, and removes it if that fails: no part of it stays.
+async fn whole(
+    app: &Access,
+    thread: &Thread,
+    filled: impl Future<Output = ApiResult<()>>,
+) -> ApiResult<()> {
+    let Err(error) = filled.await else {
+        return Ok(());
+    };
+    if let Err(error) = remove_thread(app, thread).await {
+        let thread = &thread.thread_id;
+        tracing::error!(?error, thread, "failed to remove an incomplete thread");
+    }
+    Err(error)
 }
 
 pub(super) async fn read(
@@ -207,6 +224,15 @@ pub(super) struct ThreadCriteria {
     extract: Option<BTreeMap<String, String>>,
 }
 
+impl ThreadCriteria {
+    /// Returns the ids in their usual form.
+    fn ids(&self) -> ApiResult<Option<Vec<String>>> {
+        let ids = self.ids.as_ref();
+        ids.map(|ids| ids.iter().map(|id| thread_id(id)).collect())
+            .transpose()
+    }
+}
+
 impl Search<ThreadCriteria> {
     /// Returns which threads are found, if their documents decide.
     fn wanted(&self, app: &Access) -> Option<impl Fn(&Thread) -> bool> {
@@ -224,15 +250,6 @@ impl Search<ThreadCriteria> {
     fn listed<'a>(&'a self, app: &'a Access) -> ApiResult<Listing<'a, Thread>> {
         let status = self.of.status.as_deref();
         one_of("status", status, &["idle", "busy", "interrupted", "error"])?;
-impl ThreadCriteria {
-    /// Returns the ids in their usual form.
-    fn ids(&self) -> ApiResult<Option<Vec<String>>> {
-        let ids = self.ids.as_ref();
-        ids.map(|ids| ids.iter().map(|id| thread_id(id)).collect())
-            .transpose()
-    }
-}
-
         let orders = [
             ("created_at", ThreadOrder::Created),
             ("updated_at", ThreadOrder::Updated),
@@ -295,17 +312,17 @@ pub(super) async fn copy(app: Access, Path(id): Path<String>) -> ApiResult<Json<
         thread.metadata.clone(),
     );
     merge(&mut copy.metadata, &app.filters.threads.as_metadata());
+    // It lives as long as the thread would, and goes on as the run that has paused there.
+    copy.ttl = thread.ttl;
+    if thread.wakes.is_some() || thread.status == "busy" {
+        let paused = app.rows.pausing_run(&thread).await?;
+        copy.paused = paused.map(|paused| Box::new(paused.copied(&copy.thread_id, app.user())));
+    }
     if !make(&app, copy.clone()).await? {
         return Err(ApiError::conflict("the copy exists already"));
     }
-    let filled = fill(&app, &thread, &copy.thread_id, graph.as_deref()).await;
-    if let Err(error) = filled {
-        if let Err(error) = remove_thread(&app, &copy).await {
-            let copy = &copy.thread_id;
-            tracing::error!(?error, copy, "failed to remove an incomplete copy");
-        }
-        return Err(error);
-    }
+    let filled = fill(&app, &thread, &copy.thread_id, graph.as_deref());
+    whole(&app, &copy, filled).await?;
     Ok(Json(find(&app, &copy.thread_id).await?.json()))
 }
 
@@ -321,12 +338,6 @@ async fn fill(
     if let Some(graph) = graph
         && graph.head(id).await?.is_some()
     {
-    // It lives as long as the thread would, and goes on as the run that has paused there.
-    copy.ttl = thread.ttl;
-    if thread.wakes.is_some() || thread.status == "busy" {
-        let paused = app.rows.pausing_run(&thread).await?;
-        copy.paused = paused.map(|paused| Box::new(paused.copied(&copy.thread_id, app.user())));
-    }
         graph.copy(id, copy).await?;
         copied = Some(graph);
     }

@@ -136,7 +136,9 @@ async fn change_held(
         return Err(ApiError::no_thread(thread));
     }
     let mut usages = Usages::default();
-    usages.read(&change.values);
+    for update in &change.updates {
+        usages.read(&update.values);
+    }
     let made = match graph.update(thread, change).await {
         Err(AgentError::Checkpoint(CheckpointError::LeaseLost { .. }))
             if app.rows.thread(thread).await?.is_none() =>

@@ -16,7 +16,7 @@ use super::attach::catch_up;
 use super::change::free_from;
 use super::session::execute;
 use super::{change_state, prune_thread, remove_thread};
-use crate::graph::Change;
+use crate::graph::{Change, NodeUpdate};
 use crate::guard::Limits;
 use crate::queue::{After, RunQueue};
 use crate::rows::Pruning;
@@ -207,8 +207,10 @@ async fn a_change_stores_nothing_once_its_thread_is_removed() {
     let row = app.rows.thread(ONE).await.unwrap().unwrap();
     let change = Change {
         at: None,
-        values: json!(7),
-        as_node: None,
+        updates: vec![NodeUpdate {
+            values: json!(7),
+            as_node: None,
+        }],
     };
     // One that has the thread when the removal begins.
     let holder: Arc<str> = "change/slow".into();
@@ -275,8 +277,10 @@ async fn a_change_does_not_take_the_thread_of_a_run_that_began_meanwhile() {
     let row = app.rows.thread(ONE).await.unwrap().unwrap();
     let change = Change {
         at: None,
-        values: json!(7),
-        as_node: None,
+        updates: vec![NodeUpdate {
+            values: json!(7),
+            as_node: None,
+        }],
     };
     let refused = change_state(app, &row, change).await.unwrap_err();
     assert_eq!(refused.status(), StatusCode::CONFLICT);

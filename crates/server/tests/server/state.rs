@@ -125,6 +125,39 @@ async fn a_thread_is_made_again_from_its_supersteps() {
 }
 
 #[tokio::test]
+async fn the_updates_of_a_superstep_make_one_checkpoint_and_all_of_their_nodes_are_followed() {
+    let api = api().await;
+    let update = |node: &str, note: &str| json!({"as_node": node, "values": {"notes": [note]}});
+    let body = |updates: Value| {
+        let start = json!({"updates": [update("__start__", "in")]});
+        json!({"graph_id": "notes", "supersteps": [start, {"updates": updates}]})
+    };
+    let both = json!([update("plan", "planned"), update("write", "written")]);
+    let made = api.post("/threads", body(both)).await;
+    let thread = made["thread_id"].as_str().unwrap();
+    let now = state(&api, thread).await;
+    assert_eq!(now["values"]["notes"], json!(["in", "planned", "written"]));
+    assert_eq!(now["next"], json!(["write"]));
+    let history = api.get(&format!("/threads/{thread}/history")).await;
+    assert_eq!(history.as_array().map(Vec::len), Some(2), "{history}");
+
+    for (updates, why) in [
+        (
+            json!([update("plan", "a"), update("__input__", "b")]),
+            "alone",
+        ),
+        (json!([update("plan", "a"), update("nope", "b")]), "nope"),
+        (json!([]), "update"),
+    ] {
+        let (status, refused) = api.call(Method::POST, "/threads", body(updates)).await;
+        assert_eq!(status, 422, "{refused}");
+        assert!(refused.to_string().contains(why), "{refused}");
+    }
+    // Of what is refused, no thread stays.
+    assert_eq!(api.post("/threads/count", json!({})).await, 1);
+}
+
+#[tokio::test]
 async fn a_copy_names_the_thread_that_it_is() {
     let api = api().await;
     let thread = api.thread().await;
