@@ -119,6 +119,20 @@ impl ApiError {
         self.is_storage || self.status == StatusCode::SERVICE_UNAVAILABLE
     }
 
+    /// Returns the other error instead, which says less, unless the same may work later.
+    pub(crate) fn hidden_as(self, other: Self) -> Self {
+        if self.may_work_later() { self } else { other }
+    }
+
+    /// Returns an error of a graph whose code was run. What its nodes say is shown only if the program says so.
+    pub(crate) fn of_graph(error: AgentError, shows_errors: bool) -> Self {
+        if shows_errors && error.node_error().is_some() {
+            Self::invalid(error.to_string())
+        } else {
+            error.into()
+        }
+    }
+
     /// Returns true if a run failed because its storage did.
     pub(crate) fn is_storage_error(error: &AgentError) -> bool {
         matches!(error, AgentError::Checkpoint(CheckpointError::Storage(_)))
@@ -186,6 +200,7 @@ impl From<AgentError> for ApiError {
             AgentError::Checkpoint(CheckpointError::Storage(_) | CheckpointError::Corrupt(_)) => {
                 Self::storage(&error)
             }
+            _ if error.node_error().is_some() => Self::invalid(hidden(&error)),
             _ => Self::invalid(error.to_string()),
         }
     }
@@ -202,6 +217,15 @@ impl From<StoreError> for ApiError {
     }
 }
 
+/// Logs an error of a graph, and returns what clients see of it.
+fn hidden(error: &AgentError) -> String {
+    tracing::error!(%error, "a graph failed");
+    match error.node() {
+        Some(node) => format!("node `{node}` failed"),
+        None => "the run failed".to_owned(),
+    }
+}
+
 /// Returns an error of a run as clients see it. What is not their business is logged.
 /// The texts of nodes are shown only if the program says so: they may hold a secret.
 pub(crate) fn problem(error: &AgentError, shows_errors: bool) -> RunError {
@@ -213,13 +237,7 @@ pub(crate) fn problem(error: &AgentError, shows_errors: bool) -> RunError {
         | AgentError::TimedOut(_)
         | AgentError::Cancelled
         | AgentError::Checkpoint(CheckpointError::NothingToResume { .. }) => error.to_string(),
-        error if !shows_errors && !matches!(error, AgentError::Checkpoint(_)) => {
-            tracing::error!(%error, "a run failed");
-            match error.node() {
-                Some(node) => format!("node `{node}` failed"),
-                None => "the run failed".to_owned(),
-            }
-        }
+        error if !shows_errors && !matches!(error, AgentError::Checkpoint(_)) => hidden(error),
         AgentError::Checkpoint(CheckpointError::Storage(_) | CheckpointError::Corrupt(_)) => {
             tracing::error!(%error, "a run failed");
             "the server could not carry out the run".to_owned()

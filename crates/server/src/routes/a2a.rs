@@ -187,9 +187,11 @@ async fn find(app: &Access, params: &Value) -> Result<Run, RpcFailure> {
     let id = id.parse::<Uuid>().map_err(|_| missing())?.to_string();
     let run = app.rows.run_of_id(&id).await.map_err(ApiError::from)?;
     let run = run.ok_or_else(missing)?;
-    threads::find(app, &run.thread_id)
-        .await
-        .map_err(|_| missing())?;
+    let thread = threads::find(app, &run.thread_id).await;
+    thread.map_err(|error| match error {
+        error if error.may_work_later() => error.into(),
+        _ => missing(),
+    })?;
     Ok(run)
 }
 

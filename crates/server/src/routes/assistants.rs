@@ -29,7 +29,8 @@ pub(super) async fn find(app: &Access, id: &str) -> ApiResult<Assistant> {
         uuid("assistant", id)?;
     }
     let found = app.assistant(id).await;
-    found.map_err(|_| ApiError::not_found(format!("Assistant with ID {id} not found")))
+    let missing = || ApiError::not_found(format!("Assistant with ID {id} not found"));
+    found.map_err(|error| error.hidden_as(missing()))
 }
 
 /// As [`find`], for those that the user may change.
@@ -94,8 +95,8 @@ pub(super) async fn create(
         &mut assistant.metadata,
         &app.filters.assistants.as_metadata(),
     );
-    if app.rows.create_assistant(&assistant).await? {
     writable(&assistant.json())?;
+    if app.rows.create_assistant(&assistant).await? {
         return Ok(Json(assistant.json()));
     }
     let id = &assistant.assistant_id;
@@ -223,8 +224,8 @@ pub(super) async fn change(
     merge(&mut assistant.metadata, &metadata);
     assistant.name = given.name.unwrap_or(assistant.name);
     assistant.description = given.description.or(assistant.description);
-    app.rows.add_version(&mut assistant).await?;
     writable(&assistant.json())?;
+    app.rows.add_version(&mut assistant).await?;
     Ok(Json(assistant.json()))
 }
 

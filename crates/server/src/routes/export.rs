@@ -79,7 +79,7 @@ pub(super) async fn export(
         ExportError::UnknownThread { .. } => nothing(),
         ExportError::NothingCompared { .. } => ApiError::invalid(error.to_string()),
         ExportError::Thread { source, .. } => (*source).into(),
-        ExportError::Replay { source, .. } => (*source).into(),
+        ExportError::Replay { source, .. } => ApiError::of_graph(*source, app.shows_errors),
         _ => ApiError::broken(),
     })?;
     let files = exported.files().into_iter();

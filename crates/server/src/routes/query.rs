@@ -93,13 +93,10 @@ pub(super) fn if_exists(
 ) -> ApiResult<Json<Value>> {
     let conflict = || ApiError::conflict(format!("{what} with ID {id} already exists"));
     match policy {
-        Some("do_nothing") => existing.map(Json).map_err(|error| {
-            if error.may_work_later() {
-                return error;
-            }
-            // It may belong to another owner.
-            conflict()
-        }),
+        // It may belong to another owner.
+        Some("do_nothing") => existing
+            .map(Json)
+            .map_err(|error| error.hidden_as(conflict())),
         _ => Err(conflict()),
     }
 }
@@ -151,7 +148,7 @@ impl Pairs {
         (!values.is_empty()).then_some(values)
     }
 
-    /// Returns true if the query says so. Clients write numbers for truth, too.
+    /// Returns true if the query says so.
     pub(super) fn is_true(&self, name: &str) -> bool {
         self.get(name).is_some_and(is_true)
     }

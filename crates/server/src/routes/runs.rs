@@ -358,6 +358,7 @@ pub(super) async fn join_stream_stateless(
     let found = app.rows.run_of_id(&run).await?;
     let missing = || ApiError::not_found(format!("Run with ID {run} not found"));
     let row = found.ok_or_else(missing)?;
-    find(&app, &row.thread_id).await.map_err(|_| missing())?;
+    let thread = find(&app, &row.thread_id).await;
+    thread.map_err(|error| error.hidden_as(missing()))?;
     join_live(&app, &row, &format!("/runs/{run}"), &headers_in, &query).await
 }

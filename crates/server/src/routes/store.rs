@@ -4,7 +4,7 @@ use axum::Json;
 use axum::http::StatusCode;
 use langgraph_store::{
     Answer, Bound, Delete, FieldPath, Filter, Get, Indexing, Item, Label, ListNamespaces, Op, Put,
-    Scalar, Search, Test, Ttl,
+    Scalar, Search, StoreError, Test, Ttl,
 };
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -35,7 +35,22 @@ fn outside<'n>(app: &Access, labels: &'n [String]) -> &'n [String] {
 }
 
 async fn ask(app: &Access, op: impl Into<Op>) -> ApiResult<Option<Answer>> {
-    Ok(app.store.batch(vec![op.into()]).await?.pop())
+    let answers = app.store.batch(vec![op.into()]).await;
+    let mut answers = answers.map_err(|error| named_outside(app, error))?;
+    Ok(answers.pop())
+}
+
+/// Returns an error that names the namespace as its user does.
+fn named_outside(app: &Access, mut error: StoreError) -> StoreError {
+    if let StoreError::InvalidNamespace { namespace, .. }
+    | StoreError::InvalidKey { namespace, .. }
+    | StoreError::InvalidValue { namespace, .. }
+    | StoreError::WrongDimensions { namespace, .. }
+    | StoreError::Decode { namespace, .. } = &mut error
+    {
+        *namespace = outside(app, namespace.labels()).into();
+    }
+    error
 }
 
 fn item_json(app: &Access, item: &Item) -> Value {

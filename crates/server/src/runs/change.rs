@@ -145,7 +145,7 @@ async fn change_held(
         {
             return Err(ApiError::no_thread(thread));
         }
-        made => made?,
+        made => made.map_err(|error| ApiError::of_graph(error, app.shows_errors))?,
     };
     if write_changed(app, graph, thread, usages).await? {
         Ok(made)

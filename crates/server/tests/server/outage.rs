@@ -95,6 +95,25 @@ async fn a_file_that_another_process_locks_for_15_seconds_fails_no_run() {
     all_succeed(&api, &runs).await;
 }
 
+#[tokio::test]
+async fn what_cannot_be_read_now_is_not_said_to_be_missing() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("server.db");
+    let api = Api::serve(Server::new().file(&file).graph("steps", graph())).await;
+    let made = api.post("/assistants", json!({"graph_id": "steps"})).await;
+    let path = format!("/assistants/{}", made["assistant_id"].as_str().unwrap());
+    let connection = rusqlite::Connection::open(&file).unwrap();
+    let rename = |from: &str, to: &str| {
+        let sql = format!("ALTER TABLE {from} RENAME TO {to}");
+        connection.execute_batch(&sql).unwrap();
+    };
+    rename("served_assistants", "away");
+    let (status, refused) = api.call(Method::GET, &path, json!({})).await;
+    assert_eq!(status, 500, "{refused}");
+    rename("away", "served_assistants");
+    assert_eq!(api.call(Method::GET, &path, json!({})).await.0, 200);
+}
+
 #[cfg(feature = "postgres")]
 mod postgres {
     use std::sync::Arc;

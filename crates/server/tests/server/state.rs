@@ -1,7 +1,8 @@
 //! Threads that are written by hand: by updates, as supersteps, and as copies.
 
 use crate::support::Api;
-use langgraph::graph::StateGraph;
+use langgraph::error::NodeError;
+use langgraph::graph::{END, START, StateGraph};
 use langgraph::{State, node};
 use langgraph_server::Server;
 use reqwest::Method;
@@ -155,6 +156,38 @@ async fn the_updates_of_a_superstep_make_one_checkpoint_and_all_of_their_nodes_a
     }
     // Of what is refused, no thread stays.
     assert_eq!(api.post("/threads/count", json!({})).await, 1);
+}
+
+#[tokio::test]
+async fn what_a_router_says_as_it_fails_is_shown_only_if_the_program_says_so() {
+    for (shows, expected) in [
+        (false, "node `plan` failed"),
+        (true, "the password is sesame"),
+    ] {
+        let mut notes = StateGraph::<Notes>::new();
+        let fails = |_: &Notes| -> Result<&str, NodeError> {
+            Err(NodeError::msg("the password is sesame"))
+        };
+        notes
+            .add_node("plan", plan)
+            .add_node("write", write)
+            .add_edge(START, "plan")
+            .add_conditional_edges("plan", fails, ["write", END])
+            .add_edge("write", END);
+        let mut server = Server::new().graph("notes", notes.compile().unwrap());
+        if shows {
+            server = server.show_node_errors();
+        }
+        let api = Api::serve(server).await;
+        let thread = api.thread().await;
+        let path = format!("/threads/{thread}/state");
+        let body = json!({"as_node": "plan", "values": {"notes": ["x"]}});
+        let (status, refused) = api.call(Method::POST, &path, body).await;
+        assert_eq!(status, 422, "{refused}");
+        let why = refused["detail"].as_str().unwrap();
+        assert!(why.contains(expected), "{why}");
+        assert!(shows || !why.contains("sesame"), "{why}");
+    }
 }
 
 #[tokio::test]

@@ -88,6 +88,46 @@ async fn the_part_of_an_owner_is_no_label_of_a_namespace() {
 }
 
 #[tokio::test]
+async fn an_error_names_a_namespace_as_its_user_does() {
+    let tokens = BearerTokens::new().token("ada", User::new("ada@example.org"));
+    let api = Api::serve(server().authenticate(tokens)).await;
+    let ada = api.with_token("ada");
+    for (method, path, body) in [
+        (
+            Method::PUT,
+            "/store/items",
+            json!({"namespace": ["n", "\0"], "key": "k", "value": {}}),
+        ),
+        (
+            Method::PUT,
+            "/store/items",
+            json!({"namespace": ["n"], "key": "\0", "value": {}}),
+        ),
+        (
+            Method::PUT,
+            "/store/items",
+            json!({"namespace": ["n"], "key": "k", "value": {"x": "\0"}}),
+        ),
+        (
+            Method::DELETE,
+            "/store/items",
+            json!({"namespace": ["n"], "key": ""}),
+        ),
+        (Method::GET, "/store/items?namespace=n&key=", json!({})),
+        (
+            Method::POST,
+            "/store/items/search",
+            json!({"namespace_prefix": ["n", "\0"]}),
+        ),
+    ] {
+        let (status, refused) = ada.call(method, path, body.clone()).await;
+        assert_eq!(status, 422, "{body}: {refused}");
+        let why = refused["detail"].as_str().unwrap();
+        assert!(why.contains("`n") && !why.contains("ada"), "{body}: {why}");
+    }
+}
+
+#[tokio::test]
 async fn a_filter_looks_into_objects() {
     let api = Api::serve(server()).await;
     for n in 0..4 {
