@@ -9,6 +9,7 @@ use crate::case::{Problem, refused, same};
 crate::case::cases! {
     Stores:
     filters_compare_within_a_kind,
+    filters_compare_integers_beyond_64_bits,
     filters_find_missing_and_other_values,
     filters_follow_paths,
     filters_are_combined,
@@ -65,6 +66,35 @@ fn kinds() -> [(&'static str, Value); 16] {
         ("upper", json!({"a": "B"})),
         ("ünicode", json!({"a": "ü"})),
     ]
+}
+
+/// Integers that no `i64` holds are floats, in items and in filters.
+async fn filters_compare_integers_beyond_64_bits(stores: &Stores<'_>) -> Result<(), Problem> {
+    const EDGE: u64 = 1 << 63;
+    let values = [
+        ("edge", json!({"a": EDGE})),
+        ("float", json!({"a": 1e300})),
+        ("huge", json!({"a": u64::MAX})),
+        ("low", json!({"a": i64::MIN})),
+        ("max", json!({"a": i64::MAX})),
+        ("one", json!({"a": 1})),
+        ("text", json!({"a": "1"})),
+    ];
+    let expected: Vec<(Filter, &[&str])> = vec![
+        (Filter::eq("a", u64::MAX), &["huge"]),
+        (Filter::eq("a", EDGE), &["edge"]),
+        (
+            Filter::ne("a", u64::MAX),
+            &["edge", "float", "low", "max", "one", "text"],
+        ),
+        (Filter::one_of("a", [u64::MAX, 1]), &["huge", "one"]),
+        (Filter::gt("a", i64::MAX), &["edge", "float", "huge"]),
+        (Filter::ge("a", u64::MAX), &["float", "huge"]),
+        (Filter::gt("a", u64::MAX), &["float"]),
+        (Filter::lt("a", EDGE), &["low", "max", "one"]),
+        (Filter::lt("a", -1e300), &[]),
+    ];
+    check(stores, &values, expected).await
 }
 
 async fn filters_compare_within_a_kind(stores: &Stores<'_>) -> Result<(), Problem> {

@@ -152,10 +152,17 @@ impl Conditions {
                 )
             }
             Bound::Int(int) => this.order(value, sign, (*int).into()),
+            Bound::Float(float) if is_wide(*float) => this.wide(value, sign, *float, "false"),
             Bound::Float(float) => this.order(value, sign, (*float).into()),
         };
         Ok(match test {
             Test::Exists => format!("({value} IS NOT NULL)"),
+            Test::Eq(Scalar::Float(float)) if is_wide(*float) => {
+                self.wide(value, "=", *float, "false")
+            }
+            Test::Ne(Scalar::Float(float)) if is_wide(*float) => {
+                self.wide(value, "<>", *float, &format!("{value} IS NOT NULL"))
+            }
             Test::Eq(scalar) => {
                 let scalar = self.bind(json(scalar));
                 format!("({value} = {scalar}::jsonb)")
@@ -169,11 +176,31 @@ impl Conditions {
             Test::Lt(bound) => order(self, "<", bound),
             Test::Le(bound) => order(self, "<=", bound),
             Test::In(scalars) => {
-                let scalars = self.bind(scalars.iter().map(json).collect::<Vec<Value>>());
-                format!("({value} = ANY ({scalars}::jsonb[]))")
+                let (wide, exact): (Vec<_>, Vec<_>) = scalars
+                    .iter()
+                    .partition(|one| matches!(one, Scalar::Float(float) if is_wide(*float)));
+                let exact = self.bind(exact.into_iter().map(json).collect::<Vec<Value>>());
+                let mut any = vec![format!("{value} = ANY ({exact}::jsonb[])")];
+                for scalar in wide {
+                    any.push(self.test(value, &Test::Eq(scalar.clone()))?);
+                }
+                format!("({})", any.join(" OR "))
             }
             other => return Err(StoreError::Unsupported(format!("the test {other:?}"))),
         })
+    }
+
+    /// Compares numbers with a float that no `i64` equals. An integer of an item that is no `i64` either is read as a
+    /// float, as an item is read; `jsonb` has all of its digits.
+    fn wide(&mut self, value: &str, sign: &str, float: f64, otherwise: &str) -> String {
+        let float = self.bind(float);
+        format!(
+            "(CASE WHEN jsonb_typeof({value}) <> 'number' OR {value} IS NULL THEN {otherwise} \
+             WHEN ({value})::numeric BETWEEN {} AND {} THEN 0 {sign} {float}::float8 \
+             ELSE ({value})::float8 {sign} {float}::float8 END)",
+            i64::MIN,
+            i64::MAX
+        )
     }
 
     /// Numbers in `jsonb` sort by value.
@@ -186,6 +213,12 @@ impl Conditions {
 /// Returns a step into an array. `index` does not come from outside.
 fn step(which: &str, value: &str, index: &str) -> String {
     format!("jsonb_path_query{which}({value}, 'strict $[{index}]', '{{}}', true)")
+}
+
+/// Returns true for a float below or above each `i64`.
+fn is_wide(float: f64) -> bool {
+    const LIMIT: f64 = 9_223_372_036_854_775_808.0;
+    !(-LIMIT..LIMIT).contains(&float)
 }
 
 fn json(scalar: &Scalar) -> Value {
