@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::checkpoint::OnceRecord;
+use crate::checkpoint::{FollowedRecord, OnceRecord};
 use crate::interrupt::Answer;
-use crate::node::Context;
+use crate::node::{Context, RunBounds, Scope};
 use crate::stream::StreamMode;
 use langgraph_topology::NodeName;
 
@@ -40,6 +40,9 @@ pub struct TaskOrder {
     pub(super) index: u32,
     pub(super) step: usize,
     pub(super) remaining: usize,
+    /// How often the run has followed edges that have a bound.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) followed: Vec<FollowedRecord>,
     /// True if custom events are read.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) custom: bool,
@@ -54,7 +57,8 @@ pub struct TaskOrder {
 impl TaskOrder {
     /// Describes the task of a context, as it is now.
     pub(super) fn new(cx: &Context, item: Option<String>, identity: String) -> Self {
-        let shared = &cx.scope().shared;
+        let Scope { shared, bounds, .. } = &**cx.scope();
+        let bounds = bounds.as_ref();
         Self {
             node: cx.name(),
             item,
@@ -68,6 +72,7 @@ impl TaskOrder {
             index: cx.index(),
             step: cx.step(),
             remaining: cx.remaining_steps(),
+            followed: bounds.map_or_else(Vec::new, RunBounds::records),
             custom: cx.wants(StreamMode::Custom),
             messages: cx.wants(StreamMode::Messages),
             heartbeats: cx.nearest_heartbeat().is_some(),

@@ -17,7 +17,7 @@ mod into_node;
 pub(crate) mod into_worker;
 mod node_ext;
 pub(crate) mod plan;
-pub(crate) mod plan_bound;
+mod plan_bound;
 mod routers;
 pub(crate) mod routes;
 pub(crate) mod run_options;

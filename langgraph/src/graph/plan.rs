@@ -5,14 +5,13 @@ use std::sync::{Arc, OnceLock};
 use super::breakpoint_paths;
 use super::copies::copy_of;
 use super::index::{Index, names_of, sorted_by_name};
-use super::plan_bound::PlanBound;
 use super::stops::Stops;
 use super::wiring::{Outgoing, OutgoingBuilder, PlanJoin, PlanRouter, Successors, Wiring};
 use super::{Breakpoints, END, NodeName, START, StateGraph, Topology};
 use crate::checkpoint::{Owner, owner_of};
 use crate::error::AgentError;
 use crate::graph::Around;
-use crate::node::{Call, Items, NeededBy, NodeId, NodeRun, Output, Resources, Step};
+use crate::node::{Call, Items, NeededBy, NodeId, NodeRun, Output, PlanBound, Resources, Step};
 use crate::policy::NodeCache;
 use crate::spawn::Pace;
 use crate::state::{FieldSet, State, TrackedState};
@@ -51,7 +50,7 @@ pub(crate) struct Plan<S: State> {
     /// True if a node runs as one task for each item.
     pub(crate) has_maps: bool,
     /// How often a run follows edges, where that is bounded.
-    pub(crate) bounds: Box<[PlanBound]>,
+    pub(crate) bounds: Arc<[PlanBound]>,
     pub(crate) fields: FieldKinds,
     /// The node of a graph that consists of one, which runs once after the input.
     pub(crate) only_node: Option<NodeId>,

@@ -1,37 +1,14 @@
 //! The bounds of a graph's edges, by index.
 
+use std::sync::Arc;
+
 use super::Topology;
 use super::index::Index;
-use crate::error::AgentError;
-use crate::graph::NodeName;
-use crate::node::NodeId;
-
-/// How often a run follows an edge.
-#[derive(Clone)]
-pub(crate) struct PlanBound {
-    pub(crate) from: NodeId,
-    pub(crate) to: NodeId,
-    pub(crate) at_most: u32,
-    /// Where the run goes after that.
-    pub(crate) exit: Exit,
-    /// True if the edge itself has no way out: no exit, or exits in a circle, each an edge with a bound.
-    pub(crate) fails: bool,
-    pub(crate) names: [NodeName; 2],
-}
-
-/// Where a run goes that would follow an edge too often.
-#[derive(Clone, Copy)]
-pub(crate) enum Exit {
-    /// Nowhere: it fails.
-    Fails,
-    /// Its branch ends.
-    End,
-    Node(NodeId),
-}
+use crate::node::{Exit, PlanBound};
 
 impl PlanBound {
     /// Returns the bounds of a graph without problems.
-    pub(super) fn all(topology: &Topology, index: &Index<'_>) -> Box<[Self]> {
+    pub(super) fn all(topology: &Topology, index: &Index<'_>) -> Arc<[Self]> {
         let bounds = topology.edge_bounds.iter();
         let bounds = bounds.filter_map(|bound| {
             Some(Self {
@@ -46,12 +23,12 @@ impl PlanBound {
                 names: [bound.from.clone(), bound.to.clone()],
             })
         });
-        let mut bounds: Box<[Self]> = bounds.collect();
+        let mut bounds: Vec<Self> = bounds.collect();
         let fails: Vec<_> = bounds.iter().map(|bound| bound.fails_in(&bounds)).collect();
         for (bound, fails) in bounds.iter_mut().zip(fails) {
             bound.fails = fails;
         }
-        bounds
+        bounds.into()
     }
 
     /// Returns true if there is no exit, or the edges to all its exits have bounds.
@@ -68,16 +45,5 @@ impl PlanBound {
             }
         }
         matches!(exit, Exit::Node(_)) || matches!(self.exit, Exit::Fails)
-    }
-
-    /// Returns the error of a run that would follow the edge too often.
-    #[cold]
-    pub(crate) fn reached(&self) -> AgentError {
-        let [from, to] = self.names.clone();
-        AgentError::BoundReached {
-            from,
-            to,
-            at_most: self.at_most,
-        }
     }
 }

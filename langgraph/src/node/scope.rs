@@ -8,7 +8,7 @@ use langgraph_core::Lock;
 use serde_json::Value;
 
 use super::heartbeat::Heartbeat;
-use super::{GraphPath, NodeId, Resources};
+use super::{GraphPath, NodeId, Resources, RunBounds};
 use crate::checkpoint::{RunStatus, UnfilledJoin};
 use crate::log::RunGuard;
 use crate::node::CancelToken;
@@ -24,6 +24,8 @@ pub(crate) struct Scope {
     pub(crate) names: Arc<[NodeName]>,
     /// The limit of supersteps.
     pub(crate) limit: usize,
+    /// How often edges that have a bound were followed; `None` if there are none.
+    pub(crate) bounds: Option<RunBounds>,
     pub(crate) resources: Resources,
     pub(crate) emitter: Option<Box<Emitter>>,
     pub(crate) path: GraphPath,

@@ -11,8 +11,8 @@ use crate::checkpoint::{
 };
 use crate::environment;
 use crate::error::CheckpointError;
-use crate::graph::plan_bound::PlanBound;
 use crate::log::Putting;
+use crate::node::{RunBounds, Scope};
 use crate::span::Span;
 use crate::state::{State, TrackedState};
 use crate::stream::{Payload as Shown, SavedCheckpoint};
@@ -106,7 +106,7 @@ impl<S: State> Recorder<S> {
             tasks,
             joins: join_records(position, pending.joins),
             deferred: plan.names_of(pending.deferred),
-            followed: followed_records(&plan.bounds, pending.followed),
+            followed: followed_records(&position.scope),
             snapshot,
             since_snapshot: self.policy.records,
             log_bytes: self.policy.bytes,
@@ -213,15 +213,7 @@ fn join_records<S: State>(position: &Position<S>, joins: &[JoinProgress]) -> Vec
 
 /// Returns the edges that have a bound and were followed.
 #[inline]
-pub(super) fn followed_records(bounds: &[PlanBound], times: &[u32]) -> Vec<FollowedRecord> {
-    if bounds.is_empty() {
-        return Vec::new();
-    }
-    let followed = bounds.iter().zip(times).filter(|(_, times)| **times > 0);
-    let records = followed.map(|(bound, times)| {
-        let [from, to] = bound.names.clone();
-        let times = *times;
-        FollowedRecord { from, to, times }
-    });
-    records.collect()
+pub(super) fn followed_records(scope: &Scope) -> Vec<FollowedRecord> {
+    let bounds = scope.bounds.as_ref();
+    bounds.map_or_else(Vec::new, RunBounds::records)
 }

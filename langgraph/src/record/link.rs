@@ -26,7 +26,7 @@ impl<S: State> Recorder<S> {
             && self.allows_link(position, pending)
         {
             let done = self.stored_form(node, done);
-            let stored = self.put_link(position, task.node, pending.followed, done);
+            let stored = self.put_link(position, task.node, done);
             return stored.unwrap_or_else(|| self.record_superstep(position, pending));
         }
         let joins = position.joins_left_in(node);
@@ -63,7 +63,7 @@ impl<S: State> Recorder<S> {
         };
         let may_link = task.argument.is_none() && self.allows_link(position, pending);
         let done = may_link.then(|| self.held.take_only_result()).flatten()?;
-        self.put_link(position, task.node, pending.followed, done)
+        self.put_link(position, task.node, done)
     }
 
     /// Returns true if a link may follow the current checkpoint: to a task without an argument, and no subgraph
@@ -84,7 +84,6 @@ impl<S: State> Recorder<S> {
         &mut self,
         position: &Position<S>,
         next: NodeId,
-        followed: &[u32],
         done: PayloadValue,
     ) -> Option<Putting<'static>> {
         let now = environment::now();
@@ -93,7 +92,7 @@ impl<S: State> Recorder<S> {
             created_at: now,
             done,
             next: position.plan.name(next),
-            followed: followed_records(&position.plan.bounds, followed).into(),
+            followed: followed_records(&position.scope).into(),
         };
         match self.log_head.put_link(link) {
             PutLink::Stored => {

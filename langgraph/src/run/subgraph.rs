@@ -12,7 +12,7 @@ use crate::interrupt::Answer;
 use crate::log::answer_key;
 use crate::node::{
     AgentGraph, Call, Context, GraphNode, IntoOutput, NodeRun, OnlyCall, Output, ParentCommand,
-    Persistence, Scope, Step,
+    Persistence, RunBounds, Scope, Step,
 };
 use crate::record::{Log, Snapshots};
 use crate::session::resume::resume;
@@ -128,6 +128,7 @@ pub(super) fn scope_below<S: State>(
     Scope {
         names: Arc::clone(&plan.names),
         limit: outer.limit,
+        bounds: RunBounds::new(&plan.bounds),
         // The nearest resource wins: the run's, then this graph's, then those of its parents.
         resources: if plan.resources.is_empty() {
             outer.resources.clone()

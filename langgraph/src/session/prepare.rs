@@ -15,7 +15,7 @@ use crate::graph::plan::Plan;
 use crate::graph::{Breakpoints, CompiledStateGraph, NodeName};
 use crate::interrupt::Interrupt;
 use crate::node::{
-    Command, GraphPath, Jump, NeededBy, NodeId, Output, Resources, Scope, Shared, caught,
+    Command, GraphPath, Jump, NeededBy, NodeId, Output, Resources, RunBounds, Scope, Shared, caught,
 };
 use crate::record::Log;
 use crate::state::State;
@@ -91,6 +91,7 @@ fn scope<S: State>(
     Scope {
         names: Arc::clone(&plan.names),
         limit: options.run.limit.unwrap_or(DEFAULT_LIMIT),
+        bounds: RunBounds::new(&plan.bounds),
         resources: plan.resources.layered(&options.resources),
         emitter: emitter.map(Box::new),
         path: GraphPath::default(),

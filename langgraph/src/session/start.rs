@@ -151,7 +151,7 @@ async fn dismiss<S: State>(
         let writes = Writes::None;
         input = input.after(Output { writes, jump });
     }
-    engine.frontier = Frontier::new(&engine.position.plan);
+    engine.frontier = Frontier::new(&engine.position);
     let cleared = engine.observer.current();
     engine.position.step += 1;
     begin(engine, cleared, input).await

@@ -71,7 +71,7 @@ impl<S: State> Engine<S> {
                     && !(WATCHED && self.observer.stops(scope, self.inbox.as_deref()))
             };
             let followed = &mut self.frontier.followed;
-            let Some(next) = followed.only_next(plan, (id, node), picked, goes_on) else {
+            let Some(next) = followed.only_next((id, node), picked, goes_on) else {
                 *result = Finished::merged(kept, picked, cx).into();
                 return Ok(());
             };

@@ -45,7 +45,7 @@ impl<S: State> Engine<S> {
         codec: Option<StateCodec<S>>,
     ) -> Self {
         Self {
-            frontier: Frontier::new(&position.plan),
+            frontier: Frontier::new(&position),
             budget: Budget::new(position.scope.limit),
             breakpoints,
             observer: Observer::default(),
@@ -220,7 +220,7 @@ impl<S: State> Engine<S> {
     #[inline]
     fn begin_superstep(&mut self) -> Result<bool, Stop> {
         let tasks = &self.frontier.tasks;
-        self.frontier.followed.check(&self.position.plan, tasks)?;
+        self.frontier.followed.check(tasks)?;
         let takes_input = tasks.iter().all(|task| task.node.is_start());
         if !takes_input && self.budget.is_spent() {
             let next = self.frontier.pending().names(&self.position.plan);

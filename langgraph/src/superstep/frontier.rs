@@ -30,14 +30,14 @@ pub(crate) struct Frontier<S: State> {
 
 impl<S: State> Frontier<S> {
     #[inline]
-    pub(crate) fn new(plan: &Plan<S>) -> Self {
+    pub(crate) fn new(Position { plan, scope, .. }: &Position<S>) -> Self {
         Self {
             tasks: Vec::new(),
             reached: Vec::new(),
             sends: Vec::new(),
             deferred: Vec::new(),
             joins: plan.joins.iter().map(|_| JoinProgress::default()).collect(),
-            followed: Followed::new(plan),
+            followed: Followed::new(scope),
             arrived: false,
         }
     }
@@ -96,9 +96,9 @@ impl<S: State> Frontier<S> {
     }
 
     /// Keeps the current tasks for which `stays` holds beside what is reached next.
-    pub(crate) fn keep(&mut self, plan: &Plan<S>, stays: impl Fn(&Task<S>) -> bool) {
+    pub(crate) fn keep(&mut self, stays: impl Fn(&Task<S>) -> bool) {
         self.reached.extend(self.tasks.drain(..).filter(stays));
-        self.followed.forget_exceeded(plan, &self.reached);
+        self.followed.forget_exceeded(&self.reached);
     }
 
     /// Makes what was reached the tasks. Deferred nodes run when nothing else is pending; a node of a
@@ -135,7 +135,6 @@ impl<S: State> Frontier<S> {
             tasks: &self.tasks,
             deferred: &self.deferred,
             joins: &self.joins,
-            followed: &self.followed.times,
         }
     }
 
@@ -202,7 +201,7 @@ impl<S: State> Frontier<S> {
             (None, _) => {}
             (Some(node), Target::Node(_)) => self.go(plan, from, node)?,
             (Some(node), Target::Send(Send { argument, .. })) => {
-                match self.followed.pass(plan, from, node, true)? {
+                match self.followed.pass(from, node, true)? {
                     Some(to) if to == node => self.sends.push(Task::sent(node, argument)),
                     Some(exit) => self.reach(plan, exit),
                     None => {}
@@ -214,7 +213,7 @@ impl<S: State> Frontier<S> {
 
     /// Follows an edge.
     fn go(&mut self, plan: &Plan<S>, from: NodeId, to: NodeId) -> Result<(), AgentError> {
-        if let Some(to) = self.followed.pass(plan, from, to, false)? {
+        if let Some(to) = self.followed.pass(from, to, false)? {
             self.reach(plan, to);
         }
         Ok(())

@@ -21,7 +21,7 @@ impl<S: State> Engine<S> {
         stays: impl Fn(&Task<S>) -> bool,
     ) -> Result<Vec<Write<S>>, AgentError> {
         self.position.step += 1;
-        self.frontier.keep(&self.position.plan, stays);
+        self.frontier.keep(stays);
         for (node, mut done) in updates {
             if matches!(done.output.jump, Jump::Parent(_)) {
                 // From outside there is no parent.

@@ -1,24 +1,28 @@
 //! How often a run has followed the edges that have a bound.
 
 use crate::error::AgentError;
-use crate::graph::plan::{Plan, PlanNode};
-use crate::graph::plan_bound::{Exit, PlanBound};
-use crate::node::NodeId;
+use crate::graph::plan::PlanNode;
+use crate::node::{Exit, NodeId, PlanBound, RunBounds, Scope};
 use crate::state::State;
 use crate::task::Task;
 
 /// Counts the edges of a run that have a bound.
 pub(crate) struct Followed {
-    /// By index of the plan's bounds.
-    pub(crate) times: Box<[u32]>,
+    /// The counts, which the run's nodes read; `None` if no edge has a bound.
+    counts: Option<RunBounds>,
     /// The edges that were followed in this superstep.
     now: Vec<usize>,
 }
 
 impl Followed {
-    pub(crate) fn new<S: State>(plan: &Plan<S>) -> Self {
+    /// Counts from 0.
+    pub(crate) fn new(scope: &Scope) -> Self {
+        let counts = scope.bounds.clone();
+        if let Some(counts) = &counts {
+            counts.reset();
+        }
         Self {
-            times: plan.bounds.iter().map(|_| 0).collect(),
+            counts,
             now: Vec::new(),
         }
     }
@@ -32,7 +36,6 @@ impl Followed {
     #[inline]
     pub(crate) fn only_next<S: State>(
         &mut self,
-        plan: &Plan<S>,
         (from, node): (NodeId, &PlanNode<S>),
         picked: Option<usize>,
         goes_on: impl Fn(NodeId) -> bool,
@@ -42,20 +45,22 @@ impl Followed {
             return Some(next).filter(|next| goes_on(*next));
         }
         let next = out.only_counted(picked).filter(|next| goes_on(*next))?;
-        self.passes(plan, from, next).then_some(next)
+        self.passes(from, next).then_some(next)
     }
 
     /// Follows the only edge of a superstep; returns false, and does not, if its bound is reached.
-    fn passes<S: State>(&mut self, plan: &Plan<S>, from: NodeId, to: NodeId) -> bool {
-        let mut bounds = plan.bounds.iter().zip(&mut self.times);
-        match bounds.find(|(bound, _)| (bound.from, bound.to) == (from, to)) {
-            None => true,
-            Some((bound, times)) if *times < bound.at_most => {
-                *times += 1;
-                true
-            }
-            Some(_) => false,
+    fn passes(&self, from: NodeId, to: NodeId) -> bool {
+        let Some(counts) = &self.counts else {
+            return true;
+        };
+        let Some((index, bound)) = bound_of(counts, from, to) else {
+            return true;
+        };
+        let times = counts.times(index);
+        if times < bound.at_most {
+            counts.set(index, times + 1);
         }
+        times < bound.at_most
     }
 
     /// Follows an edge; a send counts each time. Returns where it leads: to its target, or if its bound is
@@ -65,31 +70,28 @@ impl Followed {
     /// # Errors
     ///
     /// If the bound of a send is reached that has no exit left: the superstep that sends does not count.
-    pub(crate) fn pass<S: State>(
+    pub(crate) fn pass(
         &mut self,
-        plan: &Plan<S>,
         from: NodeId,
         to: NodeId,
         sent: bool,
     ) -> Result<Option<NodeId>, AgentError> {
-        if plan.bounds.is_empty() {
+        let (Some(counts), now) = (&self.counts, &mut self.now) else {
             return Ok(Some(to));
-        }
+        };
         let mut target = to;
         // The edge to an exit may have a bound too.
-        for _ in 0..=plan.bounds.len() {
-            let mut bounds = plan.bounds.iter().enumerate();
-            let bound = bounds.find(|(_, bound)| (bound.from, bound.to) == (from, target));
-            let Some((index, bound)) = bound else {
+        for _ in 0..=counts.bounds().len() {
+            let Some((index, bound)) = bound_of(counts, from, target) else {
                 return Ok(Some(target));
             };
-            if self.count(index, bound.at_most, sent && target == to) {
+            if count(counts, now, index, bound.at_most, sent && target == to) {
                 return Ok(Some(target));
             }
             target = match bound.exit {
                 Exit::Fails if sent && target == to => return Err(bound.reached()),
                 Exit::Fails => {
-                    self.exceed(index, bound.at_most);
+                    exceed(counts, index, bound.at_most);
                     return Ok(Some(target));
                 }
                 Exit::End => return Ok(None),
@@ -97,21 +99,13 @@ impl Followed {
             };
         }
         // The exits lead to each other in a circle.
-        let mut bounds = plan.bounds.iter().enumerate();
-        match bounds.find(|(_, bound)| (bound.from, bound.to) == (from, to)) {
+        match bound_of(counts, from, to) {
             Some((_, bound)) if sent => Err(bound.reached()),
             Some((index, bound)) => {
-                self.exceed(index, bound.at_most);
+                exceed(counts, index, bound.at_most);
                 Ok(Some(to))
             }
             None => Ok(None),
-        }
-    }
-
-    /// Counts an edge beyond its bound.
-    fn exceed(&mut self, index: usize, at_most: u32) {
-        if let Some(times) = self.times.get_mut(index) {
-            *times = at_most.saturating_add(1);
         }
     }
 
@@ -121,41 +115,55 @@ impl Followed {
     ///
     /// That of the bound.
     #[inline]
-    pub(crate) fn check<S: State>(
-        &self,
-        plan: &Plan<S>,
-        tasks: &[Task<S>],
-    ) -> Result<(), AgentError> {
-        let mut bounds = plan.bounds.iter().zip(&self.times);
-        let exceeded = bounds.find(|(bound, times)| {
-            **times > bound.at_most && bound.fails && leads_to(bound, tasks)
+    pub(crate) fn check<S: State>(&self, tasks: &[Task<S>]) -> Result<(), AgentError> {
+        let Some(counts) = &self.counts else {
+            return Ok(());
+        };
+        let mut bounds = counts.bounds().iter().zip(0..);
+        let exceeded = bounds.find(|(bound, index)| {
+            counts.times(*index) > bound.at_most && bound.fails && leads_to(bound, tasks)
         });
         exceeded.map_or(Ok(()), |(bound, _)| Err(bound.reached()))
     }
 
     /// Forgets that edges were followed beyond their bounds which lead to none of the tasks that are kept.
-    pub(crate) fn forget_exceeded<S: State>(&mut self, plan: &Plan<S>, kept: &[Task<S>]) {
-        for (bound, times) in plan.bounds.iter().zip(&mut self.times) {
+    pub(crate) fn forget_exceeded<S: State>(&self, kept: &[Task<S>]) {
+        let Some(counts) = &self.counts else {
+            return;
+        };
+        for (bound, index) in counts.bounds().iter().zip(0..) {
             if !leads_to(bound, kept) {
-                *times = bound.at_most.min(*times);
+                counts.set(index, bound.at_most.min(counts.times(index)));
             }
         }
     }
+}
 
-    /// Counts an edge; returns false if its bound is reached.
-    fn count(&mut self, index: usize, at_most: u32, sent: bool) -> bool {
-        if !sent && self.now.contains(&index) {
-            return true;
-        }
-        let Some(times) = self.times.get_mut(index).filter(|times| **times < at_most) else {
-            return false;
-        };
-        *times += 1;
-        if !sent {
-            self.now.push(index);
-        }
-        true
+/// Returns the bound of an edge.
+fn bound_of(counts: &RunBounds, from: NodeId, to: NodeId) -> Option<(usize, &PlanBound)> {
+    let mut bounds = counts.bounds().iter().enumerate();
+    bounds.find(|(_, bound)| (bound.from, bound.to) == (from, to))
+}
+
+/// Counts an edge beyond its bound.
+fn exceed(counts: &RunBounds, index: usize, at_most: u32) {
+    counts.set(index, at_most.saturating_add(1));
+}
+
+/// Counts an edge, once in a superstep and each send; returns false if its bound is reached.
+fn count(counts: &RunBounds, now: &mut Vec<usize>, index: usize, at_most: u32, sent: bool) -> bool {
+    if !sent && now.contains(&index) {
+        return true;
     }
+    let times = counts.times(index);
+    if times >= at_most {
+        return false;
+    }
+    counts.set(index, times + 1);
+    if !sent {
+        now.push(index);
+    }
+    true
 }
 
 fn leads_to<S: State>(bound: &PlanBound, tasks: &[Task<S>]) -> bool {

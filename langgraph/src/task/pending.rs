@@ -13,8 +13,6 @@ pub(crate) struct Pending<'a, S: State> {
     pub(crate) deferred: &'a [NodeId],
     /// The progress of each join.
     pub(crate) joins: &'a [JoinProgress],
-    /// How often the edges were followed that have a bound, by index of the plan's bounds.
-    pub(crate) followed: &'a [u32],
 }
 
 // A derive would require the state to be `Copy`.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::graph::{CompiledStateGraph, NodeName};
-use crate::node::{Resources, Scope, Shared};
+use crate::node::{Resources, RunBounds, Scope, Shared};
 use crate::state::{State, TrackedState};
 use crate::superstep::{DEFAULT_LIMIT, Engine, RunBreakpoints};
 use crate::task::Position;
@@ -19,6 +19,7 @@ pub(in crate::thread) fn offline<S: State>(
     let scope = Scope {
         names: Arc::clone(&graph.plan.names),
         limit: DEFAULT_LIMIT,
+        bounds: RunBounds::new(&graph.plan.bounds),
         resources,
         emitter: None,
         path: Arc::<[_]>::from(namespace).into(),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::loaded::Loaded;
 use super::task_state::TaskState;
-use crate::checkpoint::{FollowedRecord, JoinRecord, UnfilledJoin};
+use crate::checkpoint::{JoinRecord, UnfilledJoin};
 use crate::error::{AgentError, CheckpointError};
 use crate::graph::NodeName;
 use crate::graph::plan::Plan;
@@ -55,11 +55,10 @@ impl<S: State> Loaded<S> {
             &self.stored.checkpoint.joins,
             &mut engine.frontier.joins,
         );
-        restore_followed(
-            &plan,
-            &self.stored.checkpoint.followed,
-            &mut engine.frontier.followed.times,
-        );
+        if let Some(bounds) = &engine.position.scope.bounds {
+            let followed = &self.stored.checkpoint.followed;
+            bounds.restore(followed, |name| plan.renamed(name));
+        }
         for (index, task) in self.tasks.into_iter().enumerate() {
             // START is finished, and its routers run again, until they fail again.
             if let (Some(_), Some(TaskResult::Finished(done))) = (&task.routing_error, &task.result)
@@ -94,17 +93,6 @@ fn restore_joins<S: State>(plan: &Plan<S>, stored: &[JoinRecord], joins: &mut [J
                 count: sources.iter().count(),
                 sources,
             };
-        }
-    }
-}
-
-/// Restores the counts of the edges that still have a bound.
-fn restore_followed<S: State>(plan: &Plan<S>, stored: &[FollowedRecord], times: &mut [u32]) {
-    for record in stored {
-        let names = [plan.renamed(&record.from), plan.renamed(&record.to)];
-        let mut known = plan.bounds.iter().zip(&mut *times);
-        if let Some((_, times)) = known.find(|(bound, _)| bound.names == names) {
-            *times = record.times;
         }
     }
 }

@@ -10,6 +10,7 @@
 )]
 
 mod bounds;
+mod checked_bounds;
 mod data_flow;
 mod deferred;
 mod ephemeral;

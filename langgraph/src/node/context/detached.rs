@@ -74,6 +74,7 @@ impl DetachedContext {
         let scope = Scope {
             names: Arc::from([langgraph_topology::START.into(), options.node]),
             limit: options.remaining_steps,
+            bounds: None,
             resources: options.resources.clone(),
             emitter: Some(Box::new(Emitter::new(sender, options.modes, true))),
             path: GraphPath::default(),
