@@ -6,7 +6,7 @@ use super::{
 use crate::{ChatResponse, DecisionKind, ToolContext, Tools, async_trait};
 use langgraph::error::NodeError;
 use langgraph::graph::Calls;
-use langgraph::message::ToolCall;
+use langgraph::message::{Message, ToolCall};
 
 /// What surrounds an agent: hooks before and after it, its model calls and the calls of its tools.
 ///
@@ -175,7 +175,19 @@ pub trait AgentMiddleware: Send + Sync + 'static {
         next.run(call).await
     }
 
-    /// Runs after each model call.
+    /// Checks the model's reply before it is stored, behind all hooks around the model. An error fails the run, and
+    /// leaves the chat as it was, without calls that no run answers.
+    ///
+    /// # Errors
+    ///
+    /// Why the run fails.
+    fn check_reply(&self, reply: &Message, cx: &AgentContext<'_>) -> Result<(), NodeError> {
+        let _ = (reply, cx);
+        Ok(())
+    }
+
+    /// Runs after each model call, whose reply is stored before. If it fails, `proceed()` on the thread runs it
+    /// again; [`check_reply`](Self::check_reply) refuses a reply for good.
     async fn after_model(&self, cx: &AgentContext<'_>) -> Result<AgentUpdate, NodeError> {
         let _ = cx;
         Ok(AgentUpdate::default())

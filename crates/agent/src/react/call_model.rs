@@ -6,6 +6,7 @@ use crate::{
     AgentContext, AgentState, ChatResponse, ModelCall, ModelNode, async_trait, check_answered,
 };
 use langgraph::error::NodeError;
+use langgraph::message::Message;
 use langgraph::node::{Command, Context, NeededResource, Node, NodeRun};
 
 /// The node `agent`.
@@ -15,6 +16,8 @@ pub(super) struct CallModel {
     pub(super) chain: Chain,
     /// All middleware of the agent.
     pub(super) all: Chain,
+    /// The edge to the tools whose bound the calls of a reply must keep, if it starts at a later node.
+    pub(super) to_tools: Option<[String; 2]>,
 }
 
 /// The innermost part of a call: the model itself.
@@ -39,9 +42,22 @@ impl CallModel {
         let agent = AgentContext::new(cx, messages, state.middleware_fields());
         let reply = self.chain.call_model(call, &agent, &TheModel(cx)).await?;
         let reply = self.model.within_steps(reply.message, cx);
+        self.check(&reply, &agent)?;
         let update = Command::update(S::update_from_messages(vec![reply]));
         let written = fields_update(&self.all, &agent)?;
         Ok([update].into_iter().chain(written).collect())
+    }
+
+    /// Checks a reply before it is stored. Behind it a run that fails would leave calls in the chat that no run
+    /// answers.
+    fn check(&self, reply: &Message, cx: &AgentContext<'_>) -> Result<(), NodeError> {
+        for one in self.all.iter() {
+            one.check_reply(reply, cx)?;
+        }
+        match &self.to_tools {
+            Some([from, to]) => cx.check_bound(from, to, reply.tool_calls().len()),
+            None => Ok(()),
+        }
     }
 }
 

@@ -7,6 +7,8 @@ use crate::{AgentGoto, AgentState, Hook};
 use langgraph::graph::{EdgeBound, START, StateGraph};
 use std::collections::BTreeSet;
 
+/// The node of the tools.
+pub(super) const TOOLS: &str = "tools";
 /// As many model calls as the 1,000 supersteps of a run have room for, each with its tools.
 const ITERATIONS: u32 = 500;
 /// Twenty for each of these model calls.
@@ -44,7 +46,7 @@ impl Limits {
             bounds.extend(first.map(|from| EdgeBound::new(from, &places.model, 0)));
         }
         if let Some(tools) = &places.tools {
-            let calls = least(self.tool_calls, all.tool_calls(), TOOL_CALLS);
+            let calls = self.calls_of_tools(all);
             let chooser = way.chooser();
             for (name, _) in way.going(AgentGoto::Tools) {
                 if name != chooser {
@@ -69,6 +71,18 @@ impl Limits {
         for bound in bounds {
             graph.add_bound(bound);
         }
+    }
+
+    fn calls_of_tools(self, all: &Chain) -> u32 {
+        least(self.tool_calls, all.tool_calls(), TOOL_CALLS)
+    }
+
+    /// Returns the edge to the tools if it starts behind the node of the model, and its bound is the agent's own. Calls
+    /// beyond a limit of middleware are answered before they get there.
+    pub(super) fn edge_behind_model(self, way: &Way, all: &Chain) -> Option<[String; 2]> {
+        let by_middleware = all.tool_calls() == Some(self.calls_of_tools(all));
+        let behind = !way.after_model.is_empty() && !by_middleware;
+        behind.then(|| [way.chooser(), TOOLS.to_owned()])
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::call_model::CallModel;
-use super::limits::Limits;
+use super::limits::{Limits, TOOLS};
 use super::run_hook::{Places, RunHook};
 use super::way::Way;
 use crate::middleware::{Chain, has};
@@ -31,6 +31,7 @@ pub(super) fn wire<S: AgentState>(
         model: model.tools(&tools).steps_after_calls(steps),
         chain: around.clone(),
         all: all.clone(),
+        to_tools: limits.edge_behind_model(&way, all),
     };
     let node = agent.into_node().calls(around.calls_of_model());
     graph.add_node("agent", noted(node, &around));
@@ -81,7 +82,7 @@ pub(super) fn wire<S: AgentState>(
 /// Leads from the tools to the model, or to the end where a tool's answer is that of the agent.
 fn leave_tools<S: AgentState>(graph: &mut StateGraph<S>, tools: Tools, model: String, end: String) {
     if !tools.any_return_directly() {
-        graph.add_edge("tools", model);
+        graph.add_edge(TOOLS, model);
         return;
     }
     let (done, again) = (end.clone(), model.clone());
@@ -93,7 +94,7 @@ fn leave_tools<S: AgentState>(graph: &mut StateGraph<S>, tools: Tools, model: St
         };
         next.clone()
     };
-    graph.add_conditional_edges("tools", after, [model, end]);
+    graph.add_conditional_edges(TOOLS, after, [model, end]);
 }
 
 fn add_tools<S: AgentState>(
@@ -106,7 +107,7 @@ fn add_tools<S: AgentState>(
     let worker = ToolNode::new(tools).into_worker_inside::<S>(around);
     let calls = chain.calls_of_tool(tools.calls());
     let worker = worker.with(|node| noted(node, &chain).calls(calls));
-    graph.add_worker("tools", worker)
+    graph.add_worker(TOOLS, worker)
 }
 
 /// Notes the middleware around a node, for pictures.
@@ -183,7 +184,7 @@ fn route_to_tools<S: AgentState>(
     worker: Worker<ToolCall>,
     end: String,
 ) {
-    let paths = ["tools".to_owned(), end.clone()];
+    let paths = [TOOLS.to_owned(), end.clone()];
     let calls = move |state: &S| {
         let calls = pending_tool_calls(state);
         if calls.is_empty() {

@@ -17,6 +17,7 @@ mod refused_early;
 mod simple;
 #[cfg(feature = "tracing")]
 mod spans;
+mod stopped;
 mod streams;
 mod support;
 mod tool_agent;
