@@ -18,7 +18,7 @@ pub enum AtToolLimit {
     Continue,
     /// The agent ends with a message that says so.
     End,
-    /// The run fails.
+    /// The run fails before the model's answer is stored, so that a new message on the thread goes on.
     Fail,
 }
 
@@ -120,6 +120,25 @@ impl ToolCallLimit {
             refused.limit
         ))
     }
+
+    /// Counts the calls that it lets through, and returns the others, each with the reason.
+    fn count<'a>(
+        &self,
+        calls: &'a [ToolCall],
+        [run, thread]: [&mut Counts; 2],
+    ) -> Vec<(&'a ToolCall, String)> {
+        let mut refused = Vec::new();
+        for call in calls {
+            if let Some(reason) = self.refuses(call, run, thread) {
+                refused.push((call, reason));
+                continue;
+            }
+            for counts in [&mut *run, &mut *thread] {
+                *counts.entry(call.name.clone()).or_default() += 1;
+            }
+        }
+        refused
+    }
 }
 
 impl Rule {
@@ -160,19 +179,22 @@ impl AgentMiddleware for ToolCallLimit {
         Ok(AgentUpdate::default())
     }
 
+    fn check_reply(&self, reply: &Message, cx: &AgentContext<'_>) -> Result<(), NodeError> {
+        if self.at_limit != AtToolLimit::Fail {
+            return Ok(());
+        }
+        let (mut run, mut thread) = (cx.fields().read(OF_RUN)?, cx.fields().read(OF_THREAD)?);
+        let refused = self.count(reply.tool_calls(), [&mut run, &mut thread]);
+        match refused.into_iter().next() {
+            Some((_, reason)) => Err(NodeError::msg(reason)),
+            None => Ok(()),
+        }
+    }
+
     async fn after_model(&self, cx: &AgentContext<'_>) -> Result<AgentUpdate, NodeError> {
         let calls = pending_calls(cx.messages());
         let (mut run, mut thread) = (cx.fields().read(OF_RUN)?, cx.fields().read(OF_THREAD)?);
-        let mut refused = Vec::new();
-        for call in &calls {
-            if let Some(reason) = self.refuses(call, &run, &thread) {
-                refused.push((call, reason));
-                continue;
-            }
-            for counts in [&mut run, &mut thread] {
-                *counts.entry(call.name.clone()).or_default() += 1;
-            }
-        }
+        let refused = self.count(&calls, [&mut run, &mut thread]);
         let Some((_, reason)) = refused.first() else {
             cx.fields().set(OF_RUN, &run)?;
             cx.fields().set(OF_THREAD, &thread)?;

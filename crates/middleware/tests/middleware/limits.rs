@@ -1,5 +1,8 @@
 //! Limits of calls.
 
+use std::sync::Arc;
+
+use langgraph::checkpoint::MemorySaver;
 use langgraph::prelude::*;
 use langgraph_agent::{MessagesStateUpdate, ReactAgent, ScriptedModel, Turn, check_answered};
 use langgraph_middleware::{AtModelLimit, AtToolLimit, ModelCallLimit, ToolCallLimit};
@@ -147,4 +150,38 @@ async fn a_limit_of_tool_calls_ends_the_run_or_fails_it() {
         error.to_string().contains("there is no tool `serch`"),
         "{error}"
     );
+}
+
+#[tokio::test]
+async fn a_thread_goes_on_behind_a_limit_of_tool_calls_that_fails_the_run() {
+    let two = [("c2", "read"), ("c3", "search")];
+    let model = ScriptedModel::new([
+        calls(&[("c1", "read")]),
+        calls(&two),
+        Turn::text("done"),
+        calls(&[("c4", "read")]),
+        calls(&[("c5", "read")]),
+    ]);
+    let limit = ToolCallLimit::new().per_run(2).tool_per_thread("read", 2);
+    let limit = limit.at_limit(AtToolLimit::Fail);
+    let agent = search(model).with(limit).compile().unwrap();
+    let thread = agent.checkpointer(Arc::new(MemorySaver::new())).thread("t");
+    for (reached, messages) in [
+        (Some("the limit of 2 tool calls per run is reached"), 3),
+        (None, 5),
+        (
+            Some("the limit of 2 calls of `read` per thread is reached"),
+            8,
+        ),
+    ] {
+        let run = thread.run(MessagesStateUpdate::user("?")).await;
+        let error = run.err().map(|error| error.to_string());
+        let named = reached
+            .is_none_or(|reached| error.as_ref().is_some_and(|error| error.contains(reached)));
+        assert!(named, "{error:?}");
+        assert_eq!(error.is_some(), reached.is_some(), "{error:?}");
+        let stored = thread.state().await.unwrap().unwrap().values;
+        check_answered(&stored.messages).unwrap();
+        assert_eq!(stored.messages.len(), messages);
+    }
 }
