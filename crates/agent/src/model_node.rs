@@ -7,7 +7,7 @@ use super::model::respond;
 use super::{ChatModel, ChatRequest, IntoTools, ModelError, ToolDefinition};
 use langgraph::error::MissingResource;
 use langgraph::error::NodeError;
-use langgraph::message::Message;
+use langgraph::message::{Message, open_tool_calls};
 use langgraph::node::{Context, NeededResource, Node, NodeRun};
 use langgraph::state::HasMessages;
 
@@ -197,26 +197,11 @@ pub struct UnansweredCalls {
 ///
 /// [`UnansweredCalls`], which names the calls.
 pub fn check_answered(messages: &[Message]) -> Result<(), UnansweredCalls> {
-    let mut calls = Vec::new();
-    for message in messages {
-        calls.extend(
-            message
-                .tool_calls()
-                .iter()
-                .map(|call| (&call.name, &call.id)),
-        );
-        if let Some(result) = message.tool_result()
-            && let Some(open) = calls.iter().position(|(_, id)| **id == result.call_id)
-        {
-            calls.remove(open);
-        }
-    }
-    if calls.is_empty() {
+    let open = open_tool_calls(messages);
+    if open.is_empty() {
         return Ok(());
     }
-    let calls = calls
-        .into_iter()
-        .map(|(name, id)| (name.clone(), id.clone()));
+    let calls = open.iter().map(|call| (call.name.clone(), call.id.clone()));
     Err(UnansweredCalls {
         calls: calls.collect(),
     })

@@ -1,7 +1,7 @@
 //! Tool calls that have no answer.
 
 use langgraph::error::NodeError;
-use langgraph::message::{Message, close_tool_calls};
+use langgraph::message::closing_update;
 use langgraph_agent::{AgentContext, AgentMiddleware, AgentUpdate, middleware};
 
 /// Answers tool calls that a chat has left open, before the agent starts; as deepagents'
@@ -34,24 +34,6 @@ pub struct PatchToolCalls;
 #[middleware]
 impl AgentMiddleware for PatchToolCalls {
     async fn before_agent(&self, cx: &AgentContext<'_>) -> Result<AgentUpdate, NodeError> {
-        let mut closing = close_tool_calls(cx.messages());
-        if closing.is_empty() {
-            return Ok(AgentUpdate::default());
-        }
-        // An answer stands after its call, so the rest of the chat is written anew.
-        let mut chat = vec![Message::remove_all()];
-        for message in cx.messages() {
-            chat.push(message.clone());
-            for call in message.tool_calls() {
-                let answers = |one: &Message| {
-                    one.tool_result()
-                        .is_some_and(|result| result.call_id == call.id)
-                };
-                if let Some(place) = closing.iter().position(answers) {
-                    chat.push(closing.remove(place));
-                }
-            }
-        }
-        Ok(AgentUpdate::messages(chat))
+        Ok(AgentUpdate::messages(closing_update(cx.messages())))
     }
 }

@@ -175,6 +175,6 @@ impl<S: State, O> AnswerOf<S, O> {
 /// The update that answers the tool calls that a state leaves open; see
 /// [`State::dismiss`](crate::state::State::dismiss).
 pub fn dismiss<S: crate::state::HasMessages>(state: &S) -> Option<S::Update> {
-    let closing = crate::message::close_tool_calls(state.messages());
+    let closing = crate::message::closing_update(state.messages());
     (!closing.is_empty()).then(|| S::update_from_messages(closing))
 }

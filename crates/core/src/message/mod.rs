@@ -71,7 +71,7 @@ mod wire;
 
 pub use block::BlockForm;
 pub use chunk::{MessageAccumulator, MessageChunk, ToolCallChunk};
-pub use close_tool_calls::close_tool_calls;
+pub use close_tool_calls::{close_tool_calls, closing_update, open_tool_calls};
 pub use content::{Content, ContentPart, Media};
 pub use extra::Extra;
 pub use kind::{MessageKind, Role};

@@ -53,3 +53,25 @@ async fn open_calls_are_answered_where_they_stand() {
     assert_eq!(ids, ["c2", "c1"]);
     assert_eq!(texts(&state.messages)[3..], ["Never mind.", "ok"]);
 }
+
+#[tokio::test]
+async fn an_answer_counts_for_the_latest_call_with_its_id() {
+    let asks = || Message::assistant_with_tool_calls("", [call("c1", "search", json!({}))]);
+    let answer = || Message::tool("c1", "found");
+    for (answered, expected) in [(0, ["found", CLOSED]), (1, [CLOSED, "found"])] {
+        let mut chat = Vec::new();
+        for turn in 0..2 {
+            chat.push(asks());
+            chat.extend((turn == answered).then(answer));
+            chat.push(Message::user("Next."));
+        }
+        let agent = search(ScriptedModel::new(["ok"])).with(PatchToolCalls);
+        let input = MessagesStateUpdate::default().messages(chat);
+        let state = agent.compile().unwrap().invoke(input).await.unwrap();
+        let results = texts(&state.messages);
+        assert_eq!([&*results[1], &*results[4]], expected);
+    }
+}
+
+/// The answer to a call that was left open.
+const CLOSED: &str = "not answered: the user wrote something else first";
