@@ -106,6 +106,8 @@ impl Node<ReactState> for Think {
             Ok::<_, NodeError>(
                 ReactStateUpdate::default()
                     .tool_calls(reply.tool_calls().to_vec())
+                    // Those of a run that stopped before it observed them: a new input has closed their calls.
+                    .tool_results(Vec::new())
                     .messages(vec![reply]),
             )
         })

@@ -62,6 +62,10 @@ impl OnConflict {
 
 /// What a new input does when its thread waits for answers.
 ///
+/// A thread can also have stopped without a question, in the middle of a superstep: its run has failed, or was
+/// cancelled. A new input then closes open tool calls as [`Dismiss`](Self::Dismiss) does, unless the policy is
+/// [`Drop`](Self::Drop), or the input answers one of them or removes the message that asks.
+///
 /// A run follows its graph's policy,
 /// [`CompiledStateGraph::on_open_interrupt`](crate::CompiledStateGraph::on_open_interrupt), unless it
 /// has [its own](crate::run::Run::on_open_interrupt). A run from an older checkpoint leaves the

@@ -3,6 +3,7 @@
 use super::resume::resume;
 use crate::checkpoint::{CheckpointId, RunStatus, Source};
 use crate::error::AgentError;
+use crate::graph::plan::Plan;
 use crate::graph::targets::calls_routers;
 use crate::graph::thread_policy::OnOpenInterrupt;
 use crate::node::{Jump, NodeId, Output};
@@ -10,12 +11,12 @@ use crate::record::{Log, Origin};
 use crate::state::{FieldSet, State, Write, Writes};
 use crate::stream::StreamMode;
 use crate::superstep::{Engine, Frontier};
-use crate::task::Task;
+use crate::task::{Task, view};
 use crate::thread::loaded::Loaded;
 use crate::thread::write::clear;
 
 /// Starts a run with an input. On a thread, the run is a child of its head (or of `at`), whose
-/// pending tasks are dropped.
+/// pending tasks are dropped. Tool calls that they leave open are closed, unless the `policy` says to drop all.
 pub(crate) async fn start<S: State>(
     engine: &mut Engine<S>,
     log: &Log,
@@ -41,6 +42,12 @@ pub(crate) async fn start<S: State>(
             OnOpenInterrupt::Dismiss => return dismiss(engine, log, asking, input).await,
             OnOpenInterrupt::Drop => loaded = Some(asking),
         }
+    }
+    let plan = &engine.position.plan;
+    let closes = policy != OnOpenInterrupt::Drop && at.is_none();
+    let is_open = |loaded: &mut Loaded<S>| closes && leaves_calls_open(plan, loaded, &input);
+    if let Some(stopped) = loaded.take_if(is_open) {
+        return dismiss(engine, log, stopped, input).await;
     }
     let mut recorder = log.recorder(engine.coder());
     let mut parent = None;
@@ -138,7 +145,35 @@ async fn wait_behind<S: State>(
     Ok(())
 }
 
-/// Closes the interrupts of a thread: keeps what has finished, and begins with the input.
+/// Returns true if a run has stopped before its tasks have answered the tool calls of the chat, which no later
+/// task will answer; and the input neither answers one nor removes the message that asks.
+fn leaves_calls_open<S: State>(plan: &Plan<S>, loaded: &Loaded<S>, input: &Output<S>) -> bool {
+    let closing = match &*loaded.tasks {
+        [] => None,
+        _ => loaded.state.dismiss(),
+    };
+    let Some(closing) = closing else {
+        return false;
+    };
+    let behind = view(plan, NodeId::START, &loaded.state, &input.writes);
+    if behind.map_or(true, |state| state.dismiss().is_none()) {
+        return false;
+    }
+    let mut open = Vec::new();
+    S::messages(&closing, &mut |message| {
+        open.extend(message.tool_result().map(|result| result.call_id.clone()));
+    });
+    let mut answers = false;
+    for update in input.writes.iter().filter_map(Write::update) {
+        S::messages(update, &mut |message| {
+            let result = message.tool_result();
+            answers |= result.is_some_and(|result| open.contains(&result.call_id));
+        });
+    }
+    !answers
+}
+
+/// Closes the interrupts of a thread, and its open tool calls: keeps what has finished, and begins with the input.
 async fn dismiss<S: State>(
     engine: &mut Engine<S>,
     log: &Log,

@@ -151,8 +151,8 @@ pub trait State: Clone + Send + Sync + 'static {
         let _ = (update, see);
     }
 
-    /// The update that closes what the state leaves open, when a new input dismisses a question; see
-    /// [`OnOpenInterrupt::Dismiss`](crate::thread::OnOpenInterrupt::Dismiss).
+    /// The update that closes what the state leaves open, when a new input dismisses a question, or begins anew behind
+    /// a run that has stopped; see [`OnOpenInterrupt::Dismiss`](crate::thread::OnOpenInterrupt::Dismiss).
     ///
     /// The derive answers for a state with messages: each tool call without a result gets one that
     /// says that it was not answered.

@@ -146,7 +146,7 @@ fn router_error<S: State>(plan: &Plan<S>, node: NodeId, error: NodeError) -> Nod
 }
 
 /// Returns the snapshot with the writes of one task.
-fn view<S: State>(
+pub(crate) fn view<S: State>(
     plan: &Plan<S>,
     node: NodeId,
     state: &S,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use langgraph::checkpoint::MemorySaver;
-use langgraph::message::ToolCall;
+use langgraph::message::{ToolCall, open_tool_calls};
 use langgraph::prelude::*;
 use langgraph_agent::prelude::*;
 use langgraph_agent::{
@@ -210,4 +210,60 @@ async fn a_supervisor_reads_what_an_agent_says_beside_a_tool_that_answers_direct
     let state = boss.compile().unwrap().invoke(input).await.unwrap();
     let all = ["Both!", "", "100", "Roses.", "100, and roses."];
     assert_eq!(texts(&state.messages), all);
+}
+
+/// Returns the results of tools in a chat, each of whose calls has one.
+fn results(messages: &[Message]) -> Vec<String> {
+    assert!(open_tool_calls(messages).is_empty());
+    let results = messages.iter().filter(|message| message.is_tool());
+    results.map(|result| result.text().into_owned()).collect()
+}
+
+const CLOSED: &str = "not answered: the user wrote something else first";
+
+#[tokio::test]
+async fn a_supervisor_goes_on_behind_an_agent_that_has_failed() {
+    let agent = |model| react_agent(model, ()).compile().unwrap();
+    let poet = agent(ScriptedModel::new(["Roses are red."]));
+    // Its model has nothing to say.
+    let clerk = agent(ScriptedModel::new([""; 0]));
+    let calls = ["poet", "clerk"].map(|name| {
+        ToolCall::new(
+            name,
+            format!("hand_off_to_{name}"),
+            json!({"task": "a rhyme"}),
+        )
+    });
+    let boss = ScriptedModel::new([Turn::tool_calls(calls), Turn::text("Roses are red.")]);
+    let team = Supervisor::new(boss)
+        .agent("poet", "writes", poet)
+        .agent("clerk", "files", clerk);
+    let team = team.compile().unwrap();
+    let thread = team.checkpointer(Arc::new(MemorySaver::new())).thread("t");
+    let question = || MessagesStateUpdate::user("A rhyme?");
+    thread.run(question()).await.unwrap_err();
+    let state = thread.run(question()).await.unwrap().finished().unwrap();
+    assert_eq!(results(&state.messages), ["Roses are red.", CLOSED]);
+}
+
+#[tokio::test]
+async fn a_swarm_goes_on_behind_a_run_that_was_stopped() {
+    let begun = Arc::new(tokio::sync::Notify::new());
+    let begins = Arc::clone(&begun);
+    let endless = FnTool::new("endless", "Never ends.", move || {
+        begins.notify_one();
+        std::future::pending::<()>()
+    });
+    let call = ToolCall::new("c1", "endless", json!({}));
+    let sales = ScriptedModel::new([Turn::tool_calls([call]), Turn::text("Teapots.")]);
+    let swarm = Swarm::new().agent("sales", "sells", sales, (endless,));
+    let swarm = swarm.compile().unwrap();
+    let thread = swarm.checkpointer(Arc::new(MemorySaver::new())).thread("t");
+    let question = || SwarmStateUpdate::user("What do you sell?");
+    tokio::select! {
+        ended = thread.run(question()) => assert!(ended.is_err(), "it never ends"),
+        () = begun.notified() => {}
+    }
+    let state = thread.run(question()).await.unwrap().finished().unwrap();
+    assert_eq!(results(&state.messages), [CLOSED]);
 }
