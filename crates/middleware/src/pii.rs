@@ -91,6 +91,14 @@ impl Pii {
         self
     }
 
+    /// Returns the update that removes personal data from a chat. All of it is read each time: an assistant message
+    /// does not show that the model has read what stands before it, since other middleware writes some itself.
+    fn clean_all(&self, messages: &[Message]) -> Result<AgentUpdate, PiiFound> {
+        let cleaned = messages.iter().map(|one| self.clean(one));
+        let cleaned = cleaned.collect::<Result<Vec<_>, _>>()?;
+        Ok(AgentUpdate::messages(cleaned.into_iter().flatten()))
+    }
+
     /// Returns the message without personal data, if it has some.
     fn clean(&self, message: &Message) -> Result<Option<Message>, PiiFound> {
         let reads = match &message.kind {
@@ -142,14 +150,13 @@ impl Rules {
 
 #[middleware]
 impl AgentMiddleware for Pii {
+    // Before other middleware of the agent reads what the user has said.
+    async fn before_agent(&self, cx: &AgentContext<'_>) -> Result<AgentUpdate, NodeError> {
+        Ok(self.clean_all(cx.messages())?)
+    }
+
     async fn before_model(&self, cx: &AgentContext<'_>) -> Result<AgentUpdate, NodeError> {
-        let messages = cx.messages();
-        // What stood before the last answer has been read already.
-        let from = messages.iter().rposition(Message::is_assistant);
-        let new = messages.get(from.map_or(0, |last| last + 1)..);
-        let cleaned = new.unwrap_or_default().iter().map(|one| self.clean(one));
-        let cleaned = cleaned.collect::<Result<Vec<_>, _>>()?;
-        Ok(AgentUpdate::messages(cleaned.into_iter().flatten()))
+        Ok(self.clean_all(cx.messages())?)
     }
 
     async fn around_model(

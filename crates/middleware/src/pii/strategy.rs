@@ -57,15 +57,16 @@ impl Rules {
         Ok(clean)
     }
 
-    /// Returns the matches in their order, without overlaps.
+    /// Returns the matches in their order, without overlaps, and none in what has taken the place of data before.
     pub(super) fn find(&self, text: &str) -> Vec<(Range<usize>, &(PiiDetector, PiiStrategy))> {
         let mut found: Vec<(Range<usize>, &(PiiDetector, PiiStrategy))> = Vec::new();
+        let labels = self.labels(text);
         for rule in &self.0 {
             for place in rule.0.find(text) {
-                let overlaps = |(known, _): &(Range<usize>, _)| {
-                    known.start < place.end && place.start < known.end
-                };
-                if !found.iter().any(overlaps) {
+                let overlaps =
+                    |known: &Range<usize>| known.start < place.end && place.start < known.end;
+                let mut known = found.iter().map(|(known, _)| known).chain(&labels);
+                if !known.any(overlaps) {
                     found.push((place, rule));
                 }
             }
@@ -74,12 +75,47 @@ impl Rules {
         found
     }
 
+    /// Returns where labels and digests stand that have taken the place of data.
+    fn labels(&self, text: &str) -> Vec<Range<usize>> {
+        let mut labels = Vec::new();
+        for (detector, strategy) in &self.0 {
+            let (start, rest) = match strategy {
+                PiiStrategy::Redact => (redacted(detector.name()), 0),
+                PiiStrategy::Hash => (digest_start(detector.name()), 2 * DIGEST + 1),
+                PiiStrategy::Mask | PiiStrategy::Block => continue,
+            };
+            for (at, label) in text.match_indices(&*start) {
+                let digest = at + label.len();
+                let end = digest + rest;
+                let is_digest = |rest: &str| match rest.strip_suffix('>') {
+                    Some(digits) => digits.bytes().all(|digit| digit.is_ascii_hexdigit()),
+                    None => rest.is_empty(),
+                };
+                if text.get(digest..end).is_some_and(is_digest) {
+                    labels.push(at..end);
+                }
+            }
+        }
+        labels
+    }
+
     /// Returns how long a match can be.
     pub(super) fn longest(&self) -> usize {
         let longest = self.0.iter().map(|(detector, _)| detector.longest_match());
         longest.max().unwrap_or_default()
     }
 }
+
+fn redacted(name: &str) -> String {
+    format!("[REDACTED_{}]", name.to_uppercase())
+}
+
+fn digest_start(name: &str) -> String {
+    format!("<{name}_hash:")
+}
+
+/// The bytes of a digest that are shown.
+const DIGEST: usize = 4;
 
 impl PiiStrategy {
     fn replace(
@@ -91,9 +127,7 @@ impl PiiStrategy {
         let name = detector.name();
         match self {
             Self::Redact => {
-                clean.push_str("[REDACTED_");
-                clean.push_str(&name.to_uppercase());
-                clean.push(']');
+                clean.push_str(&redacted(name));
             }
             Self::Mask => {
                 let signs = found.chars().filter(|c| c.is_alphanumeric()).count();
@@ -109,11 +143,9 @@ impl PiiStrategy {
                 }
             }
             Self::Hash => {
-                clean.push('<');
-                clean.push_str(name);
-                clean.push_str("_hash:");
+                clean.push_str(&digest_start(name));
                 let digest = hmac_sha256::Hash::hash(found.as_bytes());
-                for byte in digest.iter().take(4) {
+                for byte in digest.iter().take(DIGEST) {
                     let _ = write!(clean, "{byte:02x}"); // writing to a String never fails
                 }
                 clean.push('>');

@@ -1,9 +1,14 @@
 //! Personal data.
 
+use std::sync::{Arc, Mutex};
+
+use langgraph::checkpoint::MemorySaver;
 use langgraph::prelude::*;
 use langgraph::stream::EventKind;
-use langgraph_agent::{FnTool, MessagesStateUpdate, ScriptedModel, Turn, react_agent};
-use langgraph_middleware::{Pii, PiiDetector, PiiStrategy};
+use langgraph_agent::{FnTool, MessagesStateUpdate, ReactAgent, ScriptedModel, Turn, react_agent};
+use langgraph_middleware::{
+    GuardVerdict, ModelCallLimit, Moderation, Pii, PiiDetector, PiiStrategy,
+};
 
 use super::support::{ask, calls, texts};
 
@@ -117,4 +122,77 @@ async fn no_part_of_a_match_gets_out_while_an_answer_streams() {
         // It streams: the beginning comes before the end is known.
         assert!(size > 20 || streamed.iter().filter(|text| !text.is_empty()).count() > 1);
     }
+}
+
+/// Asks an agent twice on one thread, and returns what its model has read.
+async fn read_in_two_turns(agent: ReactAgent, model: &ScriptedModel) -> Vec<Vec<String>> {
+    let agent = agent.compile().unwrap();
+    let thread = agent.checkpointer(Arc::new(MemorySaver::new())).thread("t");
+    for said in ["I am ada@example.org.", "And now?"] {
+        thread.run(MessagesStateUpdate::user(said)).await.unwrap();
+    }
+    let requests = model.requests().into_iter();
+    requests.map(|request| texts(&request.messages)).collect()
+}
+
+const HIDDEN: &str = "I am [REDACTED_EMAIL].";
+
+fn redacted() -> Pii {
+    all(PiiStrategy::Redact).tool_results()
+}
+
+#[tokio::test]
+async fn what_other_middleware_has_answered_is_hidden_from_the_model_in_the_next_turn() {
+    let model = ScriptedModel::new(["Hello."]);
+    let refuses = Moderation::new().input(|said: &Message| {
+        if said.text().contains("ada") {
+            GuardVerdict::Refuse("No.".to_owned())
+        } else {
+            GuardVerdict::Pass
+        }
+    });
+    let agent = react_agent(model.clone(), ()).with((refuses, redacted()));
+    let read = read_in_two_turns(agent, &model).await;
+    assert_eq!(read, [[HIDDEN, "No.", "And now?"]]);
+
+    // The limit answers behind the tool, before its result is read.
+    let finds = FnTool::new("find", "Finds.", || async { "ada@example.org" });
+    let model = ScriptedModel::new([calls(&[("c1", "find")]), Turn::text("Done.")]);
+    let limit = ModelCallLimit::per_run(1);
+    let agent = react_agent(model.clone(), (finds,)).with((limit, redacted()));
+    let read = read_in_two_turns(agent, &model).await;
+    assert_eq!(read[1][..3], [HIDDEN, "", "[REDACTED_EMAIL]"]);
+}
+
+#[tokio::test]
+async fn middleware_further_inside_reads_what_the_user_has_said_without_personal_data() {
+    let model = ScriptedModel::new(["Hello.", "Hello."]);
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let guard = Arc::clone(&seen);
+    let reads = Moderation::new().input(move |said: &Message| {
+        guard.lock().unwrap().push(said.text().into_owned());
+        GuardVerdict::Pass
+    });
+    let agent = react_agent(model.clone(), ()).with((redacted(), reads));
+    read_in_two_turns(agent, &model).await;
+    assert_eq!(*seen.lock().unwrap(), [HIDDEN, "And now?"]);
+}
+
+#[tokio::test]
+async fn what_has_taken_the_place_of_data_stays_as_it_is() {
+    let digits = PiiDetector::pattern("digits", r"[0-9a-f]{4,}|EMAIL|hash").unwrap();
+    let pii = all(PiiStrategy::Redact).and(digits, PiiStrategy::Hash);
+    let model = ScriptedModel::new(["Hello.", "Hello."]);
+    let agent = react_agent(model.clone(), ()).with(pii);
+    let agent = agent.compile().unwrap();
+    let thread = agent.checkpointer(Arc::new(MemorySaver::new())).thread("t");
+    for said in ["I am ada@example.org, 1234.", "And now?"] {
+        thread.run(MessagesStateUpdate::user(said)).await.unwrap();
+    }
+    let [first, second] = [0, 1].map(|turn| texts(&model.requests()[turn].messages)[0].clone());
+    assert_eq!(first, second);
+    assert!(
+        first.starts_with("I am [REDACTED_EMAIL], <digits_hash:"),
+        "{first}"
+    );
 }
