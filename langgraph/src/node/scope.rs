@@ -61,6 +61,8 @@ pub(crate) struct Shared {
     pub(crate) unfilled_joins: Lock<Vec<UnfilledJoin>>,
     /// True once there was one: most runs have none, and take no lock for each superstep.
     pub(crate) had_unfilled_joins: AtomicBool,
+    /// True if a new input drops what a graph has left, and closes no open tool calls.
+    pub(crate) drops_open: bool,
     /// True for a run of recovery, which goes on where another run was cut off.
     pub(crate) recovers: bool,
     /// True once the run, or a subgraph of it, has paused at a breakpoint.

@@ -220,7 +220,12 @@ async fn begin_logged<S: State>(
         resume(engine, &log, loaded, answers, None).await
     } else {
         // The graph around decides: what it calls anew, it has left.
-        start(engine, &log, None, input, OnOpenInterrupt::Drop).await
+        let policy = if cx.scope().shared.drops_open {
+            OnOpenInterrupt::Drop
+        } else {
+            OnOpenInterrupt::Dismiss
+        };
+        start(engine, &log, None, input, policy).await
     }
     .map_err(NodeError::from_agent)
 }

@@ -12,6 +12,7 @@ use crate::checkpoint::{Json, RunStatus, check_thread_id};
 use crate::error::{AgentError, CheckpointError, NodeError, Panicked};
 use crate::graph::breakpoint_paths::split;
 use crate::graph::plan::Plan;
+use crate::graph::thread_policy::OnOpenInterrupt;
 use crate::graph::{Breakpoints, CompiledStateGraph, NodeName};
 use crate::interrupt::Interrupt;
 use crate::node::{
@@ -108,6 +109,7 @@ fn scope<S: State>(
             kept_graphs: Lock::default(),
             unfilled_joins: Lock::default(),
             had_unfilled_joins: AtomicBool::default(),
+            drops_open: options.run.on_open_interrupt == Some(OnOpenInterrupt::Drop),
             recovers: options.recovers,
             at_breakpoint: AtomicBool::default(),
             paths_before,

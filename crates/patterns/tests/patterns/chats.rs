@@ -5,6 +5,7 @@ use std::sync::Arc;
 use langgraph::checkpoint::MemorySaver;
 use langgraph::message::{ToolCall, open_tool_calls};
 use langgraph::prelude::*;
+use langgraph::run::Persistence;
 use langgraph_agent::prelude::*;
 use langgraph_agent::{
     AgentContext, AgentUpdate, FnTool, MessagesStateUpdate, ScriptedModel, Turn, react_agent,
@@ -266,4 +267,34 @@ async fn a_swarm_goes_on_behind_a_run_that_was_stopped() {
     }
     let state = thread.run(question()).await.unwrap().finished().unwrap();
     assert_eq!(results(&state.messages), [CLOSED]);
+}
+
+#[tokio::test]
+async fn an_agent_that_keeps_its_chat_goes_on_behind_a_task_that_was_stopped() {
+    let begun = Arc::new(tokio::sync::Notify::new());
+    let begins = Arc::clone(&begun);
+    let endless = FnTool::new("endless", "Never ends.", move || {
+        begins.notify_one();
+        std::future::pending::<()>()
+    });
+    let call = ToolCall::new("c1", "endless", json!({}));
+    let files = ScriptedModel::new([Turn::tool_calls([call]), Turn::text("Filed.")]);
+    let clerk = react_agent(files.clone(), (endless,)).compile().unwrap();
+    let clerk = clerk.persistence(Persistence::PerThread("clerk".into()));
+    let hands_off = |id: &str| {
+        let call = ToolCall::new(id, "hand_off_to_clerk", json!({"task": "File it."}));
+        Turn::tool_calls([call])
+    };
+    let boss = ScriptedModel::new([hands_off("b1"), hands_off("b2"), Turn::text("Done.")]);
+    let team = Supervisor::new(boss).agent("clerk", "files", clerk);
+    let team = team.compile().unwrap();
+    let thread = team.checkpointer(Arc::new(MemorySaver::new())).thread("t");
+    let question = || MessagesStateUpdate::user("File it.");
+    tokio::select! {
+        ended = thread.run(question()) => assert!(ended.is_err(), "it never ends"),
+        () = begun.notified() => {}
+    }
+    let state = thread.run(question()).await.unwrap().finished().unwrap();
+    assert_eq!(results(&state.messages), [CLOSED, "Filed."]);
+    assert_eq!(results(&files.requests()[1].messages), [CLOSED]);
 }
