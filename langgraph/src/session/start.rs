@@ -148,11 +148,8 @@ async fn wait_behind<S: State>(
 /// Returns true if a run has stopped before its tasks have answered the tool calls of the chat, which no later
 /// task will answer; and the input neither answers one nor removes the message that asks.
 fn leaves_calls_open<S: State>(plan: &Plan<S>, loaded: &Loaded<S>, input: &Output<S>) -> bool {
-    let closing = match &*loaded.tasks {
-        [] => None,
-        _ => loaded.state.dismiss(),
-    };
-    let Some(closing) = closing else {
+    let stopped = loaded.has_stopped().then(|| loaded.state.dismiss());
+    let Some(closing) = stopped.flatten() else {
         return false;
     };
     let behind = view(plan, NodeId::START, &loaded.state, &input.writes);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::task_state::TaskState;
 use crate::checkpoint::{Head, JoinRecord, Owner, Stored};
-use crate::graph::NodeName;
+use crate::graph::{NodeName, START};
 use crate::interrupt::Answer;
 use crate::node::{Argument, Output};
 use crate::state::{State, TrackedState, WrittenFields};
@@ -48,6 +48,11 @@ impl<S: State> Loaded<S> {
         let waits = self.tasks.iter().any(TaskState::waits);
         let ended = self.tasks.first().filter(|_| !waits);
         cut_off.or(ended).map(|task| &task.node)
+    }
+
+    /// Returns true if the latest run has stopped before its end: a task is pending that is not an input.
+    pub(crate) fn has_stopped(&self) -> bool {
+        self.tasks.iter().any(|task| &*task.node != START)
     }
 
     /// Returns the joins that subgraphs have left when they ended: before the checkpoint, and in its tasks
