@@ -1,5 +1,6 @@
 //! The context of a node.
 
+mod bound;
 mod detached;
 mod interrupts;
 
@@ -195,25 +196,6 @@ impl Context {
     /// Returns true if no superstep may follow the current one.
     pub fn is_last_step(&self) -> bool {
         self.remaining_steps() == 0
-    }
-
-    /// Checks that this run may follow an edge so many times more, as its
-    /// [bound](crate::graph::StateGraph::add_bound) says. Each send counts.
-    ///
-    /// A run that sends more items to a worker than the edge allows fails, and what its earlier nodes have stored
-    /// stays. A node that prepares such sends for a later node fails first, and stores nothing that no later node takes up.
-    /// An edge without a bound, or whose bound has an exit, may always be followed.
-    ///
-    /// # Errors
-    ///
-    /// [`AgentError::BoundReached`](crate::error::AgentError::BoundReached), as the run itself would fail.
-    pub fn check_bound(&self, from: &str, to: &str, times: usize) -> Result<(), NodeError> {
-        match &self.scope.bounds {
-            Some(bounds) => bounds
-                .check((from, to), times)
-                .map_err(NodeError::from_agent),
-            None => Ok(()),
-        }
     }
 
     /// Returns the number of this attempt: 1, or more in a retry.
