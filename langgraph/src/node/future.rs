@@ -67,8 +67,9 @@ pub trait NodeMeta: Send + Sync + 'static {
 
 /// A boxed node body that polls to the runtime's form of its output.
 pub(crate) trait ErasedTask<S> {
-    /// Leaves the output in `output`, where it stays. What is returned fits into two registers: to read from memory
-    /// what was written there a moment ago, but in other pieces, takes a processor longer than most of a superstep.
+    /// Leaves the output in `output`, which is empty before, and where it stays. What is returned fits into two
+    /// registers: to read from memory what was written there a moment ago, but in other pieces, takes a processor
+    /// longer than most of a superstep.
     fn poll_output(
         self: Pin<&mut Self>,
         cx: &mut TaskContext<'_>,
@@ -93,7 +94,9 @@ impl<S, F: Future<Output: IntoOutput<S>>> ErasedTask<S> for F {
         S: State,
     {
         self.poll(cx).map(|answer| {
-            *output = answer.into_output().map_err(Box::new)?;
+            let empty = std::mem::replace(output, answer.into_output().map_err(Box::new)?);
+            // It holds nothing, which its destructor would have to find out.
+            std::mem::forget(empty);
             Ok(())
         })
     }

@@ -1,6 +1,6 @@
 //! Runs one task.
 
-use std::future::poll_fn;
+use std::pin::Pin;
 use std::task::{Poll, ready};
 
 use super::{Position, Task, TaskResult, classify};
@@ -10,29 +10,50 @@ use crate::node::{Call, Catch, Context, NodeRun, Output, catch};
 use crate::state::State;
 
 /// Runs the node of a task to the task's result. A panic becomes the error of the node.
-// A block and not an async function, whose arguments would take up space twice.
-#[allow(clippy::manual_async_fn)]
 pub(crate) fn run_task<'a, S: State>(
     position: &'a Position<S>,
     task: &'a Task<S>,
     cx: &'a Context,
 ) -> impl Future<Output = TaskResult<S>> + Send + 'a {
-    async move {
-        if let Some(done) = task.ran() {
-            return TaskResult::Finished(done.clone());
+    let start = move || match position.plan.node(task.node) {
+        Some(node) => {
+            let call = task.call(&position.state, &position.written, cx);
+            node.step.call(call)
         }
-        let Some(node) = position.plan.node(task.node) else {
-            return NodeError::msg("there is no such node").into();
-        };
-        let mut run = run_node(node, || task.call(&position.state, &position.written, cx));
-        poll_fn(|task_cx| {
-            let mut output = Output::none();
-            let ran = ready!(run.poll_by(|run| run.poll_into(task_cx, &mut output)));
-            let answer = ran.map(|()| output).map_err(|error| *error);
-            let result = classify(&position.plan, task.node, &position.state, cx, answer);
-            Poll::Ready(result)
-        })
-        .await
+        None => NodeRun::ready(Err::<(), _>(NodeError::msg("there is no such node"))),
+    };
+    TaskRun {
+        position,
+        task,
+        cx,
+        run: catch(start),
+    }
+}
+
+/// The future of [`run_task`]. It is small: tokio moves the future of a task ten times.
+struct TaskRun<'a, S: State, C> {
+    position: &'a Position<S>,
+    task: &'a Task<S>,
+    cx: &'a Context,
+    run: Catch<C, NodeRun<'a, S>>,
+}
+
+impl<'a, S: State, C: FnOnce() -> NodeRun<'a, S> + Unpin> Future for TaskRun<'a, S, C> {
+    type Output = TaskResult<S>;
+
+    fn poll(mut self: Pin<&mut Self>, waker: &mut std::task::Context<'_>) -> Poll<TaskResult<S>> {
+        let Self {
+            position, task, cx, ..
+        } = *self;
+        if let Some(done) = task.ran() {
+            return Poll::Ready(TaskResult::Finished(done.clone()));
+        }
+        // Looked at where it is left: nothing moves it before.
+        let mut output = Output::none();
+        let ran = ready!(self.run.poll_by(|run| run.poll_into(waker, &mut output)));
+        let answer = ran.map(|()| output).map_err(|error| *error);
+        let result = classify(&position.plan, task.node, &position.state, cx, answer);
+        Poll::Ready(result)
     }
 }
 
