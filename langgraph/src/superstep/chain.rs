@@ -44,10 +44,8 @@ impl<S: State> Engine<S> {
             };
             let ran = run_node_into(node, call, &mut done.output).await;
             let Some(update) = only_update(seen, cx, &ran, &mut done.output) else {
-                let answer = match ran {
-                    Ok(()) => Ok(std::mem::replace(&mut done.output, Output::none())),
-                    Err(error) => Err(*error),
-                };
+                let output = std::mem::replace(&mut done.output, Output::none());
+                let answer = ran.map(|()| output).map_err(|error| *error);
                 *result = classify(plan, id, seen, cx, answer);
                 return Ok(());
             };
