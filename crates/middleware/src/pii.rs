@@ -93,14 +93,19 @@ impl Pii {
 
     /// Returns the update that removes personal data from a chat. All of it is read each time: an assistant message
     /// does not show that the model has read what stands before it, since other middleware writes some itself.
+    /// What is blocked fails the run that brings it. It stays in the thread, and is hidden from later runs.
     fn clean_all(&self, messages: &[Message]) -> Result<AgentUpdate, PiiFound> {
-        let cleaned = messages.iter().map(|one| self.clean(one));
-        let cleaned = cleaned.collect::<Result<Vec<_>, _>>()?;
+        let newest = messages.iter().rposition(Message::is_user);
+        let (earlier, new) = messages.split_at(newest.unwrap_or_default());
+        let hiding = self.rules.hiding();
+        let earlier = earlier.iter().map(|one| self.clean(one, &hiding));
+        let new = new.iter().map(|one| self.clean(one, &self.rules));
+        let cleaned = earlier.chain(new).collect::<Result<Vec<_>, _>>()?;
         Ok(AgentUpdate::messages(cleaned.into_iter().flatten()))
     }
 
     /// Returns the message without personal data, if it has some.
-    fn clean(&self, message: &Message) -> Result<Option<Message>, PiiFound> {
+    fn clean(&self, message: &Message, rules: &Rules) -> Result<Option<Message>, PiiFound> {
         let reads = match &message.kind {
             MessageKind::User(_) | MessageKind::UserParts(_) => self.input,
             MessageKind::Tool(_) => self.tool_results,
@@ -110,7 +115,7 @@ impl Pii {
             return Ok(None);
         }
         let mut cleaned = message.clone();
-        self.rules.clean(&mut cleaned.kind)?;
+        rules.clean(&mut cleaned.kind)?;
         Ok((cleaned != *message).then_some(cleaned))
     }
 }

@@ -15,7 +15,7 @@ pub enum PiiStrategy {
     Mask,
     /// A digest takes its place, so that equal data stays equal: `<email_hash:9f86d081>`.
     Hash,
-    /// The run fails.
+    /// The run fails. Its message stays in the thread; later runs go on with a label in place of the data.
     Block,
 }
 
@@ -42,6 +42,17 @@ langgraph::debug_is_message!(PiiFound);
 pub(super) struct Rules(pub(super) Vec<(PiiDetector, PiiStrategy)>);
 
 impl Rules {
+    /// Returns rules that hide what these block.
+    pub(super) fn hiding(&self) -> Self {
+        let mut rules = self.clone();
+        for (_, strategy) in &mut rules.0 {
+            if *strategy == PiiStrategy::Block {
+                *strategy = PiiStrategy::Redact;
+            }
+        }
+        rules
+    }
+
     /// Returns the text without personal data.
     pub(super) fn apply(&self, text: &str) -> Result<String, PiiFound> {
         let mut clean = String::with_capacity(text.len());
@@ -80,9 +91,9 @@ impl Rules {
         let mut labels = Vec::new();
         for (detector, strategy) in &self.0 {
             let (start, rest) = match strategy {
-                PiiStrategy::Redact => (redacted(detector.name()), 0),
+                PiiStrategy::Redact | PiiStrategy::Block => (redacted(detector.name()), 0),
                 PiiStrategy::Hash => (digest_start(detector.name()), 2 * DIGEST + 1),
-                PiiStrategy::Mask | PiiStrategy::Block => continue,
+                PiiStrategy::Mask => continue,
             };
             for (at, label) in text.match_indices(&*start) {
                 let digest = at + label.len();

@@ -80,6 +80,25 @@ async fn data_is_masked_hashed_or_blocked() {
 }
 
 #[tokio::test]
+async fn a_thread_goes_on_behind_a_message_that_was_blocked() {
+    let model = ScriptedModel::new(["ok"]);
+    let agent = react_agent(model.clone(), ()).with(all(PiiStrategy::Block));
+    let agent = agent.compile().unwrap();
+    let agent = agent.checkpointer(Arc::new(MemorySaver::new()));
+    let thread = agent.thread("t");
+    let said = |text: &str| MessagesStateUpdate::user(text);
+    let refused = thread.run(said("I am ada@example.org")).await;
+    let error = refused.unwrap_err().to_string();
+    assert!(error.contains("which is blocked"), "{error}");
+
+    let state = thread.run(said("Who are you?")).await.unwrap();
+    let state = state.finished().unwrap();
+    let chat = ["I am [REDACTED_EMAIL]", "Who are you?", "ok"];
+    assert_eq!(texts(&state.messages), chat);
+    assert_eq!(texts(&model.requests()[0].messages), chat[..2]);
+}
+
+#[tokio::test]
 async fn what_tools_return_is_read_on_request() {
     let who = || FnTool::new("who", "", || async { "ada@example.org" });
     let model = || ScriptedModel::new([calls(&[("c1", "who")]), Turn::text("ok")]);
