@@ -47,6 +47,8 @@ pub use strategy::{PiiFound, PiiStrategy};
 #[derive(Clone, Debug)]
 pub struct Pii {
     rules: Arc<Rules>,
+    /// The same for what earlier runs have left: it is hidden where these block.
+    hiding: Arc<Rules>,
     input: bool,
     output: bool,
     tool_results: bool,
@@ -56,16 +58,20 @@ impl Pii {
     /// Looks for one kind of data.
     pub fn new(detector: PiiDetector, strategy: PiiStrategy) -> Self {
         Self {
-            rules: Arc::new(Rules(vec![(detector, strategy)])),
+            rules: Arc::default(),
+            hiding: Arc::default(),
             input: true,
             output: false,
             tool_results: false,
         }
+        .and(detector, strategy)
     }
 
     /// Also looks for another kind. Where two match, the one that was added first counts.
     #[must_use]
     pub fn and(mut self, detector: PiiDetector, strategy: PiiStrategy) -> Self {
+        let hidden = (detector.clone(), strategy.hiding());
+        Arc::make_mut(&mut self.hiding).0.push(hidden);
         Arc::make_mut(&mut self.rules).0.push((detector, strategy));
         self
     }
@@ -97,8 +103,7 @@ impl Pii {
     fn clean_all(&self, messages: &[Message]) -> Result<AgentUpdate, PiiFound> {
         let newest = messages.iter().rposition(Message::is_user);
         let (earlier, new) = messages.split_at(newest.unwrap_or_default());
-        let hiding = self.rules.hiding();
-        let earlier = earlier.iter().map(|one| self.clean(one, &hiding));
+        let earlier = earlier.iter().map(|one| self.clean(one, &self.hiding));
         let new = new.iter().map(|one| self.clean(one, &self.rules));
         let cleaned = earlier.chain(new).collect::<Result<Vec<_>, _>>()?;
         Ok(AgentUpdate::messages(cleaned.into_iter().flatten()))

@@ -38,21 +38,10 @@ impl std::error::Error for PiiFound {}
 langgraph::debug_is_message!(PiiFound);
 
 /// The kinds of data, and what happens to each.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Rules(pub(super) Vec<(PiiDetector, PiiStrategy)>);
 
 impl Rules {
-    /// Returns rules that hide what these block.
-    pub(super) fn hiding(&self) -> Self {
-        let mut rules = self.clone();
-        for (_, strategy) in &mut rules.0 {
-            if *strategy == PiiStrategy::Block {
-                *strategy = PiiStrategy::Redact;
-            }
-        }
-        rules
-    }
-
     /// Returns the text without personal data.
     pub(super) fn apply(&self, text: &str) -> Result<String, PiiFound> {
         let mut clean = String::with_capacity(text.len());
@@ -129,6 +118,14 @@ fn digest_start(name: &str) -> String {
 const DIGEST: usize = 4;
 
 impl PiiStrategy {
+    /// Returns what hides data instead of blocking it.
+    pub(super) const fn hiding(self) -> Self {
+        match self {
+            Self::Block => Self::Redact,
+            other => other,
+        }
+    }
+
     fn replace(
         self,
         detector: &PiiDetector,
