@@ -130,8 +130,9 @@ impl<S: AgentState> ReactAgent<S> {
 
     /// Limits the calls of tools in a run: 10,000 unless it is set. If the model requests more than are left, the run
     /// fails with [`AgentError::BoundReached`](langgraph::error::AgentError::BoundReached) before its answer is stored:
-    /// on a thread, a new message goes on. To answer further calls with an error that the model reads, use the middleware `ToolCallLimit::per_run` of `langgraph-middleware`; its limit
-    /// replaces the default. With 0, no tool is called.
+    /// on a thread, a new message goes on. To answer further calls with an error that the model reads, use the
+    /// middleware `ToolCallLimit::per_run` of `langgraph-middleware`; its limit replaces the default. With 0, no tool
+    /// is called.
     pub fn max_tool_calls(mut self, calls: u32) -> Self {
         self.limits.tool_calls = Some(calls);
         self
