@@ -5,11 +5,11 @@ use std::sync::Arc;
 use super::subgraph::{SubgraphRun, scope_below};
 use crate::error::{AgentError, NodeError};
 use crate::graph::CompiledStateGraph;
-use crate::node::{Call, Context, Jump, NodeId, Output, caught};
+use crate::node::{Call, Context, Jump, NodeId, Output, catch, caught};
 use crate::span::Span;
 use crate::state::{State, TrackedState, Write, Writes};
 use crate::superstep::{Engine, RunBreakpoints, check_cancelled};
-use crate::task::{Position, Task, TaskMemory, TaskResult, Writer, classify, merge, run_node};
+use crate::task::{Position, Task, TaskMemory, TaskResult, Writer, classify, merge};
 
 /// Returns the only node of a graph, if a call in the task of `cx` is nothing more than a call of the node: no log, no
 /// reader, no breakpoint, and no answer that could be for it.
@@ -117,7 +117,7 @@ pub(super) async fn call_only_node<S: State>(
         item: None,
         cx: &only.inner,
     };
-    match run_node(running, || call).await {
+    match catch(|| running.step.call(call)).await {
         Ok(Output {
             writes: Writes::One(Write::Update(mut update)),
             jump: Jump::Edges,

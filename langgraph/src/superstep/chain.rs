@@ -13,7 +13,7 @@ use crate::graph::plan::Plan;
 use crate::node::{Call, Context, Jump, NodeId, Output, Scope, caught};
 use crate::state::{State, Write, Writes, WrittenFields};
 use crate::task::{
-    Changes, Finished, Routing, TaskResult, Writer, call_routers, classify, merge, run_node_into,
+    Changes, Finished, Routing, TaskResult, Writer, call_routers, classify, merge, run_node,
 };
 
 impl<S: State> Engine<S> {
@@ -42,7 +42,7 @@ impl<S: State> Engine<S> {
             let TaskResult::Finished(done) = &mut *result else {
                 return Err(Stop::lost());
             };
-            let ran = run_node_into(node, call, &mut done.output).await;
+            let ran = run_node(node, call, &mut done.output).await;
             let Some(update) = only_update(seen, cx, &ran, &mut done.output) else {
                 let output = std::mem::replace(&mut done.output, Output::none());
                 let answer = ran.map(|()| output).map_err(|error| *error);

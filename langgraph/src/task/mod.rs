@@ -26,7 +26,7 @@ pub(crate) use pending::Pending;
 pub(crate) use position::Position;
 pub(crate) use progress::Progress;
 pub(crate) use routing::{Routing, call_routers, route_on_view, routes_on_view, view};
-pub(crate) use run_task::{run_node, run_node_into, run_task};
+pub(crate) use run_task::{run_node, run_task};
 pub(crate) use task::{Task, TaskMemory};
 pub(crate) use task_result::{Finished, TaskResult, classify, normalize_input, without_interrupt};
 pub(crate) use writer::Writer;

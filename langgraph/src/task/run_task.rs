@@ -57,18 +57,10 @@ impl<'a, S: State, C: FnOnce() -> NodeRun<'a, S> + Unpin> Future for TaskRun<'a,
     }
 }
 
-/// Runs a node. A panic becomes its error. The call is made when the node begins: the future is smaller without it.
+/// Runs a node, which leaves its output in `output`. A panic becomes its error. The call is made when the node begins:
+/// the future is smaller without it.
 #[inline]
-pub(crate) fn run_node<'a, S: State, C: FnOnce() -> Call<'a, S>>(
-    node: &'a PlanNode<S>,
-    call: C,
-) -> Catch<impl FnOnce() -> NodeRun<'a, S> + use<'a, S, C>, NodeRun<'a, S>> {
-    catch(move || node.step.call(call()))
-}
-
-/// As [`run_node`], and leaves the output in a place.
-#[inline]
-pub(crate) fn run_node_into<'a, S: State>(
+pub(crate) fn run_node<'a, S: State>(
     node: &'a PlanNode<S>,
     call: impl FnOnce() -> Call<'a, S> + Send + 'a,
     output: &'a mut Output<S>,
