@@ -20,15 +20,17 @@ impl CheckpointId {
         Self::after_at(previous, environment::now())
     }
 
-    /// As [`after`](Self::after), for a caller that has read the clock.
-    pub fn after_at(previous: Option<Self>, now: SystemTime) -> Self {
-        let id = crate::id::new_id_at(now);
+    fn after_at(previous: Option<Self>, now: SystemTime) -> Self {
+        let id = Self(crate::id::new_id_at(now));
         match previous {
-            Some(previous) if !previous.is_before(Self(id)) => {
-                Self(Uuid::from_u128(previous.0.as_u128().wrapping_add(1)))
-            }
-            _ => Self(id),
+            Some(previous) if !previous.is_before(id) => previous.next(),
+            _ => id,
         }
+    }
+
+    #[inline]
+    fn next(self) -> Self {
+        Self(Uuid::from_u128(self.0.as_u128().wrapping_add(1)))
     }
 
     /// As `<`, in two instructions and not by a call that compares bytes.
@@ -53,6 +55,52 @@ impl CheckpointId {
     /// Reads the stored form.
     pub const fn from_bytes(bytes: [u8; 16]) -> Self {
         Self(Uuid::from_bytes(bytes))
+    }
+}
+
+/// Creates the ids of one writer, which follow one another.
+///
+/// The first one of a millisecond has a random part, to which the others of that millisecond add one.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::SystemTime;
+/// use langgraph::checkpoint::CheckpointIds;
+///
+/// let (mut ids, now) = (CheckpointIds::default(), SystemTime::now());
+/// let first = ids.after(None, now);
+/// let second = ids.after(Some(first), now);
+/// assert!(first < second);
+/// assert_eq!(first.created_at(), second.created_at());
+/// ```
+#[derive(Debug, Default)]
+pub struct CheckpointIds {
+    /// The last id, when it was created, and when its millisecond ends.
+    last: Option<(CheckpointId, SystemTime, SystemTime)>,
+}
+
+impl CheckpointIds {
+    /// Creates an id after `previous`, even if the clock has gone back since.
+    #[inline]
+    pub fn after(&mut self, previous: Option<CheckpointId>, now: SystemTime) -> CheckpointId {
+        if let Some((last, from, until)) = &mut self.last
+            && (*from..*until).contains(&now)
+            && previous == Some(*last)
+        {
+            *last = last.next();
+            return *last;
+        }
+        self.begin_after(previous, now)
+    }
+
+    fn begin_after(&mut self, previous: Option<CheckpointId>, now: SystemTime) -> CheckpointId {
+        let id = CheckpointId::after_at(previous, now);
+        let since_1970 = now.duration_since(SystemTime::UNIX_EPOCH);
+        let nanos = since_1970.map_or(0, |since| since.subsec_nanos() % 1_000_000);
+        let rest = Duration::from_nanos(1_000_000 - u64::from(nanos));
+        self.last = now.checked_add(rest).map(|until| (id, now, until));
+        id
     }
 }
 

@@ -120,14 +120,21 @@ thread_local! {
 /// True once this program has simulated a process: before that, no thread need look for one.
 static SIMULATES: AtomicBool = AtomicBool::new(false);
 
+#[inline]
 fn current() -> Option<Rc<Current>> {
     if !SIMULATES.load(Ordering::Relaxed) {
         return None;
     }
+    entered()
+}
+
+#[cold]
+fn entered() -> Option<Rc<Current>> {
     // A thread that ends has no environment any more.
     CURRENT.try_with(|current| current.borrow().clone()).ok()?
 }
 
+#[inline]
 fn with<T>(read: impl FnOnce(&Current) -> T) -> Option<T> {
     current().map(|current| read(&current))
 }
@@ -211,6 +218,7 @@ impl std::fmt::Debug for Entered {
 }
 
 /// Returns the time.
+#[inline]
 pub fn now() -> SystemTime {
     let elapsed = with(|current| current.environment.elapsed());
     elapsed.map_or_else(SystemTime::now, |elapsed| UNIX_EPOCH + START + elapsed)

@@ -4,14 +4,14 @@
 #![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
 use langgraph_core::checkpoint::{
     Administration, Base, Batch, CheckpointId, CheckpointRecord, Checkpointer, Encoded,
-    EntryRecord, Few, Fold, FollowedRecord, Formats, Head, Link, ListOptions, MemorySaver,
-    PayloadValue, Prune, PutLink, RunStatus, Source, StoredValue, TaskOutcome, TaskRecord,
-    TaskSpec, ThreadKey,
+    EntryRecord, Few, Fold, FollowedRecord, Formats, GrowingLinks, Head, Link, Links, ListOptions,
+    MemorySaver, PayloadValue, Prune, RunStatus, Source, StoredValue, TaskOutcome, TaskRecord,
+    TaskSpec, ThreadFilter, ThreadKey,
 };
 use langgraph_core::error::{CheckpointError, FormatError};
 
@@ -22,7 +22,7 @@ const LINKS: usize = 80;
 struct Named(&'static str);
 
 impl StoredValue for Named {
-    fn encode(&self, formats: &Formats) -> Result<Encoded, FormatError> {
+    fn encode(&self, _: usize, formats: &Formats) -> Result<Encoded, FormatError> {
         formats.encode(&self.0, 0)
     }
 
@@ -44,6 +44,59 @@ fn first(id: CheckpointId) -> CheckpointRecord {
         since_snapshot: 7,
         graph: 5,
         ..CheckpointRecord::of_metadata(None, metadata)
+    }
+}
+
+/// Links as a run has them, each with the result of the task before it.
+#[derive(Default)]
+struct Shared(Mutex<Arc<List>>);
+
+#[derive(Clone, Default)]
+struct List(Vec<(Link, PayloadValue)>);
+
+impl Shared {
+    fn add(&self, link: Link, done: PayloadValue) {
+        Arc::make_mut(&mut self.0.lock().unwrap())
+            .0
+            .push((link, done));
+    }
+}
+
+impl GrowingLinks for Shared {
+    fn newest(&self) -> Option<(usize, CheckpointId, SystemTime)> {
+        let list = self.0.lock().unwrap();
+        let (link, _) = list.0.last()?;
+        Some((list.0.len(), link.id, link.created_at))
+    }
+
+    fn close(&self) -> Arc<dyn Links> {
+        Arc::clone(&self.0.lock().unwrap()) as _
+    }
+}
+
+impl Links for List {
+    fn count(&self) -> usize {
+        self.0.len()
+    }
+
+    fn id(&self, index: usize) -> Option<CheckpointId> {
+        Some(self.0.get(index)?.0.id)
+    }
+
+    fn add_ids(&self, ids: &mut Vec<CheckpointId>) {
+        ids.extend(self.0.iter().map(|(link, _)| link.id));
+    }
+
+    fn link(&self, index: usize) -> Option<Link> {
+        Some(self.0.get(index)?.0.clone())
+    }
+
+    fn done(self: Arc<Self>, index: usize) -> Option<PayloadValue> {
+        self.own_done(index)
+    }
+
+    fn own_done(&self, index: usize) -> Option<PayloadValue> {
+        Some(self.0.get(index)?.1.clone())
     }
 }
 
@@ -89,6 +142,11 @@ struct Both {
 
 impl Both {
     async fn new() -> Self {
+        Self::looked_at_every(LINKS).await
+    }
+
+    /// The log of links is read after so many, and the run shares others for what follows.
+    async fn looked_at_every(often: usize) -> Self {
         let saver = MemorySaver::new();
         let (links, wholes) = (ThreadKey::root("links"), ThreadKey::root("wholes"));
         let mut ids = vec![CheckpointId::after(None)];
@@ -101,18 +159,25 @@ impl Both {
         saver.put(&links, batch.clone()).await.unwrap();
         saver.put(&wholes, batch.clone()).await.unwrap();
         let mut head = batch.next_head().unwrap();
+        let mut shared = Arc::new(Shared::default());
         for index in 0..LINKS {
             let link = Link {
                 id: CheckpointId::after(Some(last.id)),
                 created_at: SystemTime::now(),
-                done: value(&format!("update {index}")),
                 next: format!("node {index}").into(),
                 followed: followed(index).into(),
             };
             let next = whole(&link, &last);
-            let done = link.done.clone();
-            let put = saver.put_link(&links, head, link);
-            assert!(matches!(put, PutLink::Stored), "{put:?}");
+            let done = value(&format!("update {index}"));
+            if index % often == 0 {
+                saver.load(&links, None).await.unwrap();
+                shared = Arc::default();
+                shared.add(link, done.clone());
+                let takes = saver.share_links(&links, head, Arc::clone(&shared) as _);
+                assert!(takes.unwrap());
+            } else {
+                shared.add(link, done.clone());
+            }
             batch = Batch {
                 head: Some(head),
                 checkpoints: vec![next.clone()],
@@ -126,6 +191,10 @@ impl Both {
             };
             head = batch.next_head().unwrap();
             saver.put(&wholes, batch).await.unwrap();
+            // Neither closes the links.
+            assert_eq!(saver.head(&links).await.unwrap(), Some(head));
+            let threads = saver.threads(ThreadFilter::new()).await.unwrap();
+            assert!(threads.iter().all(|thread| thread.head == head));
             ids.push(next.id);
             last = next;
         }
@@ -182,6 +251,14 @@ async fn a_link_reads_as_the_whole_checkpoint() {
 }
 
 #[tokio::test]
+async fn a_log_is_read_while_links_are_added() {
+    for often in [1, 2, 7] {
+        let both = Both::looked_at_every(often).await;
+        both.assert_same().await;
+    }
+}
+
+#[tokio::test]
 async fn records_are_added_to_links() {
     let mut both = Both::new().await;
     let (middle, last) = (both.ids[LINKS / 2], both.ids[LINKS]);
@@ -226,19 +303,20 @@ async fn a_log_of_links_is_pruned_and_copied() {
 }
 
 #[tokio::test]
-async fn a_link_behind_another_head_is_refused() {
+async fn links_behind_another_head_are_refused() {
     let both = Both::new().await;
+    let shared = Arc::new(Shared::default());
     let link = Link {
         id: CheckpointId::after(Some(both.head.id)),
         created_at: SystemTime::now(),
-        done: value("update"),
         next: "node".into(),
         followed: Box::default(),
     };
+    shared.add(link, value("update"));
     let old = Head::new(both.head.id, both.head.version - 1);
-    let refused = both.saver.put_link(&both.links, old, link);
+    let refused = both.saver.share_links(&both.links, old, shared);
     assert!(
-        matches!(&refused, PutLink::Failed(CheckpointError::Conflict { .. })),
+        matches!(&refused, Err(CheckpointError::Conflict { .. })),
         "{refused:?}"
     );
     both.assert_same().await;

@@ -12,7 +12,7 @@ use tokio::sync::Notify;
 use super::run_guard::{Recording, RunGuard};
 use super::unbroken::Unbroken;
 use langgraph_core::checkpoint::{
-    Batch, Checkpointer, Head, Link, Owner, Payload, PutLink, RunStatus, ThreadKey,
+    Batch, Checkpointer, GrowingLinks, Head, Owner, Payload, RunStatus, ThreadKey,
 };
 use langgraph_core::error::CheckpointError;
 
@@ -34,6 +34,8 @@ pub(crate) struct LogHead {
 /// What a run knows about the head of its log.
 struct KnownEnd {
     head: Option<Head>,
+    /// The links behind it, which the run adds without asking for the end.
+    links: Option<Arc<dyn GrowingLinks>>,
     /// What the log belongs to, until that is stored.
     owner: Option<Arc<Owner>>,
     /// Why a record could not be stored; it may be stored all the same.
@@ -55,6 +57,7 @@ impl LogHead {
             guard: None,
             end: Lock::new(Some(KnownEnd {
                 head,
+                links: None,
                 owner: None,
                 last_error: None,
             })),
@@ -146,27 +149,33 @@ impl LogHead {
         Some(self.note(end, stored, next, status))
     }
 
-    /// Stores a link while a run is active. It is not taken if the saver has none, or another writer appends.
-    #[inline]
-    pub(crate) fn put_link(&self, link: Link) -> PutLink {
+    /// Shares links behind the head while a run is active. They are not taken if the saver has none, or another
+    /// writer appends.
+    ///
+    /// # Errors
+    ///
+    /// Errors of the saver; and if the run has ended.
+    pub(crate) fn share_links<L: GrowingLinks + 'static>(
+        &self,
+        links: &Arc<L>,
+    ) -> Result<bool, CheckpointError> {
         let mut end = self.end.lock();
-        let end = end.as_mut().filter(|end| end.owner.is_none());
-        let Some((end, head)) = end.and_then(|end| end.head.map(|head| (end, head))) else {
-            return PutLink::NotTaken(link);
+        let Some(end) = end.as_mut().filter(|end| end.owner.is_none()) else {
+            return Ok(false);
+        };
+        end.close_links();
+        let Some(head) = end.head else {
+            return Ok(false);
         };
         let record = self.guard.as_deref().map(RunGuard::record);
         if matches!(record, Some(None)) {
-            return PutLink::Failed(outlived());
+            return Err(outlived());
         }
-        let id = link.id;
-        match self.saver.put_link(&self.key, head, link) {
-            PutLink::Stored => {
-                end.head = Some(Head::new(id, head.version + 1));
-                PutLink::Stored
-            }
-            PutLink::Failed(error) => PutLink::Failed(end.failed(error)),
-            not_taken @ PutLink::NotTaken(_) => not_taken,
-        }
+        let links = Arc::clone(links) as Arc<dyn GrowingLinks>;
+        let shared = self.saver.share_links(&self.key, head, Arc::clone(&links));
+        let shared = shared.map_err(|error| end.failed(error))?;
+        end.links = shared.then_some(links);
+        Ok(shared)
     }
 
     async fn put_later(self: Arc<Self>, batch: Batch) -> Result<(), CheckpointError> {
@@ -235,8 +244,22 @@ impl LogHead {
 }
 
 impl KnownEnd {
+    /// Takes the links into account; the run adds no more to them.
+    fn close_links(&mut self) {
+        let Some(links) = self.links.take() else {
+            return;
+        };
+        let links = links.close();
+        let count = links.count();
+        let newest = count.checked_sub(1).and_then(|last| links.id(last));
+        if let (Some(id), Some(head)) = (newest, self.head) {
+            self.head = Some(Head::new(id, head.version + count as u64));
+        }
+    }
+
     /// Places a batch behind the end.
-    fn begin(&self, batch: &mut Batch) {
+    fn begin(&mut self, batch: &mut Batch) {
+        self.close_links();
         batch.head = self.head;
         batch.owner.clone_from(&self.owner);
     }
@@ -331,6 +354,7 @@ impl Drop for Turn {
     fn drop(&mut self) {
         let end = KnownEnd {
             head: self.end.head,
+            links: self.end.links.take(),
             owner: self.end.owner.take(),
             last_error: self.end.last_error.take(),
         };

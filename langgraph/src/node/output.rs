@@ -16,6 +16,11 @@ pub struct Output<S: State> {
 }
 
 impl<S: State> Output<S> {
+    /// Takes the output, and leaves one without writes.
+    pub(crate) fn take(&mut self) -> Self {
+        std::mem::replace(self, Self::none())
+    }
+
     /// Creates an output without writes, which follows the node's edges.
     pub const fn none() -> Self {
         Self {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::origin::Origin;
 use super::recorder::Recorder;
+use super::run_links::SharedLinks;
 use crate::checkpoint::{
     CheckpointRecord, Few, FollowedRecord, JoinRecord, Payload, RunStatus, Snapshot, Source,
     TaskSnapshot,
@@ -94,8 +95,9 @@ impl<S: State> Recorder<S> {
         let now = environment::now();
         let id = self.next_checkpoint(now);
         let encodes = self.log_head.encodes();
+        let refused = matches!(self.links, SharedLinks::Refused);
         let links = self.running && !encodes && self.call.is_none() && tasks.len() == 1;
-        self.linked = links.then_some(id);
+        self.linked = (links && !refused).then_some(id);
         let record = CheckpointRecord {
             id,
             parent: origin.parent,

@@ -4,16 +4,14 @@ use std::sync::Arc;
 
 use super::coding::Coding;
 use super::whole::Whole;
-use crate::checkpoint::{Encoded, Formats, Payload, PayloadValue, StoredValue, ThreadKey};
-use crate::error::{AgentError, CheckpointError, FormatError};
-use crate::graph::NodeName;
+use crate::checkpoint::{Encoded, Formats, Payload, PayloadValue, StoredValue};
+use crate::error::{CheckpointError, FormatError};
 use crate::graph::plan::Plan;
 use crate::graph::routes::Routes;
-use crate::node::{ErasedItem, NodeId, Output, StoredItem, Target, state};
+use crate::node::{ErasedItem, NodeId, Target};
 use crate::state::codec::encode;
-use crate::state::decoded::{Decoded, Updates};
-use crate::state::wire::{LentUpdate, OutputWire, RoutesWire, TargetWire, UpdateIndex, WriteWire};
-use crate::state::{FieldSet, State, StateCodec, TrackedState, Write, Writes, WrittenFields};
+use crate::state::wire::{LentUpdate, OutputWire, RoutesWire, TargetWire};
+use crate::state::{FieldSet, State, StateCodec, TrackedState, Write};
 use crate::task::Finished;
 
 /// Converts values of a graph to payloads, and back.
@@ -23,19 +21,20 @@ pub(crate) struct Coder<S: State> {
 }
 
 /// A value with its encoder.
-struct Coded<S: State, T> {
-    value: T,
-    coder: Arc<Coder<S>>,
+pub(super) struct Coded<S: State, T> {
+    pub(super) value: T,
+    pub(super) coder: Arc<Coder<S>>,
 }
 
 /// The result of a node's task.
-struct TaskDone<S: State> {
-    node: NodeId,
-    done: Finished<S>,
+#[derive(Clone)]
+pub(super) struct TaskDone<S: State> {
+    pub(super) node: NodeId,
+    pub(super) done: Finished<S>,
 }
 
 /// The item of a worker.
-struct SentItem(Arc<dyn ErasedItem>);
+pub(super) struct SentItem(pub(super) Arc<dyn ErasedItem>);
 
 impl<S: State> Coding<S> for TaskDone<S> {
     fn wire(
@@ -70,14 +69,8 @@ impl<S: State> Coding<S> for Vec<Write<S>> {
 }
 
 impl<S: State, T: Coding<S>> StoredValue for Coded<S, T> {
-    fn encode(&self, formats: &Formats) -> Result<Encoded, FormatError> {
-        let Some(codec) = self.coder.codec else {
-            return Err(FormatError::new(CheckpointError::NotStorable {
-                state: std::any::type_name::<S>(),
-            }));
-        };
-        let wire = self.value.wire(&self.coder.plan, codec)?;
-        encode(&wire, formats, S::version().number)
+    fn encode(&self, _: usize, formats: &Formats) -> Result<Encoded, FormatError> {
+        self.coder.encode(&self.value, formats)
     }
 
     fn state(&self) -> &'static str {
@@ -86,7 +79,7 @@ impl<S: State, T: Coding<S>> StoredValue for Coded<S, T> {
 }
 
 impl StoredValue for SentItem {
-    fn encode(&self, formats: &Formats) -> Result<Encoded, FormatError> {
+    fn encode(&self, _: usize, formats: &Formats) -> Result<Encoded, FormatError> {
         formats.encode(&self.0.to_text()?, 0)
     }
 
@@ -122,32 +115,6 @@ fn routes_wire<'a, S: State>(
     })
 }
 
-/// Converts the arms of another graph to names.
-fn name_routes<S: State>(
-    was: &Plan<S>,
-    arms: &[Box<[NodeId]>],
-    routes: &mut Routes<S>,
-    rename: &dyn Fn(&mut NodeName),
-) {
-    match routes {
-        Routes::Arm(arm) => {
-            let nodes = arms.get(*arm).into_iter().flatten();
-            let targets = nodes.map(|node| {
-                let mut name = was.name(*node);
-                rename(&mut name);
-                Target::Node(name)
-            });
-            *routes = Routes::Targets(targets.collect());
-        }
-        Routes::Targets(targets) => targets.iter_mut().for_each(|target| target.rename(rename)),
-        Routes::Several(several) => {
-            for routes in several {
-                name_routes(was, arms, routes, rename);
-            }
-        }
-    }
-}
-
 impl<S: State> Coder<S> {
     #[inline]
     fn coded(self: &Arc<Self>, value: impl Coding<S>) -> PayloadValue {
@@ -157,10 +124,32 @@ impl<S: State> Coder<S> {
         })
     }
 
+    pub(super) fn encode(
+        &self,
+        value: &impl Coding<S>,
+        formats: &Formats,
+    ) -> Result<Encoded, FormatError> {
+        let Some(codec) = self.codec else {
+            return Err(FormatError::new(CheckpointError::NotStorable {
+                state: std::any::type_name::<S>(),
+            }));
+        };
+        let wire = value.wire(&self.plan, codec)?;
+        encode(&wire, formats, S::version().number)
+    }
+
+    /// Returns what is stored of a task's result.
     #[inline]
-    pub(crate) fn done(self: &Arc<Self>, node: NodeId, mut done: Finished<S>) -> PayloadValue {
+    pub(super) fn task_done(&self, node: NodeId, mut done: Finished<S>) -> TaskDone<S> {
+        // A replay merges it into another state.
+        done.merged = None;
         self.forget_untracked(done.output.writes.as_mut_slice());
-        self.coded(TaskDone { node, done })
+        TaskDone { node, done }
+    }
+
+    /// Wraps a task's result until it is stored.
+    pub(super) fn done(self: &Arc<Self>, node: NodeId, done: Finished<S>) -> PayloadValue {
+        self.coded(self.task_done(node, done))
     }
 
     pub(crate) fn writes(self: &Arc<Self>, mut writes: Vec<Write<S>>) -> PayloadValue {
@@ -176,6 +165,15 @@ impl<S: State> Coder<S> {
             state.written.remove(untracked);
         }
         self.coded(Whole(state))
+    }
+
+    /// Removes the untracked fields of an update.
+    #[inline]
+    pub(super) fn forget_untracked_of(&self, update: Option<&mut S::Update>) {
+        let untracked = &self.plan.fields.untracked;
+        if let Some(update) = update.filter(|_| !untracked.is_empty()) {
+            self.plan.initial.discard(update, untracked);
+        }
     }
 
     /// Removes untracked fields, which are never stored, whatever the saver.
@@ -200,184 +198,4 @@ impl<S: State> Coder<S> {
     pub(crate) fn item(item: Arc<dyn ErasedItem>) -> Payload {
         Payload::of(SentItem(item))
     }
-}
-
-/// Decodes the payloads of one log.
-pub(crate) struct Reader<'a, S: State> {
-    pub(crate) plan: &'a Plan<S>,
-    pub(crate) codec: Option<StateCodec<S>>,
-    pub(crate) formats: Option<&'a Formats>,
-    pub(crate) key: &'a ThreadKey,
-}
-
-impl<S: State> Reader<'_, S> {
-    /// The error of a value that a graph over another type has left in memory.
-    fn wrong_type(&self, payload: &Payload) -> AgentError {
-        CheckpointError::WrongType {
-            thread: self.key.thread.clone(),
-            stored: format!("`{}`", payload.state()),
-            state: format!("`{}`", std::any::type_name::<S>()),
-            graph: None,
-            remedy: "a saver that keeps values converts none of them".to_owned(),
-        }
-        .into()
-    }
-
-    fn unreadable(&self, source: FormatError) -> AgentError {
-        CheckpointError::Unreadable {
-            thread: self.key.thread.clone(),
-            source,
-        }
-        .into()
-    }
-
-    fn value<'p, T: Coding<S>>(&self, payload: &'p Payload) -> Result<&'p Coded<S, T>, AgentError> {
-        payload.get().ok_or_else(|| self.wrong_type(payload))
-    }
-
-    /// Converts the result of a task of another version of the graph: to names instead of indices,
-    /// and to current names.
-    fn of_another_graph(&self, task: &TaskDone<S>, was: &Plan<S>) -> Finished<S> {
-        let mut done = task.done.clone();
-        if was.fingerprint == self.plan.fingerprint {
-            return done;
-        }
-        let rename = |name: &mut NodeName| *name = self.plan.renamed(name);
-        done.output.jump.rename(&rename);
-        let routers = was.node(task.node).into_iter();
-        let routers = routers.flat_map(|node| &node.out.routers);
-        for (routes, router) in done.routes.as_mut_slice().iter_mut().zip(routers) {
-            name_routes(was, &router.arms, routes, &rename);
-        }
-        done
-    }
-
-    fn codec(&self) -> Result<(StateCodec<S>, &Formats), AgentError> {
-        let state = std::any::type_name::<S>();
-        let both = self.codec.zip(self.formats);
-        both.ok_or_else(|| CheckpointError::NotStorable { state }.into())
-    }
-
-    fn wire_writes(&self, encoded: &Encoded) -> Result<Vec<WriteWire<S::Update>>, AgentError> {
-        let (codec, formats) = self.codec()?;
-        let wire = codec.decode_writes(encoded, formats);
-        Ok(wire.map_err(|error| self.unreadable(error))?.writes)
-    }
-
-    /// Returns the writes of a task, without the rest of its result.
-    pub(crate) fn written(&self, payload: &Payload) -> Result<Writes<S>, AgentError> {
-        let Payload::Bytes(encoded) = payload else {
-            let coded = self.value::<TaskDone<S>>(payload)?;
-            return Ok(coded.value.done.output.writes.clone());
-        };
-        let write = |wire| Write::from_wire(wire, &self.plan.initial);
-        let mut writes = self.wire_writes(encoded)?;
-        if writes.len() > 1 {
-            return Ok(Writes::Many(writes.into_iter().map(write).collect()));
-        }
-        Ok(writes
-            .pop()
-            .map_or(Writes::None, |wire| Writes::One(write(wire))))
-    }
-
-    pub(crate) fn done(&self, payload: &Payload) -> Result<Finished<S>, AgentError> {
-        let Payload::Bytes(encoded) = payload else {
-            let coded = self.value::<TaskDone<S>>(payload)?;
-            return Ok(self.of_another_graph(&coded.value, &coded.coder.plan));
-        };
-        let (codec, formats) = self.codec()?;
-        let decoded = codec.decode(encoded, formats);
-        let finished = decoded.and_then(|decoded| self.finished(decoded));
-        finished.map_err(|error| self.unreadable(error))
-    }
-
-    fn finished(&self, mut decoded: Decoded<S>) -> Result<Finished<S>, FormatError> {
-        let Plan { initial, .. } = self.plan;
-        let rename = |name: NodeName| self.plan.renamed(&name);
-        let cached = decoded.wire.cached;
-        let routes = std::mem::take(&mut decoded.wire.routes);
-        let routes = routes_of(routes, &mut decoded.updates, initial, &rename)?;
-        let output = Output::from_wire(decoded, initial, &rename)?;
-        Ok(Finished {
-            routes: routes.into(),
-            cached,
-            ..Finished::new(output)
-        })
-    }
-
-    pub(crate) fn writes(&self, payload: &Payload) -> Result<Vec<Write<S>>, AgentError> {
-        let Payload::Bytes(encoded) = payload else {
-            return Ok(self.value::<Vec<Write<S>>>(payload)?.value.clone());
-        };
-        let writes = self.wire_writes(encoded)?.into_iter();
-        Ok(writes
-            .map(|wire| Write::from_wire(wire, &self.plan.initial))
-            .collect())
-    }
-
-    pub(crate) fn state(&self, payload: &Payload) -> Result<Arc<S>, AgentError> {
-        Ok(self.state_seen(payload, |_| ())?.state)
-    }
-
-    /// Decodes a state; if it was bytes, `see` gets the update with all its fields.
-    pub(crate) fn state_seen(
-        &self,
-        payload: &Payload,
-        see: impl FnOnce(&S::Update),
-    ) -> Result<TrackedState<S>, AgentError> {
-        let Payload::Bytes(encoded) = payload else {
-            return Ok(self.value::<Whole<S>>(payload)?.value.0.clone());
-        };
-        let (codec, formats) = self.codec()?;
-        let wire = codec.decode_writes(encoded, formats);
-        let wire = wire.map_err(|error| self.unreadable(error))?;
-        let write = wire.writes.into_iter().next();
-        let update = write.ok_or_else(|| self.unreadable(FormatError::new("a state is empty")))?;
-        let update = update.into_update();
-        see(&update);
-        let initial = &self.plan.initial;
-        let written = if wire.only_written {
-            initial.written(&update).into()
-        } else {
-            WrittenFields::Unknown
-        };
-        Ok(TrackedState {
-            state: Arc::new(state(update, initial)),
-            written,
-        })
-    }
-
-    pub(crate) fn item(&self, payload: &Payload) -> Result<Arc<dyn ErasedItem>, AgentError> {
-        let Payload::Bytes(encoded) = payload else {
-            let item = payload.get::<SentItem>();
-            let item = item.ok_or_else(|| self.wrong_type(payload))?;
-            return Ok(Arc::clone(&item.0));
-        };
-        let Some(formats) = self.formats else {
-            return Err(self.wrong_type(payload));
-        };
-        let text = formats.decode::<String>(encoded);
-        let text = text.map_err(|error| self.unreadable(error))?;
-        Ok(Arc::new(StoredItem(text)))
-    }
-}
-
-fn routes_of<S: State>(
-    wires: Vec<RoutesWire<UpdateIndex>>,
-    updates: &mut Updates<S>,
-    initial: &S,
-    rename: &dyn Fn(NodeName) -> NodeName,
-) -> Result<Vec<Routes<S>>, FormatError> {
-    let mut routes = Vec::with_capacity(wires.len());
-    for wire in wires {
-        routes.push(match wire {
-            RoutesWire::Targets(wires) => {
-                Routes::Targets(Target::all_from_wire(wires, updates, initial, rename)?)
-            }
-            RoutesWire::Several(wires) => {
-                Routes::Several(routes_of(wires, updates, initial, rename)?)
-            }
-        });
-    }
-    Ok(routes)
 }

@@ -179,7 +179,7 @@ mod tests {
     struct Value;
 
     impl StoredValue for Value {
-        fn encode(&self, formats: &Formats) -> Result<Encoded, FormatError> {
+        fn encode(&self, _: usize, formats: &Formats) -> Result<Encoded, FormatError> {
             formats.encode(&1, 0)
         }
 

@@ -8,9 +8,10 @@ use serde_json::Value;
 
 use super::coder::Coder;
 use super::held::{Held, KnownTask};
+use super::run_links::SharedLinks;
 use super::snapshot_policy::{SnapshotPolicy, Snapshots};
 use crate::checkpoint::{
-    Batch, CheckpointId, CheckpointRecord, EntryRecord, Head, JoinRecord, Payload, PayloadValue,
+    Batch, CheckpointId, CheckpointIds, CheckpointRecord, EntryRecord, Head, JoinRecord, Payload,
     RunStatus, Source, TaskArgument, TaskOutcome, TaskRecord, TaskSpec,
 };
 use crate::error::{AgentError, CheckpointError};
@@ -30,10 +31,13 @@ pub(crate) struct Recorder<S: State> {
     pub(super) current: Option<CheckpointId>,
     /// The newest checkpoint of the log. Only the run itself adds some.
     pub(super) newest: Option<CheckpointId>,
+    ids: CheckpointIds,
     /// The id of the next checkpoint, if it is known in advance.
     pub(super) next: Option<CheckpointId>,
     /// The current checkpoint, if a link may follow it: this run has stored it, and it has one task.
     pub(super) linked: Option<CheckpointId>,
+    /// The links that follow the last whole checkpoint.
+    pub(super) links: SharedLinks<S>,
     /// Its tasks whose nodes had other names when they were stored.
     pub(super) stored_name: Vec<(usize, NodeName)>,
     pub(super) parent: Option<CheckpointId>,
@@ -66,8 +70,10 @@ impl<S: State> Recorder<S> {
             call: None,
             current: None,
             newest: None,
+            ids: CheckpointIds::default(),
             next: None,
             linked: None,
+            links: SharedLinks::None,
             stored_name: Vec::new(),
             parent: None,
             source: Source::Input,
@@ -87,8 +93,10 @@ impl<S: State> Recorder<S> {
 
     /// Returns the id of the next checkpoint.
     pub(super) fn next_checkpoint(&mut self, now: SystemTime) -> CheckpointId {
-        let next = self.next.take();
-        let id = next.unwrap_or_else(|| CheckpointId::after_at(self.newest, now));
+        let id = match self.next.take() {
+            Some(next) => next,
+            None => self.ids.after(self.newest, now),
+        };
         self.newest = Some(id);
         id
     }
@@ -218,16 +226,8 @@ impl<S: State> Recorder<S> {
     #[inline]
     fn done(&self, node: NodeId, done: Finished<S>) -> Result<Payload, CheckpointError> {
         let what = || format!("what node `{}` wrote", self.coder.plan.name(node));
-        self.log_head
-            .encode(self.stored_form(node, done).into(), what)
-    }
-
-    /// Wraps a task's result until it is stored.
-    #[inline]
-    pub(super) fn stored_form(&self, node: NodeId, mut done: Finished<S>) -> PayloadValue {
-        // A replay merges it into another state.
-        done.merged = None;
-        self.coder.done(node, done)
+        let done = self.coder.done(node, done);
+        self.log_head.encode(done.into(), what)
     }
 
     /// Holds an input for the checkpoint that begins with it: both are stored together, or neither.

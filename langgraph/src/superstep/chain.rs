@@ -13,7 +13,7 @@ use crate::graph::plan::Plan;
 use crate::node::{Call, Context, Jump, NodeId, Output, Scope, caught};
 use crate::state::{State, Write, Writes, WrittenFields};
 use crate::task::{
-    Changes, Finished, Routing, TaskResult, Writer, call_routers, classify, merge, run_node,
+    Changes, Finished, PlainDone, Routing, Writer, call_routers, classify, merge, run_node,
 };
 
 impl<S: State> Engine<S> {
@@ -37,28 +37,24 @@ impl<S: State> Engine<S> {
             let id = task.node;
             let node = plan.node(id).ok_or_else(Stop::lost)?;
             let seen: &S = (*state).borrow();
-            // Plain tasks have no argument.
             let call = || Call::of_snapshot(seen, &self.position.written, cx);
-            let TaskResult::Finished(done) = &mut *result else {
-                return Err(Stop::lost());
-            };
-            let ran = run_node(node, call, &mut done.output).await;
-            let Some(update) = only_update(seen, cx, &ran, &mut done.output) else {
-                let output = std::mem::replace(&mut done.output, Output::none());
-                let answer = ran.map(|()| output).map_err(|error| *error);
+            let output = result.output_mut().ok_or_else(Stop::lost)?;
+            let ran = run_node(node, call, output).await;
+            let Some(update) = only_update(seen, cx, &ran, output) else {
+                let answer = ran.map(|()| output.take()).map_err(|error| *error);
                 *result = classify(plan, id, seen, cx, answer);
                 return Ok(());
             };
             let merged = make_mut(state);
             let noted = WATCHED.then_some((&mut self.position.written, &mut self.observer));
-            let changes = self.changes.as_mut();
-            let mut kept = merge_update(plan, scope, id, merged, update, changes, noted)?;
+            let changed = (&mut *merged, self.changes.as_mut());
+            let kept = merge_update(plan, scope, id, changed, update, noted)?;
             // The answer ends here: the future has no place for it.
             let picked = {
                 let routing = call_routers(plan, (id, &node.out.routers), merged, cx);
                 let Routing::Arm(picked) = routing else {
-                    let routed = routing.answers().await;
-                    *result = Finished::merged(kept, None, cx).routed(routed);
+                    let done = Finished::from(PlainDone::new(kept, None, cx));
+                    *result = done.routed(routing.answers().await);
                     return Ok(());
                 };
                 picked
@@ -68,23 +64,22 @@ impl<S: State> Engine<S> {
                     && !self.breakpoints.is_between(id, next)
                     && !(WATCHED && self.observer.stops(scope, self.inbox.as_deref()))
             };
-            let followed = &mut self.frontier.followed;
-            let Some(next) = followed.only_next((id, node), picked, goes_on) else {
-                *result = Finished::merged(kept, picked, cx).into();
+            let next = (self.frontier.followed).only_next((id, node), picked, goes_on);
+            let Some(next) = next else {
+                *result = Finished::from(PlainDone::new(kept, picked, cx)).into();
                 return Ok(());
             };
             task.node = next;
             if WATCHED {
                 let (observer, position) = (&mut self.observer, &self.position);
-                if let Some(full) = observer.emit_link(position, id, &mut kept, cx) {
+                let mut done = PlainDone::new(kept, picked, cx);
+                if let Some(full) = observer.emit_link(position, id, &mut done) {
                     full.await;
                 }
                 if let Some(recorder) = &mut observer.recorder {
-                    let done = Finished::merged(kept, picked, cx);
-                    let stored = recorder.record_after(position, self.frontier.pending(), id, done);
-                    stored.await?;
-                    let shown = observer.emit_checkpoint(position, self.frontier.pending());
-                    shown.await;
+                    let pending = self.frontier.pending();
+                    recorder.record_after(position, pending, id, done).await?;
+                    observer.emit_checkpoint(position, pending).await;
                 }
                 state = hold(&mut self.position.state);
             }
@@ -111,9 +106,8 @@ fn merge_update<S: State>(
     plan: &Plan<S>,
     scope: &Scope,
     node: NodeId,
-    state: &mut S,
+    (state, mut changes): (&mut S, Option<&mut Changes<S>>),
     writes: &mut Writes<S>,
-    mut changes: Option<&mut Changes<S>>,
     mut noted: Option<(&mut WrittenFields, &mut Observer<S>)>,
 ) -> Result<(Option<S::Update>, bool), InvalidUpdate> {
     let written = noted.as_mut().map(|(written, _)| &mut **written);

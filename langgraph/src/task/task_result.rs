@@ -71,22 +71,6 @@ impl<S: State> Finished<S> {
         }
     }
 
-    /// The result of a task whose update is merged, with the arm that its only router has picked, if it has
-    /// one. The update is kept if it is stored or read.
-    #[inline]
-    pub(crate) fn merged(
-        (kept, wrote): (Option<S::Update>, bool),
-        picked: Option<usize>,
-        cx: &Context,
-    ) -> Self {
-        Self {
-            output: kept.map_or_else(Output::none, Output::update),
-            routes: picked.map_or(Routed::None, Routed::arm),
-            cached: cx.is_from_cache(),
-            merged: Some(wrote),
-        }
-    }
-
     /// Returns the task's result after that of its routers.
     pub(crate) fn routed(mut self, routed: Result<Routed<S>, TaskResult<S>>) -> TaskResult<S> {
         match routed {
@@ -127,6 +111,15 @@ impl<S: State> TaskResult<S> {
             Self::Finished(done) => Some(done),
             Self::Interrupted(open) => open.ran.as_ref(),
             Self::Failed(_) => None,
+        }
+    }
+
+    /// Returns the output of a task that has finished.
+    #[inline]
+    pub(crate) fn output_mut(&mut self) -> Option<&mut Output<S>> {
+        match self {
+            Self::Finished(done) => Some(&mut done.output),
+            _ => None,
         }
     }
 

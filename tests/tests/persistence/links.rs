@@ -1,21 +1,50 @@
 //! Links: a saver in memory keeps of most checkpoints only what is new, and reads them as before.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 
+use futures_util::FutureExt;
 use langgraph::async_trait;
 use langgraph::checkpoint::{
-    Batch, Checkpointer, Head, Link, MemorySaver, PutLink, Saver, ThreadKey, Values,
+    Batch, Checkpointer, GrowingLinks, Head, MemorySaver, Saver, ThreadKey, Values,
     forward_checkpointer,
 };
 use langgraph::error::CheckpointError;
 use langgraph::graph::EdgeBound;
 use langgraph::prelude::*;
 
-/// Counts the links, and passes them on if it has some.
+/// Keeps the links that are shared, if it passes some on.
 struct Front {
     saver: MemorySaver,
-    links: Option<AtomicUsize>,
+    links: Option<Mutex<Vec<Arc<dyn GrowingLinks>>>>,
+    /// True if the log is read while each node of the loop runs.
+    reads: bool,
+}
+
+impl Front {
+    fn new(links: bool) -> Self {
+        Self {
+            saver: MemorySaver::new(),
+            links: links.then(Mutex::default),
+            reads: false,
+        }
+    }
+
+    fn read(&self) {
+        if self.reads {
+            let key = ThreadKey::root("t");
+            let log = self.saver.load(&key, None).now_or_never().unwrap().unwrap();
+            assert!(log.is_some_and(|chain| chain.records.len() > 1));
+        }
+    }
+
+    /// Returns how many links were added.
+    fn added(&self) -> usize {
+        let links = self.links.as_ref().unwrap().lock().unwrap();
+        let counts = links.iter().filter_map(|links| links.newest());
+        counts.map(|(count, ..)| count).sum()
+    }
 }
 
 #[async_trait]
@@ -28,12 +57,17 @@ impl Checkpointer for Front {
         self.saver.put_now(key, batch)
     }
 
-    fn put_link(&self, key: &ThreadKey, head: Head, link: Link) -> PutLink {
+    fn share_links(
+        &self,
+        key: &ThreadKey,
+        head: Head,
+        shared: Arc<dyn GrowingLinks>,
+    ) -> Result<bool, CheckpointError> {
         let Some(links) = &self.links else {
-            return PutLink::NotTaken(link);
+            return Ok(false);
         };
-        links.fetch_add(1, Ordering::Relaxed);
-        self.saver.put_link(key, head, link)
+        links.lock().unwrap().push(Arc::clone(&shared));
+        self.saver.share_links(key, head, shared)
     }
 
     forward_checkpointer!(saver);
@@ -63,7 +97,9 @@ fn graph(saver: &Arc<Front>) -> CompiledStateGraph<Count> {
     graph.add_node("first", step("first"));
     graph.add_node("second", step("second"));
     graph.add_node("odd", step("odd"));
+    let log = Arc::clone(saver);
     graph.add_node("even", move |count: &Count| {
+        log.read();
         if count.total > 20 && !failed.swap(true, Ordering::Relaxed) {
             return Err(NodeError::msg("once"));
         }
@@ -111,19 +147,54 @@ async fn history(saver: &Arc<Front>) -> Vec<String> {
 
 #[tokio::test]
 async fn a_saver_with_links_keeps_the_history_of_one_without() {
-    let saver = |links| {
-        Arc::new(Front {
-            saver: MemorySaver::new(),
-            links,
-        })
-    };
-    let with_links = saver(Some(AtomicUsize::new(0)));
+    let with_links = Arc::new(Front::new(true));
     let shown = history(&with_links).await;
-    assert_eq!(shown, history(&saver(None)).await);
+    assert_eq!(shown, history(&Arc::new(Front::new(false))).await);
     // With the 15 rounds of the bound: those before the failure count.
     let rounds = shown.iter().filter(|shown| shown.contains(r#"["even"]"#));
     assert_eq!(rounds.count(), 15);
-    let links = with_links.links.as_ref().unwrap().load(Ordering::Relaxed);
     // All but the input, the superstep that takes it, the first one of the run that goes on, and the end.
-    assert_eq!(links, shown.len() - 4, "{shown:#?}");
+    assert_eq!(with_links.added(), shown.len() - 4, "{shown:#?}");
+
+    let read = Arc::new(Front {
+        reads: true,
+        ..Front::new(true)
+    });
+    assert_eq!(history(&read).await, shown);
+    assert_eq!(read.added(), shown.len() - 4);
+}
+
+#[tokio::test]
+async fn a_run_whose_log_another_writer_has_changed_is_refused() {
+    let saver = Arc::new(MemorySaver::new());
+    let other = Arc::clone(&saver);
+    let mut graph = StateGraph::<i64>::new();
+    graph.add_node("count", move |count: &i64| {
+        if *count == 50 {
+            let key = ThreadKey::root("t");
+            let head = other.head(&key).now_or_never().unwrap().unwrap();
+            let batch = Batch {
+                head,
+                ..Batch::default()
+            };
+            other.put(&key, batch).now_or_never().unwrap().unwrap();
+        }
+        count + 1
+    });
+    graph.add_edge(START, "count");
+    let again = |count: &i64| if *count < 100 { "count" } else { END };
+    graph.add_conditional_edges("count", again, ["count", END]);
+    let graph = graph.compile().unwrap().checkpointer(Arc::clone(&saver));
+
+    let refused = graph.run(0).thread("t").limit(200).await.unwrap_err();
+    assert!(
+        matches!(
+            refused,
+            AgentError::Checkpoint(CheckpointError::Conflict { .. })
+        ),
+        "{refused}"
+    );
+    // What was stored before stays, and the superstep that was refused is run again.
+    let state = graph.thread("t").state().await.unwrap().unwrap();
+    assert_eq!((state.values, state.step), (50, 50));
 }

@@ -1,12 +1,13 @@
 //! The saver trait.
 
 use std::pin::Pin;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 
 use super::{
-    Administration, Batch, Chain, Formats, Leases, Link, ListOptions, PutLink, StatePart,
-    ThreadKey, ThreadPosition,
+    Administration, Batch, Chain, Formats, GrowingLinks, Leases, ListOptions, StatePart, ThreadKey,
+    ThreadPosition,
 };
 use crate::checkpoint_id::CheckpointId;
 use crate::error::CheckpointError;
@@ -105,12 +106,22 @@ pub trait Checkpointer: Send + Sync + 'static {
         None
     }
 
-    /// As [`put_now`](Self::put_now), for the usual end of a superstep, of which a saver in memory needs to
-    /// keep only what is new. `head` is the head of the log as the writer knows it.
+    /// For a saver in memory: takes the links that a run adds to the log behind `head`, from the one that is there
+    /// on, until the saver [closes](GrowingLinks::close) them. Each counts as a batch. The result is false if the saver
+    /// does not take them.
     ///
-    /// The default takes no link: the runtime stores the whole checkpoint instead.
-    fn put_link(&self, _: &ThreadKey, _: Head, link: Link) -> PutLink {
-        PutLink::NotTaken(link)
+    /// The default takes none: the runtime stores each checkpoint as a whole.
+    ///
+    /// # Errors
+    ///
+    /// [`CheckpointError::Conflict`] if `head` is not the head of the log.
+    fn share_links(
+        &self,
+        _: &ThreadKey,
+        _: Head,
+        _: Arc<dyn GrowingLinks>,
+    ) -> Result<bool, CheckpointError> {
+        Ok(false)
     }
 
     /// Loads the records from which the state of a checkpoint is folded; without `id`, of the head.

@@ -6,7 +6,7 @@
 /// Inside the `impl`, `forward_checkpointer!(saver)` stands for all methods except
 /// [`put`](crate::checkpoint::Checkpointer::put), and
 /// [`put_now`](crate::checkpoint::Checkpointer::put_now) and
-/// [`put_link`](crate::checkpoint::Checkpointer::put_link), whose defaults leave each write to `put`. A saver
+/// [`share_links`](crate::checkpoint::Checkpointer::share_links), whose defaults leave each write to `put`. A saver
 /// with more methods of its own names the groups that it passes on, as in `forward_checkpointer!(saver: reads)`:
 ///
 /// | group | methods |

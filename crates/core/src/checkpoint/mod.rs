@@ -12,7 +12,7 @@ mod format;
 mod forward;
 mod json;
 mod leases;
-mod link;
+mod links;
 mod list_options;
 mod memory;
 mod once_record;
@@ -32,7 +32,7 @@ mod thread_info;
 mod thread_position;
 mod usage;
 
-pub use crate::checkpoint_id::CheckpointId;
+pub use crate::checkpoint_id::{CheckpointId, CheckpointIds};
 #[doc(inline)]
 pub use crate::forward_checkpointer;
 pub use crate::head::Head;
@@ -44,7 +44,7 @@ pub use few::Few;
 pub use format::{Encoded, Format, Formats, ReadValue};
 pub use json::Json;
 pub use leases::{HeldBy, Leases};
-pub use link::{Link, PutLink};
+pub use links::{GrowingLinks, Link, Links};
 pub use list_options::ListOptions;
 pub use memory::MemorySaver;
 pub use once_record::OnceRecord;

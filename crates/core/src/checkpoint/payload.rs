@@ -22,16 +22,19 @@ pub enum Payload {
 
 /// A value in memory that may be encoded later.
 #[derive(Clone)]
-pub struct PayloadValue(Arc<dyn StoredValue>);
+pub struct PayloadValue {
+    values: Arc<dyn StoredValue>,
+    index: usize,
+}
 
-/// A value that a [`Payload`] holds.
+/// What a [`Payload`] holds: a value, or one of a list of values.
 pub trait StoredValue: Any + Send + Sync {
-    /// Encodes the value.
+    /// Encodes the value; of a list, the one at `index`.
     ///
     /// # Errors
     ///
     /// If the value's type, or the format, does not allow it.
-    fn encode(&self, formats: &Formats) -> Result<Encoded, FormatError>;
+    fn encode(&self, index: usize, formats: &Formats) -> Result<Encoded, FormatError>;
 
     /// The state type of its graph, for errors.
     fn state(&self) -> &'static str;
@@ -40,7 +43,17 @@ pub trait StoredValue: Any + Send + Sync {
 impl PayloadValue {
     /// Holds a value.
     pub fn of(value: impl StoredValue) -> Self {
-        Self(Arc::new(value))
+        Self::at(Arc::new(value), 0)
+    }
+
+    /// Holds one of a list of values.
+    pub fn at(values: Arc<dyn StoredValue>, index: usize) -> Self {
+        Self { values, index }
+    }
+
+    fn get<T: 'static>(&self) -> Option<&T> {
+        let values: &dyn Any = &*self.values;
+        values.downcast_ref()
     }
 }
 
@@ -53,10 +66,15 @@ impl Payload {
     /// Returns the value, if it is a `T` in memory.
     pub fn get<T: 'static>(&self) -> Option<&T> {
         match self {
-            Self::Value(PayloadValue(value)) => {
-                let value: &dyn Any = &**value;
-                value.downcast_ref()
-            }
+            Self::Value(value) => value.get(),
+            Self::Bytes(_) => None,
+        }
+    }
+
+    /// Returns the list of values, if it is a `T` in memory, and the index of this one.
+    pub fn get_at<T: 'static>(&self) -> Option<(&T, usize)> {
+        match self {
+            Self::Value(value) => Some((value.get()?, value.index)),
             Self::Bytes(_) => None,
         }
     }
@@ -64,7 +82,7 @@ impl Payload {
     /// Returns the state type of the graph that made the value, for errors.
     pub fn state(&self) -> &'static str {
         match self {
-            Self::Value(PayloadValue(value)) => value.state(),
+            Self::Value(value) => value.values.state(),
             Self::Bytes(_) => "bytes",
         }
     }
@@ -76,7 +94,7 @@ impl Payload {
     /// If the value's type, or the format, does not allow it.
     pub fn encode(self, formats: &Formats) -> Result<Encoded, FormatError> {
         match self {
-            Self::Value(PayloadValue(value)) => value.encode(formats),
+            Self::Value(value) => value.values.encode(value.index, formats),
             Self::Bytes(encoded) => Ok(encoded),
         }
     }
@@ -120,6 +138,6 @@ impl fmt::Debug for Payload {
 
 impl fmt::Debug for PayloadValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Value({})", self.0.state())
+        write!(f, "Value({})", self.values.state())
     }
 }

@@ -5,7 +5,8 @@ use std::time::SystemTime;
 
 use async_trait::async_trait;
 
-use super::saver::{MemorySaver, log_at};
+use super::log::Log;
+use super::saver::{MemorySaver, stored_at};
 use super::thread::Thread;
 use crate::checkpoint::{
     Administration, Prune, Rewind, StorageUsage, ThreadFilter, ThreadInfo, ThreadKey,
@@ -28,10 +29,7 @@ impl Administration for MemorySaver {
     async fn threads(&self, filter: ThreadFilter) -> Result<Vec<ThreadInfo>, CheckpointError> {
         let threads = self.threads.lock();
         let info = |name: &String, thread: &Thread| {
-            let root = thread.root()?;
-            let (head, owner) = (root.head()?, root.owner.clone());
-            let info = ThreadInfo::new(name, head, owner, root.status, root.updated_at)
-                .with_wake_at(root.wake_at);
+            let info = thread.root()?.info(name)?;
             filter.wants(&info).then_some(info)
         };
         let limit = filter.limit.unwrap_or(usize::MAX);
@@ -60,7 +58,10 @@ impl Administration for MemorySaver {
     ) -> Result<(), CheckpointError> {
         let mut threads = self.threads.lock();
         let root = threads.get_mut(thread).and_then(Thread::root_mut);
-        if let Some(root) = root.filter(|root| root.head() == Some(head)) {
+        if let Some(root) = root
+            .map(Log::stored)
+            .filter(|root| root.head() == Some(head))
+        {
             self.wakes(thread, root.wake_at, wake_at);
             root.wake_at = wake_at;
         }
@@ -69,19 +70,24 @@ impl Administration for MemorySaver {
 
     async fn copy_thread(&self, from: &str, to: &str) -> Result<(), CheckpointError> {
         let mut threads = self.threads.lock();
-        let has_logs = |thread: &&Thread| !thread.logs.is_empty();
-        let result = match (
-            threads.get(from).filter(has_logs),
-            threads.get(to).filter(has_logs),
-        ) {
-            (None, _) => Err(CheckpointError::UnknownThread(from.to_owned())),
-            (Some(_), Some(_)) => Err(CheckpointError::ThreadExists(to.to_owned())),
-            (Some(from), None) => Ok(from.logs.clone()),
+        let exists = |name| {
+            threads
+                .get(name)
+                .is_some_and(|thread| !thread.logs.is_empty())
         };
-        let logs = result?;
+        let (known, taken) = (exists(from), exists(to));
+        let Some(original) = threads.get_mut(from).filter(|_| known) else {
+            return Err(CheckpointError::UnknownThread(from.to_owned()));
+        };
+        if taken {
+            return Err(CheckpointError::ThreadExists(to.to_owned()));
+        }
+        let logs = original.logs.iter_mut();
+        let logs = logs.map(|(namespace, log)| (namespace.clone(), log.stored().clone().into()));
+        let logs = logs.collect();
         let copy = threads.entry(to.to_owned()).or_default();
         copy.logs = logs;
-        self.wakes(to, None, copy.root().and_then(|root| root.wake_at));
+        self.wakes(to, None, copy.root().and_then(Log::wake_at));
         Ok(())
     }
 
@@ -92,7 +98,7 @@ impl Administration for MemorySaver {
 
     async fn rewind(&self, key: &ThreadKey, rewind: Rewind) -> Result<bool, CheckpointError> {
         let mut threads = self.threads.lock();
-        let Some(log) = log_at(&mut threads, key) else {
+        let Some(log) = stored_at(&mut threads, key) else {
             return Ok(false);
         };
         let before = log.wake_at;
@@ -104,7 +110,7 @@ impl Administration for MemorySaver {
     async fn delete_log(&self, key: &ThreadKey) -> Result<(), CheckpointError> {
         if let Some(thread) = self.threads.lock().get_mut(&key.thread) {
             let removed = thread.logs.remove(&key.namespace);
-            self.wakes(&key.thread, removed.and_then(|log| log.wake_at), None);
+            self.wakes(&key.thread, removed.and_then(|log| log.wake_at()), None);
         }
         Ok(())
     }
@@ -130,9 +136,9 @@ impl Administration for MemorySaver {
 
     async fn usage(&self, thread: &str) -> Result<StorageUsage, CheckpointError> {
         let mut usage = StorageUsage::default();
-        if let Some(thread) = self.threads.lock().get(thread) {
-            for log in thread.logs.values() {
-                log.count(&mut usage);
+        if let Some(thread) = self.threads.lock().get_mut(thread) {
+            for log in thread.logs.values_mut() {
+                log.stored().count(&mut usage);
             }
         }
         Ok(usage)
@@ -142,7 +148,7 @@ impl Administration for MemorySaver {
 impl MemorySaver {
     fn delete(&self, threads: &mut BTreeMap<String, Thread>, thread: &str) {
         if let Some(kept) = threads.get_mut(thread) {
-            self.wakes(thread, kept.root().and_then(|root| root.wake_at), None);
+            self.wakes(thread, kept.root().and_then(Log::wake_at), None);
             // The leases stay.
             kept.logs.clear();
             if kept.lease.is_none() {

@@ -1,197 +1,81 @@
 //! The log of one graph on a thread.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::record::Record;
-use super::records::Records;
-use crate::checkpoint::{
-    Batch, Chain, Link, ListOptions, Owner, Prune, PutLink, Rewind, RunStatus, StatePart,
-    StorageUsage, ThreadKey, ThreadPosition,
-};
-use crate::checkpoint_id::CheckpointId;
+use super::stored_log::StoredLog;
+use crate::checkpoint::{GrowingLinks, ThreadInfo, ThreadKey};
 use crate::error::CheckpointError;
 use crate::head::Head;
 
-#[derive(Clone)]
+/// A log, to which a run may add links that the saver has not looked at.
 pub(super) struct Log {
-    /// Oldest first.
-    pub(super) order: Vec<CheckpointId>,
-    records: Records,
-    version: u64,
-    pub(super) status: RunStatus,
-    pub(super) owner: Option<Arc<Owner>>,
-    pub(super) updated_at: SystemTime,
-    pub(super) wake_at: Option<SystemTime>,
+    stored: StoredLog,
+    growing: Option<Arc<dyn GrowingLinks>>,
+}
+
+impl From<StoredLog> for Log {
+    fn from(stored: StoredLog) -> Self {
+        Self {
+            stored,
+            growing: None,
+        }
+    }
 }
 
 impl Log {
-    pub(super) fn new() -> Self {
-        Self {
-            order: Vec::new(),
-            records: Records::default(),
-            version: 0,
-            status: RunStatus::Done,
-            owner: None,
-            updated_at: crate::environment::now(),
-            wake_at: None,
+    /// Returns the log with all links: a run that adds some shares others for what follows.
+    pub(super) fn stored(&mut self) -> &mut StoredLog {
+        if let Some(links) = self.growing.take() {
+            self.stored.add_links(links.close());
         }
+        &mut self.stored
+    }
+
+    /// Takes the links that a run adds behind `head` from now on.
+    pub(super) fn share(
+        &mut self,
+        key: &ThreadKey,
+        head: Head,
+        links: Arc<dyn GrowingLinks>,
+    ) -> Result<bool, CheckpointError> {
+        let takes = self.stored().takes_links(key, head)?;
+        let newest = links.newest();
+        let takes = takes && newest.is_some_and(|(_, id, _)| head.id.is_before(id));
+        self.growing = takes.then_some(links);
+        Ok(takes)
+    }
+
+    /// Returns the head, and when it was created, if it is a link that the run has added.
+    fn growing_head(&self) -> Option<(Head, SystemTime)> {
+        let (count, id, created_at) = self.growing.as_ref()?.newest()?;
+        let version = self.stored.head()?.version + count as u64;
+        Some((Head::new(id, version), created_at))
     }
 
     pub(super) fn head(&self) -> Option<Head> {
-        let id = *self.order.last()?;
-        Some(Head::new(id, self.version))
+        let growing = self.growing_head().map(|(head, _)| head);
+        growing.or_else(|| self.stored.head())
     }
 
-    pub(super) fn put(
-        &mut self,
-        key: &ThreadKey,
-        batch: &mut Batch,
-    ) -> Result<(), CheckpointError> {
-        if self.head() != batch.head {
-            return Err(CheckpointError::Conflict {
-                thread: key.thread.clone(),
-                known: batch.head,
-                head: self.head(),
-            });
-        }
-        if let Some(base) = batch.bases().find(|id| self.records.get(*id).is_none()) {
-            let thread = key.thread.clone();
-            return Err(CheckpointError::BaseGone { thread, base });
-        }
-        self.version += 1;
-        self.status = batch.status;
-        if let Some(owner) = batch.owner.take() {
-            self.owner = Some(owner);
-        }
-        self.updated_at = crate::environment::now();
-        self.wake_at = batch.wake_at;
-        for checkpoint in batch.checkpoints.drain(..) {
-            self.order.push(checkpoint.id);
-            self.records.insert(checkpoint);
-        }
-        for task in &mut batch.tasks {
-            if let Some(record) = self.records.get_mut(task.checkpoint) {
-                record.add_task(task);
-            }
-        }
-        batch.tasks.clear();
-        for entry in std::mem::take(&mut batch.entries) {
-            if let Some(record) = self.records.get_mut(entry.checkpoint) {
-                record.add_entry(entry);
-            }
-        }
-        Ok(())
+    /// Returns when the thread is to be woken.
+    pub(super) fn wake_at(&self) -> Option<SystemTime> {
+        self.stored.wake_at
     }
 
-    /// Stores a link behind `head`, if it can be stored as one.
-    #[inline]
-    pub(super) fn put_link(&mut self, key: &ThreadKey, head: Head, link: Link) -> PutLink {
-        if self.head() != Some(head) {
-            return PutLink::Failed(CheckpointError::Conflict {
-                thread: key.thread.clone(),
-                known: Some(head),
-                head: self.head(),
-            });
-        }
-        let (id, created_at) = (link.id, link.created_at);
-        if let Some(link) = self.records.link(head.id, link) {
-            return PutLink::NotTaken(link);
-        }
-        self.order.push(id);
-        self.version += 1;
-        self.updated_at = created_at;
-        PutLink::Stored
-    }
-
-    pub(super) fn load(&self, id: Option<CheckpointId>) -> Option<Chain> {
-        let mut chain = Vec::new();
-        let head = self.head()?;
-        let mut wanted = Some(id.unwrap_or(head.id));
-        while let Some(record) = wanted.and_then(|id| self.records.get(id)) {
-            chain.push(record.to_stored());
-            wanted = record.needed_base().map(|base| base.id);
-        }
-        chain.reverse();
-        Some(Chain::new(head, self.owner.clone(), chain))
-    }
-
-    /// Returns the parts of a checkpoint's state, and clones little else.
-    pub(super) fn load_state(
-        &self,
-        id: Option<CheckpointId>,
-    ) -> Option<(Vec<StatePart>, ThreadPosition)> {
-        let head = self.head()?;
-        let mut bases = Vec::new();
-        let newest = self.records.get(id.unwrap_or(head.id));
-        let mut next = newest;
-        while let Some(record) = next
-            && let Some(base) = record.needed_base()
-        {
-            next = self.records.get(base.id);
-            bases.extend(next.map(|record| (record, base.with_tasks)));
-        }
-        let mut parts = Vec::with_capacity(bases.len());
-        for (record, with_tasks) in bases.into_iter().rev() {
-            record.visit_parts(with_tasks, &mut |part| parts.push(part));
-        }
-        let stored = newest.map(Record::to_stored);
-        let position = ThreadPosition::new(head, self.owner.clone(), stored);
-        Some((parts, position))
-    }
-
-    pub(super) fn list(&self, options: &ListOptions) -> Vec<CheckpointId> {
-        let wanted = |id: &CheckpointId| {
-            let record = self.records.get(*id);
-            record.is_some_and(|record| record.is_wanted(options))
-        };
-        let newest_first = self.order.iter().rev().copied().filter(wanted);
-        newest_first
-            .take(options.limit.unwrap_or(usize::MAX))
-            .collect()
-    }
-
-    pub(super) fn prune(&mut self, thread: &str, prune: Prune) -> Result<(), CheckpointError> {
-        let rest = self.records.iter();
-        let rest = rest.filter_map(|record| Some((record.id(), record.needed_base()?.id)));
-        if let Some(base) = prune.needed(rest) {
-            let thread = thread.to_owned();
-            return Err(CheckpointError::BaseGone { thread, base });
-        }
-        for fold in prune.fold {
-            if let Some(record) = self.records.get_mut(fold.id) {
-                record.fold(fold);
-            }
-        }
-        let delete: HashSet<_> = prune.delete.into_iter().collect();
-        self.order.retain(|id| !delete.contains(id));
-        self.records.retain(|record| !delete.contains(&record.id()));
-        Ok(())
-    }
-
-    /// Makes a checkpoint the head again; returns false if there is no such checkpoint.
-    pub(super) fn rewind(&mut self, rewind: &Rewind) -> bool {
-        let to = rewind.to;
-        let Some(record) = self.records.get_mut(to) else {
-            return false;
-        };
-        record.truncate(rewind.tasks, rewind.entries);
-        self.records.retain(|record| record.id() <= to);
-        self.order.retain(|id| *id < to);
-        self.order.push(to);
-        self.version += 1;
-        self.status = rewind.status;
-        self.updated_at = crate::environment::now();
-        self.wake_at = rewind.wake_at;
-        true
-    }
-
-    /// Adds what the log holds.
-    pub(super) fn count(&self, usage: &mut StorageUsage) {
-        usage.logs += 1;
-        usage.checkpoints += self.order.len() as u64;
-        let records = self.records.iter().map(Record::len);
-        usage.records += records.sum::<usize>() as u64;
+    /// Describes the thread, if this is its root graph's log. A run that adds links goes on adding them.
+    pub(super) fn info(&self, thread: &str) -> Option<ThreadInfo> {
+        let stored = &self.stored;
+        let growing = self.growing_head();
+        let updated_at = growing.map_or(stored.updated_at, |(_, created_at)| created_at);
+        let head = growing.map(|(head, _)| head).or_else(|| stored.head())?;
+        let info = ThreadInfo::new(
+            thread,
+            head,
+            stored.owner.clone(),
+            stored.status,
+            updated_at,
+        );
+        Some(info.with_wake_at(stored.wake_at))
     }
 }

@@ -7,8 +7,8 @@ use langgraph_topology::NodeName;
 
 use super::task_records::TaskRecords;
 use crate::checkpoint::{
-    Base, CheckpointRecord, EntryRecord, Few, Fold, FollowedRecord, Link, ListOptions, Source,
-    StatePart, Stored, TaskRecord, TaskSpec,
+    Base, CheckpointRecord, EntryRecord, Few, Fold, FollowedRecord, Link, ListOptions,
+    PayloadValue, Source, StatePart, Stored, TaskRecord, TaskSpec,
 };
 use crate::checkpoint_id::CheckpointId;
 
@@ -25,7 +25,7 @@ pub(super) struct Record {
 
 /// A checkpoint as it was stored, and its updates from outside.
 #[derive(Clone)]
-struct Whole {
+pub(super) struct Whole {
     checkpoint: CheckpointRecord,
     entries: Vec<EntryRecord>,
 }
@@ -99,22 +99,36 @@ impl Record {
         }
     }
 
-    /// Adds what the checkpoint's task wrote, and returns the checkpoint behind it.
-    #[inline]
-    pub(super) fn link(&mut self, link: Link) -> Self {
-        self.tasks.push_finished(self.id, link.done);
+    /// Returns a link behind `before`, which is that many links behind the whole checkpoint.
+    pub(super) fn of_link(
+        whole: &Arc<Whole>,
+        (before, distance): (CheckpointId, u32),
+        link: Link,
+        tasks: TaskRecords,
+    ) -> Self {
         Self {
             id: link.id,
-            tasks: TaskRecords::new(),
-            whole: Arc::clone(&self.whole),
+            tasks,
+            whole: Arc::clone(whole),
             link: Some(OwnPart {
-                before: self.id,
+                before,
                 created_at: link.created_at,
                 next: link.next,
                 followed: link.followed,
-                distance: self.link.as_ref().map_or(0, |last| last.distance) + 1,
+                distance: distance + 1,
             }),
         }
+    }
+
+    /// Adds what the checkpoint's only task wrote.
+    pub(super) fn finish(&mut self, done: PayloadValue) {
+        self.tasks.push_finished(self.id, done);
+    }
+
+    /// Returns the last whole checkpoint, and how many links follow it, up to this one.
+    pub(super) fn whole(&self) -> (&Arc<Whole>, u32) {
+        let distance = self.link.as_ref().map_or(0, |link| link.distance);
+        (&self.whole, distance)
     }
 
     pub(super) fn id(&self) -> CheckpointId {

@@ -1,12 +1,15 @@
 //! The records of a log, in chunks.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
+use super::chunk::Chunk;
+use super::linked::Linked;
 use super::record::Record;
-use crate::checkpoint::{CheckpointRecord, Link};
+use crate::checkpoint::{CheckpointRecord, Links};
 use crate::checkpoint_id::CheckpointId;
 
-/// How many records a chunk holds; one into which a record was inserted may hold more.
+/// How many records a chunk holds; one into which a record was inserted may hold more, and so may one of links.
 const CHUNK: usize = 32;
 
 /// Records in the order of their ids, which is nearly always that of their creation. A long log
@@ -14,25 +17,25 @@ const CHUNK: usize = 32;
 #[derive(Clone, Default)]
 pub(super) struct Records {
     /// None is empty.
-    chunks: Vec<Arc<Vec<Record>>>,
+    chunks: Vec<Chunk>,
 }
 
 /// The index of a chunk, and that of a record in it.
 type Place = (usize, usize);
 
 impl Records {
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Record> {
-        self.chunks.iter().flat_map(|chunk| chunk.iter())
+    pub(super) fn iter(&self) -> impl Iterator<Item = Cow<'_, Record>> {
+        self.chunks.iter().flat_map(Chunk::iter)
     }
 
-    pub(super) fn get(&self, id: CheckpointId) -> Option<&Record> {
+    pub(super) fn get(&self, id: CheckpointId) -> Option<Cow<'_, Record>> {
         let (chunk, index) = self.find(id).ok()?;
         self.chunks.get(chunk)?.get(index)
     }
 
     pub(super) fn get_mut(&mut self, id: CheckpointId) -> Option<&mut Record> {
         let (chunk, index) = self.find(id).ok()?;
-        Arc::make_mut(self.chunks.get_mut(chunk)?).get_mut(index)
+        self.chunks.get_mut(chunk)?.records_mut()?.get_mut(index)
     }
 
     /// Adds a checkpoint without records, or replaces the one with its id.
@@ -41,66 +44,62 @@ impl Records {
         let record = Record::new(checkpoint);
         let (chunk, index) = place.unwrap_or_else(|free| free);
         let is_last = chunk + 1 >= self.chunks.len();
-        match self.chunks.get_mut(chunk).map(Arc::make_mut) {
-            Some(records) if place.is_ok() => {
-                records.splice(index..=index, [record]);
+        let found = self.chunks.get_mut(chunk);
+        match found.filter(|found| !is_last || index < found.len()) {
+            None => self.push(record),
+            Some(found) => {
+                let records = found.records_mut();
+                if let (Some(records), Ok(_)) = (records, place) {
+                    records.splice(index..=index, [record]);
+                } else if let Some(records) = found.records_mut() {
+                    records.insert(index, record);
+                }
             }
-            Some(records) if !is_last || index < records.len() => records.insert(index, record),
-            _ => self.push(record),
         }
     }
 
-    /// Adds a link behind the newest checkpoint `before`; returns it if that is another one.
-    #[inline]
-    pub(super) fn link(&mut self, before: CheckpointId, link: Link) -> Option<Link> {
-        let Some(records) = self.chunks.last_mut().map(Arc::make_mut) else {
-            return Some(link);
-        };
-        let newest = records.last_mut();
-        let Some(newest) = newest.filter(|newest| newest.id() == before) else {
-            return Some(link);
-        };
-        if !before.is_before(link.id) {
-            return Some(link);
+    /// Adds links behind the newest checkpoint.
+    pub(super) fn link(&mut self, links: Arc<dyn Links>) {
+        let newest = self.chunks.last_mut().and_then(Chunk::records_mut);
+        let newest = newest.and_then(|records| records.last_mut());
+        let linked = newest.and_then(|newest| Linked::behind(newest, links));
+        if let Some((linked, last)) = linked {
+            self.chunks.extend(linked.map(Chunk::Links));
+            self.push(last);
         }
-        let record = newest.link(link);
-        match records.len() {
-            ..CHUNK => records.push(record),
-            _ => self.begin(record),
-        }
-        None
+    }
+
+    /// Returns the id of the last record.
+    pub(super) fn last_id(&self) -> Option<CheckpointId> {
+        let newest = self.chunks.last()?;
+        Some(newest.get(newest.len().checked_sub(1)?)?.id())
     }
 
     /// Adds a record behind all others.
     fn push(&mut self, record: Record) {
-        match self.chunks.last_mut().map(Arc::make_mut) {
-            Some(records) if records.len() < CHUNK => records.push(record),
-            _ => self.begin(record),
+        if let Some(Chunk::Records(records)) = self.chunks.last_mut()
+            && records.len() < CHUNK
+        {
+            return Arc::make_mut(records).push(record);
         }
-    }
-
-    /// Begins a chunk with a record. A short log has only what it needs.
-    fn begin(&mut self, record: Record) {
-        let mut records = Vec::with_capacity(if self.chunks.is_empty() { 1 } else { CHUNK });
+        // A short log has only what it needs.
+        let mut records = Vec::with_capacity(if self.chunks.is_empty() { 1 } else { 4 });
         records.push(record);
-        self.chunks.push(Arc::new(records));
+        self.chunks.push(Chunk::Records(Arc::new(records)));
     }
 
     /// Removes the records that are not wanted.
     pub(super) fn retain(&mut self, wanted: impl Fn(&Record) -> bool) {
         for chunk in &mut self.chunks {
-            if !chunk.iter().all(&wanted) {
-                Arc::make_mut(chunk).retain(&wanted);
-            }
+            chunk.retain(&wanted);
         }
-        self.chunks.retain(|chunk| !chunk.is_empty());
+        self.chunks.retain(|chunk| chunk.len() > 0);
     }
 
     /// Returns where a record is, or where it belongs.
-    #[inline]
     fn find(&self, id: CheckpointId) -> Result<Place, Place> {
         // A run writes to the last two: the checkpoint whose tasks have run, and the next.
-        if let Some((newest, before)) = self.chunks.split_last() {
+        if let Some((Chunk::Records(newest), before)) = self.chunks.split_last() {
             match &***newest {
                 [.., record] if record.id().is_before(id) => {
                     return Err((before.len(), newest.len()));
@@ -117,12 +116,14 @@ impl Records {
 
     #[cold]
     fn search(&self, id: CheckpointId) -> Result<Place, Place> {
-        let begins_by = |chunk: &Arc<Vec<Record>>| chunk.first().is_some_and(|r| r.id() <= id);
-        let chunk = self.chunks.partition_point(begins_by).saturating_sub(1);
-        let records = self.chunks.get(chunk).map_or(&[][..], |chunk| chunk);
-        let found = records.binary_search_by_key(&id, Record::id);
+        let begins_by = |chunk: &Chunk| chunk.first_id().is_some_and(|first| first <= id);
+        let place = self.chunks.partition_point(begins_by).saturating_sub(1);
+        let found = self
+            .chunks
+            .get(place)
+            .map_or(Err(0), |chunk| chunk.find(id));
         found
-            .map(|index| (chunk, index))
-            .map_err(|index| (chunk, index))
+            .map(|index| (place, index))
+            .map_err(|index| (place, index))
     }
 }

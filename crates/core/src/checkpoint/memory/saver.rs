@@ -2,14 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use async_trait::async_trait;
 
 use super::log::Log;
+use super::stored_log::StoredLog;
 use super::thread::Thread;
 use crate::checkpoint::{
-    Administration, Batch, Chain, Checkpointer, Formats, Leases, Link, ListOptions, PutLink,
+    Administration, Batch, Chain, Checkpointer, Formats, GrowingLinks, Leases, ListOptions,
     ThreadKey, ThreadPosition, VisitStatePart,
 };
 use crate::checkpoint_id::CheckpointId;
@@ -74,33 +76,41 @@ impl MemorySaver {
 
     fn store(&self, key: &ThreadKey, batch: &mut Batch) -> Result<(), CheckpointError> {
         let mut threads = self.threads.lock();
-        if let Some(log) = log_at(&mut threads, key) {
+        if let Some(log) = stored_at(&mut threads, key) {
             let before = log.wake_at;
             log.put(key, batch)?;
             self.wakes(&key.thread, before, log.wake_at);
             return Ok(());
         }
-        let mut log = Log::new();
+        let mut log = StoredLog::new();
         log.put(key, batch)?;
         // A log without a checkpoint does not exist.
         if !log.order.is_empty() {
             self.wakes(&key.thread, None, log.wake_at);
             let thread = threads.entry(key.thread.clone()).or_default();
-            thread.logs.insert(key.namespace.clone(), log);
+            thread.logs.insert(key.namespace.clone(), log.into());
         }
         Ok(())
     }
 
     /// Calls `look` with a log, if it exists.
-    pub(super) fn at<T>(&self, key: &ThreadKey, look: impl FnOnce(&mut Log) -> T) -> Option<T> {
-        log_at(&mut self.threads.lock(), key).map(look)
+    pub(super) fn at<T>(
+        &self,
+        key: &ThreadKey,
+        look: impl FnOnce(&mut StoredLog) -> T,
+    ) -> Option<T> {
+        stored_at(&mut self.threads.lock(), key).map(look)
     }
 }
 
-pub(super) fn log_at<'a>(
+pub(super) fn stored_at<'a>(
     threads: &'a mut BTreeMap<String, Thread>,
     key: &ThreadKey,
-) -> Option<&'a mut Log> {
+) -> Option<&'a mut StoredLog> {
+    log_at(threads, key).map(Log::stored)
+}
+
+fn log_at<'a>(threads: &'a mut BTreeMap<String, Thread>, key: &ThreadKey) -> Option<&'a mut Log> {
     threads.get_mut(&key.thread)?.logs.get_mut(&key.namespace)
 }
 
@@ -118,12 +128,15 @@ impl Checkpointer for MemorySaver {
         Some(self.store(key, batch))
     }
 
-    fn put_link(&self, key: &ThreadKey, head: Head, link: Link) -> PutLink {
+    fn share_links(
+        &self,
+        key: &ThreadKey,
+        head: Head,
+        links: Arc<dyn GrowingLinks>,
+    ) -> Result<bool, CheckpointError> {
         let mut threads = self.threads.lock();
-        match log_at(&mut threads, key) {
-            Some(log) => log.put_link(key, head, link),
-            None => PutLink::NotTaken(link),
-        }
+        let log = log_at(&mut threads, key);
+        log.map_or(Ok(false), |log| log.share(key, head, links))
     }
 
     async fn load(
@@ -149,7 +162,8 @@ impl Checkpointer for MemorySaver {
     }
 
     async fn head(&self, key: &ThreadKey) -> Result<Option<Head>, CheckpointError> {
-        Ok(self.at(key, |log| log.head()).flatten())
+        let threads = &mut self.threads.lock();
+        Ok(log_at(threads, key).and_then(|log| log.head()))
     }
 
     async fn list(

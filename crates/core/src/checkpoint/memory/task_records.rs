@@ -56,7 +56,6 @@ impl TaskRecords {
     }
 
     /// Adds the record of the first task's end.
-    #[inline]
     pub(super) fn push_finished(&mut self, checkpoint: CheckpointId, done: PayloadValue) {
         match self {
             Self::Any(records) if records.is_empty() => *self = Self::Finished(done),
