@@ -24,7 +24,7 @@ use crate::error::{ApiError, ApiResult};
 use crate::guard::Access;
 use crate::ids::uuid;
 use crate::rows::{Run, contains};
-use crate::runs::{Accepted, Disconnect, Modes, RunRequest, accept, attach};
+use crate::runs::{Accepted, Disconnect, Modes, RunRequest, accept, accept_all, attach};
 use crate::spec::Mode;
 use crate::stream::{Feed, FeedReader};
 use crate::threads::find;
@@ -121,11 +121,8 @@ pub(super) async fn batch(
     app: Access,
     Body(requests): Body<Vec<RunRequest>>,
 ) -> ApiResult<Json<Vec<Value>>> {
-    let mut runs = Vec::with_capacity(requests.len());
-    for request in requests {
-        runs.push(accept(&app, None, request).await?.row.json());
-    }
-    Ok(Json(runs))
+    let runs = accept_all(&app, requests).await?;
+    Ok(Json(runs.iter().map(|run| run.row.json()).collect()))
 }
 
 pub(super) async fn wait(

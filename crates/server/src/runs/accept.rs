@@ -33,17 +33,84 @@ pub(crate) async fn accept(
     thread: Option<&str>,
     request: RunRequest,
 ) -> ApiResult<Accepted> {
+    let thread = thread.map(thread_id).transpose()?;
+    start(app, check(app, thread, request).await?).await
+}
+
+/// Accepts runs without threads, if none of them is refused.
+pub(crate) async fn accept_all(
+    app: &Access,
+    requests: Vec<RunRequest>,
+) -> ApiResult<Vec<Accepted>> {
+    let mut checked = Vec::with_capacity(requests.len());
+    for request in requests {
+        checked.push(check(app, None, request).await?);
+    }
+    let mut accepted = Vec::with_capacity(checked.len());
+    for one in checked {
+        accepted.push(start(app, one).await?);
+    }
+    Ok(accepted)
+}
+
+/// A request that was checked.
+enum Checked {
+    /// It was accepted before.
+    Known {
+        row: Box<Run>,
+        stateless: bool,
+    },
+    New(Box<NewRequest>),
+}
+
+/// A request for a run that is new.
+struct NewRequest {
+    new: NewRun,
+    assistant: Assistant,
+    /// The thread that the client has named.
+    thread: Option<String>,
+    /// The thread is created if there is none.
+    create: bool,
+    /// The request, if it may come again.
+    again: Option<RunRequest>,
+}
+
+/// Checks a request, before anything is done for it.
+async fn check(app: &Access, thread: Option<String>, request: RunRequest) -> ApiResult<Checked> {
     if app.runs.is_draining() {
         return Err(ApiError::unavailable());
     }
-    let thread = thread.map(thread_id).transpose()?;
     if let Some(row) = known(app, thread.as_deref(), &request).await? {
-        return follow(app, row, thread.is_none()).await;
+        return Ok(Checked::Known {
+            row: Box::new(row),
+            stateless: thread.is_none(),
+        });
     }
     let create = request.if_not_exists == Some(IfNotExists::Create);
     let again =
         (request.request_key.is_some() || request.run_id.is_some()).then(|| request.clone());
-    let (mut new, assistant) = request.plan(app, thread.as_deref()).await?;
+    let (new, assistant) = request.plan(app, thread.as_deref()).await?;
+    Ok(Checked::New(Box::new(NewRequest {
+        new,
+        assistant,
+        thread,
+        create,
+        again,
+    })))
+}
+
+/// Puts the run of a request in the queue.
+async fn start(app: &Access, checked: Checked) -> ApiResult<Accepted> {
+    let NewRequest {
+        mut new,
+        assistant,
+        thread,
+        create,
+        again,
+    } = match checked {
+        Checked::Known { row, stateless } => return follow(app, *row, stateless).await,
+        Checked::New(new) => *new,
+    };
     let stateless = thread.is_none();
     if stateless {
         new.thread = Some(new_thread(app, &new, &assistant));

@@ -45,7 +45,7 @@ use crate::guard::PerOwner;
 use crate::stream::Feeds;
 use live::LiveRuns;
 
-pub(crate) use accept::{Accepted, accept};
+pub(crate) use accept::{Accepted, accept, accept_all};
 pub(crate) use attach::attach;
 pub(crate) use change::{change_state, write_changed};
 pub(crate) use cleanup::{prune_thread, remove_thread};

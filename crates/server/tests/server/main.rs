@@ -8,6 +8,7 @@ mod approvals;
 mod attempts;
 mod authorize;
 mod authorized_words;
+mod batches;
 mod breakpoints;
 mod changed_prompt;
 mod clock;
