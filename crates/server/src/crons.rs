@@ -58,22 +58,38 @@ pub(crate) fn time(text: &str) -> ApiResult<DateTime<Utc>> {
 /// Starts a run for each cron whose time has come, once, whichever processes look at the same time. A time that
 /// passed while no process was there is made up for once.
 pub(crate) async fn fire(app: &Arc<App>) -> ApiResult<()> {
-    for mut cron in app.rows.due_crons().await? {
-        let was = cron.due;
+    for cron in app.rows.due_crons().await? {
         // The run comes first: a process that is lost here leaves the cron due.
-        match start(app, &cron).await {
-            Ok(run) => cron.run = run,
+        let run = match start(app, &cron).await {
+            Ok(run) => run,
             Err(error) if error.may_work_later() => return Err(error),
             Err(error) => {
                 tracing::error!(?error, cron = cron.cron_id, "a cron cannot start its run");
+                cron.run.clone()
             }
-        }
-        if schedule(&mut cron, environment::now()).is_err() {
-            (cron.due, cron.next_run_date) = (None, None);
-        }
-        app.rows.write_cron(&mut cron, was).await?;
+        };
+        fired(app, cron, run).await?;
     }
     Ok(())
+}
+
+/// Notes the newest run of a cron, and when it fires next. A client that has changed the cron meanwhile has said when.
+async fn fired(app: &App, mut cron: Cron, run: Option<String>) -> ApiResult<()> {
+    let (due, newest) = (cron.due, cron.run.clone());
+    loop {
+        cron.run.clone_from(&run);
+        if cron.due == due && schedule(&mut cron, environment::now()).is_err() {
+            (cron.due, cron.next_run_date) = (None, None);
+        }
+        if app.rows.write_cron(&mut cron).await? {
+            return Ok(());
+        }
+        match app.rows.cron(&cron.cron_id).await? {
+            Some(now) if now.run == newest => cron = now,
+            // Another process has fired it too, or it is gone.
+            _ => return Ok(()),
+        }
+    }
 }
 
 /// Starts a run of a cron, as its owner, and returns the newest run of the cron. While the run before it waits or runs,
@@ -138,6 +154,7 @@ pub(crate) fn new(
         owner: app.owner().to_owned(),
         due: None,
         run: None,
+        before: String::new(),
     }
 }
 

@@ -187,7 +187,7 @@ pub(super) async fn read(app: Access, Path(id): Path<String>) -> ApiResult<Json<
     Ok(Json(find(&app, &id).await?.json()))
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 pub(super) struct ChangeAssistant {
     graph_id: Option<String>,
     config: Option<Map<String, Value>>,
@@ -202,7 +202,18 @@ pub(super) async fn change(
     Path(id): Path<String>,
     Body(given): Body<ChangeAssistant>,
 ) -> ApiResult<Json<Value>> {
-    let mut assistant = find_own(&app, &id).await?;
+    loop {
+        let mut assistant = find_own(&app, &id).await?;
+        apply(&app, &mut assistant, given.clone())?;
+        // Another request may have changed it meanwhile.
+        if app.rows.add_version(&mut assistant).await? {
+            return Ok(Json(assistant.json()));
+        }
+    }
+}
+
+/// Writes what a request says into an assistant.
+fn apply(app: &Access, assistant: &mut Assistant, given: ChangeAssistant) -> ApiResult<()> {
     if let Some(graph) = given.graph_id {
         app.graph(&graph)?;
         assistant.graph_id = graph;
@@ -216,17 +227,19 @@ pub(super) async fn change(
     if let Some(context) = given.context {
         assistant.context = Value::Object(context);
     }
-    mirror(&mut assistant);
+    mirror(assistant);
     let metadata = Value::Object(given.metadata.unwrap_or_default());
     if !app.filters.assistants.keeps(&metadata) {
         return Err(ApiError::forbidden("Forbidden"));
     }
     merge(&mut assistant.metadata, &metadata);
-    assistant.name = given.name.unwrap_or(assistant.name);
-    assistant.description = given.description.or(assistant.description);
-    writable(&assistant.json())?;
-    app.rows.add_version(&mut assistant).await?;
-    Ok(Json(assistant.json()))
+    if let Some(name) = given.name {
+        assistant.name = name;
+    }
+    if let Some(description) = given.description {
+        assistant.description = Some(description);
+    }
+    writable(&assistant.json())
 }
 
 pub(super) async fn remove(

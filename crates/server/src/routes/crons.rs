@@ -165,23 +165,22 @@ pub(super) async fn change(
     Path(id): Path<String>,
     Body(given): Body<Map<String, Value>>,
 ) -> ApiResult<Json<Value>> {
-    let mut cron = find(&app, &id).await?;
-    let was = cron.due;
     let mut given = given;
     given.remove("assistant_id");
     given.remove("thread_id");
     let metadata = given.get("metadata").unwrap_or(&Value::Null);
-    if !app.filters.crons.keeps(metadata) {
-        return Err(ApiError::forbidden("Forbidden"));
+    loop {
+        let mut cron = find(&app, &id).await?;
+        if !app.filters.crons.keeps(metadata) {
+            return Err(ApiError::forbidden("Forbidden"));
+        }
+        apply(&app, &mut cron, given.clone(), environment::now()).await?;
+        // It may have fired meanwhile, or another request has changed it.
+        if app.rows.write_cron(&mut cron).await? {
+            app.runs.clock.notify_one();
+            return Ok(Json(cron.json()));
+        }
     }
-    apply(&app, &mut cron, given, environment::now()).await?;
-    if !app.rows.write_cron(&mut cron, was).await? {
-        return Err(ApiError::conflict(
-            "the cron has fired or changed meanwhile",
-        ));
-    }
-    app.runs.clock.notify_one();
-    Ok(Json(cron.json()))
 }
 
 pub(super) async fn remove(app: Access, Path(id): Path<String>) -> ApiResult<StatusCode> {

@@ -154,52 +154,63 @@ impl Rows {
         lines.iter().map(read_assistant).collect()
     }
 
-    /// Adds a version, and makes it the latest. Its number is set here.
-    pub(crate) async fn add_version(&self, assistant: &mut Assistant) -> RowsResult<()> {
-        loop {
-            let statement = read!(
-                "SELECT coalesce(max(version), 0) FROM served_assistants WHERE id = $1",
-                &assistant.assistant_id
-            );
-            let newest = self.db.row(statement).await?.map_or(0, |line| line.int(0));
-            assistant.version = newest + 1;
-            assistant.updated_at = now();
-            let id = &assistant.assistant_id;
-            let statements = vec![
-                sql!("UPDATE served_assistants SET latest = 0 WHERE id = $1", id),
-                sql!(
-                    "INSERT INTO served_assistants (id, version, latest, owner, doc) \
-                     VALUES ($1, $2, 1, $3, $4)",
-                    id,
-                    assistant.version,
-                    &assistant.owner,
-                    serde_json::to_string(assistant)?,
-                ),
-            ];
-            match self.db.together(statements).await {
-                Ok(_) => return Ok(()),
-                // Another version was added meanwhile.
-                Err(error) if error.is_conflict() => {}
-                Err(error) => return Err(error),
-            }
-        }
+    /// Adds a version that changes the latest one, and makes it the latest. Its number is set here. Returns false, and
+    /// does nothing, if another version is the latest meanwhile.
+    pub(crate) async fn add_version(&self, assistant: &mut Assistant) -> RowsResult<bool> {
+        let statement = read!(
+            "SELECT coalesce(max(version), 0) FROM served_assistants WHERE id = $1",
+            &assistant.assistant_id
+        );
+        let newest = self.db.row(statement).await?.map_or(0, |line| line.int(0));
+        let changed = std::mem::replace(&mut assistant.version, newest + 1);
+        assistant.updated_at = now();
+        let id = &assistant.assistant_id;
+        let statements = vec![
+            sql!("SELECT {GATE_OF}", id),
+            sql!(
+                "INSERT INTO served_assistants (id, version, latest, owner, doc) \
+                 SELECT $1, $2, 1, $3, $4 WHERE EXISTS (SELECT 1 FROM served_assistants \
+                    WHERE id = $1 AND version = $5 AND latest = 1) \
+                 ON CONFLICT DO NOTHING RETURNING id",
+                id,
+                assistant.version,
+                &assistant.owner,
+                serde_json::to_string(assistant)?,
+                changed,
+            ),
+            sql!(
+                "UPDATE served_assistants SET latest = 0 WHERE id = $1 AND version = $2 \
+                 AND EXISTS (SELECT 1 FROM served_assistants WHERE id = $1 AND version = $3 \
+                    AND latest = 1)",
+                id,
+                changed,
+                assistant.version,
+            ),
+        ];
+        let answers = self.db.together(statements).await?;
+        Ok(answers.get(1).is_some_and(|lines| !lines.is_empty()))
     }
 
     /// Makes a version the latest. Returns false if there is none of that number.
     pub(crate) async fn set_latest(&self, id: &str, version: i64) -> RowsResult<bool> {
-        let statement = sql!(
-            "UPDATE served_assistants SET latest = CASE WHEN version = $2 THEN 1 ELSE 0 END \
-             WHERE id = $1 AND EXISTS \
-             (SELECT 1 FROM served_assistants WHERE id = $1 AND version = $2)",
-            id,
-            version,
-        );
-        Ok(self.db.change(statement).await? > 0)
+        let statements = vec![
+            sql!("SELECT {GATE_OF}", id),
+            sql!(
+                "UPDATE served_assistants SET latest = CASE WHEN version = $2 THEN 1 ELSE 0 END \
+                 WHERE id = $1 AND EXISTS \
+                 (SELECT 1 FROM served_assistants WHERE id = $1 AND version = $2) RETURNING id",
+                id,
+                version,
+            ),
+        ];
+        let answers = self.db.together(statements).await?;
+        Ok(answers.last().is_some_and(|lines| !lines.is_empty()))
     }
 
     /// Deletes an assistant with its versions and its crons, which could start no run without it.
     pub(crate) async fn delete_assistant(&self, id: &str) -> RowsResult<()> {
         let statements = vec![
+            sql!("SELECT {GATE_OF}", id),
             sql!("DELETE FROM served_crons WHERE assistant = $1", id),
             sql!("DELETE FROM served_assistants WHERE id = $1", id),
         ];

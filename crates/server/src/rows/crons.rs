@@ -44,6 +44,9 @@ pub(crate) struct Cron {
     /// The run that it has started last.
     #[serde(skip)]
     pub(crate) run: Option<String>,
+    /// Its document, as it was read.
+    #[serde(skip)]
+    pub(crate) before: String,
 }
 
 impl Cron {
@@ -63,6 +66,7 @@ fn read_cron(line: &Line) -> RowsResult<Cron> {
         owner: line.text(0).to_owned(),
         due: line.some_int(1),
         run: line.some_text(3).map(str::to_owned),
+        before: line.text(2).to_owned(),
         ..cron
     })
 }
@@ -158,17 +162,15 @@ impl Rows {
         Ok(line.and_then(|line| line.some_int(0)))
     }
 
-    /// Writes a cron and its newest run, if it is still due when it was read. Returns false if it has
-    /// changed.
-    pub(crate) async fn write_cron(&self, cron: &mut Cron, was: Option<i64>) -> RowsResult<bool> {
+    /// Writes a cron and its newest run. Returns false if it has changed since it was read.
+    pub(crate) async fn write_cron(&self, cron: &mut Cron) -> RowsResult<bool> {
         cron.updated_at = now();
         let statement = sql!(
-            "UPDATE served_crons SET due = $2, doc = $3, run = $5 \
-             WHERE id = $1 AND coalesce(due, -1) = coalesce(CAST($4 AS BIGINT), -1)",
+            "UPDATE served_crons SET due = $2, doc = $3, run = $5 WHERE id = $1 AND doc = $4",
             &cron.cron_id,
             cron.due,
             serde_json::to_string(cron)?,
-            was,
+            &cron.before,
             cron.run.clone(),
         );
         Ok(self.db.change(statement).await? == 1)

@@ -11,6 +11,7 @@ mod authorized_words;
 mod batches;
 mod breakpoints;
 mod changed_prompt;
+mod changes;
 mod clock;
 mod copies;
 mod crons;
