@@ -273,12 +273,15 @@ impl RunQueue for Rows {
         if self.end_run(ending, withdraw).await?.is_some() {
             return Ok(Cancelled::Withdrawn);
         }
-        // One that was put back has written to its thread: who takes it next ends it.
+        // One that was put back has written to its thread: who takes it next ends it. One that is to be taken back
+        // is, whatever else is asked of it.
         let ask = sql!(
-            "UPDATE served_runs SET cancel = $2 WHERE id = $1 AND (status = 'running' \
-             OR status = 'pending' AND base IS NOT NULL) RETURNING id",
+            "UPDATE served_runs SET cancel = CASE WHEN cancel = $3 THEN cancel ELSE $2 END \
+             WHERE id = $1 AND (status = 'running' OR status = 'pending' AND base IS NOT NULL) \
+             RETURNING id",
             run,
             action.as_str(),
+            Cancel::Rollback.as_str(),
         );
         let signal = Signal::Cancel {
             run: run.to_owned(),

@@ -40,9 +40,13 @@ impl Live {
         *self.action.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Cancels the run.
+    /// Cancels the run. One that is to be taken back is, whatever else is asked of it.
     pub(crate) fn cancel(&self, action: Cancel) {
-        *self.action.lock().unwrap_or_else(PoisonError::into_inner) = Some(action);
+        let mut asked = self.action.lock().unwrap_or_else(PoisonError::into_inner);
+        if *asked != Some(Cancel::Rollback) {
+            *asked = Some(action);
+        }
+        drop(asked);
         self.token.cancel();
     }
 
