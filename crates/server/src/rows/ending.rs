@@ -97,7 +97,7 @@ impl Rows {
         loop {
             let (changed, after) = match thread {
                 ThreadEnd::Unchanged => (None, Vec::new()),
-                ThreadEnd::Removed => (None, marked(&claim.thread).into()),
+                ThreadEnd::Removed => (None, marked(&claim.thread, None).into()),
                 ThreadEnd::Changed(change) => {
                     let changed = self.thread_changed(&claim.thread, change).await?;
                     let Some(changed) = changed else {

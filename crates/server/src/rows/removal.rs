@@ -25,15 +25,17 @@ impl Mark {
 }
 
 /// Returns the statements that mark a thread as removed, if no run of it waits or runs, and delete its runs with their
-/// events. The first one returns the mark.
-pub(super) fn marked(thread: &str) -> [Statement; 4] {
+/// events. The first one returns the mark. `expired`: only if that says so of the thread.
+pub(super) fn marked(thread: &str, expired: Option<i64>) -> [Statement; 4] {
     [
         sql!(
             "UPDATE served_threads SET temporary = 2, wakes = NULL, expires = {NOW} + $2 \
              WHERE id = $1 AND temporary < 2 AND NOT EXISTS (SELECT 1 FROM served_runs \
-                WHERE thread = $1 AND status IN ('pending', 'running')) RETURNING expires",
+                WHERE thread = $1 AND status IN ('pending', 'running')) \
+             AND (CAST($3 AS BIGINT) IS NULL OR expires = $3) RETURNING expires",
             thread,
             TURN,
+            expired,
         ),
         sql!(
             "DELETE FROM served_events WHERE run IN (SELECT r.id FROM served_runs AS r \
@@ -57,9 +59,19 @@ impl Rows {
     /// Marks a thread as removed, and deletes its runs with their events. Returns false if there is no such
     /// thread, or one of its runs has not ended.
     pub(crate) async fn begin_removal(&self, id: &str) -> RowsResult<bool> {
+        self.mark(id, None).await
+    }
+
+    /// As [`begin_removal`](Self::begin_removal), for a thread that was found expired with that mark. Returns false also
+    /// if it has changed since.
+    pub(crate) async fn begin_removal_of_expired(&self, id: &str, mark: i64) -> RowsResult<bool> {
+        self.mark(id, Some(mark)).await
+    }
+
+    async fn mark(&self, id: &str, expired: Option<i64>) -> RowsResult<bool> {
         let mut statements: Vec<_> = locked(id, None).into();
         let at = statements.len();
-        statements.extend(marked(id));
+        statements.extend(marked(id, expired));
         let answers = self.db.together(statements).await?;
         Ok(answers.get(at).is_some_and(|lines| !lines.is_empty()))
     }

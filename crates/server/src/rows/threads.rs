@@ -316,7 +316,7 @@ impl Rows {
     }
 
     /// Returns the threads whose time is over and which have no run, and leaves them to this
-    /// process for a minute; with a mark for [`lives_on`](Self::lives_on).
+    /// process for a minute; each with a mark, which changes with the thread.
     pub(crate) async fn expired_threads(&self) -> RowsResult<Vec<(Thread, i64)>> {
         let statement = sql!(
             "UPDATE served_threads SET expires = {NOW} + $1 WHERE id IN ( \
@@ -331,6 +331,16 @@ impl Rows {
         let found = lines.iter();
         let found = found.map(|line| Ok((read_thread(line)?, line.int(3))));
         found.collect()
+    }
+
+    /// Returns true if a thread that was found expired with that mark has not changed since.
+    pub(crate) async fn is_expired(&self, id: &str, mark: i64) -> RowsResult<bool> {
+        let statement = find!(
+            "SELECT id FROM served_threads WHERE id = $1 AND expires = $2 AND temporary < 2",
+            id,
+            mark,
+        );
+        Ok(self.db.row(statement).await?.is_some())
     }
 
     /// Notes that an expired thread was pruned, unless it has changed since.

@@ -51,22 +51,36 @@ pub(crate) async fn prune_thread(
 /// Prunes the threads whose time is over. One process does so for each of them.
 pub(super) async fn expire(app: &Arc<App>) -> ApiResult<()> {
     for (thread, mark) in app.rows.expired_threads().await? {
-        let id = &thread.thread_id;
-        let pruned = async {
-            // Its process was lost before the removal had ended.
-            if app.rows.removal(id).await?.is_some() {
-                return finish_removal(app, id).await;
+        if let Err(error) = prune_expired(app, &thread, mark).await {
+            let thread = thread.thread_id;
+            tracing::error!(?error, thread, "failed to prune an expired thread");
+        }
+    }
+    Ok(())
+}
+
+/// Prunes a thread whose time is over, unless it was changed, or a run has come, since it was found.
+pub(super) async fn prune_expired(app: &Arc<App>, thread: &Thread, mark: i64) -> ApiResult<()> {
+    let id = &thread.thread_id;
+    // Its process was lost before the removal had ended.
+    if app.rows.removal(id).await?.is_some() {
+        return finish_removal(app, id).await;
+    }
+    let Some(ttl) = thread.ttl else {
+        return Ok(());
+    };
+    match ttl.strategy {
+        Pruning::Delete => {
+            // Its states cannot be deleted without its graph.
+            app.graph_of_thread(&thread.metadata)?;
+            if app.rows.begin_removal_of_expired(id, mark).await? {
+                finish_removal(app, id).await?;
             }
-            let Some(ttl) = thread.ttl else {
-                return Ok(());
-            };
-            if prune_thread(app, &thread, ttl.strategy).await? {
+        }
+        Pruning::KeepLatest => {
+            if app.rows.is_expired(id, mark).await? && keep_latest(app, thread).await? {
                 app.rows.lives_on(id, mark).await?;
             }
-            ApiResult::Ok(())
-        };
-        if let Err(error) = pruned.await {
-            tracing::error!(?error, thread = id, "failed to prune an expired thread");
         }
     }
     Ok(())

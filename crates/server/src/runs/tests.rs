@@ -14,12 +14,13 @@ use tokio::task::JoinHandle;
 
 use super::attach::catch_up;
 use super::change::free_from;
+use super::cleanup::prune_expired;
 use super::session::execute;
 use super::{change_state, prune_thread, remove_thread};
 use crate::graph::{Change, NodeUpdate};
 use crate::guard::Limits;
 use crate::queue::{After, RunQueue};
-use crate::rows::Pruning;
+use crate::rows::{Pruning, Thread};
 use crate::server::{Server, Serving};
 
 /// A client of a server in this process.
@@ -324,6 +325,62 @@ async fn pruning_removes_nothing_once_a_run_has_the_thread() {
     // The thread is given back.
     let held = app.saver.lease(ONE, "another", term).await.unwrap();
     assert!(held.is_none());
+}
+
+/// Returns when a thread expires.
+fn expiry(file: &Path, thread: &str) -> i64 {
+    let rows = Connection::open(file).unwrap();
+    rows.busy_timeout(Duration::from_secs(10)).unwrap();
+    let sql = "SELECT expires FROM served_threads WHERE id = ?1";
+    rows.query_row(sql, [thread], |row| row.get(0)).unwrap()
+}
+
+#[tokio::test]
+async fn an_expired_thread_that_is_used_before_it_is_pruned_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("threads.db");
+    let server = counting().limits(Limits::default().runs(1)).file(&file);
+    let serving = server.start().await.unwrap();
+    let (app, client) = (&serving.app, Client::of(&serving).await);
+    let run = json!({"assistant_id": "count", "input": 1});
+    for strategy in ["delete", "keep_latest"] {
+        let mut found = Vec::new();
+        for id in [ONE, OTHER] {
+            let ttl = json!({"ttl": 60, "strategy": strategy});
+            let thread = json!({"thread_id": id, "graph_id": "count", "ttl": ttl});
+            client.post("/threads", &thread).await;
+            for _ in 0..2 {
+                client.post(&format!("/threads/{id}/runs/wait"), &run).await;
+            }
+            let thread = app.rows.thread(id).await.unwrap().unwrap();
+            found.push((thread, expiry(&file, id)));
+        }
+        // Meanwhile a run waits on the first one, and the other one changes.
+        let slot = app.runs.slots.acquire().await.unwrap();
+        let waits = client.post(&format!("/threads/{ONE}/runs"), &run).await;
+        let nothing = |_: &mut Thread| {};
+        tokio::time::sleep(Duration::from_millis(2)).await;
+        app.rows.change_thread(OTHER, nothing).await.unwrap();
+        for (thread, mark) in &found {
+            prune_expired(app, thread, *mark).await.unwrap();
+            let history = format!("/threads/{}/history?limit=100", thread.thread_id);
+            let history = client.get(&history).await;
+            assert!(history.as_array().unwrap().len() > 1, "{strategy}");
+        }
+        let waits = waits["run_id"].as_str().unwrap();
+        let waits = app.rows.run_of_id(waits).await.unwrap().unwrap();
+        assert_eq!(waits.status, "pending", "{strategy}");
+        drop(slot);
+        // One that is not used is pruned.
+        let (thread, _) = &found[1];
+        let mark = expiry(&file, OTHER);
+        prune_expired(app, thread, mark).await.unwrap();
+        let left = app.rows.thread(OTHER).await.unwrap();
+        assert_eq!(left.is_some(), strategy == "keep_latest");
+        for (thread, _) in &found {
+            remove_thread(app, thread).await.unwrap();
+        }
+    }
 }
 
 #[tokio::test]
