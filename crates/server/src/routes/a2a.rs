@@ -203,10 +203,7 @@ async fn task(app: &Access, form: Version, run: &Run) -> Result<Value, RpcFailur
     };
     let (ended, reply, says) = outcome(&values);
     let thread = threads::find(app, &run.thread_id).await?;
-    let newest = app.rows.newest_run(&run.thread_id).await;
-    let newest = newest.map_err(ApiError::from)?;
-    // The interrupts of a thread are those of its newest run.
-    let waits = is_waiting(&thread) && newest.is_some_and(|newest| newest.run.run_id == run.run_id);
+    let waits = is_waiting(&thread) && has_left(app, &thread, run).await?;
     let state = match &*run.status {
         "pending" => State::Submitted,
         "running" => State::Working,
@@ -222,6 +219,16 @@ async fn task(app: &Access, form: Version, run: &Run) -> Result<Value, RpcFailur
         reply.as_deref(),
         says.as_deref(),
     ))
+}
+
+/// Returns true if the interrupts of a thread are those of the run.
+async fn has_left(app: &Access, thread: &Thread, run: &Run) -> ApiResult<bool> {
+    if let Some(left_by) = &thread.left_by {
+        return Ok(*left_by == run.run_id);
+    }
+    // Rows of before do not say which run has left them: the newest one has.
+    let newest = app.rows.newest_run(&thread.thread_id).await?;
+    Ok(newest.is_some_and(|newest| newest.run.run_id == run.run_id))
 }
 
 /// Returns how a run has ended by its result, what the assistant has said, and what the status says.

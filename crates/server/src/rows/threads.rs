@@ -73,6 +73,9 @@ pub(crate) struct Thread {
     /// The run that has paused there with a wait: another one goes on as it. Clients do not see it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) paused: Option<Box<QueuedRun>>,
+    /// The run that has left its state as it is. Clients do not see it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) left_by: Option<String>,
     /// Whose it is. Clients do not see it.
     #[serde(skip)]
     pub(crate) owner: String,
@@ -102,6 +105,7 @@ impl Thread {
             ttl: None,
             wakes: None,
             paused: None,
+            left_by: None,
             owner: owner.to_owned(),
             temporary: false,
         }
@@ -123,7 +127,8 @@ impl Thread {
     pub(crate) fn json(&self) -> Value {
         let mut json = serde_json::to_value(self).unwrap_or_default();
         if let Value::Object(fields) = &mut json {
-            fields.retain(|name, _| !matches!(name.as_str(), "ttl" | "wakes" | "paused"));
+            let hidden = ["ttl", "wakes", "paused", "left_by"];
+            fields.retain(|name, _| !hidden.contains(&name.as_str()));
         }
         json
     }

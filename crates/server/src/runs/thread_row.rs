@@ -64,8 +64,9 @@ pub(super) async fn thread_change<'a>(
     };
     Ok(move |row: &mut Thread| {
         row.wakes = wakes;
-        if run.is_some() {
+        if let Some(run) = run {
             row.paused.clone_from(&paused);
+            row.left_by = Some(run.to_owned());
         }
         status.clone_into(&mut row.status);
         let mut values = state["values"].clone();

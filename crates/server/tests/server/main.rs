@@ -46,4 +46,5 @@ mod studio;
 mod tasks;
 mod texts;
 mod unwritten;
+mod waiting_tasks;
 mod webhooks;
