@@ -8,6 +8,8 @@ pub(super) struct RequestedAction {
     pub(super) resource: Resource,
     pub(super) name: &'static str,
     pub(super) says: Says,
+    /// The thread that is created is a copy of the one that the path names.
+    pub(super) copies: bool,
 }
 
 /// What the route of a request reads of it, apart from the variable parts of the path.
@@ -74,6 +76,7 @@ pub(super) fn requested(method: &str, path: &str) -> Option<RequestedAction> {
         resource,
         name,
         says: Says::of(method, &rest),
+        copies: (first, method) == ("threads", "POST") && matches!(*rest, [_, "copy"]),
     })
 }
 

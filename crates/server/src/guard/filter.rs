@@ -92,6 +92,8 @@ impl Filter {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Filters {
     pub(crate) threads: Filter,
+    /// Threads that are copied.
+    pub(crate) copied: Filter,
     pub(crate) assistants: Filter,
     pub(crate) crons: Filter,
 }

@@ -106,6 +106,9 @@ async fn filtered(
     if deletes_threads(&asked, &parts)? {
         filters.threads = ask(Resource::Threads, "delete").await?;
     }
+    if asked.copies {
+        filters.copied = ask(Resource::Threads, "read").await?;
+    }
     if asked.is_cron() {
         filters.threads = ask(Resource::Threads, "create_run").await?;
     }

@@ -19,7 +19,7 @@ use crate::guard::Access;
 use crate::ids::thread_id;
 use crate::rows::{Listing, Pruning, Thread, ThreadOrder, ThreadsOf, Ttl, contains, merge};
 use crate::runs::{prune_thread, remove_thread, write_changed};
-use crate::threads::{find, make, sees};
+use crate::threads::{find, find_copied, make, sees};
 use crate::wire::usage::Usages;
 
 #[derive(Deserialize)]
@@ -304,7 +304,7 @@ pub(super) async fn count(
 }
 
 pub(super) async fn copy(app: Access, Path(id): Path<String>) -> ApiResult<Json<Value>> {
-    let thread = find(&app, &id).await?;
+    let thread = find_copied(&app, &id).await?;
     let graph = app.graph_of_thread(&thread.metadata)?;
     let mut copy = Thread::new(
         langgraph_core::new_id().to_string(),

@@ -180,3 +180,48 @@ async fn an_assistant_is_deleted_with_the_threads_that_its_user_may_delete() {
         assert_eq!(found, expected, "{thread}");
     }
 }
+
+/// What each user may do is said for the threads that are created, or for those that are read.
+struct OneOf {
+    filters: &'static str,
+}
+
+#[langgraph::async_trait]
+impl Authorize for OneOf {
+    async fn authorize(&self, action: Action<'_>) -> Result<Filter, Refusal> {
+        if (action.resource(), action.name()) == (Resource::Threads, self.filters) {
+            return Ok(Filter::all().is("made_by", action.user().identity()));
+        }
+        Ok(Filter::all())
+    }
+}
+
+#[tokio::test]
+async fn a_copy_is_made_of_a_thread_that_its_user_may_read_and_is_what_the_user_may_create() {
+    for (filters, expected) in [("read", 404), ("create", 200)] {
+        let mut graph = StateGraph::<Notes>::new();
+        graph.add_node("note", |_: &Notes| NotesUpdate::default());
+        graph.add_sequence(&["note"]);
+        let user = |name: &str| User::new(name).owner("team");
+        let tokens = BearerTokens::new()
+            .token("ada", user("ada"))
+            .token("ben", user("ben"));
+        let server = Server::new().graph("notes", graph.compile().unwrap());
+        let server = server.authenticate(tokens).authorize(OneOf { filters });
+        let api = Api::serve(server).await;
+        let (ada, ben) = (api.with_token("ada"), api.with_token("ben"));
+        let made = json!({"metadata": {"made_by": "ada"}});
+        let thread = ada.post("/threads", made).await;
+        let path = format!("/threads/{}", thread["thread_id"].as_str().unwrap());
+        assert_eq!(status(&ben, Method::GET, &path, json!({})).await, expected);
+
+        let copy = format!("{path}/copy");
+        let (status, answer) = ben.call(Method::POST, &copy, json!({})).await;
+        assert_eq!(status, expected, "{filters}: {answer}");
+        if status == 200 {
+            assert_eq!(answer["metadata"]["made_by"], "ben", "{answer}");
+        }
+        let own = ada.post(&copy, json!({})).await;
+        assert_eq!(own["metadata"]["made_by"], "ada", "{own}");
+    }
+}
