@@ -29,7 +29,7 @@ pub(super) struct Before {
 }
 
 /// Where a log ended.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct LogEnd {
     namespace: Vec<String>,
     head: CheckpointId,
@@ -37,7 +37,7 @@ struct LogEnd {
     records: Option<Records>,
 }
 
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Records {
     tasks: usize,
     entries: usize,
@@ -94,10 +94,30 @@ impl Before {
         })
     }
 
+    /// Returns how the thread stood before a run, if nothing was stored there since.
+    pub(super) async fn if_unchanged(
+        app: &App,
+        thread: &str,
+        base: &Base,
+    ) -> ApiResult<Option<Self>> {
+        let root = ThreadKey::root(thread);
+        let now = app.saver.plain().head(&root).await?;
+        let Ok(head) = base.checkpoint.parse() else {
+            return Ok(now.is_none().then(Self::default));
+        };
+        let before = Self::noted(base, head)?;
+        let is_unchanged = match before.noted_alone() {
+            Some(head) => now.is_some_and(|now| now.id == head),
+            None => Self::of(app, thread).await?.logs == before.logs,
+        };
+        Ok(is_unchanged.then_some(before))
+    }
+
     /// Returns what the row of the thread says again.
     pub(super) fn row(&self) -> ThreadStatusUpdate<'_> {
         ThreadStatusUpdate {
             error: self.error.clone(),
+            is_as_before: true,
             ..ThreadStatusUpdate::new(&self.status)
         }
     }

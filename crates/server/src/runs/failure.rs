@@ -70,6 +70,8 @@ impl Failure {
         let change = |thread: &mut Thread| {
             "error".clone_into(&mut thread.status);
             thread.error = self.error.json();
+            // It would be woken again and again.
+            thread.wakes = None;
         };
         let notice = app.webhooks.notice(row, "error", &self.result);
         let ending = RunEnding {

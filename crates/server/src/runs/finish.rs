@@ -140,24 +140,19 @@ async fn final_status(
             error: problem(cancelled, false).json(),
             result: json!({}),
         },
-        // The answer of a strict client changes nothing: the thread stays as it was.
-        Err(error) if is_refused(row, error) => {
-            let head = graph.head(&row.thread_id).await?;
-            let is_done = head.is_none_or(|head| head.is_done);
+        // The answer was refused: its interrupt is open as before.
+        Err(error)
+            if is_resume(row)
+                && !keeps_waking(row, error)
+                && has_interrupts(graph, &row.thread_id).await? =>
+        {
             FinalStatus {
                 run: "error",
-                thread: if is_done { "idle" } else { "interrupted" },
+                thread: "interrupted",
                 error: Value::Null,
                 result: failure,
             }
         }
-        // The answer was refused: its interrupt is open as before.
-        Err(_) if is_resume(row) && has_interrupts(graph, &row.thread_id).await? => FinalStatus {
-            run: "error",
-            thread: "interrupted",
-            error: Value::Null,
-            result: failure,
-        },
         Err(error) => FinalStatus {
             run: match error {
                 AgentError::TimedOut(_) => "timeout",
@@ -170,13 +165,23 @@ async fn final_status(
     })
 }
 
-/// Returns true if a run has changed nothing, because its answer was for no open interrupt.
-fn is_refused(row: &Run, error: &AgentError) -> bool {
-    let unknown = matches!(
+/// Returns how the thread stood before a run that was refused: it has failed, and has stored nothing.
+async fn before_refused(app: &App, row: &Run, attempt: &Attempt) -> ApiResult<Option<Before>> {
+    match &attempt.result {
+        Ok(_) | Err(AgentError::Cancelled) => Ok(None),
+        Err(error) if keeps_waking(row, error) => Ok(None),
+        Err(_) => Before::if_unchanged(app, &row.thread_id, &attempt.base).await,
+    }
+}
+
+/// Returns true if the clock would start the same run again at once, unless its thread has failed. If the wait was
+/// answered meanwhile, it would not.
+fn keeps_waking(row: &Run, error: &AgentError) -> bool {
+    let answered = matches!(
         error,
         AgentError::Checkpoint(CheckpointError::NothingToResume { .. })
     );
-    unknown && row.kwargs.strict_resume
+    row.kwargs.by_clock && !answered
 }
 
 fn is_resume(row: &Run) -> bool {
@@ -226,12 +231,15 @@ async fn write_end(
         error,
         result,
     } = final_status(row, graph, &attempt.result, seen.error.as_ref()).await?;
-    let update = ThreadStatusUpdate {
+    let before = before_refused(app, row, attempt).await?;
+    let update = before.as_ref().map(Before::row);
+    let update = update.unwrap_or_else(|| ThreadStatusUpdate {
         status: thread_status,
         error,
         usages: attempt.usages.clone(),
         run: attempt.result.is_ok().then_some(&*row.run_id),
-    };
+        is_as_before: false,
+    });
     let spent = with_spent(row, attempt.spent);
     let next = live.feed.is_stored.then(|| live.feed.next_number());
     let event = seen.event.as_ref().zip(next);
@@ -239,7 +247,8 @@ async fn write_end(
         end: RunEnd::Status(status),
         notice: app.webhooks.notice(row, status, &result),
         run: spent.as_ref(),
-        result: app.rows.is_shared().then_some(&result),
+        // The thread does not say later why a run has failed.
+        result: (app.rows.is_shared() || seen.error.is_some()).then_some(&result),
         event: event.map(|(event, next)| event.logged(next)).transpose()?,
         events: next.map(|next| next + i64::from(event.is_some())),
     };

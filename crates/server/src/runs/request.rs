@@ -23,6 +23,7 @@ use crate::wire::time::now;
 const LONGEST: Duration = Duration::from_secs(10 * 365 * 24 * 60 * 60);
 
 /// The body of a request for a run. What is not here is refused, or belongs to tracing.
+#[allow(clippy::struct_excessive_bools)] // the names of the interface
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct RunRequest {
@@ -54,6 +55,9 @@ pub(crate) struct RunRequest {
     pub(crate) concurrency_key: Option<String>,
     /// The id of the run, chosen by the client: the same request again is the same run.
     pub(crate) run_id: Option<String>,
+    /// The clock has started it, for a wait that is due.
+    #[serde(skip)]
+    pub(crate) by_clock: bool,
     /// The name of the request, from its header.
     #[serde(skip)]
     pub(crate) request_key: Option<RequestKey>,
@@ -229,6 +233,7 @@ impl RunRequest {
             checkpoint_id,
             inner_checkpoint,
             strict_resume: self.strict_resume,
+            by_clock: self.by_clock,
             user: app.user().cloned(),
             ..RunSpec::default()
         };

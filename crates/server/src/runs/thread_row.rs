@@ -18,6 +18,8 @@ pub(super) struct ThreadStatusUpdate<'a> {
     pub(super) usages: Usages,
     /// The run that has left the thread so, if it has come to its end there or has paused.
     pub(super) run: Option<&'a str>,
+    /// Its state is that of before, and has changed when it says so.
+    pub(super) is_as_before: bool,
 }
 
 impl<'a> ThreadStatusUpdate<'a> {
@@ -27,6 +29,7 @@ impl<'a> ThreadStatusUpdate<'a> {
             error: Value::Null,
             usages: Usages::default(),
             run: None,
+            is_as_before: false,
         }
     }
 }
@@ -43,6 +46,7 @@ pub(super) async fn thread_change<'a>(
         error,
         usages,
         run,
+        is_as_before,
     } = update;
     let state = graph.state(thread, None, false).await?;
     let state = state.unwrap_or_else(|| json!({"values": null, "tasks": []}));
@@ -77,7 +81,9 @@ pub(super) async fn thread_change<'a>(
         row.values = values;
         row.interrupts = interrupts.clone();
         row.error = error.clone();
-        row.state_updated_at = now();
+        if !is_as_before {
+            row.state_updated_at = now();
+        }
     })
 }
 

@@ -59,6 +59,7 @@ async fn start(app: &Arc<App>, thread: &Thread) -> ApiResult<()> {
         assistant_id: assistant.to_owned(),
         command: Some(command),
         strict_resume: true,
+        by_clock: true,
         ..RunRequest::default()
     };
     let access = Access::of(app, user);
@@ -76,5 +77,6 @@ fn next(mut row: Run, command: RunCommand) -> Run {
     row.updated_at.clone_from(&row.created_at);
     row.kwargs.command = Some(command);
     row.kwargs.strict_resume = true;
+    row.kwargs.by_clock = true;
     row
 }

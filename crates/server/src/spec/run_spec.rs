@@ -35,6 +35,9 @@ pub(crate) struct RunSpec {
     /// An answer to an interrupt that is not open fails the run, and changes nothing.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) strict_resume: bool,
+    /// The clock has started it, for a wait that is due.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) by_clock: bool,
     /// Who has asked for the run.
     pub(crate) user: Option<User>,
     pub(crate) feedback_keys: (),

@@ -92,15 +92,7 @@ async fn m5_a_wait_outlives_the_server_and_is_woken_once() {
     let file = folder.path().join("threads.db");
     let woken = Arc::new(Woken::default());
     let first = graphs(Server::new().file(&file), &woken);
-    let first = first.start().await.unwrap();
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}", listener.local_addr().unwrap());
-    let router = first.router();
-    let serving = tokio::spawn(async move { axum::serve(listener, router).await });
-    let (thread, _) = pause(&Api::at(url), "rests", 1_000).await;
-    serving.abort();
-    first.drain(Duration::from_secs(1)).await;
-    drop(first);
+    let thread = left_waiting(first, 1_000).await;
 
     // It is due while no server is there.
     tokio::time::sleep(Duration::from_millis(1_100)).await;
@@ -111,6 +103,65 @@ async fn m5_a_wait_outlives_the_server_and_is_woken_once() {
     tokio::time::sleep(Duration::from_millis(1_500)).await;
     assert_eq!(woken.0.load(Ordering::SeqCst), 1);
     assert_eq!(runs(&api, &thread).await, 2);
+}
+
+/// Has a thread wait on a server that ends, and returns it.
+async fn left_waiting(server: Server, pause_for: u64) -> String {
+    let first = server.start().await.unwrap();
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let router = first.router();
+    let serving = tokio::spawn(async move { axum::serve(listener, router).await });
+    let (thread, _) = pause(&Api::at(url), "rests", pause_for).await;
+    serving.abort();
+    first.drain(Duration::from_secs(1)).await;
+    thread
+}
+
+/// The same graph without what its node needs.
+fn without_resource() -> StateGraph<Notes> {
+    let mut rests = StateGraph::<Notes>::new();
+    rests.add_node("rest", rest).add_sequence(&["rest"]);
+    rests
+}
+
+#[derive(State, Clone, Debug, Default)]
+struct Other {
+    number: u64,
+}
+
+/// A graph with another state.
+fn of_another_state() -> StateGraph<Other> {
+    let mut other = StateGraph::<Other>::new();
+    other.add_node("rest", |_: &Other| OtherUpdate::default());
+    other.add_sequence(&["rest"]);
+    other
+}
+
+#[tokio::test]
+async fn a_thread_that_cannot_be_woken_has_failed_and_is_not_woken_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let woken = Arc::new(Woken::default());
+    for (name, is_readable) in [("missing.db", true), ("other.db", false)] {
+        let file = folder.path().join(name);
+        let first = graphs(Server::new().file(&file), &woken);
+        let thread = left_waiting(first, 500).await;
+        let server = Server::new().file(&file);
+        let server = if is_readable {
+            server.graph("rests", without_resource().compile().unwrap())
+        } else {
+            server.graph("rests", of_another_state().compile().unwrap())
+        };
+        let api = Api::serve(server).await;
+        tokio::time::sleep(Duration::from_secs(3)).await;
+        let row = api.get(&format!("/threads/{thread}")).await;
+        assert_eq!(row["status"], "error", "{name}: {row}");
+        assert_eq!(runs(&api, &thread).await, 2, "{name}");
+        let rows = rusqlite::Connection::open(&file).unwrap();
+        let sql = "SELECT wakes FROM served_threads";
+        let wakes: Option<i64> = rows.query_row(sql, [], |row| row.get(0)).unwrap();
+        assert_eq!(wakes, None, "{name}");
+    }
 }
 
 #[tokio::test]

@@ -29,6 +29,7 @@ mod owners;
 mod protocol;
 mod queueing;
 mod recorded;
+mod refused_inputs;
 mod removal;
 mod retention;
 mod rollback;
