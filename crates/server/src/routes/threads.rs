@@ -253,7 +253,7 @@ impl Search<ThreadCriteria> {
         let orders = [
             ("created_at", ThreadOrder::Created),
             ("updated_at", ThreadOrder::Updated),
-            ("state_updated_at", ThreadOrder::Updated),
+            ("state_updated_at", ThreadOrder::StateUpdated),
             ("thread_id", ThreadOrder::Id),
             ("status", ThreadOrder::Status),
         ];

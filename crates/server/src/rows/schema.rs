@@ -5,7 +5,9 @@ use super::db::Db;
 
 /// What makes each version of the tables out of the one before. A step never changes: what is new
 /// is a step more. They have the words of statements.
-const STEPS: [&str; 8] = [FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH];
+const STEPS: [&str; 9] = [
+    FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH, NINTH,
+];
 
 /// Version 1. Its tables may be there already, from before they had a version.
 const FIRST: &str = "
@@ -150,6 +152,13 @@ const SEVENTH: &str = "
 /// Version 8: how a thread stood before a run, if it waited.
 const EIGHTH: &str = "
     ALTER TABLE served_runs ADD COLUMN stood TEXT;
+";
+
+/// Version 9: when the state of a thread has changed. Rows that were written by servers of before do not say it.
+const NINTH: &str = "
+    ALTER TABLE served_threads ADD COLUMN state_changed BIGINT;
+    CREATE INDEX served_threads_state_changed
+        ON served_threads (owner, coalesce(state_changed, changed), id, status) WHERE temporary = 0;
 ";
 
 /// Brings the tables to the version of this program.

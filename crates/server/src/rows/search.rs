@@ -25,7 +25,13 @@ listing!(
     "served_threads WHERE temporary = 0 AND (CAST($2 AS TEXT) IS NULL OR status = $2) \
      AND CAST($3 AS TEXT) IS NULL",
     "owner = $1",
-    { Created: "made", Updated: "changed", Id: "id", Status: "status" }
+    {
+        Created: "made",
+        Updated: "changed",
+        StateUpdated: "coalesce(state_changed, changed)",
+        Id: "id",
+        Status: "status",
+    }
 );
 
 impl<'a> Listing<'a, Thread> {

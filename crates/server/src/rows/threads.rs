@@ -148,6 +148,12 @@ impl Thread {
     fn expires_in(&self) -> Option<i64> {
         self.ttl.and_then(Ttl::milliseconds)
     }
+
+    /// Returns when its state has changed, in milliseconds since 1970.
+    fn state_changed(&self) -> Option<i64> {
+        let changed = chrono::DateTime::parse_from_rfc3339(&self.state_updated_at);
+        Some(changed.ok()?.timestamp_millis())
+    }
 }
 
 /// Reads `owner, temporary, doc`.
@@ -164,8 +170,10 @@ pub(super) fn read_thread(line: &Line) -> RowsResult<Thread> {
 pub(super) fn created(thread: &Thread, limit: Option<u64>) -> RowsResult<Statement> {
     let limit = limit.filter(|_| !thread.temporary);
     Ok(sql!(
-        "INSERT INTO served_threads (id, owner, status, temporary, made, doc, expires, changed) \
-         SELECT $1, $2, $3, CAST($4 AS BIGINT), {NOW}, $5, {NOW} + CAST($6 AS BIGINT), {NOW} \
+        "INSERT INTO served_threads (id, owner, status, temporary, made, doc, expires, changed, \
+            state_changed) \
+         SELECT $1, $2, $3, CAST($4 AS BIGINT), {NOW}, $5, {NOW} + CAST($6 AS BIGINT), {NOW}, \
+            CAST($8 AS BIGINT) \
          WHERE CAST($7 AS BIGINT) IS NULL OR (SELECT count(*) FROM (SELECT 1 \
             FROM served_threads WHERE temporary = 0 AND owner = $2 \
             LIMIT CAST($7 AS BIGINT)) AS owned) < CAST($7 AS BIGINT) \
@@ -177,6 +185,7 @@ pub(super) fn created(thread: &Thread, limit: Option<u64>) -> RowsResult<Stateme
         serde_json::to_string(thread)?,
         thread.expires_in(),
         limit.map(|limit| i64::try_from(limit).unwrap_or(i64::MAX)),
+        thread.state_changed(),
     ))
 }
 
@@ -211,7 +220,8 @@ impl ChangedThread {
         let (run, fence) = claim.map_or(("", 0), |claim| (claim.run.as_str(), claim.fence));
         sql!(
             "UPDATE served_threads SET status = $3, doc = $4, wakes = CAST($7 AS BIGINT), \
-             expires = {NOW} + CAST($8 AS BIGINT), changed = {NOW} WHERE id = $1 AND doc = $2 \
+             expires = {NOW} + CAST($8 AS BIGINT), changed = {NOW}, state_changed = CAST($9 AS BIGINT) \
+             WHERE id = $1 AND doc = $2 \
              AND temporary < 2 \
              AND ($5 = '' OR EXISTS (SELECT 1 FROM served_runs WHERE id = $5 AND fence = $6 \
              AND status = 'running')) RETURNING id",
@@ -223,6 +233,7 @@ impl ChangedThread {
             fence,
             self.thread.wakes,
             self.thread.expires_in(),
+            self.thread.state_changed(),
         )
     }
 }

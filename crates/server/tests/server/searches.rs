@@ -193,3 +193,43 @@ async fn assistants_and_crons_are_sorted_by_each_field_that_a_search_may_name() 
 fn key<'a>(found: &'a Value, field: &str) -> &'a str {
     found[field].as_str().unwrap_or_default()
 }
+
+#[tokio::test]
+async fn threads_are_sorted_by_the_last_change_of_their_state() {
+    let folder = tempfile::tempdir().unwrap();
+    let api = Api::serve(server(&folder.path().join("server.db"))).await;
+    let ada = api.with_token("token-of-ada");
+    let mut threads = Vec::new();
+    for _ in 0..3 {
+        threads.push(ada.thread().await);
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    let [first, second, third] = <[String; 3]>::try_from(threads).unwrap();
+    let run = json!({"assistant_id": "notes", "input": {"text": "x"}});
+    ada.post(&format!("/threads/{second}/runs/wait"), run.clone())
+        .await;
+    tokio::time::sleep(Duration::from_millis(5)).await;
+    // The row changes, and the state does not.
+    let change = json!({"metadata": {"title": "new"}});
+    let (status, _) = ada
+        .call(Method::PATCH, &format!("/threads/{first}"), change)
+        .await;
+    assert_eq!(status, 200);
+    let refused = json!({"assistant_id": "notes", "input": {"text": 7}});
+    ada.post(&format!("/threads/{third}/runs/wait"), refused)
+        .await;
+
+    let sorted = async |by: &str| {
+        let body = json!({"sort_by": by, "sort_order": "desc"});
+        let found = ada.post("/threads/search", body).await;
+        let ids = found.as_array().unwrap().iter();
+        ids.map(|thread| thread["thread_id"].as_str().unwrap().to_owned())
+            .collect::<Vec<String>>()
+    };
+    let by_state = [second.as_str(), third.as_str(), first.as_str()];
+    assert_eq!(sorted("state_updated_at").await, by_state);
+    assert_eq!(
+        sorted("updated_at").await,
+        [third.as_str(), first.as_str(), second.as_str()]
+    );
+}
