@@ -6,6 +6,7 @@ use crate::error::AgentError;
 use crate::graph::plan::Plan;
 use crate::graph::targets::calls_routers;
 use crate::graph::thread_policy::OnOpenInterrupt;
+use crate::message::open_tool_calls;
 use crate::node::{Jump, NodeId, Output};
 use crate::record::{Log, Origin};
 use crate::state::{FieldSet, State, Write, Writes};
@@ -44,9 +45,10 @@ pub(crate) async fn start<S: State>(
         }
     }
     let plan = &engine.position.plan;
-    let closes = policy != OnOpenInterrupt::Drop && at.is_none();
+    let closes = policy != OnOpenInterrupt::Drop;
     let is_open = |loaded: &mut Loaded<S>| closes && leaves_calls_open(plan, loaded, &input);
-    if let Some(stopped) = loaded.take_if(is_open) {
+    if let Some(mut stopped) = loaded.take_if(is_open) {
+        stopped.drop_tasks_of_the_past();
         return dismiss(engine, log, stopped, input).await;
     }
     let mut recorder = log.recorder(engine.coder());
@@ -146,28 +148,35 @@ async fn wait_behind<S: State>(
 }
 
 /// Returns true if a run has stopped before its tasks have answered the tool calls of the chat, which no later
-/// task will answer; and the input neither answers one nor removes the message that asks.
+/// task will answer; and the input neither answers one nor removes the message that asks. At an older checkpoint,
+/// the run has stopped there.
 fn leaves_calls_open<S: State>(plan: &Plan<S>, loaded: &Loaded<S>, input: &Output<S>) -> bool {
-    let stopped = loaded.has_stopped().then(|| loaded.state.dismiss());
-    let Some(closing) = stopped.flatten() else {
+    if !loaded.has_stopped() || loaded.state.dismiss().is_none() {
         return false;
+    }
+    let Ok(behind) = view(plan, NodeId::START, &loaded.state, &input.writes) else {
+        return true;
     };
-    let behind = view(plan, NodeId::START, &loaded.state, &input.writes);
-    if behind.map_or(true, |state| state.dismiss().is_none()) {
+    if behind.dismiss().is_none() {
         return false;
     }
-    let mut open = Vec::new();
-    S::messages(&closing, &mut |message| {
-        open.extend(message.tool_result().map(|result| result.call_id.clone()));
+    let mut open = open_calls(behind);
+    let mut before = open_calls(S::clone(&loaded.state)).into_iter();
+    // The ids of calls may come again in a chat, so each stands for one call.
+    before.all(|call| {
+        let same = open.iter().position(|other| *other == call);
+        same.map(|same| open.swap_remove(same)).is_some()
+    })
+}
+
+/// Returns the ids of the open tool calls in the messages of a state.
+fn open_calls<S: State>(state: S) -> Vec<String> {
+    let mut messages = Vec::new();
+    S::messages(&state.into(), &mut |message| {
+        messages.push(message.clone());
     });
-    let mut answers = false;
-    for update in input.writes.iter().filter_map(Write::update) {
-        S::messages(update, &mut |message| {
-            let result = message.tool_result();
-            answers |= result.is_some_and(|result| open.contains(&result.call_id));
-        });
-    }
-    !answers
+    let open = open_tool_calls(&messages).into_iter();
+    open.map(|call| call.id.clone()).collect()
 }
 
 /// Closes the interrupts of a thread, and its open tool calls: keeps what has finished, and begins with the input.

@@ -79,6 +79,14 @@ impl<S: State> Loaded<S> {
         inputs.reduce(|earlier, input| input.after(earlier))
     }
 
+    /// Drops the tasks of an older checkpoint, with what they have finished: it is part of the branch that was
+    /// continued from it.
+    pub(crate) fn drop_tasks_of_the_past(&mut self) {
+        if !self.is_head() {
+            self.tasks.clear();
+        }
+    }
+
     /// Forgets the joins and the counts of a run that has ended: the next input begins anew.
     pub(super) fn forget_ended_run(&mut self) {
         let checkpoint = &mut self.stored.checkpoint;

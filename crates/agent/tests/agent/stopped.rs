@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use langgraph::checkpoint::MemorySaver;
+use langgraph::checkpoint::{CheckpointId, MemorySaver};
 use langgraph::error::AgentError;
 use langgraph::graph::CompiledStateGraph;
 use langgraph::prelude::*;
 use langgraph::run::Outcome;
-use langgraph::thread::Thread;
+use langgraph::thread::{OnOpenInterrupt, Thread};
 use langgraph_agent::prelude::*;
 use langgraph_agent::{
     AgentContext, AgentUpdate, FnTool, MessagesState, MessagesStateUpdate, ModelNode, ReactAgent,
@@ -247,6 +247,90 @@ async fn an_input_may_answer_the_calls_of_a_run_that_was_stopped_or_remove_them(
         let texts = shown(&state.messages);
         assert!(texts.iter().all(|(_, text)| text != CLOSED), "{texts:?}");
     }
+}
+
+/// Asks the time on a thread, and returns where the run was between the calls and their answers.
+async fn between_calls_and_answers(thread: &Thread<MessagesState>) -> CheckpointId {
+    thread.run(hello()).await.unwrap();
+    let history = thread.history().await.unwrap();
+    let mut waiting = history.into_iter();
+    let waiting = waiting.find(|snapshot| snapshot.next.iter().any(|next| **next == *"tools"));
+    waiting.unwrap().id
+}
+
+#[tokio::test]
+async fn a_new_message_at_an_older_checkpoint_closes_the_calls_that_are_open_there() {
+    let model = asks_for_time_and("get_current_time");
+    let agent = react_agent(model.clone(), (clock(),));
+    let thread = kept(agent.compile().unwrap());
+    let between = between_calls_and_answers(&thread).await;
+    let run = thread.at(between).run(MessagesStateUpdate::user("No."));
+    let state = run.await.unwrap().finished().unwrap();
+    check_order(&state.messages);
+    // What the tools have answered belongs to the other branch.
+    let texts = shown(&state.messages).into_iter().map(|(_, text)| text);
+    let texts: Vec<_> = texts.collect();
+    assert_eq!(texts, ["Hello?", "", CLOSED, CLOSED, "No.", "Still noon."]);
+    let drawn = thread.history().await.unwrap();
+    assert_eq!(
+        drawn
+            .iter()
+            .filter(|snapshot| snapshot.parent == Some(between))
+            .count(),
+        2
+    );
+}
+
+#[tokio::test]
+async fn an_input_at_an_older_checkpoint_may_answer_the_calls_that_are_open_there() {
+    let model = asks_for_time_and("get_current_time");
+    let agent = react_agent(model.clone(), (clock(),));
+    let thread = kept(agent.compile().unwrap());
+    let between = between_calls_and_answers(&thread).await;
+    let answers = ["c1", "c2"].map(|call| Message::tool(call, "midnight"));
+    let answers = MessagesStateUpdate::default().messages(answers.into());
+    let run = thread.at(between).run(answers).await.unwrap();
+    let texts = shown(&run.state().messages)
+        .into_iter()
+        .map(|(_, text)| text);
+    let texts: Vec<_> = texts.collect();
+    assert_eq!(texts, ["Hello?", "", "midnight", "midnight", "Still noon."]);
+}
+
+#[tokio::test]
+async fn an_input_that_answers_a_closed_call_again_closes_those_that_are_open() {
+    let model = ScriptedModel::new([
+        asks_the_time("c1"),
+        asks_the_time("c2"),
+        Turn::text("It is noon."),
+    ]);
+    let mut agent = react_agent(model.clone(), (clock(),)).into_graph().unwrap();
+    agent.interrupt_before(["tools"]);
+    let thread = kept(agent.compile().unwrap());
+    thread.run(hello()).await.unwrap();
+    let asked = thread.proceed().await.unwrap();
+    let answer = asked.state().messages[2].clone();
+    // No model takes this chat, so the run stops with a message behind the open call.
+    let drops = thread.run(hello()).on_open_interrupt(OnOpenInterrupt::Drop);
+    drops.await.unwrap_err();
+
+    let again = Message::tool("c1", "midnight").replacing(&answer);
+    let input = MessagesStateUpdate::default().messages(vec![again, Message::user("Now?")]);
+    let state = thread.run(input).await.unwrap().finished().unwrap();
+    check_order(&state.messages);
+    let texts = shown(&state.messages).into_iter().map(|(_, text)| text);
+    let texts: Vec<_> = texts.collect();
+    let expected = [
+        "Hello?",
+        "",
+        "midnight",
+        "",
+        CLOSED,
+        "Hello?",
+        "Now?",
+        "It is noon.",
+    ];
+    assert_eq!(texts, expected);
 }
 
 #[tokio::test(start_paused = true)]
