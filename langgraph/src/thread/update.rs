@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::contained::contained;
 use super::{OnConflict, Thread};
 use crate::checkpoint::CheckpointId;
-use crate::error::{AgentError, NodeError};
+use crate::error::{AgentError, CheckpointError, NodeError};
 use crate::graph::NodeName;
 use crate::graph::thread_policy::ThreadPolicy;
 use crate::node::{IntoInput, Output};
@@ -34,6 +34,30 @@ impl<S: State> StateUpdate<S> {
     pub fn as_node(mut self, node: impl Into<NodeName>) -> Self {
         self.node = Some(node.into());
         self
+    }
+
+    /// Returns the node that it is written as. An update that is the only one may leave this to the thread, where one
+    /// node has run last.
+    pub(super) fn written_as<'a>(
+        &'a self,
+        last: &'a [NodeName],
+        several: bool,
+    ) -> Result<&'a NodeName, CheckpointError> {
+        let refused = |reason: String| Err(CheckpointError::InvalidUpdate(reason));
+        match (&self.node, last) {
+            (None, _) if several => refused(
+                "each of several updates says which node it is written as; add `.as_node(..)`"
+                    .to_owned(),
+            ),
+            (Some(node), _) | (None, [node]) => Ok(node),
+            (None, nodes) => {
+                let nodes = nodes.iter().map(|node| format!("`{node}`"));
+                let nodes = nodes.collect::<Vec<_>>().join(" and ");
+                refused(format!(
+                    "{nodes} ran last, so the update has to say which node it is written as; add `.as_node(..)`"
+                ))
+            }
+        }
     }
 }
 
@@ -114,6 +138,9 @@ impl<S: State> Thread<S> {
     /// nodes. Then the successors of the node that it is written as run.
     /// [`as_node`](ThreadUpdate::as_node) sets this node; the default is the node that last ran by
     /// an edge.
+    ///
+    /// As [`START`](crate::START) it is the input of a new run, if no such node stays pending: bounds count from 0, and
+    /// half-filled joins are empty.
     ///
     /// # Examples
     ///

@@ -200,32 +200,25 @@ async fn write<S: State>(
     let plan = Arc::clone(&engine.position.plan);
     let mut kept = loaded.as_mut().and_then(Loaded::take_kept_input);
     let arrived = keep_arrived(log, &mut loaded, &plan).await?;
+    let is_input = |update: &StateUpdate<S>| {
+        let node = update.written_as(&last, several);
+        node.is_ok_and(|node| **node == *START)
+    };
+    if let Some(loaded) = &mut loaded
+        && supersteps
+            .first()
+            .is_some_and(|updates| updates.iter().any(is_input))
+    {
+        loaded.forget_ended_run();
+    }
     let mut parent = restore(engine, log, loaded)?;
     for updates in supersteps {
         let mut writes = Vec::with_capacity(updates.len());
         let input = kept.take().map(without_successors);
         writes.extend(input.map(|input| (NodeId::START, Finished::new(input))));
         for update in updates {
-            let name = match (update.node, last.as_slice()) {
-                (Some(node), _) => node,
-                (None, _) if several => {
-                    return Err(refused(
-                        "each of several updates says which node it is written as; add `.as_node(..)`",
-                    ));
-                }
-                (None, [node]) => Arc::clone(node),
-                (None, nodes) => {
-                    return Err(refused(format!(
-                        "{} ran last, so the update has to say which node it is written as; add `.as_node(..)`",
-                        nodes
-                            .iter()
-                            .map(|node| format!("`{node}`"))
-                            .collect::<Vec<_>>()
-                            .join(" and ")
-                    )));
-                }
-            };
-            let node = plan.stored_node(&name);
+            let name = update.written_as(&last, several)?;
+            let node = plan.stored_node(name);
             let node =
                 node.ok_or_else(|| refused(format!("there is no node `{name}` to write as")))?;
             let mut output = update

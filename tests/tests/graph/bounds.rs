@@ -95,6 +95,26 @@ async fn an_input_that_is_added_counts_from_0_if_the_run_before_has_ended() {
 }
 
 #[tokio::test]
+async fn an_update_that_is_written_as_start_counts_from_0() {
+    let graph = reviews().checkpointer(Arc::new(MemorySaver::new()));
+    let thread = graph.thread("t");
+    thread.run(Diary::default()).await.unwrap();
+    let update = thread.update(DiaryUpdate::default()).as_node(START);
+    update.await.unwrap();
+    let nodes = thread.proceed().await.unwrap().finished().unwrap().log;
+    assert_eq!(nodes[7..], REVIEWED);
+
+    // It drops what waits, so nothing of that run is left.
+    let waits = graph.thread("u");
+    let paused = waits.run(Diary::default()).interrupt_before(["publish"]);
+    paused.await.unwrap();
+    let update = waits.update(DiaryUpdate::default()).as_node(START);
+    update.await.unwrap();
+    let nodes = waits.proceed().await.unwrap().finished().unwrap().log;
+    assert_eq!(nodes[6..], REVIEWED);
+}
+
+#[tokio::test]
 async fn a_run_that_is_resumed_goes_on_counting() {
     let graph = reviews()
         .checkpointer(Arc::new(MemorySaver::new()))

@@ -121,6 +121,18 @@ async fn an_input_that_is_added_behind_a_run_clears_a_half_filled_join() {
 }
 
 #[tokio::test]
+async fn an_update_that_is_written_as_start_clears_a_half_filled_join() {
+    let graph = kept(&half());
+    let thread = graph.thread("t");
+    thread.run(()).await.unwrap();
+    let right = TrailUpdate::default().last("right".to_owned());
+    thread.update(right).as_node(START).await.unwrap();
+    let outcome = thread.proceed().await.unwrap();
+    let other = "`both` waits for `left`; `right` came";
+    assert_eq!(said(outcome.unfilled_joins()), [other]);
+}
+
+#[tokio::test]
 async fn an_update_from_outside_may_fill_a_join() {
     let graph = kept(&half());
     graph.run(()).thread("t").await.unwrap();
