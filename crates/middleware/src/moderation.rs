@@ -10,7 +10,10 @@ use langgraph::error::NodeError;
 use langgraph::graph::Calls;
 use langgraph::message::Message;
 use langgraph::node::Context;
-use langgraph_agent::{AgentContext, AgentGoto, AgentMiddleware, AgentUpdate, Hook, middleware};
+use langgraph_agent::{
+    AgentContext, AgentGoto, AgentMiddleware, AgentUpdate, ChatResponse, Hook, ModelCall,
+    NextModel, middleware,
+};
 
 pub use guard::{Guard, GuardVerdict};
 pub use model_guard::ModelGuard;
@@ -18,8 +21,9 @@ pub use model_guard::ModelGuard;
 /// Checks what users say before the agent reads it, and what the agent answers; LangChain has
 /// `OpenAIModerationMiddleware` for it.
 ///
-/// The user's last message is checked at the start of each run, and each answer that calls no tools. Several
-/// guards judge one after the other, until one refuses.
+/// The user's last message is checked at the start of each run, and each answer that calls no tools, before it is
+/// stored: also a draft that other middleware sends back. An answer that a guard fails to judge fails the run, and is
+/// not in the thread. Several guards judge one after the other, until one refuses.
 ///
 /// # Examples
 ///
@@ -116,7 +120,7 @@ impl AgentMiddleware for Moderation {
     fn calls(&self, hook: Hook, inner: Calls) -> Calls {
         let guards = match hook {
             Hook::BeforeAgent => &self.input,
-            Hook::AfterModel => &self.output,
+            Hook::AroundModel => &self.output,
             _ => return inner,
         };
         let guards = guards.iter().map(|guard| guard.calls());
@@ -135,15 +139,23 @@ impl AgentMiddleware for Moderation {
         })
     }
 
-    async fn after_model(&self, cx: &AgentContext<'_>) -> Result<AgentUpdate, NodeError> {
-        let last = cx.messages().last().filter(|last| last.is_assistant());
-        let Some(said) = last.filter(|last| last.tool_calls().is_empty()) else {
-            return Ok(AgentUpdate::default());
-        };
-        Ok(match judge(&self.output, said, cx).await? {
-            Judged::Refused(text) => AgentUpdate::messages([with_text(said, text)]),
-            Judged::Passed(message) => changed(message, said),
-        })
+    // Not behind the model, where other middleware may send the agent back first, and where a guard that fails would
+    // leave an answer in the thread that nothing judges again.
+    async fn around_model(
+        &self,
+        call: ModelCall,
+        cx: &AgentContext<'_>,
+        next: NextModel<'_>,
+    ) -> Result<ChatResponse, NodeError> {
+        let mut answer = next.run(call).await?;
+        let said = &answer.message;
+        if said.tool_calls().is_empty() {
+            answer.message = match judge(&self.output, said, cx).await? {
+                Judged::Refused(text) => with_text(said, text),
+                Judged::Passed(message) => message,
+            };
+        }
+        Ok(answer)
     }
 }
 

@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use langgraph::checkpoint::MemorySaver;
+use langgraph::error::NodeError;
 use langgraph::message::Message;
-use langgraph_agent::{MessagesStateUpdate, ScriptedModel, Turn, react_agent};
-use langgraph_middleware::{Guard, GuardVerdict, ModelGuard, Moderation};
+use langgraph::node::Context;
+use langgraph_agent::{MessagesStateUpdate, ScriptedModel, Turn, async_trait, react_agent};
+use langgraph_middleware::{Guard, GuardVerdict, ModelGuard, Moderation, Rubric};
 
 use super::support::{ask, calls, search, texts};
 
@@ -49,4 +51,46 @@ async fn an_answer_that_is_refused_is_replaced_and_calls_of_tools_are_not_judged
     let shown = texts(&state.messages);
     assert_eq!(shown[2..], ["search", "I may not say."]);
     assert_eq!(state.messages[1].tool_calls().len(), 1);
+}
+
+#[tokio::test]
+async fn a_draft_that_is_sent_back_is_judged_in_either_order() {
+    let hide = |said: &Message| GuardVerdict::Replace(said.text().replace("555-1234", "[hidden]"));
+    let moderation = || Moderation::new().output(hide);
+    let rubric = || {
+        let bad = r#"{"passes": false, "reasons": "too short"}"#;
+        Rubric::new(ScriptedModel::new([bad]), "It is long.").revisions(1)
+    };
+    let writer = || react_agent(ScriptedModel::new(["555-1234.", "It is 555-1234."]), ());
+    let improve = "Improve your answer: too short";
+    let expected = ["?", "[hidden].", improve, "It is [hidden]."];
+    let state = ask(writer(), (moderation(), rubric()), "?").await;
+    assert_eq!(texts(&state.messages), expected);
+    let state = ask(writer(), (rubric(), moderation()), "?").await;
+    assert_eq!(texts(&state.messages), expected);
+}
+
+/// A guard that cannot judge.
+struct Down;
+
+#[async_trait]
+impl Guard for Down {
+    async fn check(&self, _: &Message, _: &Context) -> Result<GuardVerdict, NodeError> {
+        Err(NodeError::msg("the service is down"))
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_is_not_judged_is_not_stored() {
+    let model = ScriptedModel::new(["A secret.", "Another one."]);
+    let moderation = Moderation::new().output(Down);
+    let agent = react_agent(model, ()).with(moderation).compile();
+    let agent = agent.unwrap().checkpointer(Arc::new(MemorySaver::new()));
+    let thread = agent.thread("t");
+    for text in ["?", "Well?"] {
+        let run = thread.run(MessagesStateUpdate::user(text));
+        run.await.unwrap_err();
+    }
+    let stored = thread.state().await.unwrap().unwrap().values;
+    assert_eq!(texts(&stored.messages), ["?", "Well?"]);
 }
