@@ -14,6 +14,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 const REVISIONS: MiddlewareField<u64> = MiddlewareField::new("rubric_revisions");
+/// How a message begins that asks for a revision.
+const REVISE: &str = "Improve your answer: ";
 
 /// Lets a model grade each answer of the agent against a rubric, and has the agent improve it; as
 /// deepagents' `RubricMiddleware`.
@@ -105,10 +107,11 @@ impl AgentMiddleware for Rubric {
         let Some(answer) = answer.filter(|last| last.is_assistant()) else {
             return Ok(AgentUpdate::default());
         };
-        if cx.fields().read(REVISIONS)? >= self.revisions {
+        let revisions = cx.fields().read(REVISIONS)?;
+        if revisions >= self.revisions {
             return Ok(AgentUpdate::default());
         }
-        let question = cx.messages().iter().rfind(|message| message.is_user());
+        let question = question(cx.messages(), revisions);
         let question = question.map(Message::text).unwrap_or_default();
         let graded = format!("Question:\n{question}\n\nAnswer:\n{}", answer.text());
         let prompt = format!(
@@ -121,9 +124,20 @@ impl AgentMiddleware for Rubric {
             return Ok(AgentUpdate::default());
         }
         cx.fields().add(REVISIONS, 1)?;
-        let revise = format!("Improve your answer: {}", grade.reasons);
+        let revise = format!("{REVISE}{}", grade.reasons);
         Ok(AgentUpdate::messages([Message::user(revise)]).and_goto(AgentGoto::Model))
     }
+}
+
+/// Returns what the user has said last, behind which the run has asked for that many revisions.
+fn question(messages: &[Message], revisions: u64) -> Option<&Message> {
+    let mut asked = 0;
+    let mut said = messages.iter().rev().filter(|message| message.is_user());
+    said.find(|message| {
+        let asks = asked < revisions && message.text().starts_with(REVISE);
+        asked += u64::from(asks);
+        !asks
+    })
 }
 
 impl fmt::Debug for Rubric {
