@@ -9,6 +9,7 @@ mod limited;
 mod request;
 mod stream;
 mod structured;
+mod surroundings;
 mod tokens;
 
 use std::pin::Pin;
@@ -23,7 +24,8 @@ use super::{IntoTools, Limit};
 use langgraph::message::{Message, MessageChunk};
 use langgraph::node::Context;
 
-pub(super) use call::respond;
+pub(super) use call::{respond, respond_inside};
+pub(crate) use surroundings::Surroundings;
 pub(crate) use tokens::estimate_message;
 
 pub use bound::BoundModel;

@@ -61,10 +61,10 @@ impl AgentMiddleware for ModelRefusal {
         let Some(other) = &self.0 else {
             return Err(NodeError::msg(format!(
                 "the model `{}` refused to answer because of the content; change the request, or ask another model with `ModelRefusal::ask`",
-                call.model.name().unwrap_or("without a name"),
+                call.model().name().unwrap_or("without a name"),
             )));
         };
-        call.model = Arc::clone(other);
+        call.replace_model(Arc::clone(other));
         next.run(call).await
     }
 }

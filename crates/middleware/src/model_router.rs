@@ -56,7 +56,7 @@ impl AgentMiddleware for ModelRouter {
     ) -> Result<ChatResponse, NodeError> {
         let rule = self.0.iter().find(|(matches, _)| matches(&call.request));
         if let Some((_, model)) = rule {
-            call.model = Arc::clone(model);
+            call.replace_model(Arc::clone(model));
         }
         next.run(call).await
     }

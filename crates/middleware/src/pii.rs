@@ -83,7 +83,7 @@ impl Pii {
         self
     }
 
-    /// Also reads what the agent answers, while it streams.
+    /// Also reads what the agent answers, while it streams; whichever model answers.
     #[must_use]
     pub fn output(mut self) -> Self {
         self.output = true;
@@ -176,7 +176,8 @@ impl AgentMiddleware for Pii {
         next: NextModel<'_>,
     ) -> Result<ChatResponse, NodeError> {
         if self.output {
-            call.model = Arc::new(RedactedModel::new(call.model, Arc::clone(&self.rules)));
+            let rules = Arc::clone(&self.rules);
+            call.surround(move |model| Arc::new(RedactedModel::new(model, Arc::clone(&rules))));
         }
         next.run(call).await
     }

@@ -75,7 +75,8 @@ impl AgentMiddleware for ModelFallback {
     ) -> Result<ChatResponse, NodeError> {
         for other in &self.others {
             let worth = Arc::clone(&self.worth);
-            let both = call.model.or(Arc::clone(other));
+            let other = call.surroundings.around(Arc::clone(other));
+            let both = call.model.or(other);
             call.model = Arc::new(both.when(move |error| worth(error)));
         }
         next.run(call).await

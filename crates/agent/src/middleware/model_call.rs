@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::model::Surroundings;
 use crate::{ChatModel, ChatRequest, ChatResponse, async_trait};
 use langgraph::error::NodeError;
 
@@ -12,13 +13,37 @@ use langgraph::error::NodeError;
 pub struct ModelCall {
     /// What the model gets. The state of the agent is not changed by changes of it.
     pub request: ChatRequest,
-    /// The model.
-    pub model: Arc<dyn ChatModel>,
+    pub(crate) model: Arc<dyn ChatModel>,
+    pub(crate) surroundings: Surroundings,
 }
 
 impl ModelCall {
     pub(crate) fn new(model: Arc<dyn ChatModel>, request: ChatRequest) -> Self {
-        Self { request, model }
+        Self {
+            request,
+            model,
+            surroundings: Surroundings::default(),
+        }
+    }
+
+    /// Returns the model.
+    pub fn model(&self) -> &dyn ChatModel {
+        &*self.model
+    }
+
+    /// Puts something around the model: what `around` makes of it. It is also around each model that takes its place:
+    /// one that middleware further inside chooses, or the cheaper one of a [`Budget`](crate::Budget).
+    pub fn surround(
+        &mut self,
+        around: impl Fn(Arc<dyn ChatModel>) -> Arc<dyn ChatModel> + Send + Sync + 'static,
+    ) {
+        self.model = around(Arc::clone(&self.model));
+        self.surroundings.push(around);
+    }
+
+    /// Calls another model, with what middleware further out has put around the one before.
+    pub fn replace_model(&mut self, model: Arc<dyn ChatModel>) {
+        self.model = self.surroundings.around(model);
     }
 }
 
@@ -27,6 +52,7 @@ impl fmt::Debug for ModelCall {
         f.debug_struct("ModelCall")
             .field("request", &self.request)
             .field("model", &self.model.name())
+            .field("surroundings", &self.surroundings)
             .finish()
     }
 }

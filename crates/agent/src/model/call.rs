@@ -1,10 +1,12 @@
 //! One call of a model from a node.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use serde::de::DeserializeOwned;
 
 use super::stream::next;
-use super::{ChatModel, ChatRequest, ChatResponse, ModelError, ModelErrorKind};
+use super::{ChatModel, ChatRequest, ChatResponse, ModelError, ModelErrorKind, Surroundings};
 use crate::StandIn;
 use crate::budget::{ReservedCall, refused};
 use langgraph::message::MessageAccumulator;
@@ -17,6 +19,16 @@ use langgraph_budget::Funds;
 ///
 /// A [`StandIn`] among the resources answers instead. The funds of the run reserve the call first.
 pub(crate) async fn respond<M: ChatModel + ?Sized>(
+    model: &M,
+    request: ChatRequest,
+    cx: Option<&Context>,
+) -> Result<ChatResponse, ModelError> {
+    respond_inside(&Surroundings::default(), model, request, cx).await
+}
+
+/// As [`respond`]; another model that answers instead has the surroundings that `model` has already.
+pub(crate) async fn respond_inside<M: ChatModel + ?Sized>(
+    surroundings: &Surroundings,
     model: &M,
     request: ChatRequest,
     cx: Option<&Context>,
@@ -37,7 +49,10 @@ pub(crate) async fn respond<M: ChatModel + ?Sized>(
     let reserved = ReservedCall::new(&funds, model, &request, cx).await;
     let reserved = reserved.map_err(refused)?;
     let answer = match &reserved.cheaper {
-        Some(cheaper) => call(&**cheaper, request, Some(cx)).await,
+        Some(cheaper) => {
+            let cheaper = surroundings.around(Arc::clone(cheaper));
+            call(&*cheaper, request, Some(cx)).await
+        }
         None => call(model, request, Some(cx)).await,
     };
     let settled = match &answer {

@@ -1,7 +1,7 @@
 //! The node that calls the model of an agent, inside its middleware.
 
 use crate::middleware::{Chain, RunModel};
-use crate::model::respond;
+use crate::model::respond_inside;
 use crate::{
     AgentContext, AgentState, ChatResponse, ModelCall, ModelNode, async_trait, check_answered,
 };
@@ -26,7 +26,8 @@ struct TheModel<'a>(&'a Context);
 #[async_trait]
 impl RunModel for TheModel<'_> {
     async fn run_model(&self, call: ModelCall) -> Result<ChatResponse, NodeError> {
-        Ok(respond(&*call.model, call.request, Some(self.0)).await?)
+        let model = &*call.model;
+        Ok(respond_inside(&call.surroundings, model, call.request, Some(self.0)).await?)
     }
 }
 

@@ -3,11 +3,17 @@
 use std::sync::{Arc, Mutex};
 
 use langgraph::checkpoint::MemorySaver;
+use langgraph::graph::CompiledStateGraph;
+use langgraph::message::{FinishReason, MessageChunk};
 use langgraph::prelude::*;
 use langgraph::stream::EventKind;
-use langgraph_agent::{FnTool, MessagesStateUpdate, ReactAgent, ScriptedModel, Turn, react_agent};
+use langgraph_agent::{
+    Budget, BudgetExt as _, FnTool, MessagesState, MessagesStateUpdate, ModelError, ModelErrorKind,
+    ModelFallback, ReactAgent, ScriptedModel, Turn, react_agent,
+};
 use langgraph_middleware::{
-    GuardVerdict, ModelCallLimit, Moderation, Pii, PiiDetector, PiiStrategy,
+    GuardVerdict, ModelCallLimit, ModelRefusal, ModelRouter, Moderation, Pii, PiiDetector,
+    PiiStrategy,
 };
 
 use super::support::{ask, calls, texts};
@@ -141,6 +147,46 @@ async fn no_part_of_a_match_gets_out_while_an_answer_streams() {
         // It streams: the beginning comes before the end is known.
         assert!(size > 20 || streamed.iter().filter(|text| !text.is_empty()).count() > 1);
     }
+}
+
+/// Returns what an agent answers, as it is stored and as it streams.
+async fn answer_of(agent: CompiledStateGraph<MessagesState>) -> [String; 2] {
+    let run = agent.run(MessagesStateUpdate::user("?"));
+    let mut events = run.stream(StreamMode::Messages);
+    let mut streamed = String::new();
+    while let Some(event) = events.next().await {
+        if let EventKind::MessageChunk { chunk, .. } = event.unwrap().kind {
+            streamed.push_str(&chunk.text);
+        }
+    }
+    let state = events.finish().await.unwrap().finished().unwrap();
+    [state.messages[1].text().into_owned(), streamed]
+}
+
+#[tokio::test]
+async fn answers_of_models_that_take_the_place_of_the_agents_own_are_read_too() {
+    let leaks = || ScriptedModel::new(["Ask ada@example.org.", "Ask ada@example.org."]);
+    let mut refused = MessageChunk::text("");
+    refused.finish_reason = Some(FinishReason::ContentFilter);
+    let pii = || redacted().output();
+    let down = ModelError::new(ModelErrorKind::Transport, "down");
+    let fails = react_agent(ScriptedModel::new([Turn::error(down)]), ());
+    let fallback = fails.with((pii(), ModelFallback::to(leaks())));
+    let refuses = react_agent(ScriptedModel::new([Turn::pieces([refused])]), ());
+    let refusal = refuses.with((pii(), ModelRefusal::ask(leaks())));
+    let router = ModelRouter::new().when(|_| true, leaks());
+    let routed = react_agent(ScriptedModel::new(["no"]), ()).with((pii(), router));
+    let mut answers = Vec::new();
+    for agent in [fallback, refusal, routed] {
+        answers.push(answer_of(agent.compile().unwrap()).await);
+    }
+
+    let agent = react_agent(ScriptedModel::new(["no"]), ()).with(pii());
+    let budget = Budget::per_run().model_calls(1).cheaper_from(0.0, leaks());
+    let agent = agent.compile().unwrap().resource(Arc::new(budget));
+    answers.push(answer_of(agent).await);
+    let hidden = ["Ask [REDACTED_EMAIL]."; 2];
+    assert_eq!(answers, [hidden; 4]);
 }
 
 /// Asks an agent twice on one thread, and returns what its model has read.
