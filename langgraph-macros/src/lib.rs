@@ -15,19 +15,20 @@ mod tool;
 
 use proc_macro::TokenStream;
 
-#[doc = include_str!("state.md")]
+// The examples of these pages are doctests of `langgraph-tests`, which has the crates that they use.
+#[cfg_attr(not(doctest), doc = include_str!("state.md"))]
 #[proc_macro_derive(State, attributes(reducer, state))]
 pub fn derive_state(input: TokenStream) -> TokenStream {
     entry(input.into(), state::derive)
 }
 
-#[doc = include_str!("node.md")]
+#[cfg_attr(not(doctest), doc = include_str!("node.md"))]
 #[proc_macro_attribute]
 pub fn node(options: TokenStream, item: TokenStream) -> TokenStream {
     entry(item.into(), |item| node::expand(options.into(), item))
 }
 
-#[doc = include_str!("graph.md")]
+#[cfg_attr(not(doctest), doc = include_str!("graph.md"))]
 #[proc_macro]
 pub fn graph(input: TokenStream) -> TokenStream {
     entry(input.into(), |input| {
@@ -35,19 +36,19 @@ pub fn graph(input: TokenStream) -> TokenStream {
     })
 }
 
-#[doc = include_str!("tool.md")]
+#[cfg_attr(not(doctest), doc = include_str!("tool.md"))]
 #[proc_macro_attribute]
 pub fn tool(options: TokenStream, item: TokenStream) -> TokenStream {
     entry(item.into(), |item| tool::expand(options.into(), item))
 }
 
-#[doc = include_str!("task.md")]
+#[cfg_attr(not(doctest), doc = include_str!("task.md"))]
 #[proc_macro_attribute]
 pub fn task(options: TokenStream, item: TokenStream) -> TokenStream {
     entry(item.into(), |item| functional::task(options.into(), item))
 }
 
-#[doc = include_str!("entrypoint.md")]
+#[cfg_attr(not(doctest), doc = include_str!("entrypoint.md"))]
 #[proc_macro_attribute]
 pub fn entrypoint(options: TokenStream, item: TokenStream) -> TokenStream {
     entry(item.into(), |item| {
