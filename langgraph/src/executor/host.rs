@@ -14,8 +14,8 @@ use super::{TaskOrder, TaskReply};
 use crate::error::NodeError;
 use crate::graph::CompiledStateGraph;
 use crate::node::{
-    Call, CancelToken, Context, ErasedItem, Heartbeat, Reporter, RunBounds, Scope, Shared,
-    StoredItem, TaskReport, catch, state,
+    Call, CancelToken, Context, ErasedItem, GraphPath, Heartbeat, Reporter, RunBounds, Scope,
+    Shared, StoredItem, TaskReport, catch, state,
 };
 use crate::state::decoded::Decoded;
 use crate::state::{State, StateCodec};
@@ -122,6 +122,7 @@ impl<S: State> TaskHost<S> {
             modes |= StreamMode::Messages;
         }
         let wanted = modes != StreamModes::NONE;
+        let namespace = Arc::<[_]>::from(order.namespace.as_slice());
         let bounds = RunBounds::new(&plan.bounds);
         if let Some(bounds) = &bounds {
             bounds.restore(&order.followed, |name| plan.renamed(name));
@@ -132,7 +133,7 @@ impl<S: State> TaskHost<S> {
             bounds,
             resources: plan.resources.clone(),
             emitter: wanted.then(|| Box::new(Emitter::new(sender, modes, false))),
-            path: Arc::<[_]>::from(order.namespace.as_slice()).into(),
+            path: GraphPath::from(namespace).with_call(order.call.clone()),
             heartbeat,
             shared: Arc::new(Shared {
                 run_id: OnceLock::from(order.run.clone()),

@@ -35,6 +35,9 @@ pub struct TaskOrder {
     pub(super) metadata: BTreeMap<String, Value>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) namespace: Vec<NodeName>,
+    /// The call of the graph, which no other call of the run has; empty at the root.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub(super) call: String,
     /// The number of the task in its superstep.
     #[serde(default, skip_serializing_if = "is_first")]
     pub(super) index: u32,
@@ -57,7 +60,12 @@ pub struct TaskOrder {
 impl TaskOrder {
     /// Describes the task of a context, as it is now.
     pub(super) fn new(cx: &Context, item: Option<String>, identity: String) -> Self {
-        let Scope { shared, bounds, .. } = &**cx.scope();
+        let Scope {
+            shared,
+            bounds,
+            path,
+            ..
+        } = &**cx.scope();
         let bounds = bounds.as_ref();
         Self {
             node: cx.name(),
@@ -69,6 +77,7 @@ impl TaskOrder {
             run: cx.run_id().to_owned(),
             metadata: shared.metadata.as_deref().cloned().unwrap_or_default(),
             namespace: cx.namespace().to_vec(),
+            call: path.of_call(),
             index: cx.index(),
             step: cx.step(),
             remaining: cx.remaining_steps(),

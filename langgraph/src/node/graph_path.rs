@@ -14,6 +14,8 @@ use super::{NodeId, Scope};
 pub(crate) struct GraphPath {
     above: Option<CallPlace>,
     names: OnceLock<Arc<[NodeName]>>,
+    /// The call of a graph whose run is in another process.
+    call: String,
 }
 
 /// Where a graph is called.
@@ -37,7 +39,13 @@ impl GraphPath {
         Self {
             above: Some(place),
             names: OnceLock::new(),
+            call: String::new(),
         }
+    }
+
+    /// Sets the call of a graph whose run is in another process, as [`of_call`](Self::of_call) returns it there.
+    pub(crate) fn with_call(self, call: String) -> Self {
+        Self { call, ..self }
     }
 
     /// Returns the names of the nodes.
@@ -48,7 +56,10 @@ impl GraphPath {
     /// Returns a text that no other call of the run has, and that the call keeps when its task runs again.
     pub(crate) fn of_call(&self) -> String {
         let Some(place) = &self.above else {
-            return self.join("/");
+            if self.call.is_empty() {
+                return self.join("/");
+            }
+            return self.call.clone();
         };
         let above = place.scope.path.of_call();
         let above = if above.is_empty() { above } else { above + "/" };
@@ -81,8 +92,8 @@ impl GraphPath {
 impl From<Arc<[NodeName]>> for GraphPath {
     fn from(names: Arc<[NodeName]>) -> Self {
         Self {
-            above: None,
             names: names.into(),
+            ..Self::default()
         }
     }
 }

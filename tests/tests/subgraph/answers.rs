@@ -8,6 +8,7 @@ use langgraph::node::{Send, Target};
 use langgraph::prelude::*;
 use langgraph::run::Persistence;
 
+use langgraph_tests::Loopback;
 use langgraph_tests::fixtures::notes::{Vec2, Vec2Update, asking};
 
 fn every_persistence() -> [Persistence; 3] {
@@ -77,22 +78,59 @@ async fn an_answer_to_a_node_is_none_to_the_graph_that_it_calls() {
     }
 }
 
+/// Sends a node one line, two and three.
+fn three_lists(to: &'static str) -> impl Fn(&Vec2) -> Vec<Target<Vec2>> {
+    move |_| {
+        let lines = |count: usize| vec!["line".to_owned(); count];
+        let sends = (1..=3).map(|count| Send::state(to, Vec2 { log: lines(count) }));
+        sends.map(Target::Send).collect()
+    }
+}
+
 #[tokio::test]
 async fn tasks_of_one_node_side_by_side_are_answered_each_for_itself() {
     for persistence in [Persistence::PerCall, Persistence::None] {
         let mut graph = StateGraph::<Vec2>::new();
-        let sends = |_: &Vec2| -> Vec<Target<Vec2>> {
-            let lines = |count: usize| vec!["line".to_owned(); count];
-            let sends = (1..=3).map(|count| Send::state("inner", Vec2 { log: lines(count) }));
-            sends.map(Target::Send).collect()
-        };
         graph
             .add_node("inner", asks(persistence))
-            .add_router(START, sends);
+            .add_router(START, three_lists("inner"));
         graph.add_destinations(START, ["inner"]);
         let (questions, log) = answer_each(&thread_of(&mut graph)).await;
         assert_eq!(questions, ["1 lines?", "2 lines?", "3 lines?"]);
         assert_eq!(log, ["1 lines? 0", "2 lines? 1", "3 lines? 2"]);
+    }
+}
+
+/// Calls a graph with the lines that it has.
+struct CallsOnce(CompiledStateGraph<Vec2>);
+
+#[node]
+impl CallsOnce {
+    async fn run(&self, state: &Vec2, cx: &Context) -> Result<Vec2Update, NodeError> {
+        let inner = cx.run(&self.0, state.clone()).await?;
+        Ok(Vec2Update::default().log(inner.log))
+    }
+}
+
+#[tokio::test]
+async fn graphs_of_remote_tasks_in_calls_side_by_side_are_answered_each_for_itself() {
+    for persistence in [Persistence::PerCall, Persistence::None] {
+        let mut around = StateGraph::<Vec2>::new();
+        around.set_name("around");
+        around
+            .add_node("node", CallsOnce(asks(persistence)).anywhere())
+            .add_edge(START, "node");
+        let around = around.compile().unwrap();
+        let worker = Loopback::of(&around);
+        let mut graph = StateGraph::<Vec2>::new();
+        graph
+            .add_node("around", around.executor(worker))
+            .add_router(START, three_lists("around"));
+        graph.add_destinations(START, ["around"]);
+        let (questions, log) = answer_each(&thread_of(&mut graph)).await;
+        assert_eq!(questions, ["1 lines?", "2 lines?", "3 lines?"]);
+        let answered = log.iter().filter(|line| *line != "line");
+        assert!(answered.eq(&["1 lines? 0", "2 lines? 1", "3 lines? 2"]));
     }
 }
 
