@@ -9,7 +9,8 @@ use std::sync::Arc;
 use langgraph::error::NodeError;
 use langgraph::message::{Content, ContentPart, Message, MessageKind};
 use langgraph_agent::{
-    AgentContext, AgentMiddleware, AgentUpdate, ChatResponse, ModelCall, NextModel, middleware,
+    AgentContext, AgentMiddleware, AgentUpdate, ChatResponse, ModelCall, NextModel, ToolAnswer,
+    ToolContext, middleware,
 };
 
 pub use detector::{InvalidPattern, PiiDetector};
@@ -90,7 +91,8 @@ impl Pii {
         self
     }
 
-    /// Also reads what tools return.
+    /// Also reads what tools return, before it is stored and streams. What is blocked fails the run before the model
+    /// reads it.
     #[must_use]
     pub fn tool_results(mut self) -> Self {
         self.tool_results = true;
@@ -180,5 +182,19 @@ impl AgentMiddleware for Pii {
             call.surround(move |model| Arc::new(RedactedModel::new(model, Arc::clone(&rules))));
         }
         next.run(call).await
+    }
+
+    // Before the result is stored and streams, and also where no model reads it. What is blocked fails the run before
+    // the next call of the model: the call of the tool is then stored, and is not repeated.
+    async fn after_tool(
+        &self,
+        mut answer: ToolAnswer,
+        _: &ToolContext<'_>,
+    ) -> Result<ToolAnswer, NodeError> {
+        let mut content = answer.result.content.clone();
+        if self.tool_results && self.rules.clean_content(&mut content).is_ok() {
+            answer.result.content = content;
+        }
+        Ok(answer)
     }
 }

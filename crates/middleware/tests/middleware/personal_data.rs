@@ -122,6 +122,37 @@ async fn what_tools_return_is_read_on_request() {
 }
 
 #[tokio::test]
+async fn what_tools_return_is_read_before_it_is_stored_or_streams() {
+    let who = || FnTool::new("who", "", || async { "ada@example.org" });
+    for direct in [false, true] {
+        let model = ScriptedModel::new([calls(&[("c1", "who")]), Turn::text("ok")]);
+        let tool = if direct {
+            who().return_directly()
+        } else {
+            who()
+        };
+        let agent = react_agent(model, (tool,)).with(redacted()).compile();
+        let agent = agent.unwrap().checkpointer(Arc::new(MemorySaver::new()));
+        let run = agent.thread("t").run(MessagesStateUpdate::user("?"));
+        let mut events = run.stream(StreamMode::Messages);
+        let mut streamed = Vec::new();
+        while let Some(event) = events.next().await {
+            if let EventKind::Message { message, .. } = event.unwrap().kind {
+                streamed.extend(texts(&[message]));
+            }
+        }
+        events.finish().await.unwrap();
+        assert!(
+            streamed.contains(&"[REDACTED_EMAIL]".to_owned()),
+            "{streamed:?}"
+        );
+        let history = agent.thread("t").history().await.unwrap();
+        let mut stored = history.iter().flat_map(|then| texts(&then.values.messages));
+        assert!(stored.all(|text| !text.contains("ada@")));
+    }
+}
+
+#[tokio::test]
 async fn no_part_of_a_match_gets_out_while_an_answer_streams() {
     let answer = "Write to ada@example.org or bob@example.org, or call. Or ask at the desk, today.";
     let clean =
