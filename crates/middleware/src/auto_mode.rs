@@ -74,6 +74,14 @@ impl AutoMode {
         self
     }
 
+    /// Returns the key of a judgement. Another judge of the same call, or one with another rule, has its own.
+    fn key(&self) -> String {
+        let judge = self.judge.name().unwrap_or_default();
+        let digest = hmac_sha256::Hash::hash(format!("{judge}\n{}", self.rule).as_bytes());
+        let digits = digest.iter().take(8).map(|byte| format!("{byte:02x}"));
+        format!("auto mode {}", digits.collect::<String>())
+    }
+
     async fn judge(
         &self,
         call: &ToolCall,
@@ -116,7 +124,7 @@ impl AgentMiddleware for AutoMode {
             return next.run(call).await;
         }
         // A call that waits for an answer runs again, and is not judged again.
-        let judgement = Box::pin(cx.once("auto mode", self.judge(&call, cx)));
+        let judgement = Box::pin(cx.once(self.key(), self.judge(&call, cx)));
         let judgement: CallJudgement = judgement.await.map_err(ToolError::into_node_error)?;
         if !judgement.blocked {
             return next.run(call).await;

@@ -89,6 +89,20 @@ async fn a_call_that_waits_for_a_person_is_judged_once() {
     assert_eq!(judge.requests().len(), 1);
 }
 
+#[tokio::test]
+async fn each_of_two_judges_judges_a_call() {
+    let wiped = Arc::default();
+    let allows = || ScriptedModel::new([r#"{"blocked": false, "why": "It was asked for."}"#]);
+    let blocks = || ScriptedModel::new([r#"{"blocked": true, "why": "Nobody asked."}"#]);
+    let tools = || (counting("wipe", &wiped), counting("look", &Arc::default()));
+    let lax = || AutoMode::new(["wipe"], allows()).rule("Block what deletes a home.");
+    let strict = AutoMode::new(["wipe"], blocks()).rule("Block what deletes files.");
+    ask(react_agent(model(), tools()), (lax(), strict), "Look!").await;
+    let other = AutoMode::new(["wipe"], blocks().named("other")).rule("Block what deletes a home.");
+    ask(react_agent(model(), tools()), (lax(), other), "Look!").await;
+    assert_eq!(wiped.load(Ordering::Relaxed), 0);
+}
+
 #[test]
 fn a_tool_that_is_not_there_is_refused() {
     let auto = AutoMode::new(["wipe"], ScriptedModel::new(["hi"]));
