@@ -28,6 +28,9 @@ use crate::Background;
 /// The memories that [`LongTermMemory`] has found for a run, in the state of the agent.
 pub const MEMORIES: MiddlewareField<Vec<Memory>> = MiddlewareField::new("memories");
 
+/// The id of the first message that the run was given, until the conversation is read for memories.
+const FIRST_NEW: MiddlewareField<String> = MiddlewareField::new("memories_first_new");
+
 /// Keeps memories in the store of the graph or the run: the model gets those that fit a question, and has tools
 /// that save, search and forget, `save_memory`, `search_memories` and `forget_memory`.
 ///
@@ -172,7 +175,7 @@ impl LongTermMemory {
 #[middleware]
 impl AgentMiddleware for LongTermMemory {
     fn fields(&self) -> Vec<&'static str> {
-        vec![MEMORIES.name()]
+        vec![MEMORIES.name(), FIRST_NEW.name()]
     }
 
     fn tools(&self) -> Tools {
@@ -190,6 +193,11 @@ impl AgentMiddleware for LongTermMemory {
     async fn before_agent(&self, cx: &AgentContext<'_>) -> Result<AgentUpdate, NodeError> {
         if let (Some(extraction), Some(background)) = (self.extraction(), &self.background) {
             pending::resume(&extraction, background, cx).await?;
+        }
+        if self.extractor.is_some() {
+            // Other middleware may write in the name of the user before the run ends.
+            cx.fields()
+                .set(FIRST_NEW, &extraction::first_new(cx.messages()))?;
         }
         let said = cx.messages().iter().rfind(|message| message.is_user());
         let found = match said {
@@ -218,7 +226,10 @@ impl AgentMiddleware for LongTermMemory {
 
     async fn after_agent(&self, cx: &AgentContext<'_>) -> Result<AgentUpdate, NodeError> {
         if let Some(extraction) = self.extraction() {
-            let chat = extraction::new_in(cx.messages());
+            let first = cx.fields().read(FIRST_NEW)?;
+            let chat = extraction::new_in(cx.messages(), &first);
+            // A run that middleware further out ends at once does not get to the hook before.
+            cx.fields().set(FIRST_NEW, &String::new())?;
             let is_begun = match &self.background {
                 Some(background) => {
                     pending::begin(chat.clone(), &extraction, background, cx).await?

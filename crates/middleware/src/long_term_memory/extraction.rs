@@ -82,9 +82,25 @@ async fn extract(chat: &String, cx: &Context) -> Result<(), NodeError> {
     extraction.run(chat, cx).await
 }
 
-/// Returns what was said since the last message of the user. What stood before it was read after an earlier run.
-pub(super) fn new_in(messages: &[Message]) -> String {
-    let from = messages.iter().rposition(Message::is_user).unwrap_or(0);
+/// Returns the id of the first message that a run is given: what follows the last one of a run before. Empty if there
+/// is none.
+pub(super) fn first_new(messages: &[Message]) -> String {
+    let answered = messages.iter().rposition(|one| !one.is_user());
+    let new = messages.get(answered.map_or(0, |last| last + 1));
+    let id = new.and_then(|first| first.id.as_deref());
+    id.unwrap_or_default().to_owned()
+}
+
+/// Returns what was said from the message of that id on. What stood before it was read after an earlier run. If it
+/// has gone, a summary that starts the chat has taken its place. Without an id it is the user's last message.
+pub(super) fn new_in(messages: &[Message], first: &str) -> String {
+    let is_first = |one: &Message| one.id.as_deref() == Some(first);
+    let from = if first.is_empty() {
+        messages.iter().rposition(Message::is_user)
+    } else {
+        messages.iter().position(is_first)
+    };
+    let from = from.unwrap_or(0);
     let new = messages.get(from..).unwrap_or_default();
     let said = new
         .iter()

@@ -3,10 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use langgraph::checkpoint::MemorySaver;
 use langgraph::graph::CompiledStateGraph;
+use langgraph::message::Message;
 use langgraph::node::Context;
 use langgraph_agent::{MessagesState, MessagesStateUpdate, ScriptedModel, Turn, react_agent};
-use langgraph_middleware::{LongTermMemory, MEMORIES};
+use langgraph_middleware::{LongTermMemory, MEMORIES, Rubric};
 use langgraph_store::{
     Clock, HashingEmbedder, ManualClock, MemoryStore, Store, StoreExt as _, StoreOptions,
     WithStore as _,
@@ -123,6 +125,42 @@ async fn the_instructions_have_the_memories_that_fit_by_words_or_by_meaning() {
         let instructions = texts(&model.requests()[1].messages)[0].clone();
         assert!(!instructions.contains("Kit"), "{instructions}");
     }
+}
+
+#[tokio::test]
+async fn all_that_a_run_was_given_is_extracted() {
+    let nothing = || ScriptedModel::new(vec![r#"{"memories": [], "forget": []}"#; 2]);
+    let said = |texts: [&str; 2]| {
+        let messages = texts.map(|text| Message::user(text.to_owned()));
+        MessagesStateUpdate::default().messages(messages.into())
+    };
+    // Several messages of the user, and one that the middleware writes in the name of the user.
+    let extractor = nothing();
+    let model = ScriptedModel::new(["Hi.", "Lentils.", "Lentils, with rice."]);
+    let bad = r#"{"passes": false, "reasons": "too short"}"#;
+    let good = r#"{"passes": true, "reasons": ""}"#;
+    let rubric = Rubric::new(ScriptedModel::new([good, bad, good]), "It is long.");
+    let memory = per_user().extract(extractor.clone());
+    let agent = react_agent(model, ()).with((memory, rubric)).compile();
+    let agent = agent.unwrap().store(Arc::new(MemoryStore::new()));
+    let thread = agent.checkpointer(Arc::new(MemorySaver::new())).thread("t");
+    let hello = said(["Hello.", "I am Ada."]);
+    thread.run(hello).await.unwrap();
+    let question = said(["I eat no meat.", "What can I eat?"]);
+    thread.run(question).await.unwrap();
+    let requests = extractor.requests().into_iter();
+    let read: Vec<_> = requests
+        .map(|request| texts(&request.messages)[1].clone())
+        .collect();
+    assert!(
+        read[0].contains("I am Ada.") && read[0].contains("Hello."),
+        "{read:?}"
+    );
+    assert!(
+        read[1].contains("I eat no meat.") && read[1].contains("with rice"),
+        "{read:?}"
+    );
+    assert!(!read[1].contains("I am Ada."), "{read:?}");
 }
 
 #[tokio::test]
