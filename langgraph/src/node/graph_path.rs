@@ -15,7 +15,7 @@ pub(crate) struct GraphPath {
     above: Option<CallPlace>,
     names: OnceLock<Arc<[NodeName]>>,
     /// The call of a graph whose run is in another process.
-    call: String,
+    call: Option<Box<str>>,
 }
 
 /// Where a graph is called.
@@ -39,12 +39,13 @@ impl GraphPath {
         Self {
             above: Some(place),
             names: OnceLock::new(),
-            call: String::new(),
+            call: None,
         }
     }
 
     /// Sets the call of a graph whose run is in another process, as [`of_call`](Self::of_call) returns it there.
     pub(crate) fn with_call(self, call: String) -> Self {
+        let call = (!call.is_empty()).then(|| call.into());
         Self { call, ..self }
     }
 
@@ -56,10 +57,8 @@ impl GraphPath {
     /// Returns a text that no other call of the run has, and that the call keeps when its task runs again.
     pub(crate) fn of_call(&self) -> String {
         let Some(place) = &self.above else {
-            if self.call.is_empty() {
-                return self.join("/");
-            }
-            return self.call.clone();
+            let call = self.call.as_deref();
+            return call.map_or_else(|| self.join("/"), str::to_owned);
         };
         let above = place.scope.path.of_call();
         let above = if above.is_empty() { above } else { above + "/" };

@@ -48,13 +48,13 @@ impl<S: State> Engine<S> {
             let merged = make_mut(state);
             let noted = WATCHED.then_some((&mut self.position.written, &mut self.observer));
             let changed = (&mut *merged, self.changes.as_mut());
-            let kept = merge_update(plan, scope, id, changed, update, noted)?;
+            let mut kept = merge_update(plan, scope, id, changed, update, noted)?;
             // The answer ends here: the future has no place for it.
             let picked = {
                 let routing = call_routers(plan, (id, &node.out.routers), merged, cx);
                 let Routing::Arm(picked) = routing else {
-                    let done = Finished::from(PlainDone::new(kept, None, cx));
-                    *result = done.routed(routing.answers().await);
+                    let routed = routing.answers().await;
+                    *result = Finished::from(PlainDone::new(kept, None, cx)).routed(routed);
                     return Ok(());
                 };
                 picked
@@ -72,14 +72,15 @@ impl<S: State> Engine<S> {
             task.node = next;
             if WATCHED {
                 let (observer, position) = (&mut self.observer, &self.position);
-                let mut done = PlainDone::new(kept, picked, cx);
-                if let Some(full) = observer.emit_link(position, id, &mut done) {
+                if let Some(full) = observer.emit_link(position, id, &mut kept, cx) {
                     full.await;
                 }
                 if let Some(recorder) = &mut observer.recorder {
-                    let pending = self.frontier.pending();
-                    recorder.record_after(position, pending, id, done).await?;
-                    observer.emit_checkpoint(position, pending).await;
+                    let done = PlainDone::new(kept, picked, cx);
+                    let stored = recorder.record_after(position, self.frontier.pending(), id, done);
+                    stored.await?;
+                    let shown = observer.emit_checkpoint(position, self.frontier.pending());
+                    shown.await;
                 }
                 state = hold(&mut self.position.state);
             }

@@ -5,7 +5,7 @@ use crate::graph::inbox::Inbox;
 use crate::node::{Context, NodeId, Output, Scope};
 use crate::state::State;
 use crate::stream::{StreamMode, Unsent};
-use crate::task::{PlainDone, Position, Task, note_messages_of_update, push_success};
+use crate::task::{Position, Task, note_messages_of_update, push_success};
 
 impl<S: State> Observer<S> {
     /// Returns true if the run may stop between two supersteps of a chain, or takes an input there.
@@ -36,20 +36,21 @@ impl<S: State> Observer<S> {
         &mut self,
         position: &'a Position<S>,
         node: NodeId,
-        done: &mut PlainDone<S>,
+        (kept, wrote): &mut (Option<S::Update>, bool),
+        cx: &Context,
     ) -> Option<Unsent<'a>> {
         let emitter = position.scope.emitter.as_deref()?;
         let update = match &self.recorder {
-            Some(_) if emitter.shows_writes() => done.update.clone(),
+            Some(_) if emitter.shows_writes() => kept.clone(),
             Some(_) => None,
-            None => done.update.take(),
+            None => kept.take(),
         };
         let mut events = emitter.batch(position.shown_step(), self.shown.get(0));
         let writes = update.map_or_else(Output::none, Output::update).writes;
-        let written = (writes, done.cached);
+        let written = (writes, cx.is_from_cache());
         let node = position.plan.shared_name(node)?;
         push_success::<S>(&mut events, node, written, &mut self.messages);
-        if done.wrote && emitter.wants(StreamMode::Values) {
+        if *wrote && emitter.wants(StreamMode::Values) {
             events.push_of_graph(position.values());
         }
         events.sent().waits()
