@@ -12,10 +12,22 @@ use super::{NodeId, Scope};
 /// The path to a graph in a task is put together when it is first read: most calls never read it.
 #[derive(Default)]
 pub(crate) struct GraphPath {
-    above: Option<CallPlace>,
+    above: Above,
     names: OnceLock<Arc<[NodeName]>>,
-    /// The call of a graph whose run is in another process.
-    call: Option<Box<str>>,
+}
+
+/// What is around a graph.
+enum Above {
+    /// The graph that calls it.
+    Call(CallPlace),
+    /// None in this process; with the text of its call, if its run is in another one.
+    None(Box<str>),
+}
+
+impl Default for Above {
+    fn default() -> Self {
+        Self::None(Box::default())
+    }
 }
 
 /// Where a graph is called.
@@ -37,16 +49,15 @@ impl GraphPath {
     #[inline]
     pub(super) fn below(place: CallPlace) -> Self {
         Self {
-            above: Some(place),
+            above: Above::Call(place),
             names: OnceLock::new(),
-            call: None,
         }
     }
 
     /// Sets the call of a graph whose run is in another process, as [`of_call`](Self::of_call) returns it there.
     pub(crate) fn with_call(self, call: String) -> Self {
-        let call = (!call.is_empty()).then(|| call.into());
-        Self { call, ..self }
+        let above = Above::None(call.into());
+        Self { above, ..self }
     }
 
     /// Returns the names of the nodes.
@@ -56,9 +67,10 @@ impl GraphPath {
 
     /// Returns a text that no other call of the run has, and that the call keeps when its task runs again.
     pub(crate) fn of_call(&self) -> String {
-        let Some(place) = &self.above else {
-            let call = self.call.as_deref();
-            return call.map_or_else(|| self.join("/"), str::to_owned);
+        let place = match &self.above {
+            Above::Call(place) => place,
+            Above::None(call) if call.is_empty() => return self.join("/"),
+            Above::None(call) => return call.to_string(),
         };
         let above = place.scope.path.of_call();
         let above = if above.is_empty() { above } else { above + "/" };
@@ -74,16 +86,16 @@ impl GraphPath {
     #[inline]
     pub(crate) fn is_root(&self) -> bool {
         let is_empty = |names: &Arc<[NodeName]>| names.is_empty();
-        self.above.is_none() && self.names.get().is_none_or(is_empty)
+        matches!(self.above, Above::None(_)) && self.names.get().is_none_or(is_empty)
     }
 
     fn known(&self) -> &Arc<[NodeName]> {
         self.names.get_or_init(|| match &self.above {
-            Some(above) => {
+            Above::Call(above) => {
                 let outer = above.scope.path.iter().cloned();
                 outer.chain([above.scope.name(above.node)]).collect()
             }
-            None => Arc::default(),
+            Above::None(_) => Arc::default(),
         })
     }
 }

@@ -117,6 +117,7 @@ impl<S: State> SubgraphRun<S> {
 }
 
 /// Returns what the tasks of a graph in a task share.
+#[inline]
 pub(super) fn scope_below<S: State>(
     graph: &CompiledStateGraph<S>,
     cx: &Context,
