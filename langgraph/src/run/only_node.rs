@@ -127,6 +127,7 @@ pub(super) async fn call_only_node<S: State>(
             Ok(state)
         }
         answer => {
+            let answer = answer.map_err(Box::new);
             let result = classify(plan, node, &state, &only.inner, answer);
             Box::pin(only.go_on(state, result)).await
         }

@@ -33,8 +33,8 @@ impl<S: State> Run<S> {
 
 /// A run as a [`Stream`] of events, followed by the result of the run.
 ///
-/// The run advances only while the stream is polled, and at most the buffer ahead of its reader. So
-/// a reader that stops reading stops the run. If the run fails, the last item is the error.
+/// The run advances only while the stream is polled, and runs no node while more events are unread than the
+/// [buffer](StreamOptions::buffer) has room for. So a reader that stops reading stops the run. If the run fails, the last item is the error.
 ///
 /// # Cancel safety
 ///

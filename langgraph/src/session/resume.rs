@@ -154,11 +154,10 @@ pub(crate) async fn resume<S: State>(
             recorder.begin_again().await?;
         }
     }
-    engine.position.emit_values().await;
+    engine.position.emit_values();
     engine
         .observer
-        .emit_checkpoint(&engine.position, engine.frontier.pending())
-        .await;
+        .emit_checkpoint(&engine.position, engine.frontier.pending());
     engine.frontier.tasks.extend(added);
     Ok(())
 }

@@ -98,7 +98,7 @@ async fn begin<S: State>(
     let origin = Origin::child_of(parent, Source::Input);
     engine.record(origin, entry).await?;
     if wrote {
-        engine.position.emit_values().await;
+        engine.position.emit_values();
     }
     Ok(())
 }

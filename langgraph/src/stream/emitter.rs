@@ -2,15 +2,13 @@
 
 use std::any::Any;
 use std::collections::{HashMap, HashSet};
-use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
-use std::task::{Context, Poll};
 
 use langgraph_core::Lock;
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::event_queue::Room;
+use super::event_queue::OpenQueue;
 use super::{
     EventSender, EventTask, MapProgress, Namespace, RunStart, SavedCheckpoint, StreamMode,
     StreamModes, Superstep,
@@ -217,35 +215,22 @@ impl Emitter {
         !seen.contains(id) && seen.insert(id.to_owned())
     }
 
-    /// Sends an event, and waits while the buffer is full. A dropped reader is no error: the run is
+    /// Sends an event of a node as soon as there is room. A dropped reader is no error: the run is
     /// dropped with its stream.
-    #[allow(clippy::inline_always)] // an event is large, and would be moved once more
-    #[inline(always)]
-    pub(crate) fn send(
-        &self,
-        step: usize,
-        task: Option<&Arc<EventTask>>,
-        payload: Payload,
-    ) -> Sending<'_> {
-        let mut room = self.sender.room();
-        if !room.is_full() {
-            room.put(self.event(step, task, payload));
-            room.leave();
-            return Sending::default();
-        }
-        drop(room);
+    pub(crate) async fn send(&self, step: usize, task: Option<&Arc<EventTask>>, payload: Payload) {
         let event = self.event(step, task, payload);
-        Sending(Some(Box::pin(self.sender.send(event))))
+        self.sender.send(event).await;
     }
 
-    /// Sends events for which there was no room.
-    #[cold]
-    fn send_all(&self, events: Vec<RawEvent>) -> Sending<'_> {
-        Sending(Some(Box::pin(async move {
-            for event in events {
-                self.sender.send(event).await;
-            }
-        })))
+    /// Returns true if there may be more events than there is room for.
+    #[inline]
+    pub(crate) fn lacks_room(&self) -> bool {
+        self.sender.lacks_room()
+    }
+
+    /// Waits until there are no more events than there is room for.
+    pub(crate) async fn room(&self) {
+        self.sender.room().await;
     }
 
     #[inline]
@@ -259,43 +244,50 @@ impl Emitter {
         }
     }
 
-    /// Returns what sends several events of a superstep, or of a task of it.
-    pub(crate) fn batch<'t>(
+    /// Sends the events of a superstep, or of a task of it, that `push` adds. For these it does not wait: the run
+    /// does, if they lack [room](Self::room).
+    #[inline]
+    pub(crate) fn send_batch<R>(
         &self,
         step: usize,
-        task: Option<&'t Arc<EventTask>>,
-    ) -> EventBatch<'_, 't> {
-        EventBatch {
+        task: Option<&Arc<EventTask>>,
+        push: impl FnOnce(&mut EventBatch<'_, '_>) -> R,
+    ) -> R {
+        let mut events = EventBatch {
             emitter: self,
             step,
             task,
-            room: None,
-            waiting: Vec::new(),
+            queue: None,
+        };
+        let pushed = push(&mut events);
+        if let Some(queue) = events.queue {
+            queue.leave();
         }
+        pushed
     }
 }
 
-/// Events that are sent together. Those for which there is no room wait until the end. Once there is one, the queue
-/// is locked.
+/// Events that are sent together. Once there is one, the queue is locked.
 pub(crate) struct EventBatch<'a, 't> {
     pub(crate) emitter: &'a Emitter,
     step: usize,
     task: Option<&'t Arc<EventTask>>,
-    room: Option<Room<'a, RawEvent>>,
-    waiting: Vec<RawEvent>,
+    queue: Option<OpenQueue<'a, RawEvent>>,
 }
 
-impl<'a> EventBatch<'a, '_> {
+impl EventBatch<'_, '_> {
     pub(crate) fn wants(&self, mode: StreamMode) -> bool {
         self.emitter.wants(mode)
     }
 
     /// Adds an event of the task.
+    #[inline]
     pub(crate) fn push(&mut self, payload: Payload) {
         self.push_of(self.task, payload);
     }
 
     /// Adds an event of the whole graph.
+    #[inline]
     pub(crate) fn push_of_graph(&mut self, payload: Payload) {
         self.push_of(None, payload);
     }
@@ -304,53 +296,7 @@ impl<'a> EventBatch<'a, '_> {
     #[inline(always)]
     fn push_of(&mut self, task: Option<&Arc<EventTask>>, payload: Payload) {
         let (emitter, step) = (self.emitter, self.step);
-        let room = self.room.get_or_insert_with(|| emitter.sender.room());
-        if room.is_full() {
-            self.waiting.push(emitter.event(step, task, payload));
-        } else {
-            room.put(emitter.event(step, task, payload));
-        }
-    }
-
-    /// Waits until there was room for all.
-    #[allow(clippy::inline_always)] // part of each superstep that is read
-    #[inline(always)]
-    pub(crate) fn sent(self) -> Sending<'a> {
-        if let Some(room) = self.room {
-            room.leave();
-        }
-        if self.waiting.is_empty() {
-            return Sending::default();
-        }
-        self.emitter.send_all(self.waiting)
-    }
-}
-
-/// Events on their way. As a rule there is room, and nothing to wait for: events are large, and a
-/// future that sends some should not be.
-#[derive(Default)]
-#[must_use = "events wait for room only if this is awaited"]
-pub(crate) struct Sending<'a>(Option<Unsent<'a>>);
-
-/// Events that wait for room.
-pub(crate) type Unsent<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
-
-impl<'a> Sending<'a> {
-    /// Returns what waits for room, if there was none.
-    #[inline]
-    pub(crate) fn waits(self) -> Option<Unsent<'a>> {
-        self.0
-    }
-}
-
-impl Future for Sending<'_> {
-    type Output = ();
-
-    #[inline]
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        match &mut self.0 {
-            None => Poll::Ready(()),
-            Some(waits) => waits.as_mut().poll(cx),
-        }
+        let queue = self.queue.get_or_insert_with(|| emitter.sender.open());
+        queue.put(emitter.event(step, task, payload));
     }
 }

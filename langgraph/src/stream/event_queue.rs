@@ -3,6 +3,9 @@
 //! It counts no permits as a channel of tokio does, and does not look for the end of its senders, since the
 //! reader knows when the run has ended. The reader takes out all events at once, and so locks the queue
 //! once for as many events as there is room for.
+//!
+//! A node waits for room before its event is added. The events of a superstep are added at once; the run waits
+//! afterwards, where it can, until no more are unread than there is room for.
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -18,7 +21,7 @@ pub(crate) fn event_queue<T>(room: usize) -> (EventSender<T>, EventReader<T>) {
     let queue = Arc::new(Queue {
         room,
         unread: AtomicUsize::new(0),
-        waits: AtomicBool::new(false),
+        lacks_room: AtomicBool::new(false),
         state: Lock::new(QueueState {
             events: VecDeque::new(),
             closed: false,
@@ -37,8 +40,9 @@ struct Queue<T> {
     room: usize,
     /// How many events the reader has taken out and not read yet: they take up room. Only the reader changes it.
     unread: AtomicUsize,
-    /// True if a sender may wait for room. The reader may see it late; it looks under the lock before it waits.
-    waits: AtomicBool,
+    /// True if a sender may wait for room, or there are more events than that. The reader may see it late; it looks
+    /// under the lock before it waits.
+    lacks_room: AtomicBool,
     state: Lock<QueueState<T>>,
 }
 
@@ -51,57 +55,71 @@ struct QueueState<T> {
 }
 
 impl<T> Queue<T> {
-    /// Returns the room in the queue; it takes no more events once it is closed.
+    /// Returns how many events are not read.
     #[inline]
-    fn room(&self) -> Room<'_, T> {
-        let state = self.state.lock();
-        let taken = state.events.len() + self.unread.load(Ordering::Relaxed);
-        let left = if state.closed {
-            0
-        } else {
-            self.room.saturating_sub(taken)
-        };
-        Room { state, left }
+    fn unread(&self, state: &QueueState<T>) -> usize {
+        state.events.len() + self.unread.load(Ordering::Relaxed)
     }
 
-    /// Wakes the senders: all of them, since any may have been dropped.
+    /// Locks the queue.
+    #[inline]
+    fn open(&self) -> OpenQueue<'_, T> {
+        OpenQueue {
+            queue: self,
+            state: self.state.lock(),
+            refused: Vec::new(),
+        }
+    }
+
+    /// Wakes the senders once there is room: all of them, since any may have been dropped.
     fn wake_senders(&self, mut state: MutexGuard<'_, QueueState<T>>) {
-        if state.senders.is_empty() {
+        let is_late = self.lacks_room.load(Ordering::Relaxed);
+        if !is_late || (!state.closed && self.unread(&state) > self.room) {
             return;
         }
-        self.waits.store(false, Ordering::Relaxed);
+        self.lacks_room.store(false, Ordering::Relaxed);
         let senders = std::mem::take(&mut state.senders);
         drop(state);
         senders.into_iter().for_each(Waker::wake);
     }
 }
 
-/// The room in a queue, which is locked: no code of a user may run as long as this lives.
-pub(super) struct Room<'a, T> {
+/// A queue that is locked: no code of a user may run as long as this lives.
+pub(super) struct OpenQueue<'a, T> {
+    queue: &'a Queue<T>,
     state: MutexGuard<'a, QueueState<T>>,
-    left: usize,
+    /// Events behind the end, which are dropped when the queue is unlocked.
+    refused: Vec<T>,
 }
 
-impl<T> Room<'_, T> {
-    #[inline]
-    pub(super) fn is_full(&self) -> bool {
-        self.left == 0
-    }
-
-    /// Adds an event. There has to be room for it.
+impl<T> OpenQueue<'_, T> {
+    /// Adds an event, also if there is no room for it.
     #[allow(clippy::inline_always)] // an event is large, and would be moved once more
     #[inline(always)]
     pub(super) fn put(&mut self, event: T) {
-        self.left -= 1;
-        self.state.events.push_back(event);
+        if self.state.closed {
+            self.refused.push(event);
+        } else {
+            self.state.events.push_back(event);
+        }
     }
 
     /// Unlocks the queue, and wakes its reader.
-    #[inline]
+    #[allow(clippy::inline_always)] // part of each superstep that is read
+    #[inline(always)]
     pub(super) fn leave(self) {
-        let Self { mut state, .. } = self;
-        if let Some(reader) = state.reader.take() {
-            drop(state);
+        let Self {
+            queue,
+            mut state,
+            refused,
+        } = self;
+        if queue.unread(&state) > queue.room {
+            queue.lacks_room.store(true, Ordering::Relaxed);
+        }
+        let reader = state.reader.take();
+        drop(state);
+        drop(refused);
+        if let Some(reader) = reader {
             reader.wake();
         }
     }
@@ -117,37 +135,48 @@ impl<T> Clone for EventSender<T> {
 }
 
 impl<T> EventSender<T> {
-    /// Returns the room for events.
+    /// Locks the queue, to add events at once.
     #[inline]
-    pub(super) fn room(&self) -> Room<'_, T> {
-        self.0.room()
+    pub(super) fn open(&self) -> OpenQueue<'_, T> {
+        self.0.open()
     }
 
-    /// Sends an event as soon as there is room. After the end it is dropped.
+    /// Returns true if there may be more events than there is room for.
+    #[inline]
+    pub(super) fn lacks_room(&self) -> bool {
+        self.0.lacks_room.load(Ordering::Relaxed)
+    }
+
+    /// Waits until there are no more events than there is room for.
+    pub(super) async fn room(&self) {
+        self.wait(self.0.room).await.leave();
+    }
+
+    /// Adds an event as soon as there is room. After the end it is dropped.
     pub(super) async fn send(&self, event: T) {
+        let mut queue = self.wait(self.0.room.saturating_sub(1)).await;
+        queue.put(event);
+        queue.leave();
+    }
+
+    /// Waits until at most so many events are unread, or the queue is closed.
+    async fn wait(&self, unread: usize) -> OpenQueue<'_, T> {
         // A run that does nothing but send lets other tasks of the runtime run.
         consume_budget().await;
-        let mut unsent = Some(event);
         poll_fn(|cx| {
-            let mut room = self.0.room();
-            if room.is_full() && !room.state.closed {
-                // A task that is polled for other reasons waits once.
-                let senders = &mut room.state.senders;
-                if !senders.iter().any(|waker| waker.will_wake(cx.waker())) {
-                    senders.push(cx.waker().clone());
-                }
-                self.0.waits.store(true, Ordering::Relaxed);
-                return Poll::Pending;
+            let mut open = self.0.open();
+            if open.state.closed || self.0.unread(&open.state) <= unread {
+                return Poll::Ready(open);
             }
-            if !room.is_full()
-                && let Some(event) = unsent.take()
-            {
-                room.put(event);
+            // A task that is polled for other reasons waits once.
+            let senders = &mut open.state.senders;
+            if !senders.iter().any(|waker| waker.will_wake(cx.waker())) {
+                senders.push(cx.waker().clone());
             }
-            room.leave();
-            Poll::Ready(())
+            self.0.lacks_room.store(true, Ordering::Relaxed);
+            Poll::Pending
         })
-        .await;
+        .await
     }
 }
 
@@ -168,7 +197,7 @@ impl<T> EventReader<T> {
         }
         let queue = &*self.queue;
         queue.unread.store(self.taken.len() - 1, Ordering::Relaxed);
-        if queue.waits.load(Ordering::Relaxed) {
+        if queue.lacks_room.load(Ordering::Relaxed) {
             queue.wake_senders(queue.state.lock());
         }
         self.taken.pop_front()
@@ -243,12 +272,12 @@ mod tests {
 
     /// Sends an event, or gives it back if there is no room.
     fn try_send(sender: &EventSender<i32>, event: i32) -> Option<i32> {
-        let mut room = sender.room();
-        if room.is_full() {
+        let mut queue = sender.open();
+        if sender.0.unread(&queue.state) >= sender.0.room {
             return Some(event);
         }
-        room.put(event);
-        room.leave();
+        queue.put(event);
+        queue.leave();
         None
     }
 
@@ -268,6 +297,45 @@ mod tests {
         assert_eq!(reader.pop(), Some(1));
         assert!(poll(sending).is_ready());
         assert_eq!((reader.pop(), reader.pop()), (Some(2), None));
+    }
+
+    #[test]
+    fn events_beyond_the_room_are_added_at_once_and_then_waited_for() {
+        let (sender, mut reader) = event_queue(2);
+        let mut queue = sender.open();
+        (1..=4).for_each(|event| queue.put(event));
+        queue.leave();
+        assert!(sender.lacks_room());
+        let woken = Arc::new(Woken::default());
+        let waker = Waker::from(Arc::clone(&woken));
+        let mut room = pin!(sender.room());
+        let polled = room.as_mut().poll(&mut Context::from_waker(&waker));
+        assert!(polled.is_pending());
+        assert_eq!(reader.pop(), Some(1));
+        assert!(!woken.0.load(Ordering::SeqCst));
+        assert!(sender.lacks_room());
+        assert_eq!(reader.pop(), Some(2));
+        assert!(woken.0.load(Ordering::SeqCst));
+        assert!(!sender.lacks_room());
+        assert!(poll(room).is_ready());
+        assert_eq!((reader.pop(), reader.pop()), (Some(3), Some(4)));
+        assert!(poll(pin!(sender.room())).is_ready());
+    }
+
+    #[test]
+    fn events_behind_the_end_are_dropped_and_waited_for_no_more() {
+        let (sender, mut reader) = event_queue(1);
+        let mut queue = sender.open();
+        queue.put(1);
+        queue.put(2);
+        queue.leave();
+        reader.close();
+        let mut queue = sender.open();
+        queue.put(3);
+        queue.leave();
+        assert!(poll(pin!(sender.room())).is_ready());
+        assert_eq!((reader.pop(), reader.pop()), (Some(1), Some(2)));
+        assert_eq!(reader.pop(), None);
     }
 
     #[test]

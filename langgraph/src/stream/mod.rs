@@ -12,7 +12,7 @@ mod saved_checkpoint;
 mod shown_tasks;
 mod stream_mode;
 
-pub(crate) use emitter::{Emitter, EventBatch, Payload, RawEvent, Sending, Unsent};
+pub(crate) use emitter::{Emitter, EventBatch, Payload, RawEvent};
 pub use event::{Event, EventKind, InnerEvent, TaskFinished, TaskStarted};
 pub(crate) use event_queue::{EventReader, EventSender, event_queue};
 pub use event_task::EventTask;

@@ -50,7 +50,8 @@ impl StreamOptions {
         self
     }
 
-    /// Sets how many events the stream buffers before the run has to wait; at least 1.
+    /// Sets how many events the stream buffers before the run has to wait; at least 1. The events of a superstep, or of
+    /// the end of a task, are added together: the run waits after them, before its next node.
     #[must_use]
     pub fn buffer(mut self, events: usize) -> Self {
         self.buffer = events.max(1);

@@ -33,54 +33,41 @@ impl<S: State> Engine<S> {
         let result = self.results.first_mut().ok_or_else(Stop::lost)?;
         let mut state = hold(&mut self.position.state);
         loop {
-            let task = self.frontier.tasks.first_mut().ok_or_else(Stop::lost)?;
-            let id = task.node;
+            let id = self.frontier.tasks.first().ok_or_else(Stop::lost)?.node;
             let node = plan.node(id).ok_or_else(Stop::lost)?;
             let seen: &S = (*state).borrow();
             let call = || Call::of_snapshot(seen, &self.position.written, cx);
             let output = result.output_mut().ok_or_else(Stop::lost)?;
             let ran = run_node(node, call, output).await;
             let Some(update) = only_update(seen, cx, &ran, output) else {
-                let answer = ran.map(|()| output.take()).map_err(|error| *error);
-                *result = classify(plan, id, seen, cx, answer);
+                *result = classify(plan, id, seen, cx, ran.map(|()| output.take()));
                 return Ok(());
             };
             let merged = make_mut(state);
             let noted = WATCHED.then_some((&mut self.position.written, &mut self.observer));
-            let changed = (&mut *merged, self.changes.as_mut());
-            let mut kept = merge_update(plan, scope, id, changed, update, noted)?;
-            // The answer ends here: the future has no place for it.
-            let picked = {
-                let routing = call_routers(plan, (id, &node.out.routers), merged, cx);
-                let Routing::Arm(picked) = routing else {
-                    let routed = routing.answers().await;
-                    *result = Finished::from(PlainDone::new(kept, None, cx)).routed(routed);
-                    return Ok(());
-                };
-                picked
+            let mut kept = merge_update(plan, scope, id, merged, &mut self.changes, update, noted)?;
+            let routing = call_routers(plan, (id, &node.out.routers), merged, cx);
+            let Routing::Arm(picked) = routing else {
+                let routed = routing.answers().await;
+                *result = Finished::from(PlainDone::new(kept, None, cx)).routed(routed);
+                return Ok(());
             };
-            let goes_on = |next: NodeId| {
-                self.budget.goes_on()
-                    && !self.breakpoints.is_between(id, next)
-                    && !(WATCHED && self.observer.stops(scope, self.inbox.as_deref()))
-            };
-            let next = (self.frontier.followed).only_next((id, node), picked, goes_on);
-            let Some(next) = next else {
+            drop(routing); // the future has no place for it
+            let stops = WATCHED && self.observer.stops(scope, self.inbox.as_deref());
+            let may_go_on = !stops && self.budget.goes_on();
+            let goes_on = |next| may_go_on && !self.breakpoints.is_between(id, next);
+            let Some(next) = self.frontier.follow_only((id, node), picked, goes_on) else {
                 *result = Finished::from(PlainDone::new(kept, picked, cx)).into();
                 return Ok(());
             };
-            task.node = next;
             if WATCHED {
                 let (observer, position) = (&mut self.observer, &self.position);
-                if let Some(full) = observer.emit_link(position, id, &mut kept, cx) {
-                    full.await;
-                }
+                observer.emit_link(position, id, &mut kept, cx);
                 if let Some(recorder) = &mut observer.recorder {
-                    let done = PlainDone::new(kept, picked, cx);
-                    let stored = recorder.record_after(position, self.frontier.pending(), id, done);
-                    stored.await?;
-                    let shown = observer.emit_checkpoint(position, self.frontier.pending());
-                    shown.await;
+                    let (pending, done) =
+                        (self.frontier.pending(), PlainDone::new(kept, picked, cx));
+                    recorder.record_after(position, pending, id, done).await?;
+                    observer.emit_checkpoint(position, pending);
                 }
                 state = hold(&mut self.position.state);
             }
@@ -90,8 +77,8 @@ impl<S: State> Engine<S> {
             cx.advance(next);
             if WATCHED {
                 let (position, tasks) = (&self.position, &self.frontier.tasks);
-                if let Some(full) = self.observer.link_begins(position, tasks, cx) {
-                    full.await;
+                if let Some(room) = self.observer.link_begins(position, tasks, cx) {
+                    room.await;
                 }
                 state = hold(&mut self.position.state);
             }
@@ -107,12 +94,13 @@ fn merge_update<S: State>(
     plan: &Plan<S>,
     scope: &Scope,
     node: NodeId,
-    (state, mut changes): (&mut S, Option<&mut Changes<S>>),
+    state: &mut S,
+    changes: &mut Option<Changes<S>>,
     writes: &mut Writes<S>,
     mut noted: Option<(&mut WrittenFields, &mut Observer<S>)>,
 ) -> Result<(Option<S::Update>, bool), InvalidUpdate> {
     let written = noted.as_mut().map(|(written, _)| &mut **written);
-    clear_ephemeral(plan, state, written, changes.as_deref_mut());
+    clear_ephemeral(plan, state, written, changes.as_mut());
     let mut kept = (None, true);
     if let Writes::One(Write::Update(update)) = &*writes {
         if let Some(changes) = changes {

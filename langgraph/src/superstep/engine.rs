@@ -1,7 +1,9 @@
 //! The superstep loop: run the tasks, commit their writes, route, advance, store and emit.
 
+use std::pin::pin;
 use std::sync::Arc;
 
+use super::apart::Apart;
 use super::breakpoints::RunBreakpoints;
 use super::budget::{Budget, check_cancelled};
 use super::commit::{Commit, Merged};
@@ -94,10 +96,10 @@ impl<S: State> Engine<S> {
         check_cancelled(&self.position.scope)?;
         // The breakpoint first: a thread that waits at one does not go on by itself.
         if self.breakpoints.stop_before(&self.frontier.tasks) {
-            return Err(Box::pin(self.pause_at_breakpoint()).await);
+            return Err(self.pause_at_breakpoint());
         }
         if self.observer.drains(&self.position.scope) {
-            return Err(Box::pin(self.pause_between_supersteps()).await);
+            return Err(self.pause_between_supersteps());
         }
         if self.begin_superstep()? {
             self.budget.give_turn().await;
@@ -106,7 +108,10 @@ impl<S: State> Engine<S> {
         let shows = self.position.scope.emitter.is_some();
         if shows && self.show_tasks() {
             let tasks = &self.frontier.tasks;
-            self.observer.emit_begun(&self.position, tasks).await;
+            self.observer.emit_begun(&self.position, tasks);
+        }
+        if let Some(room) = self.position.lacks_room() {
+            room.await;
         }
         let ran_alone = self.run_tasks().await?;
         let mut merged = self.commit(Writer::from)?;
@@ -128,23 +133,23 @@ impl<S: State> Engine<S> {
         }
         self.check_failed()?;
         if merged.waits {
-            return Err(Box::pin(self.pause(merged)).await);
+            return Err(self.pause(merged));
         }
         let pauses_after = self.breakpoints.stop_after(&self.frontier.tasks);
         self.advance()?;
         if shows && merged.wrote {
-            self.position.emit_values().await;
+            self.position.emit_values();
         }
         if self.observer.recorder.is_some() {
             let pending = self.frontier.pending();
             let pauses = pauses_after || self.breakpoints.stops_before(pending.tasks);
             let (observer, position) = (&mut self.observer, &self.position);
             observer.store_superstep(position, pending, pauses).await?;
-            observer.emit_checkpoint(position, pending).await;
+            observer.emit_checkpoint(position, pending);
         }
         if pauses_after {
             self.breakpoints.passed = true;
-            return Err(Box::pin(self.pause_at_breakpoint()).await);
+            return Err(self.pause_at_breakpoint());
         }
         Ok(())
     }
@@ -172,12 +177,12 @@ impl<S: State> Engine<S> {
             self.results.push(Finished::new(Output::none()).into());
             if self.observer.watches(&self.position) {
                 // A reader of events may hold the state, as long as nothing is merged into it.
-                self.run_chain::<true, Arc<S>>(|state| state, Arc::make_mut)
-                    .await?;
+                let chain = self.run_chain::<true, Arc<S>>(|state| state, Arc::make_mut);
+                Apart(pin!(chain)).await?;
             } else {
                 // Nothing else holds it: checked once, and not for every merge.
-                self.run_chain::<false, S>(Arc::make_mut, |state| state)
-                    .await?;
+                let chain = self.run_chain::<false, S>(Arc::make_mut, |state| state);
+                Apart(pin!(chain)).await?;
             }
         }
         if let Some(result) = self.results.first() {
@@ -366,7 +371,7 @@ impl<S: State> Engine<S> {
             recorder
                 .record(&self.position, pending, origin, entry)
                 .await?;
-            observer.emit_checkpoint(&self.position, pending).await;
+            observer.emit_checkpoint(&self.position, pending);
         }
         Ok(())
     }

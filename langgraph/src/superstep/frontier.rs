@@ -42,6 +42,20 @@ impl<S: State> Frontier<S> {
         }
     }
 
+    /// Follows the only edge that the only task picks, if the run `goes_on` over it: the task is that of its target
+    /// then, which is returned.
+    #[inline]
+    pub(super) fn follow_only(
+        &mut self,
+        from: (NodeId, &PlanNode<S>),
+        picked: Option<usize>,
+        goes_on: impl Fn(NodeId) -> bool,
+    ) -> Option<NodeId> {
+        let next = self.followed.only_next(from, picked, goes_on)?;
+        self.tasks.first_mut()?.node = next;
+        Some(next)
+    }
+
     /// Follows the results of the current tasks, in order. Then the tasks are those of the next
     /// superstep.
     #[inline]

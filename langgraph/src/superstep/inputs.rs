@@ -35,7 +35,7 @@ impl<S: State> Engine<S> {
         let entry = self.observer.entry(taken)?;
         self.position.step += 1;
         self.record(origin, entry).await?;
-        self.position.emit_values().await;
+        self.position.emit_values();
         Ok(())
     }
 }

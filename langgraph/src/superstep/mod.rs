@@ -1,5 +1,6 @@
 //! Supersteps: the loop that runs a graph's tasks, merges their writes, and routes.
 
+mod apart;
 mod breakpoints;
 mod budget;
 mod chain;

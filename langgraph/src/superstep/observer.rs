@@ -8,7 +8,7 @@ use crate::message::Message;
 use crate::node::{CancelToken, Context, Output, Scope};
 use crate::record::Recorder;
 use crate::state::{State, Write};
-use crate::stream::{Sending, ShownTasks, StreamMode};
+use crate::stream::{ShownTasks, StreamMode};
 use crate::task::{Finished, InterruptIds, Pending, Position, Progress, Task, TaskResult};
 
 /// Stores and emits what a run does. It does nothing if there is neither a log nor a reader.
@@ -99,25 +99,25 @@ impl<S: State> Observer<S> {
     }
 
     /// Emits the start of tasks, then the writes of tasks that do not run again.
-    pub(super) async fn emit_begun(&mut self, position: &Position<S>, tasks: &[Task<S>]) {
+    pub(super) fn emit_begun(&mut self, position: &Position<S>, tasks: &[Task<S>]) {
         for (index, task) in tasks.iter().enumerate() {
             let waits = task.result().is_some_and(TaskResult::is_interrupted);
             if !waits && task.ran().is_none() {
-                position.emit_started(task, self.shown.get(index)).await;
+                position.emit_started(task, self.shown.get(index));
             }
         }
         for (index, task) in tasks.iter().enumerate() {
             let shown = self.shown.get(index);
             if let Some(TaskResult::Finished(done)) = task.result() {
-                position.emit_kept(task, shown, done).await;
+                position.emit_kept(task, shown, done);
             }
             if let Some(done) = task.ran() {
-                position.emit_kept(task, shown, done).await;
+                position.emit_kept(task, shown, done);
             }
         }
         if let Some(progress) = &self.progress {
             for (_, map) in progress.maps() {
-                position.emit_progress(map).await;
+                position.emit_progress(map);
             }
         }
     }
@@ -153,7 +153,10 @@ impl<S: State> Observer<S> {
         let stored = self.store_end(position, task, index, result, alone).await;
         let failed = matches!(result, TaskResult::Failed(_));
         if position.scope.emitter.is_some() && (stored.is_ok() || failed) {
-            self.emit_end(position, task, index, result, alone).await;
+            self.emit_end(position, task, index, result, alone);
+            if let Some(room) = position.lacks_room() {
+                room.await;
+            }
         }
         match (stored, result) {
             (Err(_), TaskResult::Failed(error)) => {
@@ -197,7 +200,7 @@ impl<S: State> Observer<S> {
         recorder.flush(status, wake_at).await
     }
 
-    async fn emit_end(
+    fn emit_end(
         &mut self,
         position: &Position<S>,
         task: &Task<S>,
@@ -211,22 +214,19 @@ impl<S: State> Observer<S> {
             TaskResult::Finished(done) => {
                 let done = done.copy(!alone);
                 let written = (done.output.writes, done.cached);
-                let sent = position.emit_finished(task, shown, written, messages);
-                sent.await;
+                position.emit_finished(task, shown, written, messages);
             }
             TaskResult::Interrupted(open) => {
                 let interrupts = self.interrupts(position, task, index, open.interrupts.clone());
-                position
-                    .emit_interrupted(task, shown, open, interrupts, messages)
-                    .await;
+                position.emit_interrupted(task, shown, open, interrupts, messages);
             }
-            TaskResult::Failed(error) => position.emit_failed(task, shown, error).await,
+            TaskResult::Failed(error) => position.emit_failed(task, shown, error),
         }
         if !result.is_interrupted() {
             let failed = matches!(result, TaskResult::Failed(_));
             let progress = self.progress.as_deref_mut();
             if let Some(map) = progress.and_then(|progress| progress.ended(task, failed)) {
-                position.emit_progress(&map).await;
+                position.emit_progress(&map);
             }
         }
     }
@@ -280,14 +280,10 @@ impl<S: State> Observer<S> {
     }
 
     /// Emits the checkpoint of the current position.
-    pub(crate) fn emit_checkpoint<'a>(
-        &self,
-        position: &'a Position<S>,
-        pending: Pending<'_, S>,
-    ) -> Sending<'a> {
-        let recorder = self.recorder.as_ref();
-        recorder.map_or_else(Sending::default, |recorder| {
-            position.emit_checkpoint(|values| recorder.shown(position, pending, values))
-        })
+    #[inline]
+    pub(crate) fn emit_checkpoint(&self, position: &Position<S>, pending: Pending<'_, S>) {
+        if let Some(recorder) = &self.recorder {
+            position.emit_checkpoint(|values| recorder.shown(position, pending, values));
+        }
     }
 }

@@ -10,7 +10,7 @@ use crate::task::{TaskResult, Writer};
 
 impl<S: State> Engine<S> {
     /// Ends the run at the interrupts of its tasks. Finished tasks are shown, and wait for the others.
-    pub(super) async fn pause(&mut self, merged: Merged) -> Stop {
+    pub(super) fn pause(&mut self, merged: Merged) -> Stop {
         let mut interrupts = Vec::new();
         let mut refused = None;
         let mut shows_writes = false;
@@ -35,20 +35,20 @@ impl<S: State> Engine<S> {
             self.position.reset_ephemeral();
         }
         if merged.wrote {
-            self.position.emit_values().await;
+            self.position.emit_values();
         }
         End::Paused(interrupts, refused.map(Box::new)).into()
     }
 
-    pub(super) async fn pause_at_breakpoint(&mut self) -> Stop {
+    pub(super) fn pause_at_breakpoint(&mut self) -> Stop {
         let shared = &self.position.scope.shared;
         shared.at_breakpoint.store(true, Ordering::Relaxed);
-        self.pause_between_supersteps().await
+        self.pause_between_supersteps()
     }
 
-    pub(super) async fn pause_between_supersteps(&mut self) -> Stop {
+    pub(super) fn pause_between_supersteps(&mut self) -> Stop {
         self.show_finished();
-        self.position.emit_breakpoint().await;
+        self.position.emit_breakpoint();
         End::Paused(Vec::new(), None).into()
     }
 

@@ -1,5 +1,6 @@
 //! Emits the loop's events. It builds no event without a reader.
 
+use std::pin::Pin;
 use std::sync::Arc;
 
 use super::task_result::OpenInterrupts;
@@ -11,12 +12,13 @@ use crate::interrupt::Interrupt;
 use crate::message::Message;
 use crate::node::Argument;
 use crate::state::{State, TrackedState, Write, Writes};
-use crate::stream::{
-    Emitter, EventBatch, EventTask, MapProgress, Payload, Sending, ShownTasks, StreamMode,
-};
+use crate::stream::{Emitter, EventBatch, EventTask, MapProgress, Payload, ShownTasks, StreamMode};
 
 /// A task as its events show it.
 type Shown<'a> = Option<&'a Arc<EventTask>>;
+
+/// Waits until the reader of events has left room.
+pub(crate) type Waits<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
 
 impl<S: State> Position<S> {
     #[inline]
@@ -72,18 +74,24 @@ impl<S: State> Position<S> {
         mode: StreamMode,
         shown: Shown<'_>,
         build: impl FnOnce(&Emitter) -> Option<Payload>,
-    ) -> Sending<'_> {
+    ) {
         if let Some(emitter) = self.emitter(mode)
             && let Some(payload) = build(emitter)
         {
-            return emitter.send(self.shown_step(), shown, payload);
+            emitter.send_batch(self.shown_step(), shown, |events| events.push(payload));
         }
-        Sending::default()
+    }
+
+    /// Returns what waits until there is room for the events that were sent, if it is lacking.
+    #[inline]
+    pub(crate) fn lacks_room(&self) -> Option<Waits<'_>> {
+        let emitter = self.scope.emitter.as_deref()?;
+        emitter.lacks_room().then(|| Box::pin(emitter.room()) as _)
     }
 
     /// Emits the state. It is shared: the next merge copies it, if a reader still holds it by then.
-    pub(crate) fn emit_values(&self) -> Sending<'_> {
-        self.emit(StreamMode::Values, None, |_| Some(self.values()))
+    pub(crate) fn emit_values(&self) {
+        self.emit(StreamMode::Values, None, |_| Some(self.values()));
     }
 
     /// Returns the event of the state.
@@ -101,31 +109,34 @@ impl<S: State> Position<S> {
         emitter.is_some_and(|emitter| emitter.wants(mode))
     }
 
-    pub(crate) fn emit_checkpoint(
-        &self,
-        snapshot: impl FnOnce(bool) -> Option<Payload>,
-    ) -> Sending<'_> {
+    pub(crate) fn emit_checkpoint(&self, snapshot: impl FnOnce(bool) -> Option<Payload>) {
         self.emit(StreamMode::Checkpoints, None, |emitter| {
             snapshot(emitter.checkpoint_values)
-        })
+        });
     }
 
-    pub(crate) fn emit_progress(&self, map: &MapProgress) -> Sending<'_> {
+    pub(crate) fn emit_progress(&self, map: &MapProgress) {
         self.emit(StreamMode::Progress, None, |_| {
             Some(Payload::Progress(map.clone()))
-        })
+        });
     }
 
-    pub(crate) fn emit_breakpoint(&self) -> Sending<'_> {
-        let Some(emitter) = &self.scope.emitter else {
-            return Sending::default();
-        };
-        emitter.send(self.shown_step(), None, Payload::Interrupt(Vec::new()))
+    pub(crate) fn emit_breakpoint(&self) {
+        self.emit_interrupts(None, Vec::new());
     }
 
-    pub(crate) fn emit_started(&self, task: &Task<S>, shown: Shown<'_>) -> Sending<'_> {
+    /// Emits interrupts, which readers of every mode see.
+    fn emit_interrupts(&self, shown: Shown<'_>, interrupts: Vec<Interrupt>) {
+        if let Some(emitter) = &self.scope.emitter {
+            emitter.send_batch(self.shown_step(), shown, |events| {
+                events.push(Payload::Interrupt(interrupts));
+            });
+        }
+    }
+
+    pub(crate) fn emit_started(&self, task: &Task<S>, shown: Shown<'_>) {
         if task.node.is_start() {
-            return Sending::default();
+            return;
         }
         self.emit(StreamMode::Tasks, shown, |_| {
             let mut item = None;
@@ -143,49 +154,46 @@ impl<S: State> Position<S> {
                 written: input.written,
                 item,
             })
-        })
+        });
     }
 
-    /// Returns what sends the events of a task whose node has run, if events are read.
-    fn events_of<'t>(
-        &self,
-        task: &Task<S>,
-        shown: Shown<'t>,
-    ) -> Option<(EventBatch<'_, 't>, &NodeName)> {
-        let emitter = self.scope.emitter.as_deref()?;
-        // If only the routers of a task run again, its output was emitted before.
-        let has_run = !task.node.is_start() && task.ran().is_none();
-        let node = self.plan.shared_name(task.node).filter(|_| has_run)?;
-        Some((emitter.batch(self.shown_step(), shown), node))
-    }
-
-    /// Emits the writes of a task that does not run again.
-    pub(crate) fn emit_kept(
+    /// Sends the events of a task whose node has run, which `push` adds, if events are read.
+    fn emit_end(
         &self,
         task: &Task<S>,
         shown: Shown<'_>,
-        done: &Finished<S>,
-    ) -> Sending<'_> {
+        push: impl FnOnce(&mut EventBatch<'_, '_>, &NodeName),
+    ) {
+        let node = self.plan.shared_name(task.node);
+        if let (Some(emitter), Some(node)) = (self.scope.emitter.as_deref(), node)
+            && has_run(task)
+        {
+            emitter.send_batch(self.shown_step(), shown, |events| push(events, node));
+        }
+    }
+
+    /// Emits the writes of a task that does not run again.
+    pub(crate) fn emit_kept(&self, task: &Task<S>, shown: Shown<'_>, done: &Finished<S>) {
         let node = self.plan.shared_name(task.node);
         let (Some(emitter), Some(node)) = (&self.scope.emitter, node) else {
-            return Sending::default();
+            return;
         };
         if task.node.is_start() {
-            return Sending::default();
+            return;
         }
-        let mut events = emitter.batch(self.shown_step(), shown);
         let writes = (done.output.writes.clone(), true);
-        let writes = push_output(&mut events, node, writes, &mut Vec::new());
-        // A task of which only the routers run has not started either.
-        if task.ran().is_none() {
-            let ended = TaskEnd {
-                writes,
-                cached: true,
-                ..TaskEnd::default()
-            };
-            push_end(&mut events, node, ended);
-        }
-        events.sent()
+        emitter.send_batch(self.shown_step(), shown, |events| {
+            let writes = push_output(events, node, writes, &mut Vec::new());
+            // A task of which only the routers run has not started either.
+            if task.ran().is_none() {
+                let ended = TaskEnd {
+                    writes,
+                    cached: true,
+                    ..TaskEnd::default()
+                };
+                push_end(events, node, ended);
+            }
+        });
     }
 
     /// Emits the success of a task with its writes; `messages` are those that its output adds.
@@ -195,12 +203,10 @@ impl<S: State> Position<S> {
         shown: Shown<'_>,
         written: (Writes<S>, bool),
         messages: &mut Vec<Message>,
-    ) -> Sending<'_> {
-        let Some((mut events, node)) = self.events_of(task, shown) else {
-            return Sending::default();
-        };
-        push_success(&mut events, node, written, messages);
-        events.sent()
+    ) {
+        self.emit_end(task, shown, |events, node| {
+            push_success(events, node, written, messages);
+        });
     }
 
     /// Emits the interrupts of a task, and what its node has done before.
@@ -211,45 +217,35 @@ impl<S: State> Position<S> {
         open: &OpenInterrupts<S>,
         interrupts: Vec<Interrupt>,
         messages: &mut Vec<Message>,
-    ) -> Sending<'_> {
-        let Some((mut events, node)) = self.events_of(task, shown) else {
-            // No node has run, but its interrupts must be shown.
-            let emitter = self.scope.emitter.as_deref();
-            return emitter.map_or_else(Sending::default, |emitter| {
-                emitter.send(self.shown_step(), shown, Payload::Interrupt(interrupts))
-            });
-        };
+    ) {
+        if !has_run(task) {
+            // But its interrupts must be shown.
+            return self.emit_interrupts(shown, interrupts);
+        }
+        let done = open.ran.as_ref();
+        let writes = done.map(|done| (done.output.writes.clone(), done.cached));
         let mut ended = TaskEnd {
             error: open.refused.as_ref().map(ToString::to_string),
+            interrupts: interrupts.clone(),
             ..TaskEnd::default()
         };
-        if let Some(done) = &open.ran {
-            ended.cached = done.cached;
-            let writes = (done.output.writes.clone(), done.cached);
-            ended.writes = push_output(&mut events, node, writes, messages);
-        }
-        ended.interrupts.clone_from(&interrupts);
-        events.push(Payload::Interrupt(interrupts));
-        push_end(&mut events, node, ended);
-        events.sent()
+        self.emit_end(task, shown, |events, node| {
+            if let Some(writes) = writes {
+                ended.cached = writes.1;
+                ended.writes = push_output(events, node, writes, messages);
+            }
+            events.push(Payload::Interrupt(interrupts));
+            push_end(events, node, ended);
+        });
     }
 
     /// Emits the failure of a task.
-    pub(crate) fn emit_failed(
-        &self,
-        task: &Task<S>,
-        shown: Shown<'_>,
-        error: &NodeError,
-    ) -> Sending<'_> {
-        let Some((mut events, node)) = self.events_of(task, shown) else {
-            return Sending::default();
-        };
+    pub(crate) fn emit_failed(&self, task: &Task<S>, shown: Shown<'_>, error: &NodeError) {
         let ended = TaskEnd::<S> {
             error: Some(error.to_string()),
             ..TaskEnd::default()
         };
-        push_end(&mut events, node, ended);
-        events.sent()
+        self.emit_end(task, shown, |events, node| push_end(events, node, ended));
     }
 
     /// Notes the messages that the result of a task adds to the state, if they are read: after the merge,
@@ -288,6 +284,12 @@ impl<S: State> Position<S> {
     }
 }
 
+/// Returns true if the node of a task has run in this superstep: if only its routers run again, its output was emitted
+/// before.
+fn has_run<S: State>(task: &Task<S>) -> bool {
+    !task.node.is_start() && task.ran().is_none()
+}
+
 /// How a task has ended, for its readers.
 struct TaskEnd<S: State> {
     /// `None` if no writes were made, or none are shown.
@@ -320,12 +322,14 @@ pub(crate) fn push_success<S: State>(
     messages: &mut Vec<Message>,
 ) {
     let writes = push_output(events, node, (writes, cached), messages);
-    let ended = TaskEnd {
-        writes,
-        cached,
-        ..TaskEnd::default()
-    };
-    push_end(events, node, ended);
+    if events.wants(StreamMode::Tasks) {
+        let ended = TaskEnd {
+            writes,
+            cached,
+            ..TaskEnd::default()
+        };
+        push_end(events, node, ended);
+    }
 }
 
 /// Adds the events of a task's output, and returns its writes if the event of its end shows them.

@@ -51,7 +51,7 @@ impl<'a, S: State, C: FnOnce() -> NodeRun<'a, S> + Unpin> Future for TaskRun<'a,
         // Looked at where it is left: nothing moves it before.
         let mut output = Output::none();
         let ran = ready!(self.run.poll_by(|run| run.poll_into(waker, &mut output)));
-        let answer = ran.map(|()| output).map_err(|error| *error);
+        let answer = ran.map(|()| output);
         let result = classify(&position.plan, task.node, &position.state, cx, answer);
         Poll::Ready(result)
     }

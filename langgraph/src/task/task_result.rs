@@ -150,11 +150,11 @@ pub(crate) fn classify<S: State>(
     node: NodeId,
     state: &S,
     cx: &Context,
-    answer: Result<Output<S>, NodeError>,
+    answer: Result<Output<S>, Box<NodeError>>,
 ) -> TaskResult<S> {
     let mut done = match answer {
         Ok(output) if !cx.has_open_interrupt() => Finished::new(output),
-        answer => match without_interrupt(answer, cx) {
+        answer => match without_interrupt(answer.map_err(|error| *error), cx) {
             Ok(output) => Finished::new(output),
             Err(ended) => return ended,
         },

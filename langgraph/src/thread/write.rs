@@ -366,7 +366,7 @@ pub(crate) async fn copy<S: State>(
             }
         }
     }
-    engine.position.emit_values().await;
+    engine.position.emit_values();
     let entry = engine.observer.entry(entry)?;
     // START has no code: it reuses its input.
     let start = NodeId::START;
