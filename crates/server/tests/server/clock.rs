@@ -69,18 +69,6 @@ async fn pause(api: &Api, graph: &str, pause: u64) -> (String, Value) {
     (thread, waits)
 }
 
-/// Waits until the thread is idle, and returns its notes.
-async fn notes(api: &Api, thread: &str) -> Value {
-    for _ in 0..200 {
-        let row = api.get(&format!("/threads/{thread}")).await;
-        if row["status"] == "idle" {
-            return row["values"]["notes"].clone();
-        }
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
-    panic!("the thread is not woken");
-}
-
 async fn runs(api: &Api, thread: &str) -> usize {
     let runs = api.get(&format!("/threads/{thread}/runs")).await;
     runs.as_array().unwrap().len()
@@ -99,7 +87,7 @@ async fn m5_a_wait_outlives_the_server_and_is_woken_once() {
     assert_eq!(woken.0.load(Ordering::SeqCst), 0);
     let api = Api::serve(graphs(Server::new().file(&file), &woken)).await;
     // With the configuration of the run that has paused.
-    assert_eq!(notes(&api, &thread).await, json!(["rested \"well\""]));
+    assert_eq!(api.noted(&thread).await, json!(["rested \"well\""]));
     tokio::time::sleep(Duration::from_millis(1_500)).await;
     assert_eq!(woken.0.load(Ordering::SeqCst), 1);
     assert_eq!(runs(&api, &thread).await, 2);
@@ -186,8 +174,8 @@ async fn m5_a_deadline_passes_an_event_comes_first_and_a_run_that_is_gone_is_mad
     assert!(refused["__error__"]["message"].is_string(), "{refused}");
     let done = api.post(&path, report(json!(42))).await;
     assert_eq!(done["notes"], json!(["paid 42"]), "{done} {waits}");
-    assert_eq!(notes(&api, &late).await, json!(["reminded"]));
-    assert_eq!(notes(&api, &lost).await, json!(["reminded"]));
+    assert_eq!(api.noted(&late).await, json!(["reminded"]));
+    assert_eq!(api.noted(&lost).await, json!(["reminded"]));
     // What was paid is not reminded of.
     assert_eq!(runs(&api, &paid).await, 3);
 }
@@ -277,7 +265,7 @@ async fn wake_once(apis: &[Api; 2], woken: &Woken) {
         threads.push(pause(&apis[number % 2], "rests", 1_000).await.0);
     }
     for (number, thread) in threads.iter().enumerate() {
-        let found = notes(&apis[number % 2], thread).await;
+        let found = apis[number % 2].noted(thread).await;
         assert_eq!(found, json!(["rested \"well\""]));
     }
     tokio::time::sleep(Duration::from_millis(1_500)).await;

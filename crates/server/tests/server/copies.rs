@@ -55,18 +55,6 @@ async fn paused(api: &Api, thread: &str) {
     );
 }
 
-/// Returns the notes of a thread when it has been woken.
-async fn notes(api: &Api, thread: &str) -> Value {
-    for _ in 0..200 {
-        let row = api.get(&format!("/threads/{thread}")).await;
-        if row["status"] == "idle" {
-            return row["values"]["notes"].clone();
-        }
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
-    panic!("the thread is not woken");
-}
-
 #[tokio::test]
 async fn a_copy_of_a_thread_that_waits_goes_on_as_its_user_with_the_configuration_of_the_run() {
     let [ada, ben] = team().await;
@@ -81,9 +69,9 @@ async fn a_copy_of_a_thread_that_waits_goes_on_as_its_user_with_the_configuratio
     };
     let first = copy(&ben, &thread).await;
     let second = copy(&ada, &first).await;
-    assert_eq!(notes(&ada, &thread).await, json!(["ada: \"hers\""]));
-    assert_eq!(notes(&ada, &first).await, json!(["ben: \"hers\""]));
-    assert_eq!(notes(&ada, &second).await, json!(["ada: \"hers\""]));
+    assert_eq!(ada.noted(&thread).await, json!(["ada: \"hers\""]));
+    assert_eq!(ada.noted(&first).await, json!(["ben: \"hers\""]));
+    assert_eq!(ada.noted(&second).await, json!(["ada: \"hers\""]));
     let runs = ada.get(&format!("/threads/{first}/runs")).await;
     assert_eq!(runs[0]["thread_id"], first, "{runs}");
 }
@@ -125,6 +113,6 @@ async fn a_wait_goes_on_as_the_run_that_has_paused_and_not_as_a_newer_one() {
     let delete = path(&runs[0], &deleted);
     assert_eq!(ada.call(Method::DELETE, &delete, json!({})).await.0, 204);
     for thread in [&delayed, &withdrawn, &deleted] {
-        assert_eq!(notes(&ada, thread).await, json!(["ada: \"hers\""]));
+        assert_eq!(ada.noted(thread).await, json!(["ada: \"hers\""]));
     }
 }

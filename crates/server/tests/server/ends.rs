@@ -10,7 +10,7 @@ use langgraph::{State, node};
 use langgraph_server::{BearerTokens, RunContext, Server, User};
 use langgraph_wait::WaitExt;
 use reqwest::Method;
-use serde_json::{Value, json};
+use serde_json::json;
 
 #[derive(State, Clone, Debug, Default)]
 struct Notes {
@@ -112,17 +112,6 @@ async fn a_cancelled_run_ends_its_streams_of_both_versions() {
     }
 }
 
-async fn noted(api: &Api, thread: &str) -> Value {
-    for _ in 0..200 {
-        let row = api.get(&format!("/threads/{thread}")).await;
-        if row["values"]["notes"][0].is_string() {
-            return row["values"]["notes"][0].clone();
-        }
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
-    Value::Null
-}
-
 #[tokio::test]
 async fn a_run_of_a_cron_or_of_a_woken_thread_is_that_of_its_user() {
     let tokens = BearerTokens::new().token("token-of-ada", User::new("ada"));
@@ -134,7 +123,7 @@ async fn a_run_of_a_cron_or_of_a_woken_thread_is_that_of_its_user() {
     let thread = ada.thread().await;
     ada.post(&format!("/threads/{thread}/runs/wait"), body.clone())
         .await;
-    assert_eq!(noted(&ada, &thread).await, "for ada");
+    assert_eq!(ada.noted(&thread).await, json!(["for ada"]));
 
     let thread = ada.thread().await;
     let mut cron = body;
@@ -143,7 +132,7 @@ async fn a_run_of_a_cron_or_of_a_woken_thread_is_that_of_its_user() {
     let cron = ada
         .post(&format!("/threads/{thread}/runs/crons"), cron)
         .await;
-    assert_eq!(noted(&ada, &thread).await, "for ada");
+    assert_eq!(ada.noted(&thread).await, json!(["for ada"]));
     let path = format!("/runs/crons/{}", cron["cron_id"].as_str().unwrap());
     assert_eq!(ada.call(Method::DELETE, &path, json!({})).await.0, 204);
 }

@@ -1,6 +1,9 @@
 //! A server on a socket, and a client for it.
 
 #![allow(dead_code)] // no test needs all of it
+#![allow(clippy::panic)] // a test fails by panicking
+
+use std::time::Duration;
 
 use langgraph_server::Server;
 use reqwest::{Client, Method, RequestBuilder, Response, StatusCode};
@@ -77,6 +80,19 @@ impl Api {
     pub(crate) async fn thread(&self) -> String {
         let thread = self.post("/threads", json!({})).await;
         thread["thread_id"].as_str().unwrap().to_owned()
+    }
+
+    /// Waits until the thread is idle and has notes, and returns them.
+    pub(crate) async fn noted(&self, thread: &str) -> Value {
+        for _ in 0..200 {
+            let row = self.get(&format!("/threads/{thread}")).await;
+            let notes = &row["values"]["notes"];
+            if row["status"] == "idle" && notes[0].is_string() {
+                return notes.clone();
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        panic!("the thread is not idle, or has no notes");
     }
 
     /// Returns the events of a stream.
