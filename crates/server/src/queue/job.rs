@@ -2,6 +2,8 @@
 
 use std::time::SystemTime;
 
+use super::Cancel;
+
 /// A run, as it is put in the queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Job {
@@ -15,6 +17,8 @@ pub(crate) struct Job {
     pub(crate) payload: String,
     /// When it may start at the earliest; `None`: at once.
     pub(crate) not_before: Option<SystemTime>,
+    /// What becomes of the other runs of the thread when its time has come, if it has one: those that are due or run.
+    pub(crate) stops: Option<Cancel>,
     /// Of the runs of a thread, and of those of an owner, the one with the highest priority starts
     /// first.
     pub(crate) priority: i64,
@@ -24,6 +28,8 @@ pub(crate) struct Job {
     pub(crate) unless_busy: bool,
     /// It is refused if its thread has no row.
     pub(crate) needs_thread: bool,
+    /// It is refused if the row of its thread has another document.
+    pub(crate) thread_doc: Option<String>,
     /// It is refused if that many runs of the owner wait.
     pub(crate) most_waiting: Option<u64>,
     /// The request for it, which may come again.
@@ -46,6 +52,8 @@ pub(crate) enum Pushed {
     Busy,
     /// The thread is not there any more.
     Gone,
+    /// The row of the thread has changed since it was read.
+    Changed,
     /// Too many runs of the owner wait.
     TooMany,
     /// The request was carried out before, or there is a run with its id.
@@ -65,10 +73,12 @@ impl Job {
             owner: String::new(),
             payload: payload.into(),
             not_before: None,
+            stops: None,
             priority: 0,
             concurrency_key: None,
             unless_busy: false,
             needs_thread: false,
+            thread_doc: None,
             most_waiting: None,
             request: None,
         }

@@ -31,7 +31,7 @@ pub(crate) trait RunQueue: Send + Sync {
         after: After<'_>,
     ) -> Result<Option<Claim>, QueueError>;
 
-    /// Lets the delayed runs take part whose time has come. Returns true if there were some.
+    /// Lets the delayed runs take part whose time has come, but those that stop others. Returns true if there were some.
     async fn release_due(&self) -> Result<bool, QueueError>;
 
     /// Renews the leases of those runs of a worker, and returns the ones that it still holds. A

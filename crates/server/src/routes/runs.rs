@@ -13,8 +13,8 @@ use serde_json::Value;
 use super::address::{Path, Query};
 use super::encoded::encoded;
 pub(super) use super::open_stream::{event_stream, held, permit};
-use super::query::{Body, Pairs, one_of, page_of};
-use super::run_body::RunBody;
+use super::query::{Pairs, one_of, page_of};
+use super::run_body::{BatchBody, RunBody};
 use super::search::ten;
 use super::waiting::result_of;
 use crate::app::App;
@@ -119,10 +119,10 @@ pub(super) async fn create_stateless(
 
 pub(super) async fn batch(
     app: Access,
-    Body(requests): Body<Vec<RunRequest>>,
+    BatchBody(requests): BatchBody,
 ) -> ApiResult<Json<Vec<Value>>> {
     let runs = accept_all(&app, requests).await?;
-    Ok(Json(runs.iter().map(|run| run.row.json()).collect()))
+    Ok(Json(runs.iter().map(Run::json).collect()))
 }
 
 pub(super) async fn wait(

@@ -2,7 +2,7 @@
 
 use super::numbers::numbered;
 use super::statement::Statement;
-use super::threads::Thread;
+use super::threads::{Thread, When};
 use super::{Rows, RowsResult, sql};
 use crate::queue::{Cancel, Claim};
 
@@ -61,7 +61,7 @@ impl Rows {
                 return Ok(None);
             };
             // The thread before the run, as all others lock them.
-            let mut statements = vec![busy.written(Some(claim)), based(claim, now)];
+            let mut statements = vec![busy.written(When::Claimed(claim)), based(claim, now)];
             if stores_events {
                 statements.push(numbered(claim));
             }

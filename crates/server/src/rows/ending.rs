@@ -7,7 +7,7 @@ use super::numbers::counted;
 use super::outbox::noticed;
 use super::removal::{Mark, marked};
 use super::statement::Statement;
-use super::threads::{ChangedThread, Thread};
+use super::threads::{ChangedThread, Thread, When};
 use super::{Rows, RowsResult, Run, sql};
 use crate::queue::{Claim, LoggedEvent, Notice, RunEnd, Signal};
 use crate::wire::time::now;
@@ -148,7 +148,7 @@ impl Rows {
         statements.extend(
             ending
                 .changed
-                .map(|(changed, claim)| changed.written(Some(claim))),
+                .map(|(changed, claim)| changed.written(When::Claimed(claim))),
         );
         if let Some(notice) = ending.notice {
             // A claim at the same time waits, or comes first.

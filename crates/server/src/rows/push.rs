@@ -3,18 +3,19 @@
 use super::statement::Statement;
 use super::times::milliseconds;
 use super::{Line, read, sql};
-use crate::queue::{Job, Pushed};
+use crate::queue::{Cancel, Job, Pushed};
 use crate::wire::time::now;
 
 /// Returns the statement that puts a job in the queue.
 pub(super) fn inserted(job: &Job) -> Statement {
     sql!(
         "INSERT INTO served_runs (id, thread, status, updated, due, priority, concurrency, \
-         attempt, fence, lease, doc, owner, made, stage) \
+         attempt, fence, lease, doc, owner, made, stage, stops) \
          SELECT $1, $2, 'pending', $3, \
          CASE WHEN CAST($4 AS BIGINT) = 0 THEN {NOW} ELSE CAST($4 AS BIGINT) END, \
          CAST($5 AS BIGINT), CAST($6 AS TEXT), 1, 0, 0, $7, $9, {NOW}, \
-         CASE WHEN CAST($4 AS BIGINT) > {NOW} THEN 'delayed' ELSE 'queued' END \
+         CASE WHEN CAST($4 AS BIGINT) > {NOW} OR CAST($14 AS TEXT) IS NOT NULL THEN 'delayed' \
+            ELSE 'queued' END, CAST($14 AS TEXT) \
          WHERE (CAST($8 AS BIGINT) = 0 OR NOT (EXISTS (SELECT 1 FROM served_runs \
             WHERE thread = $2 AND status = 'running') OR EXISTS (SELECT 1 FROM served_runs \
             WHERE thread = $2 AND status = 'pending' AND stage <> 'delayed'))) \
@@ -25,6 +26,8 @@ pub(super) fn inserted(job: &Job) -> Statement {
             AND temporary < 2)) \
          AND (CAST($11 AS TEXT) IS NULL OR EXISTS (SELECT 1 FROM served_requests \
             WHERE owner = $9 AND name = $11 AND run = $1)) \
+         AND (CAST($13 AS TEXT) IS NULL OR EXISTS (SELECT 1 FROM served_threads WHERE id = $2 \
+            AND doc = $13)) \
          ON CONFLICT DO NOTHING RETURNING id",
         &job.run,
         &job.thread,
@@ -39,6 +42,8 @@ pub(super) fn inserted(job: &Job) -> Statement {
             .map_or(0, |most| i64::try_from(most).unwrap_or(i64::MAX)),
         job.request.as_ref().map(|request| request.name.as_str()),
         i64::from(job.needs_thread),
+        job.thread_doc.as_deref(),
+        job.stops.map(Cancel::as_str),
     )
 }
 
@@ -51,6 +56,8 @@ pub(super) fn why_not(job: &Job) -> Statement {
             AND run <> $1) THEN 'known' \
          WHEN CAST($4 AS BIGINT) = 1 AND NOT EXISTS (SELECT 1 FROM served_threads \
             WHERE id = $5 AND temporary < 2) THEN 'gone' \
+         WHEN CAST($7 AS TEXT) IS NOT NULL AND NOT EXISTS (SELECT 1 FROM served_threads \
+            WHERE id = $5 AND doc = $7) THEN 'changed' \
          WHEN CAST($6 AS BIGINT) = 1 AND EXISTS (SELECT 1 FROM served_runs WHERE thread = $5 \
             AND (status = 'running' OR (status = 'pending' AND stage <> 'delayed'))) THEN 'busy' \
          ELSE 'many' END",
@@ -60,6 +67,7 @@ pub(super) fn why_not(job: &Job) -> Statement {
         i64::from(job.needs_thread),
         &job.thread,
         i64::from(job.unless_busy),
+        job.thread_doc.as_deref(),
     )
 }
 
@@ -68,6 +76,7 @@ pub(super) fn read_why(line: Option<&Line>) -> Pushed {
     match line.map(|line| line.text(0)) {
         Some("known") => Pushed::Known,
         Some("gone") => Pushed::Gone,
+        Some("changed") => Pushed::Changed,
         Some("busy") => Pushed::Busy,
         _ => Pushed::TooMany,
     }

@@ -13,7 +13,7 @@ use super::lanes::{locked, placed};
 use super::signal_words::word;
 use super::statement::Statement;
 #[cfg(test)]
-use super::submission::{Submission, Submitted};
+use super::submission::{Submission, Submitted, ThreadOfJob};
 use super::times::length;
 use super::{Rows, RowsResult, read, sql};
 use crate::queue::{
@@ -123,7 +123,7 @@ impl RunQueue for Rows {
     async fn push(&self, job: Job) -> QueueResult<Pushed> {
         let submission = Submission {
             job,
-            thread: None,
+            thread: ThreadOfJob::Unchanged,
             worker: None,
         };
         match self.submit(submission).await? {
@@ -148,7 +148,7 @@ impl RunQueue for Rows {
             let statement = sql!(
                 "UPDATE served_runs SET stage = 'queued' WHERE status = 'pending' AND id IN ( \
                     SELECT id FROM served_runs WHERE status = 'pending' AND stage = 'delayed' \
-                    AND due <= {NOW} ORDER BY due LIMIT $1 {SKIP}) RETURNING thread",
+                    AND stops IS NULL AND due <= {NOW} ORDER BY due LIMIT $1 {SKIP}) RETURNING thread",
                 RELEASED
             );
             let lines = self.db.rows(statement).await?;

@@ -5,8 +5,8 @@ use super::db::Db;
 
 /// What makes each version of the tables out of the one before. A step never changes: what is new
 /// is a step more. They have the words of statements.
-const STEPS: [&str; 9] = [
-    FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH, NINTH,
+const STEPS: [&str; 10] = [
+    FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH, NINTH, TENTH,
 ];
 
 /// Version 1. Its tables may be there already, from before they had a version.
@@ -159,6 +159,11 @@ const NINTH: &str = "
     ALTER TABLE served_threads ADD COLUMN state_changed BIGINT;
     CREATE INDEX served_threads_state_changed
         ON served_threads (owner, coalesce(state_changed, changed), id, status) WHERE temporary = 0;
+";
+
+/// Version 10: what a delayed run does to the others of its thread when its time has come.
+const TENTH: &str = "
+    ALTER TABLE served_runs ADD COLUMN stops TEXT;
 ";
 
 /// Brings the tables to the version of this program.

@@ -1,5 +1,7 @@
 //! A run is put in the queue, with what belongs to it, in one transaction.
 
+use serde_json::{Value, json};
+
 use super::base::{Base, based};
 use super::claims::{claimed_alone, read_claim};
 use super::lanes::{locked, placed, placed_alone};
@@ -8,18 +10,31 @@ use super::numbers::numbered;
 use super::push::{inserted, read_why, why_not};
 use super::requests::requested;
 use super::statement::Statement;
-use super::threads::{ChangedThread, Thread, created};
+use super::threads::{ChangedThread, Thread, When, created};
 use super::worker::Worker;
-use super::{Rows, RowsResult, sql};
+use super::{Line, Rows, RowsResult, sql};
 use crate::queue::{Claim, ClaimedWith, Job, Pushed, Signal};
 
 /// A run that is put in the queue, with what happens in the same transaction.
 pub(crate) struct Submission<'a> {
     pub(crate) job: Job,
-    /// The row of its thread, which is new, and how many its owner may have.
-    pub(crate) thread: Option<(&'a Thread, Option<u64>)>,
+    pub(crate) thread: ThreadOfJob<'a>,
     /// Who carries it out at once, if no other run comes first.
     pub(crate) worker: Option<Worker<'a>>,
+}
+
+/// What becomes of the row of the thread of a job that is put in the queue.
+pub(crate) enum ThreadOfJob<'a> {
+    Unchanged,
+    /// It is created; its owner may have that many.
+    New {
+        row: &'a Thread,
+        limit: Option<u64>,
+        /// A client knows its id, and others may create it, too.
+        is_named: bool,
+    },
+    /// It is changed, if it is as it was when it was read.
+    Changed(&'a ChangedThread),
 }
 
 /// What became of it.
@@ -32,24 +47,104 @@ pub(crate) enum Submitted {
     TooManyThreads,
 }
 
-impl Submission<'_> {
-    /// Returns true if the run has nothing to do with other ones: no other client knows a thread that is new.
-    fn is_alone(&self) -> bool {
-        self.thread.is_some() && self.job.concurrency_key.is_none()
+/// Where the answers to the statements of a submission are.
+#[derive(Clone, Copy)]
+struct Places {
+    inserted: usize,
+    claimed: usize,
+}
+
+impl<'a> Submission<'a> {
+    /// Returns the row of the thread, and how many its owner may have, if it is created.
+    fn created(&self) -> Option<(&'a Thread, Option<u64>)> {
+        match self.thread {
+            ThreadOfJob::New { row, limit, .. } => Some((row, limit)),
+            ThreadOfJob::Unchanged | ThreadOfJob::Changed(_) => None,
+        }
     }
 
-    /// Returns the statements that lock what the transaction looks at: two that are pushed at once see each other.
-    fn locks(&self) -> Vec<Statement> {
+    /// Returns the row of a thread of which no client knows yet.
+    fn unknown(&self) -> Option<&'a Thread> {
+        match self.thread {
+            ThreadOfJob::New {
+                row,
+                is_named: false,
+                ..
+            } => Some(row),
+            _ => None,
+        }
+    }
+
+    /// Returns true if the run has nothing to do with other ones.
+    fn is_alone(&self) -> bool {
+        self.unknown().is_some() && self.job.concurrency_key.is_none()
+    }
+
+    /// Has the job refused if the row of its thread is another one than the one that is changed or created.
+    fn expects_its_thread(&mut self) -> RowsResult<()> {
+        self.job.thread_doc = match &self.thread {
+            ThreadOfJob::New {
+                row,
+                is_named: true,
+                ..
+            } => Some(serde_json::to_string(row)?),
+            ThreadOfJob::Changed(changed) => Some(changed.before.clone()),
+            ThreadOfJob::New { .. } | ThreadOfJob::Unchanged => None,
+        };
+        Ok(())
+    }
+
+    /// Adds the statements that put the job in the queue, with its thread.
+    fn insert(&self, statements: &mut Vec<Statement>) -> RowsResult<Places> {
+        let job = &self.job;
+        statements.extend(requested(job));
+        if let Some((row, limit)) = self.created() {
+            statements.push(created(row, limit)?);
+        }
+        let inserted_at = statements.len();
+        statements.extend([inserted(job), why_not(job)]);
+        if let ThreadOfJob::Changed(changed) = &self.thread {
+            statements.push(changed.written(When::Queued(job)));
+        }
+        Ok(Places {
+            inserted: inserted_at,
+            claimed: inserted_at,
+        })
+    }
+
+    /// Adds the statements that place the run, and remove what belongs to one that is not in the queue.
+    fn place(&self, statements: &mut Vec<Statement>) -> RowsResult<()> {
+        let job = &self.job;
+        statements.extend(self.taken_back()?);
+        if self.is_alone() {
+            statements.push(placed_alone(&job.thread, &job.run));
+        } else {
+            statements.extend(placed(&job.thread, &job.run));
+        }
+        Ok(())
+    }
+
+    /// Returns the statements that remove what belongs to a run that is not in the queue.
+    fn taken_back(&self) -> RowsResult<Vec<Statement>> {
         let job = &self.job;
         let mut statements = Vec::new();
-        if !self.is_alone() {
-            statements.extend(locked(&job.thread, job.concurrency_key.as_deref()));
+        if job.request.is_some() {
+            statements.push(sql!(
+                "DELETE FROM served_requests WHERE owner = $1 AND run = $2 \
+                 AND NOT EXISTS (SELECT 1 FROM served_runs WHERE id = $2)",
+                &job.owner,
+                &job.run,
+            ));
         }
-        let counts_threads = self.thread.is_some_and(|(_, limit)| limit.is_some());
-        if counts_threads || (job.most_waiting.is_some() && !job.owner.is_empty()) {
-            statements.push(sql!("SELECT {GATE_OF}", &job.owner));
+        if let Some((row, _)) = self.created() {
+            statements.push(sql!(
+                "DELETE FROM served_threads WHERE id = $1 AND doc = $2 \
+                 AND NOT EXISTS (SELECT 1 FROM served_runs WHERE thread = $1)",
+                &job.thread,
+                serde_json::to_string(row)?,
+            ));
         }
-        statements
+        Ok(statements)
     }
 
     /// Returns the statements with which the worker claims the run. If its thread is new, its row says that it is
@@ -57,11 +152,11 @@ impl Submission<'_> {
     fn claimed(&self, worker: Worker<'_>) -> RowsResult<Vec<Statement>> {
         let job = &self.job;
         let mut statements = vec![claimed_alone(&job.run, worker)];
-        if let Some((thread, _)) = self.thread {
+        if let Some(thread) = self.unknown() {
             let claim = Claim::new(&job.run, &job.thread, "");
             let doc = serde_json::to_string(thread)?;
             let busy = ChangedThread::of(thread.clone(), doc, Thread::begin)?;
-            statements.push(busy.written(Some(&claim)));
+            statements.push(busy.written(When::Claimed(&claim)));
             statements.push(based(&claim, Some(&Base::default())));
             if worker.stores_events {
                 statements.push(numbered(&claim));
@@ -69,90 +164,120 @@ impl Submission<'_> {
         }
         Ok(statements)
     }
+
+    /// Reads what became of it.
+    fn read(&self, answers: &[Vec<Line>], at: Places, has_lease: bool) -> Submitted {
+        let row = |at: usize| answers.get(at).and_then(|lines| lines.first());
+        if row(at.inserted).is_none() {
+            return match read_why(row(at.inserted + 1)) {
+                // It was to be created.
+                Pushed::Gone if self.created().is_some() => Submitted::TooManyThreads,
+                why => Submitted::Pushed(why),
+            };
+        }
+        let (Some(line), Some(worker)) = (row(at.claimed), self.worker) else {
+            return Submitted::Pushed(Pushed::Queued);
+        };
+        let has_numbers = worker.stores_events;
+        Submitted::Claimed(Claim {
+            with: match self.unknown() {
+                Some(_) => ClaimedWith::NewThread { has_numbers },
+                None => ClaimedWith::Submission,
+            },
+            has_lease,
+            ..read_claim(line)
+        })
+    }
+}
+
+/// Returns the statements that lock what the transaction looks at: two that are pushed at once see each other. What
+/// all take comes first, so that none waits for one that waits for it.
+fn locks(submissions: &[Submission<'_>]) -> Vec<Statement> {
+    let mut statements = Vec::new();
+    for submission in submissions.iter().filter(|one| !one.is_alone()) {
+        let job = &submission.job;
+        statements.extend(locked(&job.thread, job.concurrency_key.as_deref()));
+    }
+    let counts = |submission: &&Submission<'_>| {
+        let (job, thread) = (&submission.job, submission.created());
+        let counts_threads = thread.is_some_and(|(_, limit)| limit.is_some());
+        counts_threads || (job.most_waiting.is_some() && !job.owner.is_empty())
+    };
+    if let Some(counting) = submissions.iter().find(counts) {
+        statements.push(sql!("SELECT {GATE_OF}", &counting.job.owner));
+    }
+    statements
+}
+
+/// Returns the statement that removes the runs of new threads again, unless each of them is there.
+fn all_or_none(submissions: &[Submission<'_>]) -> Option<Statement> {
+    let threads = submissions.iter();
+    let threads = threads.map(|submission| json!({"t": submission.job.thread}));
+    (submissions.len() > 1).then(|| {
+        sql!(
+            "DELETE FROM served_runs WHERE thread IN (SELECT e ->> 't' FROM {EACH}) AND status = $2 \
+             AND (SELECT count(*) FROM served_runs WHERE thread IN (SELECT e ->> 't' FROM {EACH})) < $1",
+            i64::try_from(submissions.len()).unwrap_or(i64::MAX),
+            "pending",
+            threads.collect::<Value>().to_string(),
+        )
+    })
 }
 
 impl Rows {
     /// Puts a run in the queue, unless the job says why not: then nothing is changed.
     pub(crate) async fn submit(&self, submission: Submission<'_>) -> RowsResult<Submitted> {
-        let job = &submission.job;
-        let is_alone = submission.is_alone();
-        let mut statements = submission.locks();
-        statements.extend(requested(job));
-        let thread_at = statements.len();
-        if let Some((thread, limit)) = submission.thread {
-            statements.push(created(thread, limit)?);
+        self.submit_together(vec![submission]).await
+    }
+
+    /// Puts runs of an owner in the queue, unless one of the jobs says why not: then nothing is changed, and the reason is
+    /// returned. Several are on threads of which no client knows yet, and have no worker.
+    pub(crate) async fn submit_together(
+        &self,
+        mut submissions: Vec<Submission<'_>>,
+    ) -> RowsResult<Submitted> {
+        for submission in &mut submissions {
+            submission.expects_its_thread()?;
         }
-        let at = statements.len();
-        statements.extend([inserted(job), why_not(job)]);
-        if is_alone {
-            statements.push(placed_alone(&job.thread, &job.run));
-        } else {
-            statements.extend(placed(&job.thread, &job.run));
+        let mut statements = locks(&submissions);
+        let mut places = Vec::with_capacity(submissions.len());
+        for submission in &submissions {
+            places.push(submission.insert(&mut statements)?);
         }
-        statements.extend(taken_back(&submission));
-        let claimed_at = statements.len();
-        if let Some(worker) = submission.worker {
-            statements.extend(submission.claimed(worker)?);
+        statements.extend(all_or_none(&submissions));
+        for submission in &submissions {
+            submission.place(&mut statements)?;
         }
-        statements.extend(self.signal_of_waiting(&job.run));
-        let lease = submission.worker.map(|worker| LeaseOfThread {
-            with: claimed_at,
-            thread: job.thread.clone(),
-            holder: Claim::new(&job.run, &job.thread, "").holder(),
-            term: worker.term,
-        });
+        let mut lease = None;
+        for (submission, at) in submissions.iter().zip(&mut places) {
+            let job = &submission.job;
+            at.claimed = statements.len();
+            if let Some(worker) = submission.worker {
+                statements.extend(submission.claimed(worker)?);
+                lease = Some(LeaseOfThread {
+                    with: at.claimed,
+                    thread: job.thread.clone(),
+                    holder: Claim::new(&job.run, &job.thread, "").holder(),
+                    term: worker.term,
+                });
+            }
+            statements.extend(self.signal_of_waiting(&job.run));
+        }
         let (answers, has_lease) = self.db.together_with_lease(statements, lease).await?;
-        let row = |at: usize| answers.get(at).and_then(|lines| lines.first());
-        if submission.thread.is_some() && row(thread_at).is_none() {
-            return Ok(Submitted::TooManyThreads);
-        }
-        if row(at).is_none() {
-            return Ok(Submitted::Pushed(read_why(row(at + 1))));
-        }
-        if let (Some(line), Some(worker)) = (row(claimed_at), submission.worker) {
-            let has_numbers = worker.stores_events;
-            return Ok(Submitted::Claimed(Claim {
-                with: match submission.thread {
-                    Some(_) => ClaimedWith::NewThread { has_numbers },
-                    None => ClaimedWith::Submission,
-                },
-                has_lease,
-                ..read_claim(line)
-            }));
+        let submitted = submissions.iter().zip(&places);
+        let mut submitted = submitted.map(|(one, at)| one.read(&answers, *at, has_lease));
+        let queued = Submitted::Pushed(Pushed::Queued);
+        if let Some(other) = submitted.find(|one| *one != queued) {
+            return Ok(other);
         }
         self.notify(Signal::Queued);
-        Ok(Submitted::Pushed(Pushed::Queued))
+        Ok(queued)
     }
-}
-
-/// Removes what belongs to a run that is not in the queue.
-fn taken_back(submission: &Submission<'_>) -> Vec<Statement> {
-    let job = &submission.job;
-    let mut statements = Vec::new();
-    if job.request.is_some() {
-        statements.push(sql!(
-            "DELETE FROM served_requests WHERE owner = $1 AND run = $2 \
-             AND NOT EXISTS (SELECT 1 FROM served_runs WHERE id = $2)",
-            &job.owner,
-            &job.run,
-        ));
-    }
-    if submission.thread.is_some() {
-        statements.push(sql!(
-            "DELETE FROM served_threads WHERE id = $1 \
-             AND NOT EXISTS (SELECT 1 FROM served_runs WHERE id = $2 AND thread = $1)",
-            &job.thread,
-            &job.run,
-        ));
-    }
-    statements
 }
 
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)] // a test fails by panicking
-
-    use serde_json::json;
 
     use std::time::Duration;
 
@@ -171,6 +296,14 @@ mod tests {
         Job {
             needs_thread: true,
             ..Job::new(run, thread, "{}")
+        }
+    }
+
+    fn new(row: &Thread, limit: Option<u64>) -> ThreadOfJob<'_> {
+        ThreadOfJob::New {
+            row,
+            limit,
+            is_named: false,
         }
     }
 
@@ -200,7 +333,7 @@ mod tests {
         let thread = row("t");
         let submission = Submission {
             job: job("r", "t"),
-            thread: Some((&thread, Some(1))),
+            thread: new(&thread, Some(1)),
             worker: Some(WORKER),
         };
         let Submitted::Claimed(claim) = rows.submit(submission).await.unwrap() else {
@@ -218,7 +351,7 @@ mod tests {
         let thread = row("other");
         let submission = Submission {
             job: job("s", "other"),
-            thread: Some((&thread, Some(1))),
+            thread: new(&thread, Some(1)),
             worker: Some(WORKER),
         };
         let refused = rows.submit(submission).await.unwrap();
@@ -233,7 +366,7 @@ mod tests {
         let thread = row("t");
         let submission = |run: &str| Submission {
             job: job(run, "t"),
-            thread: Some((&thread, None)),
+            thread: new(&thread, None),
             worker: Some(WORKER),
         };
         let waits = rows.submit(submission("r")).await.unwrap();
@@ -248,7 +381,7 @@ mod tests {
         let thread = row("t");
         let submission = Submission {
             job: job("r", "t"),
-            thread: Some((&thread, None)),
+            thread: new(&thread, None),
             worker: Some(WORKER),
         };
         let known = rows.submit(submission).await.unwrap();

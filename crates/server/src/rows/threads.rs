@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::statement::Statement;
 use super::{Line, QueuedRun, Rows, RowsResult, find, read, sql};
-use crate::queue::Claim;
+use crate::queue::{Claim, Job};
 use crate::wire::time::{iso, now};
 
 /// How long a process has to do what the clock wants, before another one tries, in milliseconds.
@@ -190,10 +190,11 @@ pub(super) fn created(thread: &Thread, limit: Option<u64>) -> RowsResult<Stateme
 }
 
 /// A row with a change that is not written yet.
-pub(super) struct ChangedThread {
-    pub(super) thread: Thread,
+#[derive(Debug)]
+pub(crate) struct ChangedThread {
+    pub(crate) thread: Thread,
     /// Its document before the change.
-    before: String,
+    pub(super) before: String,
     /// Its document with the change.
     pub(super) doc: String,
 }
@@ -214,17 +215,20 @@ impl ChangedThread {
         })
     }
 
-    /// Returns the statement that writes the row, unless it has changed since, or the claim of the run that writes it
-    /// is not valid any more.
-    pub(super) fn written(&self, claim: Option<&Claim>) -> Statement {
-        let (run, fence) = claim.map_or(("", 0), |claim| (claim.run.as_str(), claim.fence));
+    /// Returns the statement that writes the row, unless it has changed since, or it is not the time.
+    pub(super) fn written(&self, when: When<'_>) -> Statement {
+        let (run, fence, status, payload) = match when {
+            When::Always => ("", 0, "", None),
+            When::Claimed(claim) => (claim.run.as_str(), claim.fence, "running", None),
+            When::Queued(job) => (job.run.as_str(), 0, "pending", Some(job.payload.as_str())),
+        };
         sql!(
             "UPDATE served_threads SET status = $3, doc = $4, wakes = CAST($7 AS BIGINT), \
              expires = {NOW} + CAST($8 AS BIGINT), changed = {NOW}, state_changed = CAST($9 AS BIGINT) \
              WHERE id = $1 AND doc = $2 \
              AND temporary < 2 \
              AND ($5 = '' OR EXISTS (SELECT 1 FROM served_runs WHERE id = $5 AND fence = $6 \
-             AND status = 'running')) RETURNING id",
+             AND status = $10 AND (CAST($11 AS TEXT) IS NULL OR doc = $11))) RETURNING id",
             &self.thread.thread_id,
             &self.before,
             &self.thread.status,
@@ -234,8 +238,20 @@ impl ChangedThread {
             self.thread.wakes,
             self.thread.expires_in(),
             self.thread.state_changed(),
+            status,
+            payload,
         )
     }
+}
+
+/// When a change of a row is written.
+#[derive(Clone, Copy)]
+pub(super) enum When<'a> {
+    Always,
+    /// The claim of the run that writes it is valid.
+    Claimed(&'a Claim),
+    /// The job for which it is written was put in the queue.
+    Queued(&'a Job),
 }
 
 /// What became of a row that was to be created.
@@ -294,14 +310,14 @@ impl Rows {
             let Some(changed) = self.thread_changed(id, &change).await? else {
                 return Ok(None);
             };
-            if self.db.change(changed.written(None)).await? == 1 {
+            if self.db.change(changed.written(When::Always)).await? == 1 {
                 return Ok(Some(changed.thread));
             }
         }
     }
 
     /// Returns a row with a change that is not written yet.
-    pub(super) async fn thread_changed(
+    pub(crate) async fn thread_changed(
         &self,
         id: &str,
         change: impl Fn(&mut Thread),

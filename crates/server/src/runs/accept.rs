@@ -5,15 +5,17 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::attach::attach;
-use super::new_run::NewRun;
+use super::new_run::{NewRun, ThreadOfRun};
+use super::removal::finish_removal;
 use super::request::{IfNotExists, RunRequest};
-use super::submit::submit;
+use super::submit::{submit, submit_all};
 use crate::error::{ApiError, ApiResult};
 use crate::guard::Access;
 use crate::ids::{thread_id, uuid};
+use crate::queue::Pushed;
 use crate::rows::{Assistant, Run, Thread, merge};
 use crate::stream::{Feed, FeedReader};
-use crate::threads::{expiring, make, sees};
+use crate::threads::{expiring, sees};
 
 /// A run that was accepted.
 pub(crate) struct Accepted {
@@ -37,20 +39,43 @@ pub(crate) async fn accept(
     start(app, check(app, thread, request).await?).await
 }
 
-/// Accepts runs without threads, if none of them is refused.
-pub(crate) async fn accept_all(
-    app: &Access,
-    requests: Vec<RunRequest>,
-) -> ApiResult<Vec<Accepted>> {
-    let mut checked = Vec::with_capacity(requests.len());
-    for request in requests {
-        checked.push(check(app, None, request).await?);
+/// Accepts runs without threads, if none of them is refused. One that is named twice is one run.
+pub(crate) async fn accept_all(app: &Access, requests: Vec<RunRequest>) -> ApiResult<Vec<Run>> {
+    let mut came_again = false;
+    loop {
+        let mut rows = Vec::with_capacity(requests.len());
+        let mut new: Vec<(Arc<NewRun>, ThreadOfRun)> = Vec::new();
+        for request in requests.clone() {
+            let one = match check(app, None, request).await? {
+                Checked::Known { row, .. } => {
+                    rows.push(*row);
+                    continue;
+                }
+                Checked::New(one) => *one,
+            };
+            let same = |(other, _): &&(Arc<NewRun>, _)| other.row.run_id == one.new.row.run_id;
+            if let Some((same, _)) = new.iter().find(same) {
+                rows.push(same.row.clone());
+                continue;
+            }
+            let thread = ThreadOfRun::New {
+                row: Box::new(new_thread(app, &one.new, &one.assistant)),
+                is_named: false,
+            };
+            rows.push(one.new.row.clone());
+            new.push((Arc::new(one.new), thread));
+        }
+        let first = new.first().map(|(new, _)| new.row.run_id.clone());
+        match first {
+            Some(first) if submit_all(app, new).await? == Pushed::Known => {
+                // The same request was faster, and is known now.
+                if std::mem::replace(&mut came_again, true) {
+                    return Err(taken(&first));
+                }
+            }
+            _ => return Ok(rows),
+        }
     }
-    let mut accepted = Vec::with_capacity(checked.len());
-    for one in checked {
-        accepted.push(start(app, one).await?);
-    }
-    Ok(accepted)
 }
 
 /// A request that was checked.
@@ -101,30 +126,32 @@ async fn check(app: &Access, thread: Option<String>, request: RunRequest) -> Api
 
 /// Puts the run of a request in the queue.
 async fn start(app: &Access, checked: Checked) -> ApiResult<Accepted> {
-    let NewRequest {
-        mut new,
-        assistant,
-        thread,
-        create,
-        again,
-    } = match checked {
+    let one = match checked {
         Checked::Known { row, stateless } => return follow(app, *row, stateless).await,
-        Checked::New(new) => *new,
+        Checked::New(one) => *one,
     };
-    let stateless = thread.is_none();
-    if stateless {
-        new.thread = Some(new_thread(app, &new, &assistant));
-    } else {
-        prepare_thread(app, &new, &assistant, create).await?;
-    }
+    let (new, stateless) = (Arc::new(one.new), one.thread.is_none());
     // The reader is there before the first event.
     let stores = app.stores_events(&new.row);
     let feed = app.runs.feeds.of(&new.row.run_id, stores, None);
     let events = FeedReader::new(&app.rows, Arc::clone(&feed), 0);
-    if !submit(app, &new).await? {
+    let pushed = loop {
+        let thread = if stateless {
+            let row = Box::new(new_thread(app, &new, &one.assistant));
+            let is_named = false;
+            ThreadOfRun::New { row, is_named }
+        } else {
+            thread_of(app, &new, &one.assistant, one.create).await?
+        };
+        match submit(app, &new, thread).await? {
+            Pushed::Changed => {}
+            pushed => break pushed,
+        }
+    };
+    if pushed == Pushed::Known {
         // The same request was faster.
-        let row = match &again {
-            Some(request) => known(app, thread.as_deref(), request).await?,
+        let row = match &one.again {
+            Some(request) => known(app, one.thread.as_deref(), request).await?,
             None => None,
         };
         let row = row.ok_or_else(|| taken(&new.row.run_id))?;
@@ -135,7 +162,7 @@ async fn start(app: &Access, checked: Checked) -> ApiResult<Accepted> {
         feed,
         events,
         cancel_on_disconnect: new.cancel_on_disconnect,
-        row: new.row,
+        row: new.row.clone(),
         stateless,
     })
 }
@@ -215,35 +242,46 @@ fn new_thread(app: &Access, new: &NewRun, assistant: &Assistant) -> Thread {
     expiring(app, row.temporary(new.row.kwargs.temporary))
 }
 
-/// Creates the thread of a run if it has to, and notes its graph there.
-async fn prepare_thread(
+/// Returns what becomes of the thread that a client has named for a run: it is created if it has to be, and its graph is
+/// noted there.
+async fn thread_of(
     app: &Access,
     new: &NewRun,
     assistant: &Assistant,
     create: bool,
-) -> ApiResult<()> {
+) -> ApiResult<ThreadOfRun> {
     let own = graph_of(assistant);
     let id = &new.row.thread_id;
     let missing = || ApiError::not_found("Thread or assistant not found.");
-    if create {
-        make(app, new_thread(app, new, assistant)).await?;
+    let Some(found) = app.rows.thread(id).await? else {
+        if !create {
+            return Err(missing());
+        }
+        // One that is being removed is gone before the new one is there.
+        if app.rows.removal(id).await?.is_some() {
+            finish_removal(app, id).await?;
+        }
+        let row = Box::new(new_thread(app, new, assistant));
+        let is_named = true;
+        return Ok(ThreadOfRun::New { row, is_named });
+    };
+    if !sees(app, &found) {
+        return Err(missing());
     }
-    let found = app.rows.thread(id).await?.filter(|found| sees(app, found));
-    let found = found.ok_or_else(missing)?;
     belongs(app, &found, assistant).await?;
     let before = found.metadata["graph_id"].clone();
     if before == own["graph_id"] && found.metadata["assistant_id"] == own["assistant_id"] {
-        return Ok(());
+        return Ok(ThreadOfRun::Unchanged);
     }
     let note = |thread: &mut Thread| {
         if thread.metadata["graph_id"] == before {
             merge(&mut thread.metadata, &own);
         }
     };
-    let noted = app.rows.change_thread(id, note).await?;
+    let noted = app.rows.thread_changed(id, note).await?;
     let noted = noted.ok_or_else(missing)?;
-    if noted.metadata["graph_id"] == own["graph_id"] {
-        return Ok(());
+    if noted.thread.metadata["graph_id"] == own["graph_id"] {
+        return Ok(ThreadOfRun::Changed(Box::new(noted)));
     }
     Err(ApiError::conflict(
         "another graph has run on the thread meanwhile; try again",

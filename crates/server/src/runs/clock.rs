@@ -5,6 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use super::POLL_INTERVAL;
 use super::cleanup::expire;
+use super::due::release_due;
 use super::wake::wake;
 use crate::app::App;
 use crate::queue::RunQueue;
@@ -28,10 +29,8 @@ pub(super) async fn clock_loop(app: Weak<App>) {
             if let Err(error) = Box::pin(wake(&app)).await {
                 tracing::error!(?error, "failed to list threads whose wait is due");
             }
-            match app.rows.release_due().await {
-                Ok(true) => app.rows.wake(),
-                Ok(false) => {}
-                Err(error) => tracing::error!(%error, "failed to list delayed runs"),
+            if let Err(error) = Box::pin(release_due(&app)).await {
+                tracing::error!(?error, "failed to list delayed runs");
             }
             if let Err(error) = expire(&app).await {
                 tracing::error!(?error, "failed to list expired threads");

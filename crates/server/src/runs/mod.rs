@@ -9,6 +9,7 @@ mod claim;
 mod cleanup;
 mod clock;
 mod deliver;
+mod due;
 mod failure;
 mod finish;
 mod invocation;

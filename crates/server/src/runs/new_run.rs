@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use crate::guard::Limits;
 use crate::queue::{Job, RequestKey};
-use crate::rows::{Run, Thread};
+use crate::rows::{ChangedThread, Run, Submission, Thread, ThreadOfJob, Worker};
 use crate::spec::Strategy;
 use langgraph::environment;
 
@@ -18,8 +19,19 @@ pub(crate) struct NewRun {
     pub(crate) delay: Option<Duration>,
     pub(crate) cancel_on_disconnect: bool,
     pub(crate) request: Option<RequestKey>,
-    /// The row of its thread, if that is created with it.
-    pub(crate) thread: Option<Thread>,
+}
+
+/// What becomes of the row of the thread with the run: if that is refused, nothing.
+#[derive(Debug)]
+pub(crate) enum ThreadOfRun {
+    Unchanged,
+    /// It is created.
+    New {
+        row: Box<Thread>,
+        /// The client has named it.
+        is_named: bool,
+    },
+    Changed(Box<ChangedThread>),
 }
 
 impl NewRun {
@@ -33,18 +45,39 @@ impl NewRun {
             delay: None,
             cancel_on_disconnect: false,
             request: None,
-            thread: None,
         }
     }
 
-    /// Returns the run as it is put in the queue.
-    pub(super) fn job(&self, most_waiting: u64) -> serde_json::Result<Job> {
+    /// Returns the run as it is put in the queue, with its thread.
+    pub(super) fn submission<'a>(
+        &'a self,
+        thread: &'a ThreadOfRun,
+        limits: &Limits,
+        worker: Option<Worker<'a>>,
+    ) -> serde_json::Result<Submission<'a>> {
+        Ok(Submission {
+            job: self.job(limits.queued_runs)?,
+            thread: match thread {
+                ThreadOfRun::Unchanged => ThreadOfJob::Unchanged,
+                ThreadOfRun::New { row, is_named } => ThreadOfJob::New {
+                    row,
+                    limit: limits.threads,
+                    is_named: *is_named,
+                },
+                ThreadOfRun::Changed(changed) => ThreadOfJob::Changed(changed),
+            },
+            worker,
+        })
+    }
+
+    fn job(&self, most_waiting: u64) -> serde_json::Result<Job> {
         let row = &self.row;
         let payload = serde_json::to_string(row)?;
         Ok(Job {
             priority: self.priority,
             concurrency_key: self.concurrency_key.clone(),
             not_before: self.delay.map(|delay| environment::now() + delay),
+            stops: self.delay.and_then(|_| row.multitask_strategy.stops()),
             needs_thread: true,
             unless_busy: row.multitask_strategy == Strategy::Reject,
             most_waiting: Some(most_waiting),

@@ -6,90 +6,126 @@ use serde_json::json;
 
 use super::attach::catch_up;
 use super::claim::Vacancy;
-use super::new_run::NewRun;
+use super::new_run::{NewRun, ThreadOfRun};
 use super::temporary::leave_thread;
 use crate::app::App;
 use crate::error::{ApiError, ApiResult};
-use crate::queue::{Cancel, Cancelled, Job, Pushed, RunQueue};
-use crate::rows::{RowsError, Submission, Submitted, Worker};
+use crate::queue::{Cancel, Cancelled, Pushed, RunQueue};
+use crate::rows::{RowsError, Submitted, Worker};
 use crate::saver::TERM;
-use crate::spec::Strategy;
 use crate::threads::too_many;
 
-/// Puts a run in the queue. The other runs of its thread are treated as its strategy says. Returns
-/// false if it is there already.
-pub(crate) async fn submit(app: &Arc<App>, new: &NewRun) -> ApiResult<bool> {
+/// Puts a run in the queue, and changes its thread with it. The other runs of the thread are treated as its strategy
+/// says. Returns `Known` if the run is there already, and `Changed` if the row of the thread has changed since it was
+/// read.
+pub(crate) async fn submit(
+    app: &Arc<App>,
+    new: &Arc<NewRun>,
+    thread: ThreadOfRun,
+) -> ApiResult<Pushed> {
     let row = &new.row;
-    let action = match row.multitask_strategy {
-        Strategy::Interrupt => Some(Cancel::Interrupt),
-        Strategy::Rollback => Some(Cancel::Rollback),
-        Strategy::Reject | Strategy::Enqueue => None,
-    };
+    // A run whose time has not come stops the others when it has.
+    let action = row.multitask_strategy.stops();
+    let action = action.filter(|_| new.delay.is_none());
     let others = match action {
         // Those whose time has not come stay.
         Some(_) => app.rows.active(&row.thread_id).await?,
         None => Vec::new(),
     };
-    let limit = app.limits.queued_runs;
-    match push(app, new.job(limit)?, new).await? {
-        Pushed::Queued => {}
-        Pushed::Known => return Ok(false),
-        Pushed::Busy => {
-            return Err(ApiError::conflict(
-                "Thread is already running a task. Wait for it to finish or choose a different multitask strategy.",
-            ));
-        }
-        Pushed::Gone => {
-            return Err(ApiError::no_thread(&row.thread_id));
-        }
-        Pushed::TooMany => {
-            return Err(ApiError::too_many(format!(
-                "{limit} runs wait already, which is the limit"
-            )));
-        }
+    let pushed = push(app, Arc::clone(new), thread).await?;
+    let pushed = accepted(app, pushed, &row.thread_id)?;
+    if pushed != Pushed::Queued {
+        return Ok(pushed);
     }
     if new.delay.is_some() {
         app.runs.clock.notify_one();
     }
     if let Some(action) = action {
-        // Those that wait first: none of them may start meanwhile.
-        for other in others.iter().rev() {
-            cancel(app, other, action).await?;
-        }
+        stop(app, &others, action).await?;
     }
-    Ok(true)
+    Ok(pushed)
+}
+
+/// Puts runs on new threads in the queue: all of them, or none. Returns `Known` if one of them is there already.
+pub(super) async fn submit_all(
+    app: &Arc<App>,
+    new: Vec<(Arc<NewRun>, ThreadOfRun)>,
+) -> ApiResult<Pushed> {
+    let is_delayed = new.iter().any(|(new, _)| new.delay.is_some());
+    let app_of_task = Arc::clone(app);
+    // A client that leaves drops its request.
+    let pushed = tokio::spawn(async move {
+        let app = app_of_task;
+        let submissions = new.iter();
+        let submissions =
+            submissions.map(|(new, thread)| new.submission(thread, &app.limits, None));
+        let submissions = submissions.collect::<Result<_, _>>()?;
+        pushed(&app, app.rows.submit_together(submissions).await?)
+    });
+    let pushed = pushed.await.map_err(RowsError::from)??;
+    let pushed = accepted(app, pushed, "")?;
+    if is_delayed {
+        app.runs.clock.notify_one();
+    }
+    Ok(pushed)
+}
+
+/// Returns the error for a run that is not accepted.
+fn accepted(app: &App, pushed: Pushed, thread: &str) -> ApiResult<Pushed> {
+    match pushed {
+        Pushed::Queued | Pushed::Known | Pushed::Changed => Ok(pushed),
+        Pushed::Busy => Err(ApiError::conflict(
+            "Thread is already running a task. Wait for it to finish or choose a different multitask strategy.",
+        )),
+        Pushed::Gone => Err(ApiError::no_thread(thread)),
+        Pushed::TooMany => Err(ApiError::too_many(format!(
+            "{} runs wait already, which is the limit",
+            app.limits.queued_runs
+        ))),
+    }
+}
+
+fn pushed(app: &App, submitted: Submitted) -> ApiResult<Pushed> {
+    match submitted {
+        Submitted::Pushed(pushed) => Ok(pushed),
+        Submitted::TooManyThreads => Err(too_many(app)),
+        // Only a vacancy has a worker.
+        Submitted::Claimed(_) => Ok(Pushed::Queued),
+    }
 }
 
 /// Puts a run in the queue. If no other one comes first, this process carries it out at once.
-async fn push(app: &Arc<App>, job: Job, new: &NewRun) -> ApiResult<Pushed> {
-    let (app, thread) = (Arc::clone(app), new.thread.clone());
+async fn push(app: &Arc<App>, new: Arc<NewRun>, thread: ThreadOfRun) -> ApiResult<Pushed> {
+    let app = Arc::clone(app);
     let stores_events = app.stores_events(&new.row);
     // A client that leaves drops its request. A run that is claimed then is carried out all the same.
     let pushed = tokio::spawn(async move {
-        let vacancy = Vacancy::of(&app).filter(|vacancy| vacancy.admits(&job.owner));
+        let vacancy = Vacancy::of(&app).filter(|vacancy| vacancy.admits(&new.owner));
         let worker = vacancy.as_ref().map(|_| Worker {
             name: &app.runs.worker,
             lease: app.runs.lease,
             term: TERM,
             stores_events,
         });
-        let submission = Submission {
-            job,
-            thread: thread.as_ref().map(|thread| (thread, app.limits.threads)),
-            worker,
-        };
+        let submission = new.submission(&thread, &app.limits, worker)?;
         match (app.rows.submit(submission).await?, vacancy) {
             (Submitted::Claimed(claim), Some(vacancy)) => {
                 vacancy.carry_out(&app, claim);
                 Ok(Pushed::Queued)
             }
-            (Submitted::Pushed(pushed), _) => Ok(pushed),
-            (Submitted::TooManyThreads, _) => Err(too_many(&app)),
-            // Only a vacancy has a worker.
-            (Submitted::Claimed(_), None) => Ok(Pushed::Queued),
+            (submitted, _) => self::pushed(&app, submitted),
         }
     });
     pushed.await.map_err(RowsError::from)?
+}
+
+/// Cancels runs of a thread that come before another one.
+pub(super) async fn stop(app: &Arc<App>, others: &[String], action: Cancel) -> ApiResult<()> {
+    // Those that wait first: none of them may start meanwhile.
+    for other in others.iter().rev() {
+        cancel(app, other, action).await?;
+    }
+    Ok(())
 }
 
 /// Cancels a run. One that waits ends at once, another one as soon as it can. Returns false if it

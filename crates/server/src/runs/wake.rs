@@ -7,7 +7,7 @@ use langgraph::environment;
 use serde_json::{Map, Value};
 
 use super::accept::accept;
-use super::new_run::NewRun;
+use super::new_run::{NewRun, ThreadOfRun};
 use super::request::RunRequest;
 use super::submit::submit;
 use super::waits::waits;
@@ -49,7 +49,8 @@ async fn start(app: &Arc<App>, thread: &Thread) -> ApiResult<()> {
             ..NewRun::of(next(paused.run, command), &thread.owner)
         };
         // One that is refused now is tried again: the wait stays due.
-        return submit(app, &new).await.map(|_| ());
+        let unchanged = ThreadOfRun::Unchanged;
+        return submit(app, &Arc::new(new), unchanged).await.map(|_| ());
     }
     // A row of before, whose run was deleted: its owner asks for another one.
     let user = app.authenticate.is_some();

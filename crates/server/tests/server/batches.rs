@@ -3,7 +3,7 @@
 use crate::support::Api;
 use langgraph::State;
 use langgraph::graph::StateGraph;
-use langgraph_server::Server;
+use langgraph_server::{BearerTokens, Limits, Server, User};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -13,10 +13,14 @@ struct Notes {
 }
 
 async fn api() -> Api {
+    Api::serve(server()).await
+}
+
+fn server() -> Server {
     let mut graph = StateGraph::<Notes>::new();
     graph.add_node("noop", |_: &Notes| NotesUpdate::default());
     graph.add_sequence(&["noop"]);
-    Api::serve(Server::new().graph("notes", graph.compile().unwrap())).await
+    Server::new().graph("notes", graph.compile().unwrap())
 }
 
 #[tokio::test]
@@ -53,4 +57,55 @@ async fn a_run_that_a_batch_names_twice_is_one_run() {
         assert_eq!(runs[0]["thread_id"], runs[1]["thread_id"], "{runs}");
     }
     assert_eq!(api.post("/threads/count", json!({})).await, 1);
+}
+
+#[tokio::test]
+async fn a_batch_that_meets_a_limit_starts_none_of_its_runs() {
+    let kept = json!({"assistant_id": "notes", "input": {}, "on_completion": "keep"});
+    let mut delayed = kept.clone();
+    delayed["after_seconds"] = json!(600);
+    for (limits, run) in [
+        (Limits::default().threads(2), &kept),
+        (Limits::default().queued_runs(2), &delayed),
+    ] {
+        let tokens = BearerTokens::new().token("ada", User::new("ada"));
+        let server = server().authenticate(tokens).limits(limits);
+        let api = Api::serve(server).await.with_token("ada");
+        let request = api.request(Method::POST, "/runs/batch");
+        let request = request.header("idempotency-key", "three");
+        let refused = request.json(&json!([run, run, run])).send().await.unwrap();
+        assert_eq!(refused.status(), 429);
+        assert_eq!(api.post("/threads/count", json!({})).await, 0);
+        let runs = api.post("/runs/batch", json!([run, run])).await;
+        assert_eq!(runs.as_array().unwrap().len(), 2, "{runs}");
+        // The name of what was refused is free.
+        let request = api.request(Method::POST, "/runs/batch");
+        let request = request.header("idempotency-key", "three");
+        let again = request.json(&json!([])).send().await.unwrap();
+        assert_eq!(again.status(), 200);
+    }
+}
+
+#[tokio::test]
+async fn a_batch_that_comes_again_with_its_key_is_the_same_runs() {
+    let api = api().await;
+    let run = json!({"assistant_id": "notes", "input": {}, "on_completion": "keep"});
+    let send = async |batch: Value| {
+        let request = api.request(Method::POST, "/runs/batch");
+        let request = request.header("idempotency-key", "twice");
+        let answer = request.json(&batch).send().await.unwrap();
+        let status = answer.status();
+        (status, answer.json::<Value>().await.unwrap())
+    };
+    let ids = |runs: &Value| -> Vec<Value> {
+        let runs = runs.as_array().unwrap().iter();
+        runs.map(|run| run["run_id"].clone()).collect()
+    };
+    let (first, second) = tokio::join!(send(json!([run, run])), send(json!([run, run])));
+    let third = send(json!([run, run])).await;
+    assert_eq!(ids(&first.1), ids(&second.1));
+    assert_eq!(ids(&first.1), ids(&third.1));
+    assert_eq!(api.post("/threads/count", json!({})).await, 2);
+    let (status, answer) = send(json!([run])).await;
+    assert_eq!(status, 422, "{answer}");
 }

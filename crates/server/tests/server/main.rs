@@ -30,6 +30,7 @@ mod protocol;
 mod queueing;
 mod recorded;
 mod refused_inputs;
+mod refused_runs;
 mod removal;
 mod retention;
 mod rollback;

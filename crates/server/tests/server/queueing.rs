@@ -144,6 +144,46 @@ async fn a_delayed_run_does_not_make_its_thread_busy() {
 }
 
 #[tokio::test]
+async fn a_delayed_run_stops_others_when_its_time_has_come() {
+    let (ada, _, order) = users(Limits::default()).await;
+    for (strategy, left) in [
+        ("interrupt", json!("interrupted")),
+        ("rollback", Value::Null),
+    ] {
+        let path = format!("/threads/{}/runs", ada.thread().await);
+        let first = ada.post(&path, job("first", 600_000)).await;
+        let later = with(job(strategy, 1), "multitask_strategy", strategy);
+        let later = with(later, "after_seconds", 1.5);
+        let later = ada.post(&path, later).await;
+        let status = async |run: &Value| {
+            let row = format!("{path}/{}", run["run_id"].as_str().unwrap());
+            ada.get(&row).await["status"].clone()
+        };
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        assert_eq!(status(&first).await, "running", "{strategy}");
+        let waiting = ada.post(&path, job("waits", 1)).await;
+        let join = format!("{path}/{}/join", later["run_id"].as_str().unwrap());
+        assert_eq!(ada.get(&join).await["name"], strategy);
+        assert_eq!(status(&first).await, left);
+        assert_eq!(status(&waiting).await, left);
+    }
+    let expected = ["first", "interrupt", "first", "rollback"];
+    assert_eq!(order.names(), expected);
+}
+
+#[tokio::test]
+async fn a_delay_that_is_over_at_once_stops_others() {
+    let (ada, _, order) = users(Limits::default()).await;
+    let path = format!("/threads/{}/runs", ada.thread().await);
+    ada.post(&path, job("first", 600_000)).await;
+    started(&order, 1).await;
+    let later = with(job("later", 1), "multitask_strategy", "interrupt");
+    let later = with(later, "after_seconds", 1e-9);
+    ada.post(&format!("{path}/wait"), later).await;
+    assert_eq!(order.names(), ["first", "later"]);
+}
+
+#[tokio::test]
 async fn a_run_over_another_state_is_refused_and_the_thread_stays_readable() {
     let (ada, _, _) = users(Limits::default()).await;
     let thread = ada.thread().await;
