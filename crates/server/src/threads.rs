@@ -2,18 +2,14 @@
 
 use crate::app::App;
 use crate::error::{ApiError, ApiResult};
-use crate::guard::{Access, Filter};
+use crate::guard::Access;
 use crate::ids::thread_id;
 use crate::rows::{Creation, Thread, Ttl};
 use crate::runs::finish_removal;
 
 /// Returns true if the user sees the thread.
 pub(crate) fn sees(app: &Access, thread: &Thread) -> bool {
-    fits(app, &app.filters.threads, thread)
-}
-
-fn fits(app: &Access, filter: &Filter, thread: &Thread) -> bool {
-    app.sees(&thread.owner) && filter.fits(&thread.metadata)
+    app.sees(&thread.owner) && app.filters.threads.fits(&thread.metadata)
 }
 
 /// Returns a new thread that is removed when the server says so, if it does not say it itself.
@@ -50,17 +46,8 @@ pub(crate) async fn make(app: &Access, thread: Thread) -> ApiResult<bool> {
 
 /// Returns the row of a thread of the user.
 pub(crate) async fn find(app: &Access, id: &str) -> ApiResult<Thread> {
-    find_fitting(app, &app.filters.threads, id).await
-}
-
-/// Returns the row of a thread that the user may copy: the filter of a copy is for what is created.
-pub(crate) async fn find_copied(app: &Access, id: &str) -> ApiResult<Thread> {
-    find_fitting(app, &app.filters.copied, id).await
-}
-
-async fn find_fitting(app: &Access, filter: &Filter, id: &str) -> ApiResult<Thread> {
     let id = thread_id(id)?;
     let row = app.rows.thread(&id).await?;
-    let row = row.filter(|thread| fits(app, filter, thread));
+    let row = row.filter(|thread| sees(app, thread));
     row.ok_or_else(|| ApiError::no_thread(&id))
 }

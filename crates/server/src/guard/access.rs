@@ -41,6 +41,20 @@ impl Access {
         self
     }
 
+    /// What the user may read, for a request that creates something.
+    pub(crate) fn reading(&self) -> Self {
+        let read = &self.filters.read;
+        Self {
+            app: Arc::clone(&self.app),
+            user: self.user.clone(),
+            filters: Arc::new(Filters {
+                threads: read.clone(),
+                assistants: read.clone(),
+                ..Filters::default()
+            }),
+        }
+    }
+
     /// Returns the owner of what is created: empty without authentication.
     pub(crate) fn owner(&self) -> &str {
         self.user.as_ref().map_or("", |user| user.owned_by())

@@ -1,5 +1,7 @@
 //! Which action a request is.
 
+use serde_json::Value;
+
 use super::Resource::{self, Assistants, Crons, Store, Threads};
 
 /// An action, and where its request says the rest.
@@ -10,6 +12,8 @@ pub(super) struct RequestedAction {
     pub(super) says: Says,
     /// The thread that is created is a copy of the one that the path names.
     pub(super) copies: bool,
+    /// Its body is a call of A2A, whose method says what it does.
+    pub(super) calls: bool,
 }
 
 /// What the route of a request reads of it, apart from the variable parts of the path.
@@ -37,14 +41,30 @@ impl Says {
 }
 
 impl RequestedAction {
+    /// Returns true if the request is answered with what exists already.
+    pub(super) fn shows_existing(&self, value: &Value) -> bool {
+        let creates = matches!(self.resource, Assistants | Threads) && self.name == "create";
+        creates && value["if_exists"] == "do_nothing"
+    }
+
     /// Returns true if the request creates a cron, which starts runs.
     pub(super) fn is_cron(&self) -> bool {
         (self.resource, self.name) == (Crons, "create")
     }
 
-    /// Returns true if the request starts a run, now or by the clock, for which an assistant is read.
-    pub(super) fn is_run(&self) -> bool {
-        self.name == "create_run" || self.is_cron()
+    /// Returns true if an assistant is read for the request: it starts a run, now or by the clock, or calls an agent.
+    pub(super) fn reads_assistant(&self) -> bool {
+        self.name == "create_run" || self.is_cron() || self.calls
+    }
+
+    /// Returns the action of a call by its body: a task is a run.
+    pub(super) fn called(self, value: &Value) -> Self {
+        let name = match value["method"].as_str() {
+            Some("tasks/get" | "GetTask") if self.calls => "read",
+            Some("tasks/cancel" | "CancelTask") if self.calls => "update",
+            _ => self.name,
+        };
+        Self { name, ..self }
     }
 }
 
@@ -77,6 +97,7 @@ pub(super) fn requested(method: &str, path: &str) -> Option<RequestedAction> {
         name,
         says: Says::of(method, &rest),
         copies: (first, method) == ("threads", "POST") && matches!(*rest, [_, "copy"]),
+        calls: first == "a2a" && rest.len() == 1,
     })
 }
 

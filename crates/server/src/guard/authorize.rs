@@ -22,7 +22,9 @@ use super::{Filter, Refusal, User};
 /// These are the names of LangGraph's `@auth.on`. To read, follow or cancel a run is to `read` or
 /// `update` its thread. A run is a `create_run` of threads and a `read` of assistants: both are asked
 /// about, also when a cron is created, whose runs are asked about then and not later. An assistant that is
-/// deleted with its threads is a `delete` of both. The [`Filter`] counts for the resource of the action.
+/// deleted with its threads is a `delete` of both. What exists already, and is the answer to a `create`, is also a
+/// `read`; without the right to it, that is hidden. A task of A2A is read and cancelled as its run is. The [`Filter`]
+/// counts for the resource of the action.
 ///
 /// # Examples
 ///

@@ -21,6 +21,8 @@ pub struct Filter(Vec<(String, Condition)>);
 enum Condition {
     Is(Value),
     Contains(Value),
+    /// Nothing meets it.
+    Never,
 }
 
 impl Filter {
@@ -44,6 +46,11 @@ impl Filter {
         self
     }
 
+    /// Returns the filter that shows nothing.
+    pub(crate) fn nothing() -> Self {
+        Self(vec![(String::new(), Condition::Never)])
+    }
+
     /// Returns the filter that gives what is created these metadata.
     pub(crate) fn of(metadata: &Value) -> Self {
         let entries = metadata.as_object().into_iter().flatten();
@@ -64,18 +71,20 @@ impl Filter {
                 Condition::Contains(element) => found
                     .and_then(Value::as_array)
                     .is_some_and(|list| list.contains(element)),
+                Condition::Never => false,
             }
         })
     }
 
     /// Returns the metadata that what is created gets, so that its user sees it.
     pub(crate) fn as_metadata(&self) -> Value {
-        let entries = self.0.iter().map(|(name, condition)| {
+        let entries = self.0.iter().filter_map(|(name, condition)| {
             let value = match condition {
                 Condition::Is(value) => value.clone(),
                 Condition::Contains(element) => Value::Array(vec![element.clone()]),
+                Condition::Never => return None,
             };
-            (name.clone(), value)
+            Some((name.clone(), value))
         });
         Value::Object(entries.collect::<Map<_, _>>())
     }
@@ -92,8 +101,8 @@ impl Filter {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Filters {
     pub(crate) threads: Filter,
-    /// Threads that are copied.
-    pub(crate) copied: Filter,
+    /// What a request reads that creates something: the thread that is copied, and what exists already.
+    pub(crate) read: Filter,
     pub(crate) assistants: Filter,
     pub(crate) crons: Filter,
 }

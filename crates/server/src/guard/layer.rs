@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 
 use super::actions::{RequestedAction, requested};
 use super::said::{deletes_threads, value};
-use super::{Action, Caller, Filters, Refusal, Resource, User};
+use super::{Action, Caller, Filter, Filters, Refusal, Resource, User};
 use crate::app::App;
 use crate::error::ApiError;
 
@@ -82,6 +82,7 @@ async fn filtered(
     let bytes = to_bytes(body, app.limits.body).await;
     let bytes = bytes.map_err(|_| ApiError::too_large("the body is too large"))?;
     let value = value(&asked, &mut parts, &bytes).await?;
+    let asked = asked.called(&value);
     let ask = async |resource, name| {
         let action = Action {
             resource,
@@ -107,12 +108,17 @@ async fn filtered(
         filters.threads = ask(Resource::Threads, "delete").await?;
     }
     if asked.copies {
-        filters.copied = ask(Resource::Threads, "read").await?;
+        filters.read = ask(Resource::Threads, "read").await?;
+    }
+    if asked.shows_existing(&value) {
+        // Who may not read creates what does not exist.
+        let read = ask(asked.resource, "read").await;
+        filters.read = read.unwrap_or_else(|_| Filter::nothing());
     }
     if asked.is_cron() {
         filters.threads = ask(Resource::Threads, "create_run").await?;
     }
-    if asked.is_run() {
+    if asked.reads_assistant() {
         filters.assistants = ask(Resource::Assistants, "read").await?;
     }
     parts.extensions.insert(Arc::new(filters));

@@ -100,7 +100,9 @@ pub(super) async fn create(
         return Ok(Json(assistant.json()));
     }
     let id = &assistant.assistant_id;
-    let existing = find(&app, id).await.map(|existing| existing.json());
+    let existing = find(&app.reading(), id)
+        .await
+        .map(|existing| existing.json());
     if_exists(given.if_exists.as_deref(), "Assistant", id, existing)
 }
 

@@ -19,7 +19,7 @@ use crate::guard::Access;
 use crate::ids::thread_id;
 use crate::rows::{Listing, Pruning, Thread, ThreadOrder, ThreadsOf, Ttl, contains, merge};
 use crate::runs::{prune_thread, remove_thread, write_changed};
-use crate::threads::{find, find_copied, make, sees};
+use crate::threads::{find, make, sees};
 use crate::wire::usage::Usages;
 
 #[derive(Deserialize)]
@@ -103,7 +103,9 @@ pub(super) async fn create(app: Access, Body(given): Body<CreateThread>) -> ApiR
     thread.ttl = given.ttl;
     if !make(&app, thread.clone()).await? {
         let id = &thread.thread_id;
-        let existing = find(&app, id).await.map(|existing| existing.json());
+        let existing = find(&app.reading(), id)
+            .await
+            .map(|existing| existing.json());
         return if_exists(given.if_exists.as_deref(), "Thread", id, existing);
     }
     let supersteps = given.supersteps.unwrap_or_default();
@@ -304,7 +306,7 @@ pub(super) async fn count(
 }
 
 pub(super) async fn copy(app: Access, Path(id): Path<String>) -> ApiResult<Json<Value>> {
-    let thread = find_copied(&app, &id).await?;
+    let thread = find(&app.reading(), &id).await?;
     let graph = app.graph_of_thread(&thread.metadata)?;
     let mut copy = Thread::new(
         langgraph_core::new_id().to_string(),

@@ -225,3 +225,81 @@ async fn a_copy_is_made_of_a_thread_that_its_user_may_read_and_is_what_the_user_
         assert_eq!(own["metadata"]["made_by"], "ada", "{own}");
     }
 }
+
+#[tokio::test]
+async fn a_thread_that_exists_already_is_shown_to_those_who_may_read_it() {
+    /// Everyone creates; what is read is that of the reader.
+    struct Readers;
+
+    #[langgraph::async_trait]
+    impl Authorize for Readers {
+        async fn authorize(&self, action: Action<'_>) -> Result<Filter, Refusal> {
+            let user = action.user().identity();
+            match action.name() {
+                "create" => Ok(Filter::all()),
+                "read" if user == "eve" => Err(Refusal::Forbidden),
+                _ => Ok(Filter::all().is("for", user)),
+            }
+        }
+    }
+
+    let mut graph = StateGraph::<Notes>::new();
+    graph.add_node("noop", |_: &Notes| NotesUpdate::default());
+    graph.add_sequence(&["noop"]);
+    let user = |name: &str| User::new(name).owner("team");
+    let tokens = BearerTokens::new()
+        .token("ada", user("ada"))
+        .token("ben", user("ben"))
+        .token("eve", user("eve"));
+    let server = Server::new().graph("notes", graph.compile().unwrap());
+    let api = Api::serve(server.authenticate(tokens).authorize(Readers)).await;
+    let [ada, ben, eve] = ["ada", "ben", "eve"].map(|token| api.with_token(token));
+    for (path, id) in [("/threads", "thread_id"), ("/assistants", "assistant_id")] {
+        let mut body = json!({
+            id: "0199a000-0000-7000-8000-000000000099", "if_exists": "do_nothing",
+            "metadata": {"for": "ada", "secret": 7},
+        });
+        if id == "assistant_id" {
+            body["graph_id"] = json!("notes");
+        }
+        assert_eq!(ada.post(path, body.clone()).await["metadata"]["secret"], 7);
+        assert_eq!(ada.post(path, body.clone()).await["metadata"]["secret"], 7);
+        for other in [&ben, &eve] {
+            let (status, answer) = other.call(Method::POST, path, body.clone()).await;
+            assert_eq!(status, 409, "{path}: {answer}");
+            assert_eq!(answer.get("metadata"), None, "{path}: {answer}");
+        }
+        // What is new needs no right to read.
+        body[id] = json!("0199a000-0000-7000-8000-000000000098");
+        assert_eq!(eve.post(path, body).await["metadata"]["for"], "ada");
+    }
+}
+
+#[tokio::test]
+async fn a_task_of_a2a_is_read_and_cancelled_by_those_who_may_do_so_with_its_run() {
+    let [ada, ben, rea, _] = team().await;
+    let path = format!("/threads/{}/runs", ada.thread().await);
+    let run = json!({"assistant_id": "notes", "input": {}, "after_seconds": 600});
+    let run = ada.post(&path, run).await;
+    let call = |method: &str| {
+        let params = json!({"id": run["run_id"]});
+        json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+    };
+    for method in ["tasks/get", "GetTask"] {
+        for (api, is_seen) in [(&ada, true), (&ben, false), (&rea, true)] {
+            let answer = api.post("/a2a/notes", call(method)).await;
+            assert_eq!(answer["result"].is_object(), is_seen, "{answer}");
+        }
+    }
+    for method in ["tasks/cancel", "CancelTask"] {
+        let refused = status(&rea, Method::POST, "/a2a/notes", call(method)).await;
+        assert_eq!(refused, 403);
+        let missing = ben.post("/a2a/notes", call(method)).await;
+        assert_eq!(missing["error"]["code"], -32001, "{missing}");
+    }
+    let cancelled = ada.post("/a2a/notes", call("CancelTask")).await;
+    assert!(cancelled["result"].is_object(), "{cancelled}");
+    // To start one, a reader has no right.
+    let refused = status(&rea, Method::POST, "/a2a/notes", call("message/send")).await;
+    assert_eq!(refused, 403);
+}
