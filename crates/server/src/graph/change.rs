@@ -28,6 +28,20 @@ pub(crate) struct NodeUpdate {
     pub(crate) as_node: Option<String>,
 }
 
+impl Change {
+    /// Ends the thread: none of its tasks is left.
+    pub(crate) fn end() -> Self {
+        let end = NodeUpdate {
+            values: Value::Null,
+            as_node: Some("__end__".to_owned()),
+        };
+        Self {
+            at: None,
+            updates: vec![end],
+        }
+    }
+}
+
 /// Names that stand for something else than a node.
 const ACTS: [&str; 3] = ["__input__", "__copy__", "__end__"];
 

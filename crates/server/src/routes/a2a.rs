@@ -16,7 +16,7 @@ use super::address::{Path, Query};
 use super::assistants;
 use super::encoded::encoded;
 use super::json_rpc::{RpcCall, RpcFailure, read, response};
-use super::runs::{event_stream, permit};
+use super::runs::{event_stream, held, permit};
 use super::waiting::{Shown, result_as};
 use crate::encode::a2a::{A2a, last_text};
 use crate::error::{ApiError, ApiResult};
@@ -25,6 +25,7 @@ use crate::queue::Cancel;
 use crate::rows::{Assistant, Run, Thread};
 use crate::runs::{
     Accepted, Disconnect, IfNotExists, Modes, OnCompletion, RunRequest, accept, attach, cancel,
+    give_up,
 };
 use crate::spec::{Mode, RunCommand};
 use crate::threads;
@@ -72,7 +73,7 @@ async fn answer(
         }
         _ => {
             let run = find(app, &call.params).await?;
-            if !run.is_open() || !cancel(app, &run.run_id, Cancel::Interrupt).await? {
+            if !cancelled(app, &run).await? {
                 return Err(RpcFailure::new(NOT_CANCELABLE, "the task has ended"));
             }
             let task = form.task(&run.run_id, &run.thread_id, State::Canceled, None, None);
@@ -116,10 +117,10 @@ async fn begin(
     Ok(accept(app, Some(&context), request).await?)
 }
 
-/// Returns true if a thread has open interrupts.
+/// Returns true if a thread has open interrupts. Those of one that is busy are being answered.
 fn is_waiting(thread: &Thread) -> bool {
     let open = thread.interrupts.as_object();
-    open.is_some_and(|open| !open.is_empty())
+    thread.status != "busy" && open.is_some_and(|open| !open.is_empty())
 }
 
 /// Returns the thread of a context. An id that is no UUID becomes one, for each owner another.
@@ -137,13 +138,15 @@ async fn send(
     assistant: &Assistant,
     params: &Value,
 ) -> Result<Response, RpcFailure> {
+    let given = &params["configuration"];
+    let waits = given["blocking"] != false && given["returnImmediately"] != true;
+    let permit = waits.then(|| permit(app)).transpose()?;
     let run = begin(app, assistant, params, vec![Mode::Values]).await?;
     let (task, thread) = (run.row.run_id.clone(), run.row.thread_id.clone());
-    let waits = &params["configuration"];
-    if waits["blocking"] == false || waits["returnImmediately"] == true {
+    let Some(permit) = permit else {
         let task = form.task(&task, &thread, State::Submitted, None, None);
         return Ok(Json(response(&id, Ok(form.wrapped(task)))).into_response());
-    }
+    };
     let guard = Disconnect::new(app, &task, run.cancel_on_disconnect);
     // Its events are not read: the run must not wait for them.
     drop(run.events);
@@ -152,7 +155,8 @@ async fn send(
         let task = form.task(&task, &thread, state, reply.as_deref(), says.as_deref());
         response(&id, Ok(form.wrapped(task)))
     });
-    Ok(result_as(run.feed, guard, HeaderMap::new(), shown).await)
+    let response = result_as(run.feed, guard, HeaderMap::new(), shown).await;
+    Ok(held(permit, response))
 }
 
 async fn stream(
@@ -210,6 +214,8 @@ async fn task(app: &Access, form: Version, run: &Run) -> Result<Value, RpcFailur
         "error" | "timeout" => State::Failed,
         _ if waits => State::InputRequired,
         "interrupted" => State::Canceled,
+        // What it has asked is answered.
+        _ if ended == State::InputRequired => State::Completed,
         _ => ended,
     };
     Ok(form.task(
@@ -219,6 +225,19 @@ async fn task(app: &Access, form: Version, run: &Run) -> Result<Value, RpcFailur
         reply.as_deref(),
         says.as_deref(),
     ))
+}
+
+/// Cancels a task that works, or waits for input. Returns false if it has ended.
+async fn cancelled(app: &Access, run: &Run) -> ApiResult<bool> {
+    if run.is_open() {
+        return cancel(app, &run.run_id, Cancel::Interrupt).await;
+    }
+    let thread = threads::find(app, &run.thread_id).await?;
+    let waits = is_waiting(&thread) && has_left(app, &thread, run).await?;
+    if waits {
+        give_up(app, &thread, run).await?;
+    }
+    Ok(waits)
 }
 
 /// Returns true if the interrupts of a thread are those of the run.

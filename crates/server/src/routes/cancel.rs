@@ -11,6 +11,7 @@ use super::query::{Body, one_of};
 use super::runs::{find_run, headers};
 use crate::error::{ApiError, ApiResult};
 use crate::guard::Access;
+use crate::ids::uuid;
 use crate::queue::{Cancel, RunQueue};
 use crate::runs::{attach, cancel as cancel_run};
 use crate::threads::find;
@@ -81,6 +82,10 @@ pub(super) async fn cancel_many(
     let mut found: Vec<String> = match (given.thread_id, given.run_ids, given.status) {
         (Some(thread), Some(ids), None) => {
             let thread = find(&app, &thread).await?.thread_id;
+            let ids: Vec<String> = ids
+                .iter()
+                .map(|id| uuid("run", id))
+                .collect::<ApiResult<_>>()?;
             let open = app.rows.open(&thread).await?;
             open.into_iter().filter(|run| ids.contains(run)).collect()
         }

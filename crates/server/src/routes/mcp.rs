@@ -9,6 +9,7 @@ use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 
 use super::json_rpc::{RpcCall, RpcFailure, read, response};
+use super::runs::{held, permit};
 use super::waiting::{Shown, result_as};
 use crate::encode::a2a::last_text;
 use crate::error::{ApiError, ApiResult};
@@ -136,13 +137,15 @@ async fn call_tool(app: &Access, id: &Value, params: &Value) -> Result<Response,
         on_disconnect: Some(OnDisconnect::Cancel),
         ..RunRequest::default()
     };
+    let permit = permit(app)?;
     let run = accept(app, None, request).await?;
     let guard = Disconnect::new(app, &run.row.run_id, run.cancel_on_disconnect);
     // Its events are not read: the run must not wait for them.
     drop(run.events);
     let id = id.clone();
     let shown: Shown = Box::new(move |result| response(&id, Ok(tool_result(&result))));
-    Ok(result_as(run.feed, guard, HeaderMap::new(), shown).await)
+    let response = result_as(run.feed, guard, HeaderMap::new(), shown).await;
+    Ok(held(permit, response))
 }
 
 /// Returns what a tool answers: the last message of the assistant, or all values.

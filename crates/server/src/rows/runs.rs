@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::{Line, Rows, RowsResult, find, read, sql};
 use crate::spec::{RunSpec, Strategy};
+use crate::wire::time::now;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[allow(clippy::struct_field_names)] // the names of the interface
@@ -130,6 +131,17 @@ impl Rows {
             "UPDATE served_runs SET doc = $2 WHERE id = $1",
             &run.run_id,
             serde_json::to_string(run)?
+        );
+        self.db.change(statement).await.map(|_| ())
+    }
+
+    /// Has a run that has paused its thread end as an interrupted one.
+    pub(crate) async fn mark_interrupted(&self, run: &str) -> RowsResult<()> {
+        let statement = sql!(
+            "UPDATE served_runs SET status = 'interrupted', updated = $2 \
+             WHERE id = $1 AND status = 'success'",
+            run,
+            now(),
         );
         self.db.change(statement).await.map(|_| ())
     }

@@ -12,7 +12,7 @@ use crate::app::App;
 use crate::error::{ApiError, ApiResult};
 use crate::graph::{Change, ErasedGraph};
 use crate::queue::RunQueue;
-use crate::rows::Thread;
+use crate::rows::{Run, Thread};
 use crate::wire::usage::Usages;
 
 /// How long a change holds its thread. The next one waits for that long if the process of this one is lost.
@@ -41,6 +41,12 @@ pub(crate) async fn change_state(
             "Thread is running a task. Wait for it to finish before its state is changed.",
         )
     })
+}
+
+/// Ends a thread that a run has left with open interrupts: nobody answers them any more. The run is interrupted.
+pub(crate) async fn give_up(app: &Arc<App>, thread: &Thread, run: &Run) -> ApiResult<()> {
+    change_state(app, thread, Change::end()).await?;
+    Ok(app.rows.mark_interrupted(&run.run_id).await?)
 }
 
 /// Removes all checkpoints of a thread but the newest. Returns false if a run has the thread: one that begins later

@@ -48,7 +48,7 @@ use live::LiveRuns;
 
 pub(crate) use accept::{Accepted, accept, accept_all};
 pub(crate) use attach::attach;
-pub(crate) use change::{change_state, write_changed};
+pub(crate) use change::{change_state, give_up, write_changed};
 pub(crate) use cleanup::{prune_thread, remove_thread};
 pub(crate) use process::{drain, start};
 pub(crate) use removal::finish_removal;

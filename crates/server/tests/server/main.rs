@@ -46,6 +46,7 @@ mod stored;
 mod stored_contexts;
 mod studio;
 mod tasks;
+mod tasks_of_a2a;
 mod texts;
 mod unwritten;
 mod waiting_tasks;

@@ -265,6 +265,18 @@ async fn limits_of_an_owner_leave_the_others_alone() {
     assert_eq!(open.status(), 200);
     assert_eq!(status(&ada, &events, channels.clone()).await, 429);
     assert_eq!(status(&ada, "/runs/wait", job("wait", 1)).await, 429);
+    let parts = json!([{"kind": "data", "data": {"name": "wait", "millis": 1}}]);
+    let message = json!({"message": {"messageId": "m", "role": "user", "parts": parts}});
+    let tool = json!({"name": "work", "arguments": {"name": "wait", "millis": 1}});
+    for (path, method, params) in [
+        ("/a2a/work", "message/send", message),
+        ("/mcp/", "tools/call", tool),
+    ] {
+        let call = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+        let answer = ada.post(path, call).await;
+        let why = answer["error"]["message"].as_str().unwrap_or_default();
+        assert!(why.contains("streams are open"), "{path}: {answer}");
+    }
     let thread = ben.thread().await;
     let events = format!("/threads/{thread}/stream/events");
     assert_eq!(

@@ -1,8 +1,10 @@
 //! Tasks of A2A that wait for an answer.
 
+use std::time::Duration;
+
 use crate::support::Api;
 use langgraph::error::NodeError;
-use langgraph::graph::StateGraph;
+use langgraph::graph::{CompiledStateGraph, StateGraph};
 use langgraph::message::Message;
 use langgraph::node::Context;
 use langgraph::{State, node};
@@ -21,14 +23,21 @@ struct Desk {
 async fn ask(_: &Desk, cx: &Context) -> Result<DeskUpdate, NodeError> {
     let first: String = cx.interrupt("first", "First?")?;
     let second: String = cx.interrupt("second", "Second?")?;
+    if second == "slowly" {
+        tokio::time::sleep(Duration::from_millis(500)).await;
+    }
     let said = Message::assistant(format!("{first} {second}"));
     Ok(DeskUpdate::default().messages(vec![said]))
 }
 
-async fn api() -> Api {
+fn graph() -> CompiledStateGraph<Desk> {
     let mut graph = StateGraph::<Desk>::new();
     graph.add_node("ask", ask).add_sequence(&["ask"]);
-    Api::serve(Server::new().graph("desk", graph.compile().unwrap())).await
+    graph.compile().unwrap()
+}
+
+async fn api() -> Api {
+    Api::serve(Server::new().graph("desk", graph())).await
 }
 
 async fn call(api: &Api, method: &str, params: Value) -> Value {
@@ -82,4 +91,50 @@ async fn a_task_waits_as_long_as_no_newer_run_has_left_its_thread_otherwise() {
     for task in [&first, &second, &third] {
         assert_eq!(state(&api, task).await, "completed");
     }
+}
+
+#[tokio::test]
+async fn a_task_that_was_answered_has_ended_also_on_a_file_of_several_servers() {
+    let folder = tempfile::tempdir().unwrap();
+    let serve = async || {
+        let server = Server::new().file(folder.path().join("threads.db"));
+        Api::serve(server.graph("desk", graph())).await
+    };
+    let (one, other) = (serve().await, serve().await);
+    let context = one.thread().await;
+    let first = send(&one, &context, "hi").await;
+    assert_eq!(state(&other, &first).await, "input-required");
+    for text in ["one", "two"] {
+        send(&one, &context, text).await;
+    }
+    assert_eq!(state(&one, &first).await, "completed");
+    assert_eq!(state(&other, &first).await, "completed");
+}
+
+#[tokio::test]
+async fn a_message_while_an_answer_is_taken_is_no_second_answer() {
+    let api = api().await;
+    let context = api.thread().await;
+    send(&api, &context, "hi").await;
+    send(&api, &context, "one").await;
+    let message = |text: &str| {
+        json!({
+            "configuration": {"blocking": false},
+            "message": {
+                "messageId": "m", "role": "user", "contextId": context,
+                "parts": [{"kind": "text", "text": text}],
+            },
+        })
+    };
+    let answer = call(&api, "message/send", message("slowly")).await;
+    for _ in 0..100 {
+        if state(&api, &answer).await == "working" {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    // It starts anew behind the answer.
+    let next = send(&api, &context, "again").await;
+    assert_eq!(next["status"]["state"], "input-required", "{next}");
+    assert_eq!(state(&api, &answer).await, "completed");
 }
