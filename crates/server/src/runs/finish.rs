@@ -165,10 +165,10 @@ async fn final_status(
     })
 }
 
-/// Returns how the thread stood before a run that was refused: it has failed, and has stored nothing.
+/// Returns how the thread stood before a run that was refused, or cancelled, and has stored nothing.
 async fn before_refused(app: &App, row: &Run, attempt: &Attempt) -> ApiResult<Option<Before>> {
     match &attempt.result {
-        Ok(_) | Err(AgentError::Cancelled) => Ok(None),
+        Ok(_) => Ok(None),
         Err(error) if keeps_waking(row, error) => Ok(None),
         Err(_) => Before::if_unchanged(app, &row.thread_id, &attempt.base).await,
     }
@@ -247,8 +247,8 @@ async fn write_end(
         end: RunEnd::Status(status),
         notice: app.webhooks.notice(row, status, &result),
         run: spent.as_ref(),
-        // The thread does not say later why a run has failed.
-        result: (app.rows.is_shared() || seen.error.is_some()).then_some(&result),
+        // Its thread says it only until the next run. That of a temporary one is gone, and no client asks for it.
+        result: (app.rows.is_shared() || !row.kwargs.temporary).then_some(&result),
         event: event.map(|(event, next)| event.logged(next)).transpose()?,
         events: next.map(|next| next + i64::from(event.is_some())),
     };

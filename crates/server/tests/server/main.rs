@@ -20,6 +20,7 @@ mod ends;
 mod exports;
 mod functional;
 mod guard;
+mod joined_runs;
 mod joined_streams;
 mod leases;
 mod messages;
