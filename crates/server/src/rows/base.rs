@@ -94,7 +94,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::queue::{After, Cancel, Cancelled, Job, RunQueue};
+    use crate::queue::{After, Cancel, Cancelled, Job, Notice, Outbox, RunQueue};
 
     #[tokio::test]
     async fn a_run_that_was_put_back_is_not_withdrawn_but_ended_by_its_next_attempt() {
@@ -110,14 +110,24 @@ mod tests {
         let begun = rows.begin(&first, Some(&Base::default()), false).await;
         assert_eq!(begun.unwrap().unwrap().thread.status, "busy");
         assert!(rows.give_back(&first).await.unwrap());
-        let cancelled = rows.cancel("run", Cancel::Rollback, None).await.unwrap();
-        assert_eq!(cancelled, Cancelled::Requested);
+        let notice = || {
+            Some(Notice {
+                url: "http://localhost".to_owned(),
+                body: "{}".to_owned(),
+            })
+        };
+        let cancelled = rows.cancel("run", Cancel::Rollback, notice()).await;
+        assert_eq!(cancelled.unwrap(), Cancelled::Requested);
+        // Its end is reported when it comes.
+        let reported = async || rows.take_due(10, Duration::from_secs(60)).await.unwrap();
+        assert_eq!(reported().await.len(), 0);
         assert_eq!(claim().await.cancel, Some(Cancel::Rollback));
 
         // One that has not begun is.
         rows.push(Job::new("other", "other", "{}")).await.unwrap();
-        let cancelled = rows.cancel("other", Cancel::Rollback, None).await.unwrap();
-        assert_eq!(cancelled, Cancelled::Withdrawn);
+        let cancelled = rows.cancel("other", Cancel::Rollback, notice()).await;
+        assert_eq!(cancelled.unwrap(), Cancelled::Withdrawn);
+        assert_eq!(reported().await.len(), 1);
     }
 
     #[tokio::test]

@@ -9,7 +9,8 @@ use super::times::length;
 use super::{Rows, sql};
 use crate::queue::{Notice, Outbox, Outgoing, QueueError};
 
-/// Stores a notice of a run that ends with the next statement: of that claim, or one that waits.
+/// Stores a notice of a run that ends with the next statement: of that claim, or one that waits and
+/// has not begun.
 pub(super) fn noticed(
     run: &str,
     fence: Option<i64>,
@@ -19,7 +20,7 @@ pub(super) fn noticed(
     sql!(
         "INSERT INTO served_webhooks (id, run, url, body, attempt, due, made) \
          SELECT $1, id, $2, $3, 0, {NOW}, {NOW} FROM served_runs WHERE id = $4 \
-         AND ((CAST($5 AS BIGINT) IS NULL AND status = 'pending') \
+         AND ((CAST($5 AS BIGINT) IS NULL AND status = 'pending' AND base IS NULL) \
             OR (fence = $5 AND status = 'running')) \
          AND (CAST($6 AS TEXT) IS NULL OR EXISTS (SELECT 1 FROM served_threads AS t \
             WHERE t.id = served_runs.thread AND t.doc = $6))",
