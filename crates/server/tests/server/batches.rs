@@ -1,6 +1,8 @@
 //! Batches of runs.
 
 use crate::support::Api;
+#[cfg(feature = "postgres")]
+use crate::support::postgres;
 use langgraph::State;
 use langgraph::graph::StateGraph;
 use langgraph_server::{BearerTokens, Limits, Server, User};
@@ -61,6 +63,17 @@ async fn a_run_that_a_batch_names_twice_is_one_run() {
 
 #[tokio::test]
 async fn a_batch_that_meets_a_limit_starts_none_of_its_runs() {
+    meet_limits(async || server()).await;
+}
+
+#[cfg(feature = "postgres")]
+#[tokio::test]
+async fn a_batch_in_postgres_is_whole_and_known_again() {
+    meet_limits(async || server().postgres(postgres().await)).await;
+    come_again(server().postgres(postgres().await)).await;
+}
+
+async fn meet_limits(server: impl AsyncFn() -> Server) {
     let kept = json!({"assistant_id": "notes", "input": {}, "on_completion": "keep"});
     let mut delayed = kept.clone();
     delayed["after_seconds"] = json!(600);
@@ -69,7 +82,7 @@ async fn a_batch_that_meets_a_limit_starts_none_of_its_runs() {
         (Limits::default().queued_runs(2), &delayed),
     ] {
         let tokens = BearerTokens::new().token("ada", User::new("ada"));
-        let server = server().authenticate(tokens).limits(limits);
+        let server = server().await.authenticate(tokens).limits(limits);
         let api = Api::serve(server).await.with_token("ada");
         let request = api.request(Method::POST, "/runs/batch");
         let request = request.header("idempotency-key", "three");
@@ -88,7 +101,11 @@ async fn a_batch_that_meets_a_limit_starts_none_of_its_runs() {
 
 #[tokio::test]
 async fn a_batch_that_comes_again_with_its_key_is_the_same_runs() {
-    let api = api().await;
+    come_again(server()).await;
+}
+
+async fn come_again(server: Server) {
+    let api = Api::serve(server).await;
     let run = json!({"assistant_id": "notes", "input": {}, "on_completion": "keep"});
     let send = async |batch: Value| {
         let request = api.request(Method::POST, "/runs/batch");

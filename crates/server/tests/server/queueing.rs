@@ -146,6 +146,19 @@ async fn a_delayed_run_does_not_make_its_thread_busy() {
 #[tokio::test]
 async fn a_delayed_run_stops_others_when_its_time_has_come() {
     let (ada, _, order) = users(Limits::default()).await;
+    stop_others(&ada, &order).await;
+}
+
+#[cfg(feature = "postgres")]
+#[tokio::test]
+async fn a_delayed_run_in_postgres_stops_others_when_its_time_has_come() {
+    let order = Order::default();
+    let database = crate::support::postgres().await;
+    let api = Api::serve(server(&order).postgres(database)).await;
+    stop_others(&api.with_token("token-of-ada"), &order).await;
+}
+
+async fn stop_others(ada: &Api, order: &Order) {
     for (strategy, left) in [
         ("interrupt", json!("interrupted")),
         ("rollback", Value::Null),
@@ -301,13 +314,7 @@ async fn threads_that_are_created_at_once_are_counted() {
 #[cfg(feature = "postgres")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn threads_that_are_created_at_once_in_postgres_are_counted() {
-    use langgraph_postgres::{Database, Options};
-
-    let url = std::env::var("DATABASE_URL");
-    let url = url.expect("needs PostgreSQL: run it with tests/servers.sh");
-    let schema = format!("limits_{}", uuid::Uuid::new_v4().simple());
-    let options = Options::default().schema(schema).max_connections(8);
-    let database = Database::connect_with(&url, options).await.unwrap();
+    let database = crate::support::postgres().await;
     let limits = Limits::default().threads(5);
     let server = server(&Order::default()).limits(limits).postgres(database);
     let ada = Api::serve(server).await.with_token("token-of-ada");

@@ -1,6 +1,8 @@
 //! Runs that are refused when they are requested leave nothing.
 
 use crate::support::Api;
+#[cfg(feature = "postgres")]
+use crate::support::postgres;
 use langgraph::State;
 use langgraph::graph::StateGraph;
 use langgraph_server::{BearerTokens, Limits, Server, User};
@@ -12,7 +14,7 @@ struct Notes {
     text: String,
 }
 
-async fn api(limits: Limits) -> Api {
+async fn api(server: Server, limits: Limits) -> Api {
     let mut graph = StateGraph::<Notes>::new();
     graph.add_node("noop", |_: &Notes| NotesUpdate::default());
     graph.add_sequence(&["noop"]);
@@ -20,7 +22,7 @@ async fn api(limits: Limits) -> Api {
     let forever = async |_: &Notes| std::future::pending::<NotesUpdate>().await;
     slow.add_node("wait", forever).add_sequence(&["wait"]);
     let tokens = BearerTokens::new().token("ada", User::new("ada"));
-    let server = Server::new()
+    let server = server
         .graph("notes", graph.compile().unwrap())
         .graph("slow", slow.compile().unwrap());
     let server = server.authenticate(tokens).limits(limits);
@@ -31,6 +33,18 @@ const NEW: &str = "0199a000-0000-7000-8000-000000000088";
 
 #[tokio::test]
 async fn a_run_that_meets_a_limit_creates_no_thread() {
+    meet_limits(async || Server::new()).await;
+}
+
+#[cfg(feature = "postgres")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_that_is_refused_leaves_nothing_in_postgres() {
+    meet_limits(async || Server::new().postgres(postgres().await)).await;
+    refuse_another_assistant(Server::new().postgres(postgres().await)).await;
+    create_at_once(Server::new().postgres(postgres().await)).await;
+}
+
+async fn meet_limits(server: impl AsyncFn() -> Server) {
     let delayed = json!({
         "assistant_id": "notes", "input": {}, "after_seconds": 600, "if_not_exists": "create",
     });
@@ -38,7 +52,7 @@ async fn a_run_that_meets_a_limit_creates_no_thread() {
         Limits::default().queued_runs(1),
         Limits::default().threads(1),
     ] {
-        let api = api(limits).await;
+        let api = api(server().await, limits).await;
         let thread = api.thread().await;
         api.post(&format!("/threads/{thread}/runs"), delayed.clone())
             .await;
@@ -53,7 +67,11 @@ async fn a_run_that_meets_a_limit_creates_no_thread() {
 
 #[tokio::test]
 async fn a_run_that_is_refused_does_not_change_the_assistant_of_its_thread() {
-    let api = api(Limits::default()).await;
+    refuse_another_assistant(Server::new()).await;
+}
+
+async fn refuse_another_assistant(server: Server) {
+    let api = api(server, Limits::default()).await;
     let thread = api.thread().await;
     let path = format!("/threads/{thread}");
     let runs = format!("{path}/runs");
@@ -76,7 +94,11 @@ async fn a_run_that_is_refused_does_not_change_the_assistant_of_its_thread() {
 
 #[tokio::test]
 async fn runs_that_create_one_thread_at_once_are_all_on_it() {
-    let api = api(Limits::default()).await;
+    create_at_once(Server::new()).await;
+}
+
+async fn create_at_once(server: Server) {
+    let api = api(server, Limits::default()).await;
     let run = json!({"assistant_id": "notes", "input": {}, "if_not_exists": "create"});
     let path = format!("/threads/{NEW}/runs");
     let sent = (0..8).map(|_| api.post(&path, run.clone()));

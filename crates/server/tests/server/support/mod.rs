@@ -107,6 +107,18 @@ impl Api {
     }
 }
 
+/// Returns a schema of its own in PostgreSQL.
+#[cfg(feature = "postgres")]
+pub(crate) async fn postgres() -> langgraph_postgres::Database {
+    use langgraph_postgres::{Database, Options};
+
+    let url = std::env::var("DATABASE_URL");
+    let url = url.unwrap_or_else(|_| panic!("needs PostgreSQL: run it with tests/servers.sh"));
+    let schema = format!("server_{}", uuid::Uuid::new_v4().simple());
+    let options = Options::default().schema(schema).max_connections(8);
+    Database::connect_with(&url, options).await.unwrap()
+}
+
 /// A server-sent event.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Frame {
