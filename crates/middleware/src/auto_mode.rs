@@ -13,6 +13,8 @@ use langgraph_agent::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::said;
+
 /// Has a model judge calls of these tools before they run, and blocks those that are risky or that the user has
 /// not asked for; as LangChain's `AutoModeMiddleware`.
 ///
@@ -96,7 +98,7 @@ impl AutoMode {
         );
         let from = cx.messages().len().saturating_sub(MESSAGES);
         let said = cx.messages().iter().skip(from);
-        let said = said.map(|message| format!("{}: {}\n", message.role(), message.text()));
+        let said = said.map(|message| said::line(message, ""));
         let text = format!(
             "The conversation:\n{}\nThe call:\n{} {}",
             said.collect::<String>(),

@@ -38,6 +38,7 @@ mod pii;
 mod prompt_caching;
 mod root;
 mod rubric;
+mod said;
 mod shell;
 mod summarization;
 mod todo_list;

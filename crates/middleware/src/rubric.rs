@@ -13,14 +13,15 @@ use langgraph_agent::{
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::said;
+
 const REVISIONS: MiddlewareField<u64> = MiddlewareField::new("rubric_revisions");
-/// How a message begins that asks for a revision.
-const REVISE: &str = "Improve your answer: ";
 
 /// Lets a model grade each answer of the agent against a rubric, and has the agent improve it; as
 /// deepagents' `RubricMiddleware`.
 ///
-/// An answer that does not pass stays in the chat, and the reasons follow it as a message of the user.
+/// An answer that does not pass stays in the chat, and the reasons follow it as a message with the role of the user, which
+/// other middleware does not take for the user's own.
 ///
 /// # Examples
 ///
@@ -111,7 +112,7 @@ impl AgentMiddleware for Rubric {
         if revisions >= self.revisions {
             return Ok(AgentUpdate::default());
         }
-        let question = question(cx.messages(), revisions);
+        let question = said::question(cx.messages());
         let question = question.map(Message::text).unwrap_or_default();
         let graded = format!("Question:\n{question}\n\nAnswer:\n{}", answer.text());
         let prompt = format!(
@@ -124,20 +125,10 @@ impl AgentMiddleware for Rubric {
             return Ok(AgentUpdate::default());
         }
         cx.fields().add(REVISIONS, 1)?;
-        let revise = format!("{REVISE}{}", grade.reasons);
-        Ok(AgentUpdate::messages([Message::user(revise)]).and_goto(AgentGoto::Model))
+        let revise = format!("Improve your answer: {}", grade.reasons);
+        let revise = said::written("rubric", revise);
+        Ok(AgentUpdate::messages([revise]).and_goto(AgentGoto::Model))
     }
-}
-
-/// Returns what the user has said last, behind which the run has asked for that many revisions.
-fn question(messages: &[Message], revisions: u64) -> Option<&Message> {
-    let mut asked = 0;
-    let mut said = messages.iter().rev().filter(|message| message.is_user());
-    said.find(|message| {
-        let asks = asked < revisions && message.text().starts_with(REVISE);
-        asked += u64::from(asks);
-        !asks
-    })
 }
 
 impl fmt::Debug for Rubric {

@@ -13,6 +13,7 @@ use langgraph_agent::{
 };
 use langgraph_store::{ContextExt as _, Namespace, StoreExt as _};
 
+use crate::said;
 use crate::trim::{split, tokens, trim};
 
 /// Replaces the older part of a long chat by a summary, which a model writes; as LangChain's
@@ -125,7 +126,7 @@ impl Summarization {
             .streamed(false);
         let summary = self.model.respond(request, cx).await?.message;
         // Providers want a message of the user first.
-        let summary = Message::user(format!("{SUMMARY}{}", summary.text()));
+        let summary = said::written("summarization", format!("{SUMMARY}{}", summary.text()));
         let instructions = instructions.iter().cloned();
         Ok(Some(instructions.chain([summary]).chain(kept).collect()))
     }
@@ -147,8 +148,7 @@ fn line(message: &Message) -> String {
     let calls: Vec<String> = calls
         .map(|call| format!(" [calls {} with {}]", call.name, call.arguments_text()))
         .collect();
-    let calls = calls.concat();
-    format!("{}: {}{calls}\n", message.role(), message.text())
+    said::line(message, calls.concat())
 }
 
 #[middleware]

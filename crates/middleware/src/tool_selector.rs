@@ -13,6 +13,8 @@ use langgraph_agent::{
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::said;
+
 /// Lets a model choose which tools the agent's model sees; as LangChain's `LLMToolSelectorMiddleware`.
 ///
 /// A small model reads the names and the descriptions; the agent's model gets only the tools that it
@@ -74,7 +76,7 @@ impl ToolSelector {
         if self.at_most == 0 {
             return Ok(Some(Vec::new()));
         }
-        let Some(question) = request.messages.iter().rfind(|message| message.is_user()) else {
+        let Some(question) = said::question(&request.messages) else {
             return Ok(None);
         };
         let lines = open

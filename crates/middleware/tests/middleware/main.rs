@@ -12,6 +12,7 @@ mod moderation;
 mod personal_data;
 mod programs;
 mod prompts;
+mod questions;
 mod stacks;
 mod summaries;
 mod support;
