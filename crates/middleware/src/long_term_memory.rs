@@ -23,12 +23,13 @@ use memories::Memories;
 pub use memories::Memory;
 use memory_tool::MemoryTool;
 
-use crate::Background;
+use crate::{Background, said};
 
 /// The memories that [`LongTermMemory`] has found for a run, in the state of the agent.
 pub const MEMORIES: MiddlewareField<Vec<Memory>> = MiddlewareField::new("memories");
 
-/// The id of the first message that the run was given, until the conversation is read for memories.
+/// The id of the first message that is not yet read for memories: of those that the run was given, or a run before it that
+/// was stopped.
 const FIRST_NEW: MiddlewareField<String> = MiddlewareField::new("memories_first_new");
 
 /// Keeps memories in the store of the graph or the run: the model gets those that fit a question, and has tools
@@ -195,11 +196,14 @@ impl AgentMiddleware for LongTermMemory {
             pending::resume(&extraction, background, cx).await?;
         }
         if self.extractor.is_some() {
-            // Other middleware may write in the name of the user before the run ends.
-            cx.fields()
-                .set(FIRST_NEW, &extraction::first_new(cx.messages()))?;
+            // Other middleware may write in the name of the user before the run ends. A run that was stopped has left
+            // the field as it was: what it was given is read with this one.
+            if cx.fields().read(FIRST_NEW)?.is_empty() {
+                let first = extraction::first_new(cx.messages());
+                cx.fields().set(FIRST_NEW, &first)?;
+            }
         }
-        let said = cx.messages().iter().rfind(|message| message.is_user());
+        let said = cx.messages().iter().rfind(|one| said::by_user(one));
         let found = match said {
             Some(said) if self.recall > 0 => {
                 self.memories.search(&said.text(), self.recall, cx).await?

@@ -7,7 +7,10 @@ use langgraph::checkpoint::MemorySaver;
 use langgraph::graph::CompiledStateGraph;
 use langgraph::message::Message;
 use langgraph::node::Context;
-use langgraph_agent::{MessagesState, MessagesStateUpdate, ScriptedModel, Turn, react_agent};
+use langgraph_agent::{
+    MessagesState, MessagesStateUpdate, ModelError, ModelErrorKind, ScriptedModel, Turn,
+    react_agent,
+};
 use langgraph_middleware::{LongTermMemory, MEMORIES, Rubric};
 use langgraph_store::{
     Clock, HashingEmbedder, ManualClock, MemoryStore, Store, StoreExt as _, StoreOptions,
@@ -148,10 +151,7 @@ async fn all_that_a_run_was_given_is_extracted() {
     thread.run(hello).await.unwrap();
     let question = said(["I eat no meat.", "What can I eat?"]);
     thread.run(question).await.unwrap();
-    let requests = extractor.requests().into_iter();
-    let read: Vec<_> = requests
-        .map(|request| texts(&request.messages)[1].clone())
-        .collect();
+    let read = read_by(&extractor);
     assert!(
         read[0].contains("I am Ada.") && read[0].contains("Hello."),
         "{read:?}"
@@ -161,6 +161,39 @@ async fn all_that_a_run_was_given_is_extracted() {
         "{read:?}"
     );
     assert!(!read[1].contains("I am Ada."), "{read:?}");
+}
+
+/// Returns what an extractor has read, a text for each time.
+fn read_by(extractor: &ScriptedModel) -> Vec<String> {
+    let requests = extractor.requests().into_iter();
+    let read = requests.map(|request| texts(&request.messages)[1].clone());
+    read.collect()
+}
+
+#[tokio::test]
+async fn what_a_run_was_given_that_was_stopped_is_extracted_once_with_the_next() {
+    let nothing = r#"{"memories": [], "forget": []}"#;
+    let extractor = ScriptedModel::new(vec![nothing; 2]);
+    let model = ScriptedModel::new(["Hi, Ada.", "Bye.", "Again."]);
+    let bad = Turn::error(ModelError::new(ModelErrorKind::Transport, "down"));
+    let good = || Turn::text(r#"{"passes": true, "reasons": ""}"#);
+    let grades = ScriptedModel::new([bad, good(), good()]);
+    let rubric = Rubric::new(grades, "It is long.");
+    let memory = per_user().extract(extractor.clone());
+    let agent = react_agent(model, ()).with((memory, rubric)).compile();
+    let agent = agent.unwrap().store(Arc::new(MemoryStore::new()));
+    let thread = agent.checkpointer(Arc::new(MemorySaver::new())).thread("t");
+    let said = |text: &str| thread.run(MessagesStateUpdate::user(text));
+    said("I am Ada.").await.unwrap_err();
+    said("Goodbye.").await.unwrap();
+    said("Hello again.").await.unwrap();
+    let read = read_by(&extractor);
+    let both = "user: I am Ada.\nassistant: Hi, Ada.\nuser: Goodbye.\nassistant: Bye.\n";
+    assert!(read[0].ends_with(both), "{read:?}");
+    assert!(
+        read[1].ends_with("conversation:\nuser: Hello again.\nassistant: Again.\n"),
+        "{read:?}"
+    );
 }
 
 #[tokio::test]
