@@ -18,9 +18,12 @@ use redacted_model::RedactedModel;
 use strategy::Rules;
 pub use strategy::{PiiFound, PiiStrategy};
 
+use crate::said;
+
 /// Finds personal data in chats, and hides it or refuses it; as LangChain's `PIIMiddleware`.
 ///
-/// By default it reads what users say, before the model does, and changes it in the state, too. What the
+/// By default it reads what users say, before a model does, and changes it in the state, too: before other middleware,
+/// which may call a model of its own, wherever it stands in the list ([`AgentMiddleware::hides`]). What the
 /// agent answers and what tools return are read on request. An answer that streams is held back as far as
 /// a match might still begin there, so that no part of one gets out.
 ///
@@ -91,8 +94,8 @@ impl Pii {
         self
     }
 
-    /// Also reads what tools return, before it is stored and streams. What is blocked fails the run before the model
-    /// reads it.
+    /// Also reads what tools return, before it is stored and streams. What is blocked fails the run before a model
+    /// reads it, or before it is the answer of the agent.
     #[must_use]
     pub fn tool_results(mut self) -> Self {
         self.tool_results = true;
@@ -103,7 +106,7 @@ impl Pii {
     /// does not show that the model has read what stands before it, since other middleware writes some itself.
     /// What is blocked fails the run that brings it. It stays in the thread, and is hidden from later runs.
     fn clean_all(&self, messages: &[Message]) -> Result<AgentUpdate, PiiFound> {
-        let newest = messages.iter().rposition(Message::is_user);
+        let newest = messages.iter().rposition(said::by_user);
         let (earlier, new) = messages.split_at(newest.unwrap_or_default());
         let earlier = earlier.iter().map(|one| self.clean(one, &self.hiding));
         let new = new.iter().map(|one| self.clean(one, &self.rules));
@@ -162,12 +165,21 @@ impl Rules {
 
 #[middleware]
 impl AgentMiddleware for Pii {
+    fn hides(&self) -> bool {
+        true
+    }
+
     // Before other middleware of the agent reads what the user has said.
     async fn before_agent(&self, cx: &AgentContext<'_>) -> Result<AgentUpdate, NodeError> {
         Ok(self.clean_all(cx.messages())?)
     }
 
     async fn before_model(&self, cx: &AgentContext<'_>) -> Result<AgentUpdate, NodeError> {
+        Ok(self.clean_all(cx.messages())?)
+    }
+
+    // What a tool returns may be the answer of the run, which no model reads.
+    async fn after_agent(&self, cx: &AgentContext<'_>) -> Result<AgentUpdate, NodeError> {
         Ok(self.clean_all(cx.messages())?)
     }
 
@@ -184,8 +196,8 @@ impl AgentMiddleware for Pii {
         next.run(call).await
     }
 
-    // Before the result is stored and streams, and also where no model reads it. What is blocked fails the run before
-    // the next call of the model: the call of the tool is then stored, and is not repeated.
+    // Before the result is stored and streams. What is blocked fails the run before the next call of the model, or at
+    // the end: the call of the tool is then stored, and is not repeated.
     async fn after_tool(
         &self,
         mut answer: ToolAnswer,

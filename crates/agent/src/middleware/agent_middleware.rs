@@ -16,7 +16,8 @@ use langgraph::message::{Message, ToolCall};
 /// # Order
 ///
 /// The first of a list is the outermost. Hooks *before* run in the order of the list, hooks *after* in the
-/// reverse order, and hooks *around* contain those of the later ones.
+/// reverse order, and hooks *around* contain those of the later ones. What [hides](AgentMiddleware::hides) data
+/// from models runs before all others.
 ///
 /// Each hook before or after the agent or its model is a node of the graph, `Name.before_model`: its update
 /// is stored before the next one runs, and a pause or a crash repeats that hook alone. Hooks around a model
@@ -131,6 +132,13 @@ pub trait AgentMiddleware: Send + Sync + 'static {
 
     /// Returns true if it may interrupt, so that a run without a checkpointer is refused at its start.
     fn interrupts(&self) -> bool {
+        false
+    }
+
+    /// Returns true if it hides data from models. Its hooks before and after the agent and the model then run before those
+    /// of all other middleware, and it reads the answer of a tool first and last, wherever it stands in the list: the
+    /// order does not decide what a model of other middleware reads.
+    fn hides(&self) -> bool {
         false
     }
 

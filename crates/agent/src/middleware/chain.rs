@@ -32,6 +32,16 @@ impl Chain {
         Self(self.0.iter().filter(has).cloned().collect())
     }
 
+    /// Returns those that have this hook, in the order in which it runs as a node: what hides data is the first.
+    pub(crate) fn in_order(&self, hook: Hook) -> Vec<Arc<dyn AgentMiddleware>> {
+        let Self(mut having) = self.having(&[hook]);
+        if matches!(hook, Hook::AfterModel | Hook::AfterAgent) {
+            having.reverse();
+        }
+        having.sort_by_key(|one| !one.hides());
+        having
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -57,10 +67,9 @@ impl Chain {
     pub(crate) fn calls_of_tool(&self, tool: Calls) -> Calls {
         let around = self.0.iter().rev();
         let around = around.fold(tool, |calls, one| one.calls(Hook::AroundTool, calls));
-        let after = self
-            .0
-            .iter()
-            .map(|one| one.calls(Hook::AfterTool, Calls::default()));
+        let hiding = self.0.iter().filter(|one| one.hides());
+        let after = self.0.iter().chain(hiding);
+        let after = after.map(|one| one.calls(Hook::AfterTool, Calls::default()));
         after.fold(around, Calls::and)
     }
 
@@ -103,10 +112,25 @@ impl Chain {
     ) -> Result<ToolAnswer, NodeError> {
         let all = ToolChain {
             rest: &self.0,
+            all: self,
             cx,
             tool,
         };
-        all.run_tool(call).await
+        let answer = all.run_tool(call).await?;
+        // Other middleware may have changed the answer, or have answered itself.
+        self.hide(answer, cx).await
+    }
+
+    /// Has what hides data read the answer of a tool.
+    async fn hide(
+        &self,
+        mut answer: ToolAnswer,
+        cx: &ToolContext<'_>,
+    ) -> Result<ToolAnswer, NodeError> {
+        for one in self.0.iter().rev().filter(|one| one.hides()) {
+            answer = one.after_tool(answer, cx).await?;
+        }
+        Ok(answer)
     }
 
     /// Refuses writes of fields that no middleware has declared.
@@ -145,6 +169,7 @@ impl RunModel for ModelChain<'_> {
 
 struct ToolChain<'a> {
     rest: &'a [Arc<dyn AgentMiddleware>],
+    all: &'a Chain,
     cx: &'a ToolContext<'a>,
     tool: &'a dyn RunTool,
 }
@@ -153,10 +178,15 @@ struct ToolChain<'a> {
 impl RunTool for ToolChain<'_> {
     async fn run_tool(&self, call: ToolCall) -> Result<ToolAnswer, NodeError> {
         let Some((one, rest)) = self.rest.split_first() else {
-            return self.tool.run_tool(call).await;
+            let answer = self.tool.run_tool(call).await?;
+            // Before other middleware stores the answer.
+            return self.all.hide(answer, self.cx).await;
         };
         let next = Self { rest, ..*self };
         let answer = one.around_tool(call, self.cx, NextTool::new(&next)).await?;
+        if one.hides() {
+            return Ok(answer);
+        }
         one.after_tool(answer, self.cx).await
     }
 }

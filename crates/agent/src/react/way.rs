@@ -17,13 +17,11 @@ pub(super) struct Way {
 
 impl Way {
     pub(super) fn new(all: &Chain) -> Self {
-        let having = |hook| all.having(&[hook]).iter().cloned().collect::<Vec<_>>();
-        let reversed = |hook| having(hook).into_iter().rev().collect();
         Self {
-            before_agent: having(Hook::BeforeAgent),
-            before_model: having(Hook::BeforeModel),
-            after_model: reversed(Hook::AfterModel),
-            after_agent: reversed(Hook::AfterAgent),
+            before_agent: all.in_order(Hook::BeforeAgent),
+            before_model: all.in_order(Hook::BeforeModel),
+            after_model: all.in_order(Hook::AfterModel),
+            after_agent: all.in_order(Hook::AfterAgent),
         }
     }
 

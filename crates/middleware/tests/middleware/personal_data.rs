@@ -13,7 +13,7 @@ use langgraph_agent::{
 };
 use langgraph_middleware::{
     GuardVerdict, ModelCallLimit, ModelRefusal, ModelRouter, Moderation, Pii, PiiDetector,
-    PiiStrategy,
+    PiiStrategy, Summarization, ToolEmulator,
 };
 
 use super::support::{ask, calls, texts};
@@ -241,7 +241,7 @@ fn redacted() -> Pii {
 async fn what_other_middleware_has_answered_is_hidden_from_the_model_in_the_next_turn() {
     let model = ScriptedModel::new(["Hello."]);
     let refuses = Moderation::new().input(|said: &Message| {
-        if said.text().contains("ada") {
+        if said.text().contains("I am") {
             GuardVerdict::Refuse("No.".to_owned())
         } else {
             GuardVerdict::Pass
@@ -261,17 +261,81 @@ async fn what_other_middleware_has_answered_is_hidden_from_the_model_in_the_next
 }
 
 #[tokio::test]
-async fn middleware_further_inside_reads_what_the_user_has_said_without_personal_data() {
-    let model = ScriptedModel::new(["Hello.", "Hello."]);
-    let seen = Arc::new(Mutex::new(Vec::new()));
-    let guard = Arc::clone(&seen);
-    let reads = Moderation::new().input(move |said: &Message| {
-        guard.lock().unwrap().push(said.text().into_owned());
-        GuardVerdict::Pass
-    });
-    let agent = react_agent(model.clone(), ()).with((redacted(), reads));
-    read_in_two_turns(agent, &model).await;
-    assert_eq!(*seen.lock().unwrap(), [HIDDEN, "And now?"]);
+async fn other_middleware_reads_what_the_user_has_said_without_personal_data_in_any_order() {
+    for first in [true, false] {
+        let model = ScriptedModel::new(["Hello.", "Hello."]);
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let guard = Arc::clone(&seen);
+        let reads = Moderation::new().input(move |said: &Message| {
+            guard.lock().unwrap().push(said.text().into_owned());
+            GuardVerdict::Pass
+        });
+        let agent = react_agent(model.clone(), ());
+        let agent = if first {
+            agent.with((redacted(), reads))
+        } else {
+            agent.with((reads, redacted()))
+        };
+        read_in_two_turns(agent, &model).await;
+        assert_eq!(*seen.lock().unwrap(), [HIDDEN, "And now?"]);
+    }
+}
+
+#[tokio::test]
+async fn a_summary_has_no_personal_data_in_any_order() {
+    let who = || FnTool::new("who", "", || async { "ada@example.org, and much else" });
+    for first in [true, false] {
+        let summaries = ScriptedModel::new(["summary"]);
+        let summary = Summarization::new(summaries.clone()).above(10).keep(5);
+        let model = ScriptedModel::new([calls(&[("c1", "who")]), Turn::text("ok")]);
+        let agent = react_agent(model, (who(),));
+        let pii = all(PiiStrategy::Block).tool_results();
+        let agent = if first {
+            agent.with((pii, summary))
+        } else {
+            agent.with((summary, pii))
+        };
+        let agent = agent.compile().unwrap();
+        let run = agent.invoke(MessagesStateUpdate::user("Who is it?")).await;
+        assert!(run.unwrap_err().to_string().contains("which is blocked"));
+        assert!(summaries.requests().is_empty());
+    }
+}
+
+#[tokio::test]
+async fn answers_in_place_of_a_tool_are_read_in_any_order() {
+    for first in [true, false] {
+        let model = ScriptedModel::new([calls(&[("c1", "who")])]);
+        let who = FnTool::new("who", "", || async { "nobody" }).return_directly();
+        let emulator = ToolEmulator::all(ScriptedModel::new(["ada@example.org"]));
+        let agent = react_agent(model, (who,));
+        let agent = if first {
+            agent.with((redacted(), emulator))
+        } else {
+            agent.with((emulator, redacted()))
+        };
+        let agent = agent.compile().unwrap();
+        let state = agent.invoke(MessagesStateUpdate::user("Who?")).await;
+        assert_eq!(texts(&state.unwrap().messages)[2], "[REDACTED_EMAIL]");
+    }
+}
+
+#[tokio::test]
+async fn what_is_blocked_is_not_the_answer_of_a_tool_that_returns_directly() {
+    let who = FnTool::new("who", "", || async { "ada@example.org" }).return_directly();
+    let model = ScriptedModel::new([calls(&[("c1", "who")]), Turn::text("ok")]);
+    let pii = all(PiiStrategy::Block).tool_results();
+    let agent = react_agent(model.clone(), (who,)).with(pii);
+    let agent = agent.compile().unwrap();
+    let thread = agent.checkpointer(Arc::new(MemorySaver::new())).thread("t");
+    let refused = thread.run(MessagesStateUpdate::user("Who?")).await;
+    let error = refused.unwrap_err().to_string();
+    assert!(error.contains("which is blocked"), "{error}");
+
+    let state = thread.run(MessagesStateUpdate::user("And now?")).await;
+    let state = state.unwrap().finished().unwrap();
+    let chat = ["Who?", "", "[REDACTED_EMAIL]", "And now?", "ok"];
+    assert_eq!(texts(&state.messages), chat);
 }
 
 #[tokio::test]
