@@ -15,6 +15,7 @@ use langgraph_patterns::{
     Supervisor, Swarm, SwarmStateUpdate,
 };
 use serde_json::json;
+use tokio::sync::Notify;
 
 fn texts(messages: &[Message]) -> Vec<String> {
     let texts = messages.iter().map(|message| message.text().into_owned());
@@ -220,6 +221,30 @@ fn results(messages: &[Message]) -> Vec<String> {
     results.map(|result| result.text().into_owned()).collect()
 }
 
+/// A tool that never ends, and what it notifies when it has begun.
+fn endless() -> (FnTool, Arc<Notify>) {
+    let begun = Arc::new(Notify::new());
+    let begins = Arc::clone(&begun);
+    let tool = FnTool::new("endless", "Never ends.", move || {
+        begins.notify_one();
+        std::future::pending::<()>()
+    });
+    (tool, begun)
+}
+
+/// Stops a run on the thread when the endless tool has begun, and returns the state after the next run.
+async fn after_a_stop<S: State>(
+    thread: &Thread<S>,
+    begun: &Notify,
+    input: impl Fn() -> S::Update,
+) -> S {
+    tokio::select! {
+        ended = thread.run(input()) => assert!(ended.is_err(), "it never ends"),
+        () = begun.notified() => {}
+    }
+    thread.run(input()).await.unwrap().finished().unwrap()
+}
+
 const CLOSED: &str = "not answered: the user wrote something else first";
 
 #[tokio::test]
@@ -249,36 +274,20 @@ async fn a_supervisor_goes_on_behind_an_agent_that_has_failed() {
 
 #[tokio::test]
 async fn a_swarm_goes_on_behind_a_run_that_was_stopped() {
-    let begun = Arc::new(tokio::sync::Notify::new());
-    let begins = Arc::clone(&begun);
-    let endless = FnTool::new("endless", "Never ends.", move || {
-        begins.notify_one();
-        std::future::pending::<()>()
-    });
-    let call = ToolCall::new("c1", "endless", json!({}));
-    let sales = ScriptedModel::new([Turn::tool_calls([call]), Turn::text("Teapots.")]);
+    let (endless, begun) = endless();
+    let sales = ScriptedModel::new([calls(&["endless"]), Turn::text("Teapots.")]);
     let swarm = Swarm::new().agent("sales", "sells", sales, (endless,));
     let swarm = swarm.compile().unwrap();
     let thread = swarm.checkpointer(Arc::new(MemorySaver::new())).thread("t");
     let question = || SwarmStateUpdate::user("What do you sell?");
-    tokio::select! {
-        ended = thread.run(question()) => assert!(ended.is_err(), "it never ends"),
-        () = begun.notified() => {}
-    }
-    let state = thread.run(question()).await.unwrap().finished().unwrap();
+    let state = after_a_stop(&thread, &begun, question).await;
     assert_eq!(results(&state.messages), [CLOSED]);
 }
 
 #[tokio::test]
 async fn an_agent_that_keeps_its_chat_goes_on_behind_a_task_that_was_stopped() {
-    let begun = Arc::new(tokio::sync::Notify::new());
-    let begins = Arc::clone(&begun);
-    let endless = FnTool::new("endless", "Never ends.", move || {
-        begins.notify_one();
-        std::future::pending::<()>()
-    });
-    let call = ToolCall::new("c1", "endless", json!({}));
-    let files = ScriptedModel::new([Turn::tool_calls([call]), Turn::text("Filed.")]);
+    let (endless, begun) = endless();
+    let files = ScriptedModel::new([calls(&["endless"]), Turn::text("Filed.")]);
     let clerk = react_agent(files.clone(), (endless,)).compile().unwrap();
     let clerk = clerk.persistence(Persistence::PerThread("clerk".into()));
     let hands_off = |id: &str| {
@@ -290,11 +299,7 @@ async fn an_agent_that_keeps_its_chat_goes_on_behind_a_task_that_was_stopped() {
     let team = team.compile().unwrap();
     let thread = team.checkpointer(Arc::new(MemorySaver::new())).thread("t");
     let question = || MessagesStateUpdate::user("File it.");
-    tokio::select! {
-        ended = thread.run(question()) => assert!(ended.is_err(), "it never ends"),
-        () = begun.notified() => {}
-    }
-    let state = thread.run(question()).await.unwrap().finished().unwrap();
+    let state = after_a_stop(&thread, &begun, question).await;
     assert_eq!(results(&state.messages), [CLOSED, "Filed."]);
     assert_eq!(results(&files.requests()[1].messages), [CLOSED]);
 }
