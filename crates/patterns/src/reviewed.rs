@@ -8,7 +8,7 @@ use langgraph::interrupt::Interrupt;
 use langgraph::message::Message;
 use langgraph::node::{Context, Node, NodeRun};
 use langgraph::{State, graph};
-use langgraph_agent::MessagesState;
+use langgraph_agent::{MERGE_FIELDS, MessagesState, MiddlewareFields, final_answer};
 use serde::{Deserialize, Serialize};
 
 /// The state of a [`Reviewed`] agent.
@@ -21,6 +21,10 @@ pub struct ReviewedState {
     pub released: bool,
     /// How often the last answer was sent back.
     pub revisions: usize,
+    /// The fields of the agent's middleware.
+    #[reducer(MERGE_FIELDS)]
+    #[serde(default, skip_serializing_if = "MiddlewareFields::is_empty")]
+    pub middleware: MiddlewareFields,
 }
 
 impl ReviewedStateUpdate {
@@ -148,11 +152,13 @@ impl Reviewed {
         let agent = self.0.mapped(
             |state: &ReviewedState| MessagesState {
                 messages: state.messages.clone(),
-                ..MessagesState::default()
+                middleware: state.middleware.clone(),
             },
             // The whole chat: middleware of the agent may have shortened it.
             |state: MessagesState| {
-                ReviewedStateUpdate::default().overwrite_messages(state.messages)
+                ReviewedStateUpdate::default()
+                    .middleware(state.middleware)
+                    .overwrite_messages(state.messages)
             },
         );
         let mut graph = graph! {
@@ -176,20 +182,23 @@ impl Node<ReviewedState> for Reading {
     fn run<'a>(&'a self, state: &'a ReviewedState, cx: &'a Context) -> NodeRun<'a, ReviewedState> {
         NodeRun::future(async move {
             let update = ReviewedStateUpdate::default();
-            let Some(last) = state
-                .messages
-                .iter()
-                .rfind(|message| message.is_assistant())
-            else {
+            let said = |message: &&Message| message.is_assistant() || message.is_tool();
+            let Some(last) = state.messages.iter().rfind(said) else {
                 return Ok::<_, NodeError>(update.released(true));
             };
             let review = Review {
-                answer: last.text().into_owned(),
+                answer: final_answer(&state.messages),
             };
             Ok(match cx.interrupt("review", &review)? {
                 ReviewAnswer::Approve => update.released(true),
                 ReviewAnswer::Edit { text } => {
-                    let edited = Message::assistant(text).replacing(last);
+                    let edited = Message::assistant(text);
+                    // The results of tools that answer directly stay with their calls.
+                    let edited = if last.is_tool() {
+                        edited
+                    } else {
+                        edited.replacing(last)
+                    };
                     update.released(true).messages(vec![edited])
                 }
                 ReviewAnswer::Revise { feedback } => update

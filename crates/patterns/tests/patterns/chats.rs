@@ -8,11 +8,12 @@ use langgraph::prelude::*;
 use langgraph::run::Persistence;
 use langgraph_agent::prelude::*;
 use langgraph_agent::{
-    AgentContext, AgentUpdate, FnTool, MessagesStateUpdate, ScriptedModel, Turn, react_agent,
+    AgentContext, AgentUpdate, FnTool, MessagesStateUpdate, MiddlewareField, ScriptedModel, Turn,
+    react_agent,
 };
 use langgraph_patterns::{
-    PlanAndExecute, PlanStateUpdate, ReviewAnswer, Reviewed, ReviewedState, ReviewedStateUpdate,
-    Supervisor, Swarm, SwarmStateUpdate,
+    PlanAndExecute, PlanStateUpdate, Review, ReviewAnswer, Reviewed, ReviewedState,
+    ReviewedStateUpdate, Supervisor, Swarm, SwarmStateUpdate,
 };
 use serde_json::json;
 use tokio::sync::Notify;
@@ -118,6 +119,52 @@ async fn the_stream_of_a_reviewed_agent_has_only_what_is_new() {
         thread.answer(ReviewAnswer::Approve).await.unwrap();
     }
     assert_eq!(shown, ["one", "summary", "two"]);
+}
+
+#[tokio::test]
+async fn a_reviewer_reads_and_edits_the_answer_of_a_tool_that_answers_directly() {
+    let agent = Reviewed::new(pricer()).compile().unwrap();
+    let agent = agent.checkpointer(Arc::new(MemorySaver::new()));
+    let thread = agent.thread("t");
+    let outcome = thread.run(ReviewedStateUpdate::user("Price?")).await;
+    let review = Review::of(&outcome.unwrap().interrupts()[0]).unwrap();
+    assert_eq!(review.answer, "100\n119");
+    let state = thread.answer(ReviewAnswer::edit("119, all in.")).await;
+    let state = state.unwrap().finished().unwrap();
+    assert_eq!(results(&state.messages), ["100", "119"]);
+    assert_eq!(state.messages.last().unwrap().text(), "119, all in.");
+}
+
+const CALLS: MiddlewareField<u64> = MiddlewareField::new("calls");
+
+/// Counts how often an agent begins on a thread.
+struct Counts;
+
+#[middleware]
+impl AgentMiddleware for Counts {
+    fn fields(&self) -> Vec<&'static str> {
+        vec![CALLS.name()]
+    }
+
+    async fn before_agent(&self, cx: &AgentContext<'_>) -> Result<AgentUpdate, NodeError> {
+        cx.fields().add(CALLS, 1)?;
+        Ok(AgentUpdate::default())
+    }
+}
+
+#[tokio::test]
+async fn a_reviewed_agent_keeps_the_fields_of_its_middleware() {
+    let agent = react_agent(ScriptedModel::new(["one", "two", "three"]), ());
+    let agent = Reviewed::new(agent.with(Counts).compile().unwrap());
+    let agent = agent.compile().unwrap();
+    let agent = agent.checkpointer(Arc::new(MemorySaver::new()));
+    let thread = agent.thread("t");
+    let said = |text: &str| thread.run(ReviewedStateUpdate::user(text));
+    said("first").await.unwrap();
+    thread.answer(ReviewAnswer::revise("again")).await.unwrap();
+    thread.answer(ReviewAnswer::Approve).await.unwrap();
+    let outcome = said("second").await.unwrap();
+    assert_eq!(CALLS.read(&outcome.state().middleware).unwrap(), 3);
 }
 
 /// Runs the agent until it reaches its bound, and then again with another input.
