@@ -28,6 +28,7 @@
 //! Hosted providers need one of the two. Without them, a model at an `https://` address fails to build.
 
 mod address;
+mod call_id;
 mod count;
 mod embedder;
 mod env;

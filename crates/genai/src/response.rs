@@ -11,6 +11,7 @@ use langgraph::message::{
 use langgraph_agent::ChatResponse;
 use serde_json::Value;
 
+use crate::call_id;
 use crate::signature;
 
 /// Converts an answer in one piece.
@@ -107,9 +108,10 @@ pub(crate) fn rescued(error: &Error) -> Option<ChatResponse> {
 }
 
 pub(crate) fn tool_call(call: Call) -> ToolCall {
+    let id = call_id::of(&call);
     match call.fn_arguments {
-        arguments @ Value::Object(_) => ToolCall::new(call.call_id, call.fn_name, arguments),
-        other => ToolCall::from_text(call.call_id, call.fn_name, arguments_text(&other)),
+        arguments @ Value::Object(_) => ToolCall::new(id, call.fn_name, arguments),
+        other => ToolCall::from_text(id, call.fn_name, arguments_text(&other)),
     }
 }
 

@@ -10,6 +10,7 @@ use genai::chat::{ChatStream, ChatStreamEvent, StreamEnd, ToolCall as Call};
 use langgraph::message::{MessageChunk, ResponseMetadata, ToolCallChunk};
 use langgraph_agent::{ModelError, ModelErrorKind};
 
+use crate::call_id;
 use crate::error;
 use crate::response::{arguments_text, finish_reason, usage};
 use crate::signature;
@@ -86,7 +87,7 @@ impl Stream for Chunks<'_> {
     }
 }
 
-/// The tool calls so far: their ids, and the part of their arguments that was forwarded.
+/// The tool calls so far: their ids as genai names them, and the part of their arguments that was forwarded.
 #[derive(Default)]
 struct Calls(Vec<(String, String)>);
 
@@ -107,15 +108,16 @@ impl Calls {
         }
     }
 
-    /// Returns what is new in a call: genai repeats the arguments from their beginning.
+    /// Returns what is new in a call: genai repeats the arguments from their beginning. A call whose id genai has made
+    /// comes as a whole.
     fn call(&mut self, call: &Call) -> Option<ToolCallChunk> {
         let text = arguments_text(&call.fn_arguments);
         let known = self.0.iter().rposition(|(id, _)| *id == call.call_id);
-        let Some(index) = known else {
+        let Some(index) = known.filter(|_| !call_id::is_made(call)) else {
             self.0.push((call.call_id.clone(), text.clone()));
             return Some(ToolCallChunk {
                 index: self.0.len() - 1,
-                id: Some(call.call_id.clone()),
+                id: Some(call_id::of(call)),
                 name: Some(call.fn_name.clone()),
                 arguments: text,
             });

@@ -5,6 +5,7 @@
 mod listed;
 mod support;
 
+use std::collections::BTreeSet;
 use std::pin::Pin;
 use std::time::Duration;
 
@@ -153,6 +154,52 @@ async fn arguments_of_calls_come_as_what_is_new() {
     assert_eq!(
         chunks.last().unwrap().finish_reason,
         Some(FinishReason::ToolCalls)
+    );
+}
+
+/// Gemini gives no ids to calls, and may send each in a piece of its own.
+#[tokio::test]
+async fn calls_without_an_id_get_one_that_no_other_call_has() {
+    let call = |path: &str| {
+        let call = json!({"functionCall": {"name": "read", "args": {"path": path}}});
+        json!({"candidates": [{"content": {"role": "model", "parts": [call]}}]})
+    };
+    let end = json!({"candidates": [{"finishReason": "STOP", "content": {"role": "model", "parts": []}}]});
+    let mut whole = call("c");
+    whole["candidates"][0]["finishReason"] = json!("STOP");
+    let pieces = [call("a"), call("b"), end].map(|piece| piece.to_string());
+    let pieces = pieces.each_ref().map(String::as_str);
+    let answers = [
+        Answer::events(&pieces),
+        Answer::json("200 OK", &whole),
+        Answer::json("200 OK", &whole),
+    ];
+    let server = Server::start(answers).await;
+    let model = server.gemini().build().unwrap();
+    let (chunks, error) = collect(&model).await;
+    assert!(error.is_none(), "{error:?}");
+    let mut chat = vec![Message::user("Read!"), message(&chunks)];
+    let asked = chat[1].tool_calls().iter().map(|call| call.id.clone());
+    chat.extend(
+        asked
+            .collect::<Vec<_>>()
+            .iter()
+            .map(|id| Message::tool(id, "text")),
+    );
+    for _ in 0..2 {
+        let answer = model.generate(ChatRequest::new(chat.clone())).await;
+        chat.push(answer.unwrap().message);
+    }
+    let calls: Vec<_> = chat.iter().flat_map(Message::tool_calls).collect();
+    let paths: Vec<_> = calls.iter().map(|call| &call.arguments["path"]).collect();
+    assert_eq!(paths, ["a", "b", "c", "c"]);
+    let ids: BTreeSet<_> = calls.iter().map(|call| &*call.id).collect();
+    assert_eq!(ids.len(), 4, "{ids:?}");
+    // They are sent without the ids, which the provider does not know.
+    let sent = server.requests()[1]["contents"].to_string();
+    assert!(
+        sent.contains("functionResponse") && !sent.contains("call#"),
+        "{sent}"
     );
 }
 
