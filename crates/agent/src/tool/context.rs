@@ -150,6 +150,13 @@ impl<'a> ToolContext<'a> {
         self.tools.unwrap_or(NONE)
     }
 
+    /// Returns true if the result of the tool may be the answer of the agent: if the tool
+    /// [returns directly](crate::Tool::returns_directly).
+    pub fn returns_directly(&self) -> bool {
+        let tool = self.tools().get(&self.call.name);
+        tool.is_some_and(|tool| tool.returns_directly())
+    }
+
     /// Returns the fields of the agent's middleware. What a tool writes needs an
     /// [agent](crate::react_agent) whose middleware declares the field.
     pub fn fields(&self) -> &FieldAccess<'a> {

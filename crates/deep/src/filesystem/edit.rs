@@ -68,7 +68,8 @@ fn missing(asks: &EditFile, text: &str) -> String {
     why
 }
 
-fn digest(text: &str) -> String {
+/// Returns the digest of a text.
+pub(super) fn digest(text: &str) -> String {
     let bytes = hmac_sha256::Hash::hash(text.as_bytes());
     bytes.iter().fold(String::new(), |mut text, byte| {
         let _ = write!(text, "{byte:02x}"); // never fails

@@ -5,10 +5,13 @@ use langgraph::message::Content;
 use langgraph_agent::{ChatRequest, TokenCount, ToolAnswer, ToolContext, ToolError};
 
 use super::Filesystem;
+use super::edit::digest;
 
 /// The number of lines, and of characters in each, that stay in the chat.
 const LINES: usize = 10;
 const LINE: usize = 200;
+
+const FOLDER: &str = "/large_tool_results";
 
 /// Puts the text of a result into a file if it is too large, and if the place for files takes it.
 pub(super) async fn moved(
@@ -16,6 +19,10 @@ pub(super) async fn moved(
     files: &Filesystem,
     cx: &ToolContext<'_>,
 ) -> Result<ToolAnswer, NodeError> {
+    // What is the answer of the agent, no model reads.
+    if cx.returns_directly() && !answer.result.is_error() {
+        return Ok(answer);
+    }
     let text = answer.result.content.text();
     let message = langgraph::message::Message::user(&*text);
     let tokens = TokenCount::estimate(&ChatRequest::new(vec![message])).tokens;
@@ -25,12 +32,11 @@ pub(super) async fn moved(
     let name = cx
         .call_id()
         .replace(|c: char| !c.is_ascii_alphanumeric(), "_");
-    let path = format!("/large_tool_results/{name}");
-    match files.files.write(&path, &text, cx.into()).await {
+    let path = match write(format!("{FOLDER}/{name}"), &text, files, cx).await {
         Err(ToolError::Fatal(error)) => return Err(error),
         Err(_) => return Ok(answer),
-        Ok(()) => {}
-    }
+        Ok(path) => path,
+    };
     let head = text.lines().take(LINES);
     let head = head.map(|line| line.chars().take(LINE).collect::<String>());
     let head: Vec<String> = head.collect();
@@ -41,4 +47,21 @@ pub(super) async fn moved(
         head.join("\n")
     ));
     Ok(answer)
+}
+
+/// Writes the file, and returns its path. Another call may have had the same id, in another thread or in that of a
+/// sub-agent: its file stays.
+async fn write(
+    mut path: String,
+    text: &str,
+    files: &Filesystem,
+    cx: &ToolContext<'_>,
+) -> Result<String, ToolError> {
+    match files.files.read(&path, cx.into()).await? {
+        Some(known) if known == text => return Ok(path),
+        Some(_) => path.extend(["_", &digest(text)]),
+        None => {}
+    }
+    files.files.write(&path, text, cx.into()).await?;
+    Ok(path)
 }

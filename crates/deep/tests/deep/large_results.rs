@@ -111,6 +111,37 @@ async fn a_large_result_becomes_a_file_that_the_model_reads_in_parts() {
 }
 
 #[tokio::test]
+async fn a_large_result_that_is_the_answer_stays_in_the_chat() {
+    let agent = deep_agent(model([call("c1", "search", json!({}))]));
+    let agent = agent
+        .tools((search().return_directly(),))
+        .results_above(1000);
+    let outcome = compiled(agent)
+        .thread("t")
+        .run(MessagesStateUpdate::user("?"));
+    let found = results(&outcome.await.unwrap().finished().unwrap());
+    assert!(found[0].ends_with("result number 999"), "{}", found[0]);
+}
+
+#[tokio::test]
+async fn large_results_of_calls_with_the_same_id_are_files_of_their_own() {
+    let numbers = std::sync::atomic::AtomicUsize::new(0);
+    let search = FnTool::new("search", "Searches.", move || {
+        let number = numbers.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        async move { vec![format!("result of search {number}"); 1000].join("\n") }
+    });
+    let again = || call("c1", "search", json!({}));
+    let agent = deep_agent(model([again(), again(), says("done")]));
+    let agent = compiled(agent.tools((search,)).results_above(1000));
+    let outcome = agent.thread("t").run(MessagesStateUpdate::user("?")).await;
+    let state = outcome.unwrap().finished().unwrap();
+    let files = FILES.read(&state.middleware).unwrap();
+    assert!(files["/large_tool_results/c1"].ends_with("search 0"));
+    assert_eq!(files.len(), 2);
+    assert!(files.values().any(|text| text.ends_with("search 1")));
+}
+
+#[tokio::test]
 async fn a_large_file_is_read_in_parts() {
     let line = "x".repeat(5_000);
     let text = vec![line; 100].join("\n");
