@@ -8,11 +8,11 @@ use std::sync::Arc;
 
 use langgraph::error::NodeError;
 use langgraph::graph::Calls;
-use langgraph::message::Message;
+use langgraph::message::{Content, Message};
 use langgraph::node::Context;
 use langgraph_agent::{
     AgentContext, AgentGoto, AgentMiddleware, AgentUpdate, ChatResponse, Hook, ModelCall,
-    NextModel, middleware,
+    NextModel, ToolAnswer, ToolContext, middleware,
 };
 
 pub use guard::{Guard, GuardVerdict};
@@ -22,7 +22,8 @@ pub use model_guard::ModelGuard;
 /// `OpenAIModerationMiddleware` for it.
 ///
 /// The user's last message is checked at the start of each run, and each answer that calls no tools, before it is
-/// stored: also a draft that other middleware sends back. An answer that a guard fails to judge fails the run, and is
+/// stored: also a draft that other middleware sends back. The result of a tool that returns
+/// directly is checked as an answer is. An answer that a guard fails to judge fails the run, and is
 /// not in the thread. Several guards judge one after the other, until one refuses.
 ///
 /// # Examples
@@ -120,7 +121,7 @@ impl AgentMiddleware for Moderation {
     fn calls(&self, hook: Hook, inner: Calls) -> Calls {
         let guards = match hook {
             Hook::BeforeAgent => &self.input,
-            Hook::AroundModel => &self.output,
+            Hook::AroundModel | Hook::AfterTool => &self.output,
             _ => return inner,
         };
         let guards = guards.iter().map(|guard| guard.calls());
@@ -155,6 +156,25 @@ impl AgentMiddleware for Moderation {
                 Judged::Passed(message) => message,
             };
         }
+        Ok(answer)
+    }
+
+    // Before the result is stored: it may be the answer of the agent.
+    async fn after_tool(
+        &self,
+        mut answer: ToolAnswer,
+        cx: &ToolContext<'_>,
+    ) -> Result<ToolAnswer, NodeError> {
+        if !cx.returns_directly() || answer.result.is_error() {
+            return Ok(answer);
+        }
+        let said = Message::assistant(answer.result.content.text().into_owned());
+        let text = match judge(&self.output, &said, cx).await? {
+            Judged::Passed(message) if message == said => return Ok(answer),
+            Judged::Passed(message) => message.text().into_owned(),
+            Judged::Refused(text) => text,
+        };
+        answer.result.content = Content::Text(text);
         Ok(answer)
     }
 }

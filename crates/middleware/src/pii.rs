@@ -87,7 +87,8 @@ impl Pii {
         self
     }
 
-    /// Also reads what the agent answers, while it streams; whichever model answers.
+    /// Also reads what the agent answers, while it streams; whichever model answers, and where the result of a tool is
+    /// the answer.
     #[must_use]
     pub fn output(mut self) -> Self {
         self.output = true;
@@ -102,32 +103,38 @@ impl Pii {
         self
     }
 
-    /// Returns the update that removes personal data from a chat. All of it is read each time: an assistant message
+    /// Returns the messages of a chat that have personal data, without it. All of it is read each time: an assistant message
     /// does not show that the model has read what stands before it, since other middleware writes some itself.
     /// What is blocked fails the run that brings it. It stays in the thread, and is hidden from later runs.
-    fn clean_all(&self, messages: &[Message]) -> Result<AgentUpdate, PiiFound> {
+    fn clean_all(&self, messages: &[Message]) -> Result<Vec<Message>, PiiFound> {
         let newest = messages.iter().rposition(said::by_user);
         let (earlier, new) = messages.split_at(newest.unwrap_or_default());
         let earlier = earlier.iter().map(|one| self.clean(one, &self.hiding));
         let new = new.iter().map(|one| self.clean(one, &self.rules));
         let cleaned = earlier.chain(new).collect::<Result<Vec<_>, _>>()?;
-        Ok(AgentUpdate::messages(cleaned.into_iter().flatten()))
+        Ok(cleaned.into_iter().flatten().collect())
     }
 
-    /// Returns the message without personal data, if it has some.
+    /// Returns the message without personal data, if it has some, and is one to read.
     fn clean(&self, message: &Message, rules: &Rules) -> Result<Option<Message>, PiiFound> {
         let reads = match &message.kind {
             MessageKind::User(_) | MessageKind::UserParts(_) => self.input,
             MessageKind::Tool(_) => self.tool_results,
             _ => false,
         };
-        if !reads {
-            return Ok(None);
+        if reads {
+            clean(message, rules)
+        } else {
+            Ok(None)
         }
-        let mut cleaned = message.clone();
-        rules.clean(&mut cleaned.kind)?;
-        Ok((cleaned != *message).then_some(cleaned))
     }
+}
+
+/// Returns the message without personal data, if it has some.
+fn clean(message: &Message, rules: &Rules) -> Result<Option<Message>, PiiFound> {
+    let mut cleaned = message.clone();
+    rules.clean(&mut cleaned.kind)?;
+    Ok((cleaned != *message).then_some(cleaned))
 }
 
 impl Rules {
@@ -171,16 +178,23 @@ impl AgentMiddleware for Pii {
 
     // Before other middleware of the agent reads what the user has said.
     async fn before_agent(&self, cx: &AgentContext<'_>) -> Result<AgentUpdate, NodeError> {
-        Ok(self.clean_all(cx.messages())?)
+        Ok(AgentUpdate::messages(self.clean_all(cx.messages())?))
     }
 
     async fn before_model(&self, cx: &AgentContext<'_>) -> Result<AgentUpdate, NodeError> {
-        Ok(self.clean_all(cx.messages())?)
+        Ok(AgentUpdate::messages(self.clean_all(cx.messages())?))
     }
 
     // What a tool returns may be the answer of the run, which no model reads.
     async fn after_agent(&self, cx: &AgentContext<'_>) -> Result<AgentUpdate, NodeError> {
-        Ok(self.clean_all(cx.messages())?)
+        let mut all = self.clean_all(cx.messages())?;
+        if self.output && !self.tool_results {
+            let results = cx.messages().iter().rev().take_while(|last| last.is_tool());
+            for result in results {
+                all.extend(clean(result, &self.rules)?);
+            }
+        }
+        Ok(AgentUpdate::messages(all))
     }
 
     async fn around_model(
@@ -201,10 +215,11 @@ impl AgentMiddleware for Pii {
     async fn after_tool(
         &self,
         mut answer: ToolAnswer,
-        _: &ToolContext<'_>,
+        cx: &ToolContext<'_>,
     ) -> Result<ToolAnswer, NodeError> {
+        let reads = self.tool_results || self.output && cx.returns_directly();
         let mut content = answer.result.content.clone();
-        if self.tool_results && self.rules.clean_content(&mut content).is_ok() {
+        if reads && self.rules.clean_content(&mut content).is_ok() {
             answer.result.content = content;
         }
         Ok(answer)

@@ -6,7 +6,7 @@ use langgraph::checkpoint::MemorySaver;
 use langgraph::error::NodeError;
 use langgraph::message::Message;
 use langgraph::node::Context;
-use langgraph_agent::{MessagesStateUpdate, ScriptedModel, Turn, async_trait, react_agent};
+use langgraph_agent::{FnTool, MessagesStateUpdate, ScriptedModel, Turn, async_trait, react_agent};
 use langgraph_middleware::{Guard, GuardVerdict, ModelGuard, Moderation, Rubric};
 
 use super::support::{ask, calls, search, texts};
@@ -51,6 +51,23 @@ async fn an_answer_that_is_refused_is_replaced_and_calls_of_tools_are_not_judged
     let shown = texts(&state.messages);
     assert_eq!(shown[2..], ["search", "I may not say."]);
     assert_eq!(state.messages[1].tool_calls().len(), 1);
+}
+
+#[tokio::test]
+async fn what_tools_return_that_is_the_answer_is_judged() {
+    let price = |name| FnTool::new(name, "", || async { "555-1234" }).return_directly();
+    let hide = |said: &Message| GuardVerdict::Replace(said.text().replace("1234", "****"));
+    let refuse = |_: &Message| GuardVerdict::Refuse("I may not say.".to_owned());
+    let cases: [(Moderation, &str); 2] = [
+        (Moderation::new().output(hide), "555-****"),
+        (Moderation::new().output(refuse), "I may not say."),
+    ];
+    for (moderation, answer) in cases {
+        let model = ScriptedModel::new([calls(&[("c1", "net"), ("c2", "gross")])]);
+        let agent = react_agent(model, (price("net"), price("gross")));
+        let state = ask(agent, moderation, "?").await;
+        assert_eq!(texts(&state.messages)[2..], [answer, answer]);
+    }
 }
 
 #[tokio::test]

@@ -339,6 +339,24 @@ async fn what_is_blocked_is_not_the_answer_of_a_tool_that_returns_directly() {
 }
 
 #[tokio::test]
+async fn what_a_tool_returns_that_is_the_answer_is_read_as_answers_are() {
+    for strategy in [PiiStrategy::Redact, PiiStrategy::Block] {
+        let who = FnTool::new("who", "", || async { "ada@example.org" }).return_directly();
+        let model = ScriptedModel::new([calls(&[("c1", "who")])]);
+        let agent = react_agent(model, (who,)).with(all(strategy).output());
+        let agent = agent.compile().unwrap();
+        let state = agent.invoke(MessagesStateUpdate::user("Who?")).await;
+        match strategy {
+            PiiStrategy::Block => {
+                let error = state.unwrap_err().to_string();
+                assert!(error.contains("which is blocked"), "{error}");
+            }
+            _ => assert_eq!(texts(&state.unwrap().messages)[2], "[REDACTED_EMAIL]"),
+        }
+    }
+}
+
+#[tokio::test]
 async fn what_has_taken_the_place_of_data_stays_as_it_is() {
     let digits = PiiDetector::pattern("digits", r"[0-9a-f]{4,}|EMAIL|hash").unwrap();
     let pii = all(PiiStrategy::Redact).and(digits, PiiStrategy::Hash);
