@@ -28,8 +28,8 @@ use crate::{Background, said};
 /// The memories that [`LongTermMemory`] has found for a run, in the state of the agent.
 pub const MEMORIES: MiddlewareField<Vec<Memory>> = MiddlewareField::new("memories");
 
-/// The id of the first message that is not yet read for memories: of those that the run was given, or a run before it that
-/// was stopped.
+/// The id of the first message that is not yet read for memories: of those that the run was given, or a run before it
+/// that was stopped.
 const FIRST_NEW: MiddlewareField<String> = MiddlewareField::new("memories_first_new");
 
 /// Keeps memories in the store of the graph or the run: the model gets those that fit a question, and has tools

@@ -22,9 +22,9 @@ pub use model_guard::ModelGuard;
 /// `OpenAIModerationMiddleware` for it.
 ///
 /// The user's last message is checked at the start of each run, and each answer that calls no tools, before it is
-/// stored: also a draft that other middleware sends back. The result of a tool that returns
-/// directly is checked as an answer is. An answer that a guard fails to judge fails the run, and is
-/// not in the thread. Several guards judge one after the other, until one refuses.
+/// stored: also a draft that other middleware sends back. The result of a tool that returns directly is checked as an
+/// answer is. An answer that a guard fails to judge fails the run, and is not in the thread. Several guards judge one
+/// after the other, until one refuses.
 ///
 /// # Examples
 ///

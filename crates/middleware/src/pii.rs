@@ -103,8 +103,8 @@ impl Pii {
         self
     }
 
-    /// Returns the messages of a chat that have personal data, without it. All of it is read each time: an assistant message
-    /// does not show that the model has read what stands before it, since other middleware writes some itself.
+    /// Returns the messages of a chat that have personal data, without it. All of it is read each time: an assistant
+    /// message does not show that the model has read what stands before it, since other middleware writes some itself.
     /// What is blocked fails the run that brings it. It stays in the thread, and is hidden from later runs.
     fn clean_all(&self, messages: &[Message]) -> Result<Vec<Message>, PiiFound> {
         let newest = messages.iter().rposition(said::by_user);

@@ -20,8 +20,8 @@ const REVISIONS: MiddlewareField<u64> = MiddlewareField::new("rubric_revisions")
 /// Lets a model grade each answer of the agent against a rubric, and has the agent improve it; as
 /// deepagents' `RubricMiddleware`.
 ///
-/// An answer that does not pass stays in the chat, and the reasons follow it as a message with the role of the user, which
-/// other middleware does not take for the user's own.
+/// An answer that does not pass stays in the chat, and the reasons follow it as a message with the role of the user,
+/// which other middleware does not take for the user's own.
 ///
 /// # Examples
 ///

@@ -135,8 +135,8 @@ pub trait AgentMiddleware: Send + Sync + 'static {
         false
     }
 
-    /// Returns true if it hides data from models. Its hooks before and after the agent and the model then run before those
-    /// of all other middleware, and it reads the answer of a tool first and last, wherever it stands in the list: the
+    /// Returns true if it hides data from models. Its hooks before and after the agent and the model then run before
+    /// those of all other middleware, and it reads the answer of a tool first and last, wherever it stands in the list: the
     /// order does not decide what a model of other middleware reads.
     fn hides(&self) -> bool {
         false
