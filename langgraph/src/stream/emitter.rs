@@ -258,6 +258,7 @@ impl Emitter {
             step,
             task,
             queue: None,
+            refused: Vec::new(),
         };
         let pushed = push(&mut events);
         if let Some(queue) = events.queue {
@@ -273,6 +274,8 @@ pub(crate) struct EventBatch<'a, 't> {
     step: usize,
     task: Option<&'t Arc<EventTask>>,
     queue: Option<OpenQueue<'a, RawEvent>>,
+    /// Events behind the end of the queue, which are dropped when it is unlocked: that may be code of a user.
+    refused: Vec<RawEvent>,
 }
 
 impl EventBatch<'_, '_> {
@@ -297,6 +300,11 @@ impl EventBatch<'_, '_> {
     fn push_of(&mut self, task: Option<&Arc<EventTask>>, payload: Payload) {
         let (emitter, step) = (self.emitter, self.step);
         let queue = self.queue.get_or_insert_with(|| emitter.sender.open());
-        queue.put(emitter.event(step, task, payload));
+        // Made where it is added: what is large waits where it is moved.
+        if queue.is_closed() {
+            self.refused.push(emitter.event(step, task, payload));
+        } else {
+            queue.put(emitter.event(step, task, payload));
+        }
     }
 }

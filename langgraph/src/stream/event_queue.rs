@@ -67,7 +67,6 @@ impl<T> Queue<T> {
         OpenQueue {
             queue: self,
             state: self.state.lock(),
-            refused: Vec::new(),
         }
     }
 
@@ -88,37 +87,31 @@ impl<T> Queue<T> {
 pub(super) struct OpenQueue<'a, T> {
     queue: &'a Queue<T>,
     state: MutexGuard<'a, QueueState<T>>,
-    /// Events behind the end, which are dropped when the queue is unlocked.
-    refused: Vec<T>,
 }
 
 impl<T> OpenQueue<'_, T> {
-    /// Adds an event, also if there is no room for it.
+    #[inline]
+    pub(super) fn is_closed(&self) -> bool {
+        self.state.closed
+    }
+
+    /// Adds an event, also if there is no room for it. The queue must not be closed.
     #[allow(clippy::inline_always)] // an event is large, and would be moved once more
     #[inline(always)]
     pub(super) fn put(&mut self, event: T) {
-        if self.state.closed {
-            self.refused.push(event);
-        } else {
-            self.state.events.push_back(event);
-        }
+        self.state.events.push_back(event);
     }
 
     /// Unlocks the queue, and wakes its reader.
     #[allow(clippy::inline_always)] // part of each superstep that is read
     #[inline(always)]
     pub(super) fn leave(self) {
-        let Self {
-            queue,
-            mut state,
-            refused,
-        } = self;
+        let Self { queue, mut state } = self;
         if queue.unread(&state) > queue.room {
             queue.lacks_room.store(true, Ordering::Relaxed);
         }
         let reader = state.reader.take();
         drop(state);
-        drop(refused);
         if let Some(reader) = reader {
             reader.wake();
         }
@@ -155,8 +148,10 @@ impl<T> EventSender<T> {
     /// Adds an event as soon as there is room. After the end it is dropped.
     pub(super) async fn send(&self, event: T) {
         let mut queue = self.wait(self.0.room.saturating_sub(1)).await;
-        queue.put(event);
-        queue.leave();
+        if !queue.is_closed() {
+            queue.put(event);
+            queue.leave();
+        }
     }
 
     /// Waits until at most so many events are unread, or the queue is closed.
@@ -323,17 +318,16 @@ mod tests {
     }
 
     #[test]
-    fn events_behind_the_end_are_dropped_and_waited_for_no_more() {
+    fn behind_the_end_no_sender_waits() {
         let (sender, mut reader) = event_queue(1);
         let mut queue = sender.open();
         queue.put(1);
         queue.put(2);
         queue.leave();
         reader.close();
-        let mut queue = sender.open();
-        queue.put(3);
-        queue.leave();
+        assert!(sender.open().is_closed());
         assert!(poll(pin!(sender.room())).is_ready());
+        assert!(poll(pin!(sender.send(3))).is_ready());
         assert_eq!((reader.pop(), reader.pop()), (Some(1), Some(2)));
         assert_eq!(reader.pop(), None);
     }
