@@ -106,9 +106,8 @@ impl<S: State> Engine<S> {
         }
         self.prepare_contexts();
         let shows = self.position.scope.emitter.is_some();
-        if shows && self.show_tasks() {
-            let tasks = &self.frontier.tasks;
-            self.observer.emit_begun(&self.position, tasks);
+        if shows {
+            self.show_tasks();
         }
         if let Some(room) = self.position.lacks_room() {
             room.await;
@@ -211,14 +210,13 @@ impl<S: State> Engine<S> {
         Ok(())
     }
 
-    /// Begins the tasks for the readers of events; returns true if there is something to emit.
-    fn show_tasks(&mut self) -> bool {
+    /// Begins the tasks for the readers of events.
+    fn show_tasks(&mut self) {
         let tasks = &self.frontier.tasks;
-        let emits = self.observer.tasks_begin(&self.position, tasks);
+        self.observer.tasks_begin(&self.position, tasks);
         for (cx, task) in self.contexts.iter_mut().zip(self.observer.shown.iter()) {
             cx.set_task(Arc::clone(task));
         }
-        emits
     }
 
     /// Counts the superstep, unless it only takes the input. Returns true if the run has to yield.

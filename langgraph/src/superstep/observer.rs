@@ -82,10 +82,10 @@ impl<S: State> Observer<S> {
         InterruptIds::interrupts(self.current(), position, task, index, open)
     }
 
-    /// Begins the tasks of a superstep; returns true if there is something to emit about them.
-    pub(super) fn tasks_begin(&mut self, position: &Position<S>, tasks: &[Task<S>]) -> bool {
+    /// Begins the tasks of a superstep, if events are read.
+    pub(super) fn tasks_begin(&mut self, position: &Position<S>, tasks: &[Task<S>]) {
         let Some(emitter) = &position.scope.emitter else {
-            return false;
+            return;
         };
         let begins = tasks.iter().any(|task| !task.node.is_start());
         if begins && !position.is_subgraph() {
@@ -95,11 +95,13 @@ impl<S: State> Observer<S> {
         let is_plain = tasks.iter().all(Task::is_plain);
         let maps = (!is_plain).then(|| Progress::of(&position.plan, tasks));
         self.progress = maps.flatten().map(Box::new);
-        !is_plain || emitter.wants(StreamMode::Tasks)
+        if !is_plain || emitter.wants(StreamMode::Tasks) {
+            self.emit_begun(position, tasks);
+        }
     }
 
     /// Emits the start of tasks, then the writes of tasks that do not run again.
-    pub(super) fn emit_begun(&mut self, position: &Position<S>, tasks: &[Task<S>]) {
+    fn emit_begun(&self, position: &Position<S>, tasks: &[Task<S>]) {
         for (index, task) in tasks.iter().enumerate() {
             let waits = task.result().is_some_and(TaskResult::is_interrupted);
             if !waits && task.ran().is_none() {
@@ -107,12 +109,8 @@ impl<S: State> Observer<S> {
             }
         }
         for (index, task) in tasks.iter().enumerate() {
-            let shown = self.shown.get(index);
-            if let Some(TaskResult::Finished(done)) = task.result() {
-                position.emit_kept(task, shown, done);
-            }
-            if let Some(done) = task.ran() {
-                position.emit_kept(task, shown, done);
+            if let Some(done) = task.kept() {
+                position.emit_kept(task, self.shown.get(index), done);
             }
         }
         if let Some(progress) = &self.progress {

@@ -124,6 +124,14 @@ impl<S: State> Task<S> {
         self.memory.as_ref()?.ran.as_ref()
     }
 
+    /// Returns what its node has done before, if that does not run again.
+    pub(crate) fn kept(&self) -> Option<&Finished<S>> {
+        match self.result() {
+            Some(TaskResult::Finished(done)) => Some(done),
+            _ => self.ran(),
+        }
+    }
+
     pub(crate) fn add_answer(&mut self, answer: Answer) {
         self.memory.get_or_insert_default().answers.push(answer);
     }
