@@ -44,10 +44,14 @@ pub(crate) async fn make(app: &Access, thread: Thread) -> ApiResult<bool> {
     }
 }
 
+/// Returns the row of a thread of the user, if there is one.
+pub(crate) async fn seen(app: &Access, id: &str) -> ApiResult<Option<Thread>> {
+    let row = app.rows.thread(&thread_id(id)?).await?;
+    Ok(row.filter(|thread| sees(app, thread)))
+}
+
 /// Returns the row of a thread of the user.
 pub(crate) async fn find(app: &Access, id: &str) -> ApiResult<Thread> {
-    let id = thread_id(id)?;
-    let row = app.rows.thread(&id).await?;
-    let row = row.filter(|thread| sees(app, thread));
-    row.ok_or_else(|| ApiError::no_thread(&id))
+    let row = seen(app, id).await?;
+    row.ok_or_else(|| ApiError::no_thread(id))
 }

@@ -93,7 +93,7 @@ async fn start(app: &Access, thread: &str, params: &Value) -> Result<Value, Refu
         return Err(Refused::new("invalid_argument", "assistant_id is missing"));
     }
     let mut request = params.clone();
-    if !params["input"].is_null() && has_interrupts(app, thread).await {
+    if !params["input"].is_null() && has_interrupts(app, thread).await? {
         // The `RemoteGraph` of Python resumes so.
         request["command"] = json!({"resume": request["input"].take()});
     }
@@ -104,15 +104,14 @@ async fn start(app: &Access, thread: &str, params: &Value) -> Result<Value, Refu
 }
 
 /// Returns true if the thread waits for answers.
-async fn has_interrupts(app: &Access, thread: &str) -> bool {
-    let Ok(row) = threads::find(app, thread).await else {
-        return false;
-    };
+async fn has_interrupts(app: &Access, thread: &str) -> Result<bool, Refused> {
+    let row = threads::seen(app, thread).await?;
     // The row of a run that ends just now still says that the thread is busy.
-    let may = matches!(&*row.status, "busy" | "interrupted");
-    may && open_interrupts(app, &row)
-        .await
-        .is_ok_and(|open| !open.is_empty())
+    let row = row.filter(|row| matches!(&*row.status, "busy" | "interrupted"));
+    let Some(row) = row else {
+        return Ok(false);
+    };
+    Ok(!open_interrupts(app, &row).await?.is_empty())
 }
 
 /// Returns the ids of the open interrupts of a thread.

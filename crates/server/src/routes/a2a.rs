@@ -98,10 +98,8 @@ async fn begin(
         Some(id) => context(app, id),
         None => langgraph_core::new_id().to_string(),
     };
-    let waits = match threads::find(app, &context).await {
-        Ok(thread) => is_waiting(&thread),
-        Err(_) => false,
-    };
+    let thread = threads::seen(app, &context).await?;
+    let waits = thread.as_ref().is_some_and(is_waiting);
     let mut request = RunRequest {
         assistant_id: assistant.assistant_id.clone(),
         if_not_exists: Some(IfNotExists::Create),
@@ -191,12 +189,8 @@ async fn find(app: &Access, params: &Value) -> Result<Run, RpcFailure> {
     let id = id.parse::<Uuid>().map_err(|_| missing())?.to_string();
     let run = app.rows.run_of_id(&id).await.map_err(ApiError::from)?;
     let run = run.ok_or_else(missing)?;
-    let thread = threads::find(app, &run.thread_id).await;
-    thread.map_err(|error| match error {
-        error if error.may_work_later() => error.into(),
-        _ => missing(),
-    })?;
-    Ok(run)
+    let thread = threads::seen(app, &run.thread_id).await?;
+    thread.map(|_| run).ok_or_else(missing)
 }
 
 async fn task(app: &Access, form: Version, run: &Run) -> Result<Value, RpcFailure> {

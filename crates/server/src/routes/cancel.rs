@@ -14,7 +14,7 @@ use crate::guard::Access;
 use crate::ids::uuid;
 use crate::queue::{Cancel, RunQueue};
 use crate::runs::{attach, cancel as cancel_run};
-use crate::threads::find;
+use crate::threads::{self, find};
 use crate::wire::truth::is_true;
 
 #[derive(Deserialize)]
@@ -65,7 +65,7 @@ async fn seen(app: &Access, runs: Vec<String>) -> ApiResult<Vec<String>> {
     let mut seen = Vec::new();
     for run in runs {
         if let Some(row) = app.rows.run_of_id(&run).await?
-            && find(app, &row.thread_id).await.is_ok()
+            && threads::seen(app, &row.thread_id).await?.is_some()
         {
             seen.push(run);
         }

@@ -27,7 +27,7 @@ use crate::rows::{Run, contains};
 use crate::runs::{Accepted, Disconnect, Modes, RunRequest, accept, accept_all, attach};
 use crate::spec::Mode;
 use crate::stream::{Feed, FeedReader};
-use crate::threads::find;
+use crate::threads::{self, find};
 use crate::wire::truth::is_true;
 
 impl Accepted {
@@ -355,7 +355,8 @@ pub(super) async fn join_stream_stateless(
     let found = app.rows.run_of_id(&run).await?;
     let missing = || ApiError::not_found(format!("Run with ID {run} not found"));
     let row = found.ok_or_else(missing)?;
-    let thread = find(&app, &row.thread_id).await;
-    thread.map_err(|error| error.hidden_as(missing()))?;
+    threads::seen(&app, &row.thread_id)
+        .await?
+        .ok_or_else(missing)?;
     join_live(&app, &row, &format!("/runs/{run}"), &headers_in, &query).await
 }

@@ -23,6 +23,7 @@ mod guard;
 mod joined_runs;
 mod joined_streams;
 mod leases;
+mod lookups;
 mod messages;
 mod operations;
 mod outage;

@@ -8,7 +8,7 @@ use crate::error::{ApiError, ApiResult};
 use crate::guard::Access;
 use crate::runs::{IfNotExists, Modes, OnDisconnect, RunRequest};
 use crate::spec::{Mode, RunCommand};
-use crate::threads::find;
+use crate::threads::seen;
 use crate::wire::ag_ui::message_in;
 
 #[derive(Debug, Deserialize)]
@@ -40,18 +40,18 @@ struct Resume {
 
 impl RunAgentInput {
     /// Returns the id of the thread here. One that is no UUID becomes one, for each owner another.
-    pub(super) async fn thread(&self, app: &Access) -> String {
+    pub(super) async fn thread(&self, app: &Access) -> ApiResult<String> {
         if let Ok(id) = self.thread_id.parse::<Uuid>() {
-            return id.to_string();
+            return Ok(id.to_string());
         }
         let owner = app.owner();
         // The id of a thread that an earlier version has made.
         let named = format!("ag-ui:{owner}:{}", self.thread_id);
         let before = Uuid::new_v5(&Uuid::NAMESPACE_URL, named.as_bytes()).to_string();
-        match find(app, &before).await {
-            Ok(_) => before,
-            Err(_) => app.derived_id("ag-ui", owner, &self.thread_id).to_string(),
-        }
+        Ok(match seen(app, &before).await? {
+            Some(_) => before,
+            None => app.derived_id("ag-ui", owner, &self.thread_id).to_string(),
+        })
     }
 
     /// Returns the run that is asked for. `state` is where the thread stands.

@@ -20,7 +20,7 @@ use crate::error::{ApiError, ApiResult};
 use crate::guard::Access;
 use crate::runs::{Disconnect, accept};
 use crate::stream::{EndStatus, RunError, StreamEvent};
-use crate::threads::find;
+use crate::threads::seen;
 use input::RunAgentInput;
 
 /// Runs the graph of an assistant on the client's thread.
@@ -31,11 +31,11 @@ pub(super) async fn run(
 ) -> ApiResult<Response> {
     let permit = permit(&app)?;
     let assistant = app.assistant(&assistant).await?;
-    let thread = input.thread(&app).await;
+    let thread = input.thread(&app).await?;
     let graph = app.graph(&assistant.graph_id)?;
-    let state = match find(&app, &thread).await {
-        Ok(_) => graph.state(&thread, None, false).await?,
-        Err(_) => None,
+    let state = match seen(&app, &thread).await? {
+        Some(_) => graph.state(&thread, None, false).await?,
+        None => None,
     };
     let mut state = state.unwrap_or_default();
     let started = match input.request(&assistant.assistant_id, &state) {
@@ -48,8 +48,8 @@ pub(super) async fn run(
             let guard = Disconnect::new(&app, &run.row.run_id, run.cancel_on_disconnect);
             Sse::new(whole(encoded(run.events, encoder, guard)).boxed())
         }
-        // The server stops, or is full: another one may take the request.
-        Err(error) if error.retry_after().is_some() => return Err(error),
+        // The server stops, or its storage fails: another one may take the request, or this one later.
+        Err(error) if error.may_work_later() => return Err(error),
         Err(error) => refused(encoder, &error),
     };
     Ok(event_stream(permit, HeaderMap::new(), sse))
