@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::Encoder;
 use super::openai::Answer;
 use crate::stream::{EndStatus, OpenInterrupt, StreamEvent, StreamEventKind};
-use crate::wire::a2a::{State, Version};
+use crate::wire::a2a::{State, StatusMessage, Version};
 use crate::wire::ag_ui::text;
 
 /// Encodes the events of one run as the messages of a streaming call.
@@ -18,7 +18,7 @@ pub(crate) struct A2a {
     context: String,
     answer: Answer,
     interrupt: Option<OpenInterrupt>,
-    /// The last text of the assistant in the state.
+    /// What the last state comes to.
     last: Option<String>,
     has_begun: bool,
     has_text: bool,
@@ -30,6 +30,30 @@ pub(crate) fn last_text(values: &Value) -> Option<String> {
     let mut messages = messages.into_iter().flatten().rev();
     let last = messages.find(|message| message["type"] == "ai");
     last.map(|message| text(&message["content"]))
+}
+
+/// Returns what a task has come to: what the assistant has said last, or all values of a state without messages.
+pub(crate) fn reply(values: &Value) -> Option<String> {
+    last_text(values).or_else(|| {
+        let mut values = values.clone();
+        let fields = values.as_object_mut();
+        let is_empty = fields.is_some_and(|fields| {
+            fields.remove("__interrupt__");
+            fields.is_empty()
+        });
+        (!is_empty && !values.is_null()).then(|| values.to_string())
+    })
+}
+
+/// Returns the state of a task whose run has ended so. It requires input if its thread waits, for answers or at a
+/// breakpoint.
+pub(crate) fn state_of(end: EndStatus) -> State {
+    match end {
+        EndStatus::Completed => State::Completed,
+        EndStatus::Interrupted => State::InputRequired,
+        EndStatus::Cancelled => State::Canceled,
+        EndStatus::Failed => State::Failed,
+    }
 }
 
 impl A2a {
@@ -61,18 +85,15 @@ impl A2a {
     }
 
     fn end(&self, status: EndStatus, error: Option<&str>) -> Frame {
-        let (state, says) = match (status, &self.interrupt) {
-            (EndStatus::Completed, _) => (State::Completed, None),
-            (EndStatus::Interrupted, Some(open)) => {
-                (State::InputRequired, Some(open.value.to_string()))
-            }
-            (EndStatus::Interrupted, None) => (State::InputRequired, None),
-            (EndStatus::Cancelled, _) => (State::Canceled, None),
-            (EndStatus::Failed, _) => (State::Failed, error.map(str::to_owned)),
+        let says = match (status, &self.interrupt) {
+            (EndStatus::Interrupted, Some(open)) => StatusMessage::asks(&open.value),
+            (EndStatus::Failed, _) => error.map(StatusMessage::text),
+            _ => None,
         };
+        let state = state_of(status);
         let update = self
             .form
-            .status_update(&self.task, &self.context, state, says.as_deref());
+            .status_update(&self.task, &self.context, state, says.as_ref());
         self.frame(&update)
     }
 }
@@ -90,7 +111,7 @@ impl Encoder for A2a {
             self.interrupt.get_or_insert_with(|| interrupt.clone());
         }
         if let StreamEventKind::Values(values) = &event.kind {
-            self.last = last_text(values);
+            self.last = reply(values);
         }
         let StreamEventKind::Ended { status, error } = &event.kind else {
             if let Some(text) = self.answer.event(event).filter(|text| !text.is_empty()) {

@@ -2,6 +2,8 @@
 //!
 //! A context is a thread, and a task is a run.
 
+use std::sync::Arc;
+
 use axum::Json;
 use axum::body::Bytes;
 use axum::http::{HeaderMap, header};
@@ -18,7 +20,7 @@ use super::encoded::encoded;
 use super::json_rpc::{RpcCall, RpcFailure, read, response};
 use super::runs::{event_stream, held, permit};
 use super::waiting::{Shown, result_as};
-use crate::encode::a2a::{A2a, last_text};
+use crate::encode::a2a::{A2a, last_text, reply, state_of};
 use crate::error::{ApiError, ApiResult};
 use crate::guard::Access;
 use crate::queue::Cancel;
@@ -29,7 +31,7 @@ use crate::runs::{
 };
 use crate::spec::{Mode, RunCommand};
 use crate::threads;
-use crate::wire::a2a::{Given, State, Version};
+use crate::wire::a2a::{Given, State, StatusMessage, Version};
 
 /// The code of A2A for a task that does not exist, and for one that has ended.
 const NO_SUCH_TASK: i64 = -32001;
@@ -148,9 +150,11 @@ async fn send(
     let guard = Disconnect::new(app, &task, run.cancel_on_disconnect);
     // Its events are not read: the run must not wait for them.
     drop(run.events);
+    let feed = Arc::clone(&run.feed);
     let shown: Shown = Box::new(move |values| {
-        let (state, reply, says) = outcome(&values);
-        let task = form.task(&task, &thread, state, reply.as_deref(), says.as_deref());
+        let state = feed.end_status().map_or(State::Completed, state_of);
+        let (reply, says) = outcome(state, &values);
+        let task = form.task(&task, &thread, state, reply.as_deref(), says.as_ref());
         response(&id, Ok(form.wrapped(task)))
     });
     let response = result_as(run.feed, guard, HeaderMap::new(), shown).await;
@@ -199,26 +203,19 @@ async fn task(app: &Access, form: Version, run: &Run) -> Result<Value, RpcFailur
     } else {
         attach(app, run).await?.result().await.unwrap_or_default()
     };
-    let (ended, reply, says) = outcome(&values);
     let thread = threads::find(app, &run.thread_id).await?;
-    let waits = is_waiting(&thread) && has_left(app, &thread, run).await?;
     let state = match &*run.status {
         "pending" => State::Submitted,
         "running" => State::Working,
         "error" | "timeout" => State::Failed,
-        _ if waits => State::InputRequired,
         "interrupted" => State::Canceled,
+        _ if has_paused(app, &thread, run).await? => State::InputRequired,
         // What it has asked is answered.
-        _ if ended == State::InputRequired => State::Completed,
-        _ => ended,
+        _ => State::Completed,
     };
-    Ok(form.task(
-        &run.run_id,
-        &run.thread_id,
-        state,
-        reply.as_deref(),
-        says.as_deref(),
-    ))
+    let (reply, says) = outcome(state, &values);
+    let (task, reply) = (&run.run_id, reply.as_deref());
+    Ok(form.task(task, &run.thread_id, state, reply, says.as_ref()))
 }
 
 /// Cancels a task that works, or waits for input. Returns false if it has ended.
@@ -227,14 +224,20 @@ async fn cancelled(app: &Access, run: &Run) -> ApiResult<bool> {
         return cancel(app, &run.run_id, Cancel::Interrupt).await;
     }
     let thread = threads::find(app, &run.thread_id).await?;
-    let waits = is_waiting(&thread) && has_left(app, &thread, run).await?;
+    let waits = has_paused(app, &thread, run).await?;
     if waits {
         give_up(app, &thread, run).await?;
     }
     Ok(waits)
 }
 
-/// Returns true if the interrupts of a thread are those of the run.
+/// Returns true if a run has paused its thread, which still waits there: for answers, or at a breakpoint.
+async fn has_paused(app: &Access, thread: &Thread, run: &Run) -> ApiResult<bool> {
+    let waits = run.status == "success" && thread.status == "interrupted";
+    Ok(waits && has_left(app, thread, run).await?)
+}
+
+/// Returns true if the state of a thread is as the run has left it.
 async fn has_left(app: &Access, thread: &Thread, run: &Run) -> ApiResult<bool> {
     if let Some(left_by) = &thread.left_by {
         return Ok(*left_by == run.run_id);
@@ -244,20 +247,19 @@ async fn has_left(app: &Access, thread: &Thread, run: &Run) -> ApiResult<bool> {
     Ok(newest.is_some_and(|newest| newest.run.run_id == run.run_id))
 }
 
-/// Returns how a run has ended by its result, what the assistant has said, and what the status says.
-fn outcome(values: &Value) -> (State, Option<String>, Option<String>) {
-    if let Some(error) = values.get("__error__") {
-        let message = error["message"].as_str().map(str::to_owned);
-        return (State::Failed, None, message);
-    }
-    let whole = || (!values.is_null()).then(|| values.to_string());
-    let reply = last_text(values).or_else(whole);
-    match values["__interrupt__"].as_array() {
-        Some(open) if !open.is_empty() => {
-            let says = open.first().map(|open| open["value"].to_string());
-            (State::InputRequired, reply, says)
+/// Returns what a task in that state shows of the result of its run: what it has come to, and what its status says.
+fn outcome(state: State, values: &Value) -> (Option<String>, Option<StatusMessage>) {
+    match state {
+        State::Failed => {
+            let message = values["__error__"]["message"].as_str();
+            (None, message.map(StatusMessage::text))
         }
-        _ => (State::Completed, reply, None),
+        State::InputRequired => {
+            let asks = StatusMessage::asks(&values["__interrupt__"][0]["value"]);
+            (last_text(values), asks)
+        }
+        State::Completed => (reply(values), None),
+        _ => (last_text(values), None),
     }
 }
 

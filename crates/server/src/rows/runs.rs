@@ -135,13 +135,18 @@ impl Rows {
         self.db.change(statement).await.map(|_| ())
     }
 
-    /// Has a run that has paused its thread end as an interrupted one.
-    pub(crate) async fn mark_interrupted(&self, run: &str) -> RowsResult<()> {
+    /// Has a run that has paused its thread end as an interrupted one, with that result.
+    pub(crate) async fn mark_interrupted(
+        &self,
+        run: &str,
+        result: Option<&Value>,
+    ) -> RowsResult<()> {
         let statement = sql!(
-            "UPDATE served_runs SET status = 'interrupted', updated = $2 \
-             WHERE id = $1 AND status = 'success'",
+            "UPDATE served_runs SET status = 'interrupted', updated = $2, \
+             result = coalesce(CAST($3 AS TEXT), result) WHERE id = $1 AND status = 'success'",
             run,
             now(),
+            result.map(Value::to_string),
         );
         self.db.change(statement).await.map(|_| ())
     }

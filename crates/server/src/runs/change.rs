@@ -6,6 +6,7 @@ use std::time::Duration;
 use langgraph::checkpoint::CheckpointId;
 use langgraph::error::{AgentError, CheckpointError};
 use langgraph_core::new_id;
+use serde_json::Value;
 
 use super::thread_row::{ThreadStatusUpdate, write_thread};
 use crate::app::App;
@@ -43,10 +44,16 @@ pub(crate) async fn change_state(
     })
 }
 
-/// Ends a thread that a run has left with open interrupts: nobody answers them any more. The run is interrupted.
+/// Ends a thread that a run has paused: nobody answers its interrupts any more. The run is interrupted, and its result
+/// has no interrupts.
 pub(crate) async fn give_up(app: &Arc<App>, thread: &Thread, run: &Run) -> ApiResult<()> {
     change_state(app, thread, Change::end()).await?;
-    Ok(app.rows.mark_interrupted(&run.run_id).await?)
+    let mut result = app.rows.result(&run.run_id).await?;
+    if let Some(Value::Object(fields)) = &mut result {
+        fields.remove("__interrupt__");
+    }
+    let marked = app.rows.mark_interrupted(&run.run_id, result.as_ref());
+    Ok(marked.await?)
 }
 
 /// Removes all checkpoints of a thread but the newest. Returns false if a run has the thread: one that begins later

@@ -237,7 +237,7 @@ async fn write_end(
         status: thread_status,
         error,
         usages: attempt.usages.clone(),
-        run: attempt.result.is_ok().then_some(&*row.run_id),
+        run: (attempt.result.is_ok() || is_cancelled).then_some(&*row.run_id),
         is_as_before: false,
     });
     let spent = with_spent(row, attempt.spent);

@@ -16,7 +16,7 @@ pub(super) struct ThreadStatusUpdate<'a> {
     pub(super) error: Value,
     /// What messages have cost that are new. The row says it of the others.
     pub(super) usages: Usages,
-    /// The run that has left the thread so, if it has come to its end there or has paused.
+    /// The run that has left the thread so, if it has come to its end there, has paused, or was cancelled.
     pub(super) run: Option<&'a str>,
     /// Its state is that of before, and has changed when it says so.
     pub(super) is_as_before: bool,
@@ -69,8 +69,11 @@ pub(super) async fn thread_change<'a>(
     Ok(move |row: &mut Thread| {
         row.wakes = wakes;
         if let Some(run) = run {
-            row.paused.clone_from(&paused);
             row.left_by = Some(run.to_owned());
+            // A run that was cancelled has not paused.
+            if error.is_null() {
+                row.paused.clone_from(&paused);
+            }
         }
         status.clone_into(&mut row.status);
         let mut values = state["values"].clone();

@@ -181,7 +181,15 @@ impl StreamEvent {
     }
 
     pub(crate) fn is_end(&self) -> bool {
-        matches!(self.kind, StreamEventKind::Ended { .. })
+        self.end_status().is_some()
+    }
+
+    /// Returns how the run has ended, if it is the last event of it.
+    pub(crate) fn end_status(&self) -> Option<EndStatus> {
+        match self.kind {
+            StreamEventKind::Ended { status, .. } => Some(status),
+            _ => None,
+        }
     }
 
     /// Returns about how much memory the event takes.

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
 use langgraph_http::Backlog;
 use serde_json::Value;
 use tokio::sync::Notify;
 
-use super::StreamEvent;
+use super::{EndStatus, StreamEvent};
 
 /// How many events of a run are in memory at most, and how many bytes. Older ones are in the
 /// database; a run whose events are not stored waits for its readers.
@@ -30,8 +30,8 @@ pub(crate) struct Feed {
     /// The run was in the database: if it is not there, it was removed, and is not yet to come.
     was_seen: AtomicBool,
     pub(super) events: Arc<Backlog<Arc<StreamEvent>>>,
-    /// The last event of the run is among them, or before them.
-    has_end: AtomicBool,
+    /// How the run has ended, if its last event is among them, or before them.
+    end_status: OnceLock<EndStatus>,
     end: Mutex<FeedEnd>,
     ended: Notify,
     /// One task at a time reads the database.
@@ -58,7 +58,9 @@ impl Feed {
             local: AtomicBool::new(false),
             was_seen: AtomicBool::new(false),
             events: Arc::new(Backlog::starting_at(first, EVENTS, BYTES)),
-            has_end: AtomicBool::new(last.is_some_and(StreamEvent::is_end)),
+            end_status: last
+                .and_then(StreamEvent::end_status)
+                .map_or_else(OnceLock::new, OnceLock::from),
             end: Mutex::new(FeedEnd::Open),
             ended: Notify::new(),
             reading: tokio::sync::Mutex::default(),
@@ -91,8 +93,9 @@ impl Feed {
     }
 
     fn keep(&self, event: StreamEvent) {
-        if event.is_end() {
-            self.has_end.store(true, Ordering::Release);
+        if let Some(status) = event.end_status() {
+            // The first end is the one that is seen.
+            let _ = self.end_status.set(status);
         }
         let size = event.size();
         self.events.push(Arc::new(event), size);
@@ -100,7 +103,12 @@ impl Feed {
 
     /// Returns true if the last event of the run was added or stored.
     pub(crate) fn has_end(&self) -> bool {
-        self.has_end.load(Ordering::Acquire)
+        self.end_status().is_some()
+    }
+
+    /// Returns how the run has ended, if its last event was added or stored.
+    pub(crate) fn end_status(&self) -> Option<EndStatus> {
+        self.end_status.get().copied()
     }
 
     /// Waits until no other task reads the database for the feed.

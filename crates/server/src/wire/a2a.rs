@@ -1,7 +1,10 @@
 //! A2A's forms: version 0.3, and version 1.0, whose names are those of protocol buffers.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value, json};
 
+use super::question::question;
 use super::time::now;
 
 /// The version that a call speaks: its methods have other names in each.
@@ -36,7 +39,48 @@ impl State {
     }
 }
 
+/// What the message of a status says: why a task has failed, or what it asks.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct StatusMessage {
+    text: Option<String>,
+    data: Option<Value>,
+}
+
+impl StatusMessage {
+    pub(crate) fn text(text: impl Into<String>) -> Self {
+        Self {
+            text: Some(text.into()),
+            data: None,
+        }
+    }
+
+    /// Returns what an interrupt asks: its question as a text, and a payload with fields or items as data.
+    pub(crate) fn asks(payload: &Value) -> Option<Self> {
+        let text = question(payload).map(Cow::into_owned);
+        match payload {
+            Value::Null => None,
+            Value::Array(_) | Value::Object(_) => Some(Self {
+                text,
+                data: Some(payload.clone()),
+            }),
+            other => Some(Self::text(text.unwrap_or_else(|| other.to_string()))),
+        }
+    }
+}
+
 impl Version {
+    /// Returns the parts of the message of a status.
+    fn parts(self, says: &StatusMessage) -> Vec<Value> {
+        let text = says.text.as_deref().map(|text| self.text_part(text));
+        let data = says.data.as_ref().map(|data| match (self, data) {
+            (Self::V1, data) => json!({"data": data}),
+            // Its data has fields.
+            (Self::V03, Value::Object(_)) => json!({"kind": "data", "data": data}),
+            (Self::V03, data) => json!({"kind": "data", "data": {"value": data}}),
+        });
+        text.into_iter().chain(data).collect()
+    }
+
     fn text_part(self, text: &str) -> Value {
         match self {
             Self::V03 => json!({"kind": "text", "text": text}),
@@ -48,15 +92,20 @@ impl Version {
         json!({"artifactId": "reply", "name": "reply", "parts": [self.text_part(text)]})
     }
 
-    /// Returns a status. `says` is why: the question of an interrupt, an error.
-    fn status(self, task: &str, context: &str, state: State, says: Option<&str>) -> Value {
+    fn status(
+        self,
+        task: &str,
+        context: &str,
+        state: State,
+        says: Option<&StatusMessage>,
+    ) -> Value {
         let (v03, v1) = state.names();
         let name = if self == Self::V1 { v1 } else { v03 };
         let mut status = json!({"state": name, "timestamp": now()});
-        if let Some(text) = says {
+        if let Some(says) = says {
             let mut message = json!({
                 "messageId": format!("{task}-status"), "taskId": task, "contextId": context,
-                "parts": [self.text_part(text)],
+                "parts": self.parts(says),
             });
             if self == Self::V1 {
                 message["role"] = json!("ROLE_AGENT");
@@ -76,7 +125,7 @@ impl Version {
         context: &str,
         state: State,
         reply: Option<&str>,
-        says: Option<&str>,
+        says: Option<&StatusMessage>,
     ) -> Value {
         let artifacts: Vec<Value> = reply.map(|text| self.artifact(text)).into_iter().collect();
         let mut value = json!({
@@ -122,7 +171,7 @@ impl Version {
         task: &str,
         context: &str,
         state: State,
-        says: Option<&str>,
+        says: Option<&StatusMessage>,
     ) -> Value {
         let mut update = json!({
             "taskId": task, "contextId": context,

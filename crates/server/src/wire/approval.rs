@@ -7,7 +7,8 @@
 use langgraph::interrupt::Interrupt;
 use serde_json::{Map, Value, json};
 
-fn is_approval(payload: &Value) -> bool {
+/// Returns true for the payload of an approval.
+pub(super) fn is_approval(payload: &Value) -> bool {
     payload["type"] == "tool_approval" && payload["call"].is_object()
 }
 

@@ -138,3 +138,88 @@ async fn a_message_while_an_answer_is_taken_is_no_second_answer() {
     assert_eq!(next["status"]["state"], "input-required", "{next}");
     assert_eq!(state(&api, &answer).await, "completed");
 }
+
+/// A graph that pauses before its last node.
+async fn pausing() -> Api {
+    let mut graph = StateGraph::<Desk>::new();
+    let said = |text: &str| DeskUpdate::default().messages(vec![Message::assistant(text)]);
+    graph
+        .add_node("draft", move |_: &Desk| said("A draft."))
+        .add_node("publish", move |_: &Desk| said("Published."))
+        .add_sequence(&["draft", "publish"])
+        .interrupt_before(["publish"]);
+    Api::serve(Server::new().graph("desk", graph.compile().unwrap())).await
+}
+
+#[tokio::test]
+async fn a_task_at_a_breakpoint_requires_input_however_it_is_read() {
+    let api = pausing().await;
+    let context = api.thread().await;
+    let message = json!({
+        "messageId": "m", "role": "user", "contextId": context,
+        "parts": [{"kind": "text", "text": "hi"}],
+    });
+    let message = json!({"message": message});
+    let stream = json!({
+        "jsonrpc": "2.0", "id": 1, "method": "message/stream", "params": message,
+    });
+    let stream = api.send(Method::POST, "/a2a/desk", stream).await;
+    let stream = stream.text().await.unwrap();
+    let last = stream
+        .lines()
+        .rev()
+        .find_map(|line| line.strip_prefix("data: "));
+    let mut last: Value = serde_json::from_str(last.unwrap()).unwrap();
+    let streamed = json!({"id": last["result"]["taskId"].take()});
+    assert_eq!(
+        last["result"]["status"]["state"], "input-required",
+        "{last}"
+    );
+    assert_eq!(state(&api, &streamed).await, "input-required");
+
+    let sent = send(&api, &context, "again").await;
+    assert_eq!(sent["status"]["state"], "input-required", "{sent}");
+    assert_eq!(
+        sent["artifacts"][0]["parts"][0]["text"], "A draft.",
+        "{sent}"
+    );
+    assert_eq!(state(&api, &sent).await, "input-required");
+    // The thread waits for the newer one.
+    assert_eq!(state(&api, &streamed).await, "completed");
+
+    let id = json!({"id": sent["id"]});
+    let cancelled = call(&api, "tasks/cancel", id).await;
+    assert_eq!(cancelled["status"]["state"], "canceled", "{cancelled}");
+    assert_eq!(state(&api, &sent).await, "canceled");
+}
+
+#[tokio::test]
+async fn a_task_does_not_wait_whose_thread_was_left_by_one_that_was_cancelled() {
+    let api = api().await;
+    let context = api.thread().await;
+    let first = send(&api, &context, "hi").await;
+    send(&api, &context, "one").await;
+    let message = json!({
+        "configuration": {"blocking": false},
+        "message": {
+            "messageId": "m", "role": "user", "contextId": context,
+            "parts": [{"kind": "text", "text": "slowly"}],
+        },
+    });
+    let answer = call(&api, "message/send", message).await;
+    for _ in 0..100 {
+        if state(&api, &answer).await == "working" {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    call(&api, "tasks/cancel", json!({"id": answer["id"]})).await;
+    for _ in 0..100 {
+        if state(&api, &answer).await == "canceled" {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    assert_eq!(state(&api, &answer).await, "canceled");
+    assert_eq!(state(&api, &first).await, "completed");
+}

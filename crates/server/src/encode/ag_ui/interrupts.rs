@@ -3,19 +3,16 @@
 use serde_json::{Value, json};
 
 use crate::stream::OpenInterrupt;
+use crate::wire::question::question;
 
 pub(super) fn interrupt_json(open: &OpenInterrupt) -> Value {
     let value = &open.value;
     let is_approval = value["type"] == "tool_approval";
-    let message = ["question", "message", "description"].map(|key| value[key].as_str());
-    let message = value
-        .as_str()
-        .or_else(|| message.into_iter().flatten().next());
     let mut out = json!({
         "id": open.id, "metadata": {"value": value},
         "reason": if is_approval { "tool_call" } else { "input_required" },
     });
-    if let Some(message) = message {
+    if let Some(message) = question(value) {
         out["message"] = json!(message);
     }
     if is_approval {
