@@ -140,6 +140,8 @@ async fn call_tool(app: &Access, id: &Value, params: &Value) -> Result<Response,
     let permit = permit(app)?;
     let run = accept(app, None, request).await?;
     let guard = Disconnect::new(app, &run.row.run_id, run.cancel_on_disconnect);
+    // The run has no thread that the client could read, and the call no session.
+    let guard = guard.without_return();
     // Its events are not read: the run must not wait for them.
     drop(run.events);
     let id = id.clone();

@@ -35,10 +35,12 @@ pub(super) async fn result_as(
     shown: Shown,
 ) -> Response {
     if let Ok(result) = tokio::time::timeout(HEARTBEAT, feed.result()).await {
-        guard.disarm();
         return match result {
-            Some(result) => (headers, Json(shown(result))).into_response(),
-            None => (headers, ApiError::goes_on()).into_response(),
+            Some(result) => {
+                guard.disarm();
+                (headers, Json(shown(result))).into_response()
+            }
+            None => (headers, broken_off(&mut guard).await).into_response(),
         };
     }
     let lines = stream::unfold(Some((feed, guard, shown)), |state| async move {
@@ -46,17 +48,28 @@ pub(super) async fn result_as(
         let Ok(result) = tokio::time::timeout(HEARTBEAT, feed.result()).await else {
             return Some((Ok("\n".to_owned()), Some((feed, guard, shown))));
         };
-        guard.disarm();
-        Some((
-            result
-                .map(|result| shown(result).to_string())
-                .ok_or(BrokenOff),
-            None,
-        ))
+        let line = if let Some(result) = result {
+            guard.disarm();
+            Ok(shown(result).to_string())
+        } else {
+            broken_off(&mut guard).await;
+            Err(BrokenOff)
+        };
+        Some((line, None))
     });
     let json = HeaderValue::from_static("application/json");
     headers.insert(header::CONTENT_TYPE, json);
     let first = stream::iter([Ok("\n".to_owned())]);
     let body = Body::from_stream(futures_util::StreamExt::chain(first, lines));
     (headers, body).into_response()
+}
+
+/// The server stops while a client waits. Returns what it is told: whether its run goes on.
+async fn broken_off(guard: &mut Disconnect) -> ApiError {
+    guard.broken_off().await;
+    if guard.can_return() {
+        ApiError::goes_on()
+    } else {
+        ApiError::unavailable()
+    }
 }

@@ -170,6 +170,11 @@ impl Disconnect {
         self
     }
 
+    /// Returns true if the client can read the rest of its run after a connection has ended.
+    pub(crate) fn can_return(&self) -> bool {
+        self.can_return
+    }
+
     /// The server stops while the client reads. The run of a client that can come back goes on in
     /// another process; that of another client is cancelled, as it will be asked for again.
     pub(crate) async fn broken_off(&mut self) {

@@ -29,13 +29,30 @@ async fn never_ends(_: &MessagesState) {
 async fn start() -> (Serving, Api) {
     let mut chat = StateGraph::<MessagesState>::new();
     chat.add_node("chat", never_ends).add_sequence(&["chat"]);
-    let server = Server::new().graph("chat", chat.compile().unwrap());
+    served(Server::new().graph("chat", chat.compile().unwrap())).await
+}
+
+/// Starts a server, and returns its routes at an address.
+async fn served(server: Server) -> (Serving, Api) {
     let serving = server.start().await.unwrap();
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let api = Api::at(format!("http://{}", listener.local_addr().unwrap()));
     let router = serving.router();
     tokio::spawn(async move { axum::serve(listener, router).await });
     (serving, api)
+}
+
+static CALLED: AtomicUsize = AtomicUsize::new(0);
+
+async fn is_called(_: &MessagesState) {
+    CALLED.fetch_add(1, Ordering::SeqCst);
+    std::future::pending::<()>().await;
+}
+
+async fn start_calling() -> (Serving, Api) {
+    let mut graph = StateGraph::<MessagesState>::new();
+    graph.add_node("call", is_called).add_sequence(&["call"]);
+    served(Server::new().graph("call", graph.compile().unwrap())).await
 }
 
 /// Waits until something is so.
@@ -79,20 +96,30 @@ async fn a_client_that_cannot_come_back_is_refused_and_its_run_is_not_carried_ou
     assert_eq!(STARTED.load(Ordering::SeqCst), 1);
 }
 
+#[tokio::test]
+async fn a_call_of_mcp_cannot_come_back_and_its_run_is_not_carried_out() {
+    let (serving, api) = start_calling().await;
+    let call = json!({
+        "jsonrpc": "2.0", "id": 1, "method": "tools/call",
+        "params": {"name": "call", "arguments": {}},
+    });
+    let (answer, ()) = tokio::join!(api.send(Method::POST, "/mcp/", call), async {
+        until(async || CALLED.load(Ordering::SeqCst) == 1).await;
+        serving.drain(Duration::ZERO).await;
+    });
+    let answer = is_unavailable(answer).await;
+    assert!(answer.to_string().contains("try again"), "{answer}");
+    // Its thread lived as long as the run.
+    until(async || api.post("/threads/search", json!({})).await == json!([])).await;
+}
+
 /// Serves the graph `count` on a file, and returns its routes at an address.
 async fn counting(file: &Path) -> (Serving, Api) {
     let mut graph = StateGraph::<i64>::new();
     graph.add_node("count", |n: &i64| n + 1);
     graph.add_sequence(&["count"]);
-    let server = Server::new()
-        .file(file)
-        .graph("count", graph.compile().unwrap());
-    let serving = server.start().await.unwrap();
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let api = Api::at(format!("http://{}", listener.local_addr().unwrap()));
-    let router = serving.router();
-    tokio::spawn(async move { axum::serve(listener, router).await });
-    (serving, api)
+    let server = Server::new().file(file);
+    served(server.graph("count", graph.compile().unwrap())).await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
