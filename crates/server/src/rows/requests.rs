@@ -6,6 +6,7 @@ use super::statement::Statement;
 use super::times::milliseconds;
 use super::{Rows, RowsResult, find, sql};
 use crate::queue::Job;
+use crate::wire::time::iso;
 
 /// From when on what is over is kept.
 pub(crate) struct KeptSince {
@@ -47,7 +48,7 @@ impl Rows {
     }
 
     /// Removes the rows of runs that have ended, of named requests, and of webhooks that did not
-    /// arrive, from before these times.
+    /// arrive, before these times.
     pub(crate) async fn remove_ended(&self, kept: &KeptSince) -> RowsResult<()> {
         self.db
             .change(sql!(
@@ -69,20 +70,21 @@ impl Rows {
             return Ok(());
         };
         loop {
-            let before = milliseconds(runs);
+            // Nothing changes a run that has ended: this is when it has.
+            let before = iso(runs);
             let statements = vec![
                 sql!(
                     "DELETE FROM served_events WHERE run IN (SELECT id FROM served_runs \
-                     WHERE status NOT IN ('pending', 'running') AND made < $1 \
-                     ORDER BY made, id LIMIT $2)",
-                    before,
+                     WHERE status NOT IN ('pending', 'running') AND updated < $1 \
+                     ORDER BY updated, id LIMIT $2)",
+                    &before,
                     REMOVED,
                 ),
                 sql!(
                     "DELETE FROM served_runs WHERE id IN (SELECT id FROM served_runs \
-                     WHERE status NOT IN ('pending', 'running') AND made < $1 \
-                     ORDER BY made, id LIMIT $2) RETURNING id",
-                    before,
+                     WHERE status NOT IN ('pending', 'running') AND updated < $1 \
+                     ORDER BY updated, id LIMIT $2) RETURNING id",
+                    &before,
                     REMOVED,
                 ),
             ];

@@ -5,8 +5,8 @@ use super::db::Db;
 
 /// What makes each version of the tables out of the one before. A step never changes: what is new
 /// is a step more. They have the words of statements.
-const STEPS: [&str; 10] = [
-    FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH, NINTH, TENTH,
+const STEPS: [&str; 11] = [
+    FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH, NINTH, TENTH, ELEVENTH,
 ];
 
 /// Version 1. Its tables may be there already, from before they had a version.
@@ -164,6 +164,12 @@ const NINTH: &str = "
 /// Version 10: what a delayed run does to the others of its thread when its time has come.
 const TENTH: &str = "
     ALTER TABLE served_runs ADD COLUMN stops TEXT;
+";
+
+/// Version 11: runs that have ended are kept for a time from then on.
+const ELEVENTH: &str = "
+    DROP INDEX served_runs_ended;
+    CREATE INDEX served_runs_over ON served_runs (updated, id) WHERE status NOT IN ('pending', 'running');
 ";
 
 /// Brings the tables to the version of this program.

@@ -20,7 +20,7 @@ const ORPHAN_AGE: i64 = 600;
 /// | what | kept |
 /// |---|---|
 /// | events of a run that has ended, for streams that come again | one hour |
-/// | rows of runs that have ended, with input and result | 30 days |
+/// | rows of runs, with input and result, from their end on | 30 days |
 /// | threads, with their states, that nothing changes or runs on | for ever |
 /// | names of requests (`Idempotency-Key`) | one day |
 /// | webhooks that do not arrive | three days |
@@ -65,7 +65,7 @@ impl Retention {
         self
     }
 
-    /// Sets how long the rows of runs that have ended are kept. The states of their threads stay.
+    /// Sets how long the rows of runs are kept, from their end on. The states of their threads stay.
     #[must_use]
     pub fn runs(mut self, time: Duration) -> Self {
         self.runs = Some(time);

@@ -89,6 +89,30 @@ async fn what_is_over_goes_when_its_time_has_come() {
     .await;
 }
 
+#[tokio::test]
+async fn the_time_of_a_run_counts_from_its_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("server.db");
+    let mut graph = StateGraph::<Notes>::new();
+    let slow = async |_: &Notes| {
+        tokio::time::sleep(Duration::from_millis(2_500)).await;
+        NotesUpdate::default().text("done".to_owned())
+    };
+    graph.add_node("slow", slow).add_sequence(&["slow"]);
+    let retention = Retention::default().runs(Duration::from_secs(2));
+    let server = server(&file).retention(retention);
+    let api = Api::serve(server.graph("slow", graph.compile().unwrap())).await;
+    let path = format!("/threads/{}/runs", api.thread().await);
+    let body = json!({"assistant_id": "slow", "input": {}});
+    let run = api.post(&path, body).await;
+    let row = format!("{path}/{}", run["run_id"].as_str().unwrap());
+    assert_eq!(api.get(&format!("{row}/join")).await["text"], "done");
+    // It is older than two seconds.
+    tokio::time::sleep(Duration::from_millis(1_200)).await;
+    assert_eq!(api.get(&row).await["status"], "success");
+    until("runs stay", async || api.get(&path).await == json!([])).await;
+}
+
 #[cfg(unix)]
 #[tokio::test]
 async fn the_file_is_for_its_owner_alone() {
