@@ -24,7 +24,8 @@ pub(crate) struct Job {
     pub(crate) priority: i64,
     /// One run of those with the same key runs at a time.
     pub(crate) concurrency_key: Option<String>,
-    /// It is refused if another run of the thread is due or runs.
+    /// It is refused if another run of the thread is due or runs. One whose time has not come ends with an error then,
+    /// if it is so.
     pub(crate) unless_busy: bool,
     /// It is refused if its thread has no row.
     pub(crate) needs_thread: bool,
@@ -34,6 +35,31 @@ pub(crate) struct Job {
     pub(crate) most_waiting: Option<u64>,
     /// The request for it, which may come again.
     pub(crate) request: Option<RequestKey>,
+}
+
+/// What a delayed run does when its time has come, and its thread is busy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WhenDue {
+    /// It stops the others.
+    Stop(Cancel),
+    /// It ends with an error.
+    GiveWay,
+}
+
+impl WhenDue {
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Stop(action) => action.as_str(),
+            Self::GiveWay => "reject",
+        }
+    }
+
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        match text {
+            "reject" => Some(Self::GiveWay),
+            action => Cancel::parse(action).map(Self::Stop),
+        }
+    }
 }
 
 /// The name that a client has given to a request, to send it again without doing it again.
@@ -82,6 +108,13 @@ impl Job {
             most_waiting: None,
             request: None,
         }
+    }
+
+    /// Returns what it does when its time has come, if it does more than to wait for the other runs of its thread.
+    pub(crate) fn when_due(&self) -> Option<WhenDue> {
+        let unless_busy = self.unless_busy && self.not_before.is_some();
+        let unless_busy = unless_busy.then_some(WhenDue::GiveWay);
+        self.stops.map(WhenDue::Stop).or(unless_busy)
     }
 
     /// Sets the owner of the thread.

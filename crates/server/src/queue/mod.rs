@@ -19,7 +19,7 @@ mod signal;
 pub(crate) use claim::{Cancel, Claim, ClaimedWith, Held};
 pub(crate) use error::QueueError;
 pub(crate) use event_log::{EventLog, LoggedEvent};
-pub(crate) use job::{Job, Pushed, RequestKey};
+pub(crate) use job::{Job, Pushed, RequestKey, WhenDue};
 pub(crate) use outbox::{Notice, Outbox, Outgoing};
 pub(crate) use run_queue::{After, Cancelled, Reaped, RunEnd, RunQueue};
 pub(crate) use signal::{Signal, Signals};

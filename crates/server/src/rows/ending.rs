@@ -86,6 +86,23 @@ pub(super) struct Ending<'a> {
     pub(super) after: Vec<Statement>,
 }
 
+impl<'a> Ending<'a> {
+    /// A run that ends before it has begun.
+    pub(super) fn waiting(run: &'a str, thread: &'a str, notice: Option<&'a Notice>) -> Self {
+        Self {
+            run,
+            thread,
+            fence: None,
+            notice,
+            is_removed: false,
+            changed: None,
+            before: None,
+            event: None,
+            after: Vec::new(),
+        }
+    }
+}
+
 impl Rows {
     /// Ends a claimed run with its thread.
     pub(crate) async fn end(

@@ -3,7 +3,7 @@
 use super::statement::Statement;
 use super::times::milliseconds;
 use super::{Line, read, sql};
-use crate::queue::{Cancel, Job, Pushed};
+use crate::queue::{Job, Pushed, WhenDue};
 use crate::wire::time::now;
 
 /// Returns the statement that puts a job in the queue.
@@ -36,15 +36,20 @@ pub(super) fn inserted(job: &Job) -> Statement {
         job.priority,
         job.concurrency_key.as_deref(),
         &job.payload,
-        i64::from(job.unless_busy),
+        is_refused_if_busy(job),
         &job.owner,
         job.most_waiting
             .map_or(0, |most| i64::try_from(most).unwrap_or(i64::MAX)),
         job.request.as_ref().map(|request| request.name.as_str()),
         i64::from(job.needs_thread),
         job.thread_doc.as_deref(),
-        job.stops.map(Cancel::as_str),
+        job.when_due().map(WhenDue::as_str),
     )
+}
+
+/// A delayed one learns when its time has come whether its thread is busy.
+fn is_refused_if_busy(job: &Job) -> i64 {
+    i64::from(job.unless_busy && job.not_before.is_none())
 }
 
 /// Returns the statement that says why a job is not in the queue, for the transaction that was to put it there.
@@ -66,7 +71,7 @@ pub(super) fn why_not(job: &Job) -> Statement {
         job.request.as_ref().map(|request| request.name.as_str()),
         i64::from(job.needs_thread),
         &job.thread,
-        i64::from(job.unless_busy),
+        is_refused_if_busy(job),
         job.thread_doc.as_deref(),
     )
 }

@@ -260,15 +260,8 @@ impl RunQueue for Rows {
             },
         );
         let ending = Ending {
-            run,
-            thread: &thread,
-            fence: None,
-            notice: notice.as_ref(),
             is_removed: action == Cancel::Rollback,
-            changed: None,
-            before: None,
-            event: None,
-            after: Vec::new(),
+            ..Ending::waiting(run, &thread, notice.as_ref())
         };
         if self.end_run(ending, withdraw).await?.is_some() {
             return Ok(Cancelled::Withdrawn);

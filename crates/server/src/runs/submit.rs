@@ -11,9 +11,12 @@ use super::temporary::leave_thread;
 use crate::app::App;
 use crate::error::{ApiError, ApiResult};
 use crate::queue::{Cancel, Cancelled, Pushed, RunQueue};
-use crate::rows::{RowsError, Submitted, Worker};
+use crate::rows::{RowsError, Run, Submitted, Worker};
 use crate::saver::TERM;
 use crate::threads::too_many;
+
+/// Why a run is refused that does not want to wait.
+pub(super) const BUSY: &str = "Thread is already running a task. Wait for it to finish or choose a different multitask strategy.";
 
 /// Puts a run in the queue, and changes its thread with it. The other runs of the thread are treated as its strategy
 /// says. Returns `Known` if the run is there already, and `Changed` if the row of the thread has changed since it was
@@ -74,9 +77,7 @@ pub(super) async fn submit_all(
 fn accepted(app: &App, pushed: Pushed, thread: &str) -> ApiResult<Pushed> {
     match pushed {
         Pushed::Queued | Pushed::Known | Pushed::Changed => Ok(pushed),
-        Pushed::Busy => Err(ApiError::conflict(
-            "Thread is already running a task. Wait for it to finish or choose a different multitask strategy.",
-        )),
+        Pushed::Busy => Err(ApiError::conflict(BUSY)),
         Pushed::Gone => Err(ApiError::no_thread(thread)),
         Pushed::TooMany => Err(ApiError::too_many(format!(
             "{} runs wait already, which is the limit",
@@ -138,16 +139,22 @@ pub(crate) async fn cancel(app: &Arc<App>, run: &str, action: Cancel) -> ApiResu
     let notice = app.webhooks.notice(&row, "interrupted", &result);
     let done = app.rows.cancel(run, action, notice).await?;
     if done == Cancelled::Withdrawn {
-        app.runs.deliveries.notify_one();
-        if let Some(feed) = app.runs.feeds.get(run) {
-            catch_up(app, &feed).await?;
-        }
-        leave_thread(app, &row, None);
+        ended_before_it_began(app, &row).await?;
     }
     if let (Cancelled::Requested, Some(live)) = (done, app.runs.live.get(run)) {
         live.cancel(action);
     }
     Ok(done != Cancelled::Ended)
+}
+
+/// Tells those who wait for a run that it has ended in the queue.
+pub(super) async fn ended_before_it_began(app: &Arc<App>, row: &Run) -> ApiResult<()> {
+    app.runs.deliveries.notify_one();
+    if let Some(feed) = app.runs.feeds.get(&row.run_id) {
+        catch_up(app, &feed).await?;
+    }
+    leave_thread(app, row, None);
+    Ok(())
 }
 
 /// Cancels a run when its client leaves before the end.

@@ -15,6 +15,7 @@ mod changes;
 mod clock;
 mod copies;
 mod crons;
+mod delayed_runs;
 mod draining;
 mod ends;
 mod exports;
