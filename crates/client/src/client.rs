@@ -3,12 +3,13 @@
 use std::fmt;
 use std::time::Duration;
 
-use reqwest::header::{HeaderMap, HeaderValue};
+use reqwest::header::{HeaderMap, HeaderValue, LOCATION};
 use reqwest::redirect::Policy;
 use reqwest::{Method, RequestBuilder, Response, Url};
 use serde_json::Value;
 
 use crate::ClientError;
+use crate::attempts::{ATTEMPTS, pause};
 
 /// The most redirects of one call.
 const REDIRECTS: usize = 5;
@@ -153,12 +154,51 @@ impl Client {
         body: Option<&Value>,
     ) -> Result<Value, ClientError> {
         let sent = self.request(method, path, HeaderMap::new(), body).send();
-        let bytes = accepted(sent.await?).await?.bytes().await?;
-        if bytes.trim_ascii().is_empty() {
-            return Ok(Value::Null);
-        }
-        serde_json::from_slice(&bytes).map_err(|error| ClientError::Unreadable(Box::new(error)))
+        value(sent.await?).await
     }
+
+    /// Starts a run, and waits for its end. A run that goes on when the connection breaks, or the server stops, is joined.
+    pub(crate) async fn run_and_wait(
+        &self,
+        path: &str,
+        body: &Value,
+    ) -> Result<Value, ClientError> {
+        let sent = self.request(Method::POST, path, HeaderMap::new(), Some(body));
+        let answer = sent.send().await?;
+        let place = answer.headers().get(LOCATION);
+        let place = place.and_then(|place| self.path_of(place.to_str().ok()?));
+        let goes_on = body["on_disconnect"] != "cancel";
+        match (value(answer).await, place) {
+            (Err(error), Some(place))
+                if goes_on && error.may_work_later() && place.ends_with("/join") =>
+            {
+                self.join_at(&place).await
+            }
+            (values, _) => values,
+        }
+    }
+
+    /// Waits for the end of a run. If the connection breaks, or the server stops, it asks again, a few times.
+    pub(crate) async fn join_at(&self, path: &str) -> Result<Value, ClientError> {
+        for failures in 0..ATTEMPTS {
+            match self.call_and_wait(Method::GET, path, None).await {
+                Err(error) if error.may_work_later() => {
+                    tokio::time::sleep(pause(failures)).await;
+                }
+                answer => return answer,
+            }
+        }
+        self.call_and_wait(Method::GET, path, None).await
+    }
+}
+
+/// Returns the JSON of an answer; null without one.
+async fn value(answer: Response) -> Result<Value, ClientError> {
+    let bytes = accepted(answer).await?.bytes().await?;
+    if bytes.trim_ascii().is_empty() {
+        return Ok(Value::Null);
+    }
+    serde_json::from_slice(&bytes).map_err(|error| ClientError::Unreadable(Box::new(error)))
 }
 
 /// Returns an answer whose status is one of success.

@@ -30,6 +30,15 @@ pub enum ClientError {
 }
 
 impl ClientError {
+    /// Returns true if the same call may succeed later: the server was not reached, stops, or is full.
+    pub(crate) fn may_work_later(&self) -> bool {
+        match self {
+            Self::Connection(_) => true,
+            Self::Refused { status, .. } => matches!(status, 408 | 425 | 429 | 500..),
+            Self::Address(_) | Self::Id(_) | Self::Unreadable(_) => false,
+        }
+    }
+
     pub(crate) fn timed_out(limit: Duration) -> Self {
         Self::Connection(format!("no answer within {limit:?}").into())
     }

@@ -29,6 +29,7 @@
 //!
 //! - `rustls` (off by default): `https://` addresses.
 
+mod attempts;
 mod client;
 mod error;
 mod event;

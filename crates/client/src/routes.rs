@@ -130,15 +130,15 @@ impl Client {
     }
 
     /// Runs, and returns the values at the end. A run that failed has them under `__error__`, and
-    /// one that is interrupted has `__interrupt__`.
+    /// one that is interrupted has `__interrupt__`. If the connection breaks, or the server stops meanwhile, the run is
+    /// joined, unless its `on_disconnect` is `cancel`.
     ///
     /// # Errors
     ///
     /// Those of every call.
     pub async fn wait(&self, thread: Option<&str>, run: &NewRun) -> Answer {
         let path = format!("{}/wait", runs(thread)?);
-        self.call_and_wait(Method::POST, &path, Some(&run.json()))
-            .await
+        self.run_and_wait(&path, &run.json()).await
     }
 
     /// Runs, and streams the events.
@@ -154,14 +154,15 @@ impl Client {
         RunStream::start(self.clone(), thread, run).await
     }
 
-    /// Waits for the end of a run, and returns the values.
+    /// Waits for the end of a run, and returns the values. If the connection breaks, or the server stops meanwhile, the
+    /// run is joined again, a few times.
     ///
     /// # Errors
     ///
     /// Those of every call.
     pub async fn join(&self, thread: &str, run: &str) -> Answer {
         let path = format!("{}/{}/join", runs(Some(thread))?, segment(run)?);
-        self.call_and_wait(Method::GET, &path, None).await
+        self.join_at(&path).await
     }
 
     /// Cancels a run, and waits for its end.

@@ -1,21 +1,20 @@
 //! The events of a run.
 
-use std::time::Duration;
-
 use reqwest::header::{ACCEPT, CONTENT_LOCATION, HeaderMap, HeaderValue, LOCATION};
 use reqwest::{Method, Response};
 
+use crate::attempts::{ATTEMPTS, pause};
 use crate::event::Reader;
 use crate::routes::{runs, segment};
 use crate::{Client, ClientError, NewRun, ServerEvent};
 
-/// How many times in a row a stream is resumed in vain before it fails.
-const ATTEMPTS: u32 = 5;
+/// The id that no event has: all that are stored come after it.
+const FROM_THE_FIRST: &str = "-1";
 
 /// The events of a run, one after the other.
 ///
 /// If the connection breaks, is silent, or ends while the run goes on, the stream resumes after its last
-/// event, when events have ids: with [`NewRun::resumable`]. Otherwise it fails: the stream of a run on a
+/// event, or from the first one if none has come, when events have ids: with [`NewRun::resumable`]. Otherwise it fails: the stream of a run on a
 /// thread ends without an error only after the run has ended, and [`status`](Self::status) says how.
 #[derive(Debug)]
 pub struct RunStream {
@@ -28,6 +27,8 @@ pub struct RunStream {
     run_path: Option<String>,
     status: Option<String>,
     last: Option<String>,
+    /// All events are stored, with ids.
+    is_resumable: bool,
     failures: u32,
     has_ended: bool,
 }
@@ -42,7 +43,11 @@ impl RunStream {
         let body = run.json();
         let sent = client.open(Method::POST, &path, accept(None), Some(&body));
         let answer = sent.await?;
-        Ok(Self::of(client, answer))
+        let is_resumable = body["stream_resumable"] == true;
+        Ok(Self {
+            is_resumable,
+            ..Self::of(client, answer)
+        })
     }
 
     pub(crate) async fn join(
@@ -72,6 +77,7 @@ impl RunStream {
             reader: Reader::default(),
             status: None,
             last: None,
+            is_resumable: false,
             failures: 0,
             has_ended: false,
         }
@@ -160,10 +166,9 @@ impl RunStream {
         for is_last in [false, true] {
             let run = match self.client.call(Method::GET, path, None).await {
                 Ok(run) => run,
+                Err(error) if error.may_work_later() => return Err(error),
                 // The run was deleted since, or may not be read.
-                Err(ClientError::Refused {
-                    status: 400..500, ..
-                }) => return Ok(true),
+                Err(ClientError::Refused { .. }) => return Ok(true),
                 Err(error) => return Err(error),
             };
             let status = run["status"].as_str().unwrap_or_default();
@@ -180,7 +185,9 @@ impl RunStream {
 
     /// Resumes after the last event, or fails with what broke the connection.
     async fn resume(&mut self, mut broken: ClientError) -> Result<(), ClientError> {
-        let (Some(path), Some(last)) = (self.resume_path.clone(), self.last.clone()) else {
+        let from_the_first = || self.is_resumable.then(|| FROM_THE_FIRST.to_owned());
+        let last = self.last.clone().or_else(from_the_first);
+        let (Some(path), Some(last)) = (self.resume_path.clone(), last) else {
             return Err(broken);
         };
         while self.failures < ATTEMPTS {
@@ -193,21 +200,12 @@ impl RunStream {
                     self.reader = Reader::default();
                     return Ok(());
                 }
-                Err(
-                    error @ ClientError::Refused {
-                        status: 400..500, ..
-                    },
-                ) => return Err(error),
-                Err(error) => broken = error,
+                Err(error) if error.may_work_later() => broken = error,
+                Err(error) => return Err(error),
             }
         }
         Err(broken)
     }
-}
-
-/// Returns the pause before an attempt.
-fn pause(attempt: u32) -> Duration {
-    Duration::from_millis(100 << attempt)
 }
 
 fn accept(last: Option<&str>) -> HeaderMap {

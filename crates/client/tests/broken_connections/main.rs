@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used)] // in what the tests share
 
+mod proxy;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -14,121 +16,8 @@ use futures_util::StreamExt as _;
 use langgraph::prelude::*;
 use langgraph_client::{Client, ClientError, NewRun, RemoteGraph};
 use langgraph_remote::RemoteNode;
-use langgraph_server::Server;
+use proxy::{Fault, listen, twenty_steps, twenty_steps_behind};
 use serde_json::{Value, json};
-use tokio::net::TcpListener;
-
-/// What the proxy does with the first stream of events.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Fault {
-    /// The connection breaks.
-    Cut,
-    /// The body ends as if it were whole.
-    End,
-    /// The body ends within an event.
-    Half,
-    /// Nothing comes any more, and the connection stays.
-    Stall,
-}
-
-struct Proxy {
-    http: reqwest::Client,
-    server: String,
-    fault: Fault,
-    /// The streams so far; the first one has the fault.
-    streams: AtomicUsize,
-    /// How many streams have a fault.
-    faulty: usize,
-}
-
-async fn forward(
-    axum::extract::State(proxy): axum::extract::State<Arc<Proxy>>,
-    request: Request,
-) -> Response {
-    let (head, body) = request.into_parts();
-    let url = format!("{}{}", proxy.server, head.uri);
-    let body = axum::body::to_bytes(body, 1 << 20).await.unwrap();
-    let mut headers = head.headers;
-    headers.remove("host");
-    let sent = proxy.http.request(head.method, url).headers(headers);
-    let answer = sent.body(body).send().await.unwrap();
-    let mut response = Response::builder().status(answer.status());
-    for (name, value) in answer.headers() {
-        if name != "transfer-encoding" {
-            response = response.header(name, value);
-        }
-    }
-    let is_stream = answer
-        .headers()
-        .get("content-type")
-        .is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"));
-    let parts = answer
-        .bytes_stream()
-        .map(|part| part.map_err(std::io::Error::other));
-    if !is_stream || proxy.streams.fetch_add(1, Ordering::SeqCst) >= proxy.faulty {
-        return response.body(Body::from_stream(parts)).unwrap();
-    }
-    let fault = proxy.fault;
-    // Some events come, and then the fault.
-    let some = parts.take(7).enumerate().map(move |(index, part)| {
-        let part = part?;
-        let is_halved = fault == Fault::Half && index == 6;
-        let length = if is_halved {
-            part.len() / 2
-        } else {
-            part.len()
-        };
-        Ok(part.slice(..length))
-    });
-    let body = match fault {
-        Fault::End | Fault::Half => Body::from_stream(some),
-        Fault::Cut => {
-            let reset = std::io::Error::other("cut");
-            Body::from_stream(some.chain(futures_util::stream::iter([Err(reset)])))
-        }
-        Fault::Stall => Body::from_stream(some.chain(futures_util::stream::pending())),
-    };
-    response.body(body).unwrap()
-}
-
-async fn listen(router: Router) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}", listener.local_addr().unwrap());
-    tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
-    url
-}
-
-#[node]
-async fn append_own_name(done: &String, cx: &Context) -> String {
-    tokio::time::sleep(Duration::from_millis(50)).await;
-    format!("{done}{}", cx.node())
-}
-
-/// Serves a graph of 20 steps, each of which appends a letter, behind a proxy.
-async fn twenty_steps(fault: Fault, faulty: usize) -> (Client, Client) {
-    let mut steps = StateGraph::<String>::new();
-    let names: Vec<String> = ('a'..='t').map(String::from).collect();
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    for name in &names {
-        steps.add_node(*name, append_own_name);
-    }
-    steps.add_sequence(&names);
-    let server = Server::new().graph("steps", steps.compile().unwrap());
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let direct = format!("http://{}", listener.local_addr().unwrap());
-    tokio::spawn(server.serve_on(listener));
-    let proxy = Arc::new(Proxy {
-        http: reqwest::Client::new(),
-        server: direct.clone(),
-        fault,
-        streams: AtomicUsize::new(0),
-        faulty,
-    });
-    let url = listen(Router::new().fallback(forward).with_state(proxy)).await;
-    let client = Client::new(&url).unwrap();
-    let client = client.idle_timeout(Duration::from_millis(600));
-    (client, Client::new(&direct).unwrap())
-}
 
 fn remote(client: Client) -> CompiledStateGraph<String> {
     let node = RemoteNode::new("steps", RemoteGraph::new(client)).bind(
@@ -166,6 +55,110 @@ async fn a_stream_comes_again_after_any_fault_without_a_gap() {
         }
         assert_eq!(lengths, (0..=20).collect::<Vec<_>>(), "{fault:?}");
         assert_eq!(events.status(), Some("success"), "{fault:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_stream_that_breaks_before_its_first_event_comes_again() {
+    for fault in [Fault::Cut, Fault::End, Fault::Stall] {
+        let (client, _) = twenty_steps_behind(fault, 2, 0).await;
+        let thread = client.create_thread(json!({})).await.unwrap();
+        let thread = thread["thread_id"].as_str().unwrap();
+        let run = NewRun::new("steps").input("").resumable();
+        let mut events = client.stream(Some(thread), &run).await.unwrap();
+        let mut names = Vec::new();
+        while let Some(event) = events.next().await {
+            names.push(event.unwrap().event);
+        }
+        let values = names.iter().filter(|name| *name == "values");
+        assert_eq!(values.count(), 21, "{fault:?}: {names:?}");
+        assert_eq!(names[0], "metadata", "{fault:?}");
+    }
+}
+
+/// A server whose answers are refused in turn with these statuses before each of its routes answers.
+async fn refusing(statuses: &'static [u16]) -> Client {
+    let calls = [const { AtomicUsize::new(0) }; 3];
+    let calls = Arc::new(calls);
+    let router = Router::new().fallback(async move |request: Request| {
+        let (route, body) = match request.uri().path() {
+            "/threads/t/runs/r" => (0, r#"{"status": "success"}"#),
+            "/threads/t/runs/r/join" => (1, "7"),
+            "/threads/t/runs/r/stream" => (2, "event: b\ndata: 2\nid: 2\n\n"),
+            _ => {
+                let breaks_off = Body::from("event: a\ndata: 1\nid: 1\n\nevent: b");
+                let answer = Response::builder()
+                    .header("location", "/threads/t/runs/r/stream")
+                    .header("content-location", "/threads/t/runs/r");
+                return answer.body(breaks_off).unwrap();
+            }
+        };
+        let call = calls[route].fetch_add(1, Ordering::SeqCst);
+        let (status, body) = match statuses.get(call) {
+            Some(status) => (*status, "{}"),
+            // The stream has ended, whenever it is asked for once more.
+            None if route == 2 && call > statuses.len() => (200, ""),
+            None => (200, body),
+        };
+        let answer = Response::builder().status(status);
+        answer.body(Body::from(body)).unwrap()
+    });
+    Client::new(&listen(router).await).unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_server_that_is_full_or_stops_is_asked_again() {
+    let client = refusing(&[503, 429]).await;
+    assert_eq!(client.join("t", "r").await.unwrap(), 7);
+    let mut events = client.stream(Some("t"), &NewRun::new("g")).await.unwrap();
+    let mut seen = Vec::new();
+    while let Some(event) = events.next().await {
+        seen.push(event.unwrap().data);
+    }
+    assert_eq!(seen, [1, 2]);
+    assert_eq!(events.status(), Some("success"));
+
+    let client = refusing(&[404]).await;
+    let refused = client.join("t", "r").await;
+    assert!(matches!(
+        refused,
+        Err(ClientError::Refused { status: 404, .. })
+    ));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_call_that_waits_joins_its_run_that_goes_on() {
+    let router = Router::new().fallback(async |request: Request| {
+        let join = |thread: &str| format!("/threads/{thread}/runs/r/join");
+        let answer = Response::builder();
+        match request.uri().path() {
+            // The server stops.
+            "/threads/t/runs/wait" => answer
+                .status(503)
+                .header("location", join("t"))
+                .body(Body::from("{}")),
+            // It stops after its first heartbeats.
+            "/threads/u/runs/wait" => {
+                let heartbeats = futures_util::stream::iter([Ok("\n")]);
+                let reset = futures_util::stream::once(async {
+                    tokio::time::sleep(Duration::from_millis(20)).await;
+                    Err(std::io::Error::other("cut"))
+                });
+                answer
+                    .header("location", join("u"))
+                    .body(Body::from_stream(heartbeats.chain(reset)))
+            }
+            path => answer.body(Body::from(json!(path).to_string())),
+        }
+        .unwrap()
+    });
+    let client = Client::new(&listen(router).await).unwrap();
+    for thread in ["t", "u"] {
+        let joined = client.wait(Some(thread), &NewRun::new("g")).await;
+        assert_eq!(joined.unwrap(), format!("/threads/{thread}/runs/r/join"));
+        // One that ends with its connection is not there any more.
+        let run = NewRun::new("g").with("on_disconnect", "cancel");
+        assert!(client.wait(Some(thread), &run).await.is_err());
     }
 }
 
