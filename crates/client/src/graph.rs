@@ -18,8 +18,9 @@ use crate::{Client, ClientError, NewRun, RunStream};
 /// in the events of the node's run. If the remote graph is interrupted, the node interrupts its own run, and
 /// sends the answer back.
 ///
-/// A broken connection resumes without a gap. A reply is complete only if its run has ended as `success`: one
-/// that was cancelled or ran out of time fails the node. A node that is dropped cancels its run.
+/// A broken connection resumes without a gap. A reply is complete only if its run has ended as `success`, and not at a
+/// breakpoint: one that was cancelled, ran out of time or has paused before a node fails the node. A node that is dropped
+/// cancels its run.
 ///
 /// Each request has a thread of its own on the server, or that of its
 /// [conversation](langgraph_remote::RemoteNode::conversing).
@@ -90,12 +91,17 @@ impl RemoteGraph {
                 replies.interrupt(conversation, open).await;
             }
             Some("success") | None => {
+                if let Some(why) = events.paused().await {
+                    replies.error(ErrorCode::Failed, why).await;
+                    events.has_ended();
+                    return Ok(());
+                }
                 replies.send(EnvelopeBody::Complete(values)).await;
                 if let Some(stream) = stream {
                     replies.end(stream).await;
                 }
             }
-            // Interrupted by a cancellation, by another run of the thread or before a node; or out of time.
+            // Interrupted by a cancellation or by another run of the thread, or out of time.
             Some(status) => {
                 let message = format!("the run ended as `{status}`, before it was complete");
                 replies.error(ErrorCode::Failed, message).await;
@@ -162,6 +168,23 @@ impl RemoteRun {
         });
         let ended = |_| ClientError::Connection("the start of the run was dropped".into());
         started.await.map_err(ended)?
+    }
+
+    /// Returns why a run without open interrupts is not complete: it has paused before a node.
+    async fn paused(&self) -> Option<String> {
+        let (client, thread) = (&self.cancel.client, &self.cancel.thread);
+        // A server that cannot say it now has said that the run has succeeded.
+        let row = client.thread(thread).await.ok()?;
+        if row["status"] != "interrupted" {
+            return None;
+        }
+        let state = client.state(thread).await.ok()?;
+        let next = state["next"].as_array()?.iter().filter_map(Value::as_str);
+        let next: Vec<String> = next.map(|node| format!("`{node}`")).collect();
+        Some(format!(
+            "the run has paused before {}, where nothing is asked",
+            next.join(", ")
+        ))
     }
 
     fn has_ended(mut self) {

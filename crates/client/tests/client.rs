@@ -30,11 +30,18 @@ async fn client() -> Client {
         .add_sequence(&["double"]);
     let mut asks = StateGraph::<i64>::new();
     asks.add_node("approve", approve).add_sequence(&["approve"]);
+    let mut stops = StateGraph::<i64>::new();
+    stops
+        .add_node("first", |n: &i64| n + 1)
+        .add_node("second", |n: &i64| n * 10)
+        .add_sequence(&["first", "second"])
+        .interrupt_before(["second"]);
     let server = Server::new()
         .show_node_errors()
         .authenticate(BearerTokens::new().token("key", User::new("ada")))
         .graph("double", double.compile().unwrap())
-        .graph("asks", asks.compile().unwrap());
+        .graph("asks", asks.compile().unwrap())
+        .graph("stops", stops.compile().unwrap());
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     tokio::spawn(server.serve_on(listener));
@@ -124,4 +131,17 @@ async fn a_remote_graph_is_a_node_that_passes_interrupts_on() {
     graph.run(-1).thread("u").await.unwrap();
     let failed = graph.thread("u").answer(true).await.unwrap_err();
     assert!(failed.to_string().contains("it is negative"), "{failed}");
+}
+
+#[tokio::test]
+async fn a_remote_run_that_pauses_before_a_node_is_no_reply() {
+    let server = RemoteGraph::new(client().await);
+    let node = RemoteNode::new("stops", server).bind(
+        |n: &i64| Some(json!(n)),
+        |values: Value| values.as_i64().unwrap_or_default(),
+    );
+    let mut graph = StateGraph::<i64>::new();
+    graph.add_node("remote", node).add_sequence(&["remote"]);
+    let failed = graph.compile().unwrap().invoke(1).await.unwrap_err();
+    assert!(failed.to_string().contains("`second`"), "{failed}");
 }
