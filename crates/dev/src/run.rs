@@ -2,7 +2,7 @@
 
 use std::error::Error;
 use std::fmt::Write as _;
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -124,8 +124,17 @@ async fn serve(graphs: Graphs, address: &str, file: &Path) -> Result<(), Box<dyn
     }
     let listener = TcpListener::bind(address)
         .await
-        .map_err(|error| format!("cannot serve {address}: {error}"))?;
+        .map_err(|error| cannot_serve(address, &error))?;
     Ok(server.serve_until(listener, input_ended()).await?)
+}
+
+fn cannot_serve(address: &str, error: &io::Error) -> String {
+    // Another program has it, most often an earlier `cargo langgraph dev`.
+    let hint = match error.kind() {
+        io::ErrorKind::AddrInUse => "; `--port` selects another port",
+        _ => "",
+    };
+    format!("cannot serve {address}: {error}{hint}")
 }
 
 /// Waits until standard input ends.
@@ -137,4 +146,26 @@ async fn input_ended() {
         drop(sender);
     });
     let _ = ended.await;
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)] // a test fails by panicking
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_port_in_use_is_reported_with_the_option_that_selects_another_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let other = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = other.local_addr().unwrap().to_string();
+        let file = folder.path().join("threads.db");
+        let failed = serve(Graphs::default(), &address, &file).await;
+        let failed = failed.unwrap_err().to_string();
+        assert!(
+            failed.starts_with(&format!("cannot serve {address}: ")),
+            "{failed}"
+        );
+        assert!(failed.contains("--port"), "{failed}");
+    }
 }
