@@ -80,6 +80,7 @@ impl RemoteGraph {
                 "error" => {
                     let message = event.data["message"].as_str().unwrap_or_default();
                     replies.error(ErrorCode::Failed, message).await;
+                    events.has_ended();
                     return Ok(());
                 }
                 _ => {}

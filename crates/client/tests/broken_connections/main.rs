@@ -223,6 +223,25 @@ async fn a_node_that_is_dropped_cancels_its_remote_run() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_remote_run_that_has_failed_is_not_cancelled() {
+    let cancelled = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&cancelled);
+    let router = Router::new().fallback(async move |request: Request| {
+        if request.uri().path().ends_with("/cancel") {
+            counted.fetch_add(1, Ordering::SeqCst);
+        }
+        let failed = Body::from("event: error\ndata: {\"message\": \"no\"}\n\n");
+        let answer = Response::builder().header("content-location", "/threads/t/runs/r");
+        answer.body(failed).unwrap()
+    });
+    let client = Client::new(&listen(router).await).unwrap();
+    let failed = remote(client).invoke(String::new()).await.unwrap_err();
+    assert!(failed.to_string().contains("no"), "{failed}");
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    assert_eq!(cancelled.load(Ordering::SeqCst), 0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn ids_are_segments_of_the_path() {
     let router = Router::new().fallback(async |request: Request| {
         axum::Json(json!(request.uri().path_and_query().unwrap().as_str()))
