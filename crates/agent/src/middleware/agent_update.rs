@@ -6,7 +6,8 @@ use langgraph::message::Message;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum AgentGoto {
-    /// To the end: to the hooks after the agent, and out.
+    /// To the end: to the hooks after the agent, and out. A hook after the agent is on that way already: the
+    /// next one of them follows.
     End,
     /// To the model: to the hooks before it, and to the next model call.
     Model,

@@ -63,11 +63,6 @@ impl Limits {
                 bounds.push(EdgeBound::new(name, &places.model, back));
             }
         }
-        for (name, hook) in way.going(AgentGoto::End) {
-            if hook == Hook::AfterAgent {
-                bounds.push(EdgeBound::new(name, &places.end, back));
-            }
-        }
         for bound in bounds {
             graph.add_bound(bound);
         }

@@ -129,7 +129,12 @@ fn add_hooks<S: AgentState>(
 ) -> String {
     let mut next = next.to_owned();
     for one in having.iter().rev() {
-        let name = add_hook(graph, one, hook, places, all);
+        let mut places = places.clone();
+        if hook == Hook::AfterAgent {
+            // The agent is on its way out already: each hook runs once.
+            places.end.clone_from(&next);
+        }
+        let name = add_hook(graph, one, hook, &places, all);
         graph.add_edge(&name, &next);
         next = name;
     }

@@ -68,6 +68,53 @@ async fn a_goto_to_the_end_runs_the_hooks_after_the_agent_and_no_model() {
     assert_eq!(texts, ["?", "no"]);
 }
 
+/// Goes to the end after the agent, where it is on the way already.
+struct Leaves {
+    seen: Seen,
+}
+
+#[middleware]
+impl AgentMiddleware for Leaves {
+    fn gotos(&self) -> &'static [AgentGoto] {
+        &[AgentGoto::End]
+    }
+
+    async fn after_agent(&self, _: &AgentContext<'_>) -> Result<AgentUpdate, NodeError> {
+        self.seen.note("Leaves after_agent");
+        Ok(AgentUpdate::messages([Message::assistant("bye")]).and_goto(AgentGoto::End))
+    }
+}
+
+#[tokio::test]
+async fn a_goto_to_the_end_after_the_agent_runs_each_remaining_hook_once() {
+    let seen = Seen::default();
+    let notes = |name| Notes {
+        name,
+        seen: seen.clone(),
+    };
+    let leaves = Leaves { seen: seen.clone() };
+    let agent = react_agent(ScriptedModel::new(["noon"]), (clock(),));
+    let agent = agent.with((notes("A"), leaves, notes("B")));
+    let state = agent.compile().unwrap();
+    let state = state.invoke(MessagesStateUpdate::user("?")).await.unwrap();
+    let mut trail = seen.take();
+    trail.retain(|one| one.ends_with("after_agent"));
+    assert_eq!(
+        trail,
+        ["B after_agent", "Leaves after_agent", "A after_agent"]
+    );
+    let texts: Vec<_> = state.messages.iter().map(Message::text).collect();
+    assert_eq!(texts, ["?", "noon", "bye"]);
+
+    // The last hook leads out.
+    let leaves = Leaves { seen: seen.clone() };
+    let agent = react_agent(ScriptedModel::new(["noon"]), ()).with(leaves);
+    let state = agent.compile().unwrap();
+    let state = state.invoke(MessagesStateUpdate::user("?")).await.unwrap();
+    assert_eq!(state.messages.len(), 3);
+    assert_eq!(seen.take(), ["Leaves after_agent"]);
+}
+
 #[tokio::test]
 async fn a_goto_to_the_model_passes_the_hooks_before_it() {
     let goes = Goes {
