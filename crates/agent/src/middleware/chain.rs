@@ -8,6 +8,7 @@ use super::{
 };
 use super::{RunModel, RunTool};
 use crate::approval::add_new;
+use crate::join_all::join_all;
 use crate::{ChatResponse, DecisionKind, ToolContext, async_trait};
 use langgraph::error::NodeError;
 use langgraph::graph::Calls;
@@ -183,10 +184,21 @@ impl RunTool for ToolChain<'_> {
             return self.all.hide(answer, self.cx).await;
         };
         let next = Self { rest, ..*self };
-        let answer = one.around_tool(call, self.cx, NextTool::new(&next)).await?;
-        if one.hides() {
-            return Ok(answer);
-        }
-        one.after_tool(answer, self.cx).await
+        let through = async {
+            let run = NextTool::new(&next);
+            let answer = one.around_tool(call.clone(), self.cx, run).await?;
+            if one.hides() {
+                return Ok(answer);
+            }
+            one.after_tool(answer, self.cx).await
+        };
+        // Middleware further outside sees a panic as it sees one of the tool.
+        let answer = join_all([Box::pin(through)]).await.pop();
+        let answer = answer.unwrap_or_else(|| Err("the call has vanished".to_owned()));
+        answer.unwrap_or_else(|panic| self.panicked(&call, &panic))
+    }
+
+    fn panicked(&self, call: &ToolCall, panic: &str) -> Result<ToolAnswer, NodeError> {
+        self.tool.panicked(call, panic)
     }
 }

@@ -80,6 +80,9 @@ pub struct NextTool<'a>(&'a dyn RunTool);
 #[async_trait]
 pub(crate) trait RunTool: Send + Sync {
     async fn run_tool(&self, call: ToolCall) -> Result<ToolAnswer, NodeError>;
+
+    /// Returns the answer to a call in which middleware has panicked.
+    fn panicked(&self, call: &ToolCall, panic: &str) -> Result<ToolAnswer, NodeError>;
 }
 
 impl<'a> NextTool<'a> {

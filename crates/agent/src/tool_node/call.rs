@@ -145,6 +145,10 @@ impl RunTool for CallTool<'_> {
         }
         self.run_as(&self.cx.with_call(&call)).await
     }
+
+    fn panicked(&self, call: &ToolCall, panic: &str) -> Result<ToolAnswer, NodeError> {
+        self.node.failed(call, panicked(panic))
+    }
 }
 
 impl CallTool<'_> {
@@ -169,7 +173,8 @@ impl CallTool<'_> {
             None => None,
         };
         let written = cx.fields().written_so_far();
-        let result = tool.as_ref().call(call.arguments.clone(), cx);
+        // The tool may panic before it has returned its future.
+        let result = async { tool.as_ref().call(call.arguments.clone(), cx).await };
         #[cfg(feature = "tracing")]
         let result = crate::spans::tool(cx, result);
         let result = join_all([Box::pin(result)]).await.pop();
@@ -178,8 +183,7 @@ impl CallTool<'_> {
             reserved.cancel().await?;
         }
         let result = result.unwrap_or_else(|| Err("the call has vanished".to_owned()));
-        let result =
-            result.unwrap_or_else(|panic| Err(ToolError::model(format!("panicked: {panic}"))));
+        let result = result.unwrap_or_else(|panic| Err(panicked(&panic)));
         if result.is_err() {
             // As a node that fails, it has written nothing: another attempt begins anew.
             cx.fields().go_back_to(written);
@@ -198,6 +202,11 @@ impl CallTool<'_> {
             Err(error) => node.failed(call, error),
         }
     }
+}
+
+/// A panic as an error of the tool.
+fn panicked(text: &str) -> ToolError {
+    ToolError::model(format!("panicked: {text}"))
 }
 
 /// Ends the task if a tool has interrupted, whatever the tool did with the error.

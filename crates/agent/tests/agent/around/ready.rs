@@ -1,18 +1,23 @@
 //! Ready-made middleware of models and tools.
 
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use langgraph::checkpoint::MemorySaver;
+use langgraph::error::NodeError;
+use langgraph::message::ToolCall;
 use langgraph::policy::RetryPolicy;
 use langgraph_agent::prelude::*;
 use langgraph_agent::{
-    AgentBuildError, ApprovalRequest, EditRequest, FnTool, HumanInTheLoop, MemoryModelCache,
-    MessagesStateUpdate, ModelCaching, ModelErrorKind, ModelFallback, ModelRetry, ScriptedModel,
-    ToolCaching, ToolDecision, ToolErrors, ToolRetry, Turn, react_agent,
+    AgentBuildError, ApprovalRequest, EditRequest, FnTool, Hook, HumanInTheLoop, MemoryModelCache,
+    MessagesStateUpdate, ModelCaching, ModelErrorKind, ModelFallback, ModelRetry, NextTool,
+    ReactAgent, ScriptedModel, ToolAnswer, ToolCaching, ToolDecision, ToolDefinition, ToolErrors,
+    ToolOutput, ToolRetry, Tools, Turn, react_agent,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::super::support::{asks_the_time, call, clock};
 
@@ -139,6 +144,107 @@ async fn a_panic_of_a_tool_is_a_failure_that_middleware_sees() {
         .unwrap();
     let state = agent.invoke(MessagesStateUpdate::user("?")).await.unwrap();
     assert_eq!(state.messages[2].text(), "panicked: dry");
+}
+
+/// Panics before it has returned a future.
+struct PanicsEarly(ToolDefinition);
+
+#[allow(clippy::panic)]
+impl Tool for PanicsEarly {
+    fn definition(&self) -> &ToolDefinition {
+        &self.0
+    }
+
+    fn call<'l, 'c, 't, 'r>(
+        &'l self,
+        _: Value,
+        _: &'c ToolContext<'t>,
+    ) -> Pin<Box<dyn Future<Output = Result<ToolOutput, ToolError>> + Send + 'r>>
+    where
+        'l: 'r,
+        'c: 'r,
+        't: 'r,
+        Self: 'r,
+    {
+        panic!("ann@example.org")
+    }
+}
+
+/// Panics around each tool, or after it.
+struct Panics(Hook);
+
+#[middleware]
+impl AgentMiddleware for Panics {
+    async fn around_tool(
+        &self,
+        call: ToolCall,
+        _: &ToolContext<'_>,
+        next: NextTool<'_>,
+    ) -> Result<ToolAnswer, NodeError> {
+        assert!(self.0 != Hook::AroundTool, "ann@example.org");
+        next.run(call).await
+    }
+
+    async fn after_tool(
+        &self,
+        answer: ToolAnswer,
+        _: &ToolContext<'_>,
+    ) -> Result<ToolAnswer, NodeError> {
+        assert!(self.0 != Hook::AfterTool, "ann@example.org");
+        Ok(answer)
+    }
+}
+
+/// Hides the address in what tools answer.
+struct Hides;
+
+#[middleware]
+impl AgentMiddleware for Hides {
+    fn hides(&self) -> bool {
+        true
+    }
+
+    async fn after_tool(
+        &self,
+        mut answer: ToolAnswer,
+        _: &ToolContext<'_>,
+    ) -> Result<ToolAnswer, NodeError> {
+        let text = answer.result.content.text();
+        answer.result.content = text.replace("ann@example.org", "[address]").into();
+        Ok(answer)
+    }
+}
+
+#[tokio::test]
+async fn the_text_of_each_panic_passes_what_hides_data() {
+    let hidden = async |agent: ReactAgent| {
+        let agent = agent.compile().unwrap();
+        let state = agent.invoke(MessagesStateUpdate::user("?")).await.unwrap();
+        state.messages[2].text().into_owned()
+    };
+    let expected = "Error: panicked: [address]\n Please fix your mistakes.";
+    let definition = ToolDefinition::new("get_current_time", "", json!({"type": "object"}));
+    let early = Tools::new().with(PanicsEarly(definition));
+    assert_eq!(
+        hidden(react_agent(asks(), early).with(Hides)).await,
+        expected
+    );
+    for hook in [Hook::AroundTool, Hook::AfterTool] {
+        // Wherever it stands in the list.
+        let agent = react_agent(asks(), (clock(),)).with((Hides, Panics(hook)));
+        assert_eq!(hidden(agent).await, expected);
+        let agent = react_agent(asks(), (clock(),)).with((Panics(hook), Hides));
+        assert_eq!(hidden(agent).await, expected);
+    }
+}
+
+#[tokio::test]
+async fn a_panic_of_middleware_is_a_failure_that_middleware_around_it_sees() {
+    let brief = ToolErrors::describe(|_, error| error.to_owned());
+    let agent = react_agent(asks(), (clock(),)).with((brief, Panics(Hook::AroundTool)));
+    let agent = agent.compile().unwrap();
+    let state = agent.invoke(MessagesStateUpdate::user("?")).await.unwrap();
+    assert_eq!(state.messages[2].text(), "panicked: ann@example.org");
 }
 
 #[tokio::test]
