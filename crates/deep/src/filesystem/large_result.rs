@@ -12,6 +12,8 @@ const LINES: usize = 10;
 const LINE: usize = 200;
 
 const FOLDER: &str = "/large_tool_results";
+/// The number of characters of a digest in the name of a file: enough that two texts do not share it.
+const DIGEST: usize = 16;
 
 /// Puts the text of a result into a file if it is too large, and if the place for files takes it.
 pub(super) async fn moved(
@@ -29,14 +31,12 @@ pub(super) async fn moved(
     if tokens <= files.results_above {
         return Ok(answer);
     }
-    let name = cx
-        .call_id()
-        .replace(|c: char| !c.is_ascii_alphanumeric(), "_");
-    let path = match write(format!("{FOLDER}/{name}"), &text, files, cx).await {
+    let path = path(cx.call_id(), &text);
+    match files.files.write(&path, &text, cx.into()).await {
         Err(ToolError::Fatal(error)) => return Err(error),
         Err(_) => return Ok(answer),
-        Ok(path) => path,
-    };
+        Ok(()) => {}
+    }
     let head = text.lines().take(LINES);
     let head = head.map(|line| line.chars().take(LINE).collect::<String>());
     let head: Vec<String> = head.collect();
@@ -49,19 +49,11 @@ pub(super) async fn moved(
     Ok(answer)
 }
 
-/// Writes the file, and returns its path. Another call may have had the same id, in another thread or in that of a
-/// sub-agent: its file stays.
-async fn write(
-    mut path: String,
-    text: &str,
-    files: &Filesystem,
-    cx: &ToolContext<'_>,
-) -> Result<String, ToolError> {
-    match files.files.read(&path, cx.into()).await? {
-        Some(known) if known == text => return Ok(path),
-        Some(_) => path.extend(["_", &digest(text)]),
-        None => {}
-    }
-    files.files.write(&path, text, cx.into()).await?;
-    Ok(path)
+/// Returns the path of the file. Another call may have the same id: in another thread over the same files, in a
+/// sub-agent that runs in parallel, or from a provider that counts anew. Its file stays, because it has another text.
+fn path(id: &str, text: &str) -> String {
+    let name = id.replace(|c: char| !c.is_ascii_alphanumeric(), "_");
+    let digest = digest(text);
+    let digest: String = digest.chars().take(DIGEST).collect();
+    format!("{FOLDER}/{name}_{digest}")
 }
