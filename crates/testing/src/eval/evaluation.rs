@@ -149,7 +149,7 @@ impl Evaluation {
             scored.is_none_or(|scored| {
                 let mut scorers = self.scorers.iter();
                 let lacks = |scorer: &Arc<dyn Scorer>| !scored.scores.contains_key(scorer.name());
-                scored.error.is_none() && scorers.any(lacks)
+                scorers.any(lacks)
             })
         };
         cases.iter().filter(is_unscored).cloned().collect()
@@ -215,6 +215,10 @@ impl CaseRunner {
                 Err(error) => return Ok(Scored::failed(case, &self.scorers, &error)),
             },
         };
+        if scored.error.is_some() {
+            scored.fail(&self.scorers);
+            return Ok(scored);
+        }
         scored.unscored.clear();
         for scorer in &self.scorers {
             let name = scorer.name();

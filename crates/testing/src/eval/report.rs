@@ -63,14 +63,20 @@ impl Scored {
     }
 
     pub(crate) fn failed(case: &Case, scorers: &[Arc<dyn Scorer>], error: &NodeError) -> Self {
-        let scores = scorers.iter().map(|scorer| {
-            let score = Score::from(false).because("the agent failed");
-            (scorer.name().to_owned(), score)
-        });
-        Self {
+        let mut scored = Self {
             error: Some(error.to_string()),
-            scores: scores.collect(),
             ..Self::new(case, Answer::default(), Duration::ZERO)
+        };
+        scored.fail(scorers);
+        scored
+    }
+
+    /// Gives the lowest score to a case whose agent has failed, of each scorer that it has none of.
+    pub(crate) fn fail(&mut self, scorers: &[Arc<dyn Scorer>]) {
+        for scorer in scorers {
+            let failed = || Score::from(false).because("the agent failed");
+            let score = self.scores.entry(scorer.name().to_owned());
+            score.or_insert_with(failed);
         }
     }
 }

@@ -98,6 +98,20 @@ async fn k9_an_evaluation_that_was_cut_off_goes_on_and_a_complete_one_is_kept() 
     assert_eq!(ran.lock().unwrap().len(), 4);
 }
 
+#[tokio::test]
+async fn k9_a_scorer_that_was_added_also_scores_the_cases_whose_agent_failed() {
+    let saver = Arc::new(MemorySaver::new());
+    let cases = || Dataset::parse(CASES).unwrap();
+    doubled().run(cases(), Arc::clone(&saver)).await.unwrap();
+    let more = || doubled().scorer(scorer("any", |_, _| true));
+    let report = more().run(cases(), Arc::clone(&saver)).await.unwrap();
+    let fresh = run(&more()).await;
+    assert_eq!(report.mean("any"), fresh.mean("any"));
+    assert_eq!(report.cases[2].scores, fresh.cases[2].scores);
+    assert_eq!(report.cases[2].error.as_deref(), Some("too large"));
+    assert_eq!(more().run(cases(), saver).await.unwrap(), report);
+}
+
 #[tokio::test(start_paused = true)]
 async fn k9_a_report_says_what_the_answers_cost_and_how_long_they_took() {
     let evaluation = Evaluation::new("cost", |case| async move {
