@@ -38,20 +38,20 @@ impl Requests {
         }
     }
 
-    /// Sends a request until it is answered.
+    /// Sends a request until it is answered. The first answer counts, whichever time it answers.
     pub(super) async fn request(&self, to: &str, payload: Bytes) -> Result<Bytes, QueueError> {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let reply = format!("{}.{number}", self.subject);
+        let (answer, mut answered) = oneshot::channel();
+        self.waiting().insert(reply.clone(), answer);
+        let _waiting = Waiting {
+            requests: self,
+            reply: &reply,
+        };
         for _ in 0..ATTEMPTS {
-            let number = self.next.fetch_add(1, Ordering::Relaxed);
-            let reply = format!("{}.{number}", self.subject);
-            let (answer, answered) = oneshot::channel();
-            self.waiting().insert(reply.clone(), answer);
-            let _waiting = Waiting {
-                requests: self,
-                reply: &reply,
-            };
             let (to, payload) = (to.to_owned(), payload.clone());
             self.link.send(to, Some(reply.clone()), payload).await?;
-            if let Ok(Ok(answer)) = timeout(RESEND_AFTER, answered).await {
+            if let Ok(Ok(answer)) = timeout(RESEND_AFTER, &mut answered).await {
                 return Ok(answer);
             }
         }
@@ -84,5 +84,79 @@ struct Waiting<'a> {
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
         self.requests.waiting().remove(self.reply);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::sync::mpsc;
+    use tokio::time::{Instant, sleep};
+
+    use super::*;
+    use crate::link::LinkFuture;
+
+    /// Sends what is sent to a driver.
+    #[derive(Debug)]
+    struct ToDriver(mpsc::UnboundedSender<Packet>);
+
+    impl Link for ToDriver {
+        fn send(
+            &self,
+            subject: String,
+            reply: Option<String>,
+            payload: Bytes,
+        ) -> LinkFuture<'_, ()> {
+            let payload = Some(payload);
+            let sent = self.0.send(Packet {
+                subject,
+                reply,
+                payload,
+            });
+            Box::pin(async { sent.map_err(|error| QueueError::link("gone", error)) })
+        }
+
+        fn listen(&self, _: String) -> LinkFuture<'_, mpsc::Receiver<Packet>> {
+            Box::pin(async { Err(QueueError::Ended) })
+        }
+
+        fn limit(&self) -> usize {
+            1_000
+        }
+
+        fn put<'a>(&'a self, _: &'a str, _: String, _: Bytes) -> LinkFuture<'a, ()> {
+            Box::pin(async { Err(QueueError::Ended) })
+        }
+
+        fn get<'a>(&'a self, _: &'a str, _: String) -> LinkFuture<'a, Bytes> {
+            Box::pin(async { Err(QueueError::Ended) })
+        }
+
+        fn delete<'a>(&'a self, _: &'a str, _: String) -> LinkFuture<'a, ()> {
+            Box::pin(async { Err(QueueError::Ended) })
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_answer_that_takes_longer_than_the_next_attempt_counts() {
+        let (sent, mut driver) = mpsc::unbounded_channel();
+        let requests = Requests::new(Arc::new(ToDriver(sent)), "worker".to_owned());
+        let requests = Arc::new(requests);
+        let answering = Arc::clone(&requests);
+        // Each takes three seconds, one after the other, as in a slow database.
+        tokio::spawn(async move {
+            while let Some(Packet { reply, .. }) = driver.recv().await {
+                sleep(Duration::from_secs(3)).await;
+                answering.answered(Packet {
+                    subject: reply.unwrap(),
+                    reply: None,
+                    payload: Some("stored".into()),
+                });
+            }
+        });
+        let begun = Instant::now();
+        let answer = requests.request("driver", Bytes::new()).await;
+        assert_eq!(answer.unwrap(), "stored");
+        assert_eq!(begun.elapsed(), Duration::from_secs(3));
+        assert!(requests.waiting().is_empty());
     }
 }
