@@ -253,17 +253,20 @@ fn note_person(by: &str, mut result: ToolResult) -> ToolResult {
     result
 }
 
-/// Adds a note to the tool's answer that its arguments were changed.
+/// Adds a note to the tool's answer that its arguments were changed. The answer of a replay is the stored one, which
+/// has the note.
 fn note_edit(call: &ToolCall, mut result: ToolResult) -> ToolResult {
     let note = format!(
         "(The user changed the arguments to {}.)\n",
         call.arguments_text()
     );
     result.content = match result.content {
+        Content::Text(text) if text.starts_with(&note) => Content::Text(text),
         Content::Text(text) => Content::Text(note + &text),
         Content::Parts(parts) => {
             let note = ContentPart::text(note);
-            Content::Parts([note].into_iter().chain(parts).collect())
+            let missing = (parts.first() != Some(&note)).then_some(note);
+            Content::Parts(missing.into_iter().chain(parts).collect())
         }
     };
     result

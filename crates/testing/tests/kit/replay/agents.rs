@@ -202,3 +202,35 @@ async fn k8_answers_of_models_that_are_no_messages_come_from_the_users_model() {
         assert!(report.threads[0].unchecked.is_empty());
     }
 }
+
+#[tokio::test]
+async fn k8_an_edited_call_is_answered_in_a_replay_as_it_was_then() {
+    let model = || {
+        ScriptedModel::new([
+            Turn::tool_calls([ToolCall::new("c1", "double", json!({"n": 4}))]),
+            Turn::text("Done."),
+        ])
+    };
+    let saver = Arc::new(MemorySaver::new());
+    let graph = |model| {
+        let agent = desk(model).with(HumanInTheLoop::new("double"));
+        agent.compile().unwrap()
+    };
+    let stored = graph(model()).checkpointer(saver.clone());
+    let thread = stored.thread("t");
+    let question = MessagesStateUpdate::user("Twice four?");
+    thread.run(question).await.unwrap();
+    let edit = json!({"type": "edit", "arguments": {"n": 5}});
+    let edit: ToolDecision = serde_json::from_value(edit).unwrap();
+    thread.resume("c1", edit).await.unwrap();
+
+    let report = replay(
+        saver.clone(),
+        &graph(ScriptedModel::new(Vec::<Turn>::new())),
+    );
+    let report = report.await.unwrap();
+    assert!(report.is_same(), "{report}");
+    let report = replay(saver, &graph(ScriptedModel::new(Vec::<Turn>::new())));
+    let report = report.run_tools(["double"]).await.unwrap();
+    assert!(report.is_same(), "{report}");
+}
