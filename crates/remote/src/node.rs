@@ -2,9 +2,10 @@
 
 mod bound;
 mod exchange;
+mod passed_keys;
 mod time_limit;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,6 +18,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 pub use self::bound::BoundRemoteNode;
+use self::passed_keys::PassedKeys;
 
 use crate::envelope::written;
 use crate::{
@@ -196,7 +198,7 @@ impl RemoteNode {
     async fn converse(&self, request: Value, cx: &Context) -> Result<Value, NodeError> {
         let mut body = EnvelopeBody::Complete(request);
         let mut conversation = self.conversation(cx);
-        let mut keys: HashMap<String, usize> = HashMap::new();
+        let mut keys = PassedKeys::default();
         for round in 0_usize.. {
             let mut whole = None;
             let pause = cx.once(format!("remote:{round}"), async {
@@ -222,12 +224,7 @@ impl RemoteNode {
             }
             let mut answers = BTreeMap::new();
             for interrupt in pause.interrupts {
-                let count = keys.entry(interrupt.key.clone()).or_default();
-                *count += 1;
-                let key = match *count {
-                    1 => interrupt.key,
-                    count => format!("{}#{count}", interrupt.key),
-                };
+                let key = keys.own(&interrupt.key);
                 let answer: Value = cx.interrupt(&key, &interrupt.payload)?;
                 answers.insert(interrupt.id, answer);
             }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use langgraph::checkpoint::MemorySaver;
 use langgraph::prelude::*;
 use langgraph_remote::{
-    AgentEnvelope, AgentHandler, EnvelopeBody, RemoteError, RemoteNode, Transport,
+    AgentEnvelope, AgentHandler, EnvelopeBody, RemoteError, RemoteNode, Transport, serve,
 };
 use serde_json::json;
 
@@ -114,4 +114,47 @@ async fn after_a_failure_answered_requests_are_not_sent_again() {
     );
     let mail = tap.seen().into_iter().filter(|e| e.to == "mail").count();
     assert_eq!(mail, 1);
+}
+
+#[tokio::test]
+async fn interrupts_of_an_agent_with_equal_and_numbered_keys_get_an_answer_each() {
+    #[derive(State, Clone, Debug, Default, PartialEq)]
+    struct Answers {
+        #[reducer(append)]
+        given: Vec<String>,
+    }
+    let asks = |key: &'static str| {
+        move |_: &Answers, cx: &Context| {
+            let given: String = cx.interrupt(key, "?")?;
+            Ok::<_, NodeError>(AnswersUpdate::default().given(vec![given]))
+        }
+    };
+    // An agent that has asked another one numbers equal keys itself.
+    let mut agent = StateGraph::<Answers>::new();
+    for (name, key) in [("a", "ok"), ("b", "ok"), ("c", "ok#2")] {
+        agent.add_node(name, asks(key)).add_edge(START, name);
+    }
+    let agent = agent.compile().unwrap();
+    let agent = agent.checkpointer(Arc::new(MemorySaver::new()));
+    let served = serve(
+        agent,
+        |_: String| AnswersUpdate::default(),
+        |state| state.given,
+    );
+    let ask = RemoteNode::new("asker", local("asker", served.conversations()));
+    let ask = ask.bind(
+        |text: &String| Some(text.clone()),
+        |given: Vec<String>| given.join(" "),
+    );
+    let mut graph = StateGraph::<String>::new();
+    graph.add_node("ask", ask).add_sequence(&["ask"]);
+    let graph = graph.compile().unwrap();
+    let thread = graph.checkpointer(Arc::new(MemorySaver::new())).thread("t");
+
+    let mut outcome = thread.run("go".to_owned()).await.unwrap();
+    for answer in ["one", "two", "three"] {
+        assert_eq!(outcome.interrupts().len(), 1, "{outcome:?}");
+        outcome = thread.answer(answer).await.unwrap();
+    }
+    assert_eq!(outcome.finished().unwrap(), "one two three");
 }
