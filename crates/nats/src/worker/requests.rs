@@ -97,9 +97,9 @@ mod tests {
 
     /// Sends what is sent to a driver.
     #[derive(Debug)]
-    struct ToDriver(mpsc::UnboundedSender<Packet>);
+    struct OneWay(mpsc::UnboundedSender<Packet>);
 
-    impl Link for ToDriver {
+    impl Link for OneWay {
         fn send(
             &self,
             subject: String,
@@ -139,7 +139,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn an_answer_that_takes_longer_than_the_next_attempt_counts() {
         let (sent, mut driver) = mpsc::unbounded_channel();
-        let requests = Requests::new(Arc::new(ToDriver(sent)), "worker".to_owned());
+        let requests = Requests::new(Arc::new(OneWay(sent)), "worker".to_owned());
         let requests = Arc::new(requests);
         let answering = Arc::clone(&requests);
         // Each takes three seconds, one after the other, as in a slow database.
