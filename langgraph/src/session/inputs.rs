@@ -54,8 +54,9 @@ impl<S: State> ActiveSession<S> {
                 None => run.await,
             }
         };
+        inbox.inbox.report_end(|| run_end(&ended));
         if !self.held {
-            hand_over(lease, inbox, &ended).await;
+            hand_over(lease, inbox, ended.is_err()).await;
         }
         ended
     }
@@ -132,14 +133,9 @@ impl<S: State> ActiveSession<S> {
 }
 
 /// Hands the thread over to the call that waits behind a run which has ended.
-async fn hand_over<S: State>(
-    mut lease: Option<Lease>,
-    inbox: OpenInbox<S>,
-    ended: &Result<Outcome<S>, AgentError>,
-) {
-    inbox.inbox.report_end(|| run_end(ended));
+async fn hand_over<S: State>(mut lease: Option<Lease>, inbox: OpenInbox<S>, failed: bool) {
     let keeps_thread = match &lease {
-        Some(lease) if ended.is_err() => lease.is_held().await,
+        Some(lease) if failed => lease.is_held().await,
         _ => true,
     };
     if keeps_thread {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use langgraph::checkpoint::{Checkpointer, Durability};
+use langgraph::checkpoint::{Checkpointer, Durability, RunStatus};
 use langgraph::error::ErrorKind;
 use langgraph::prelude::*;
 use langgraph::run::{Outcome, Run};
@@ -271,6 +271,27 @@ async fn an_input_that_is_not_taken_runs_on_its_own() {
     setup.gate.reached.notified().await;
     setup.open();
     assert_eq!(log(second).await, ["first", "second", "held", "after@3"]);
+}
+
+#[tokio::test]
+async fn a_run_that_is_recovered_reports_its_end_to_the_inputs_that_it_merged() {
+    let setup = Setup::new(OnConflict::Join);
+    setup.first().await.abort();
+    // The run that was dropped returns its lease.
+    tokio::time::sleep(Duration::from_millis(20)).await;
+    let graph = setup.graph.clone();
+    let recovered = tokio::spawn(async move {
+        let threads = graph.threads();
+        let cut_off = threads.resume_pending(Duration::ZERO);
+        cut_off.including(RunStatus::Cancelled).await
+    });
+    setup.gate.reached.notified().await;
+    let second = setup.later("second").await;
+    setup.open();
+    let merged = ["first", "held", "second", "after@3"];
+    assert_eq!(log(second).await, merged);
+    assert_eq!(recovered.await.unwrap().unwrap().len(), 1);
+    assert_eq!(log_of(&setup.graph, "t").await, merged);
 }
 
 #[tokio::test]
