@@ -26,25 +26,37 @@ pub(crate) async fn submit(
     new: &Arc<NewRun>,
     thread: ThreadOfRun,
 ) -> ApiResult<Pushed> {
+    let (app, new) = (Arc::clone(app), Arc::clone(new));
+    // A client that leaves drops its request. A run that is in the queue then is carried out all the same, and the
+    // others are stopped.
+    let submitted = tokio::spawn(async move { push_and_stop(&app, &new, thread).await });
+    submitted.await.map_err(RowsError::from)?
+}
+
+async fn push_and_stop(
+    app: &Arc<App>,
+    new: &Arc<NewRun>,
+    thread: ThreadOfRun,
+) -> ApiResult<Pushed> {
     let row = &new.row;
-    // A run whose time has not come stops the others when it has.
-    let action = row.multitask_strategy.stops();
-    let action = action.filter(|_| new.delay.is_none());
-    let others = match action {
-        // Those whose time has not come stay.
-        Some(_) => app.rows.active(&row.thread_id).await?,
-        None => Vec::new(),
-    };
-    let pushed = push(app, Arc::clone(new), thread).await?;
-    let pushed = accepted(app, pushed, &row.thread_id)?;
+    let pushed = accepted(app, push(app, new, thread).await?, &row.thread_id)?;
     if pushed != Pushed::Queued {
         return Ok(pushed);
     }
     if new.delay.is_some() {
+        // A run whose time has not come stops the others when it has.
         app.runs.clock.notify_one();
-    }
-    if let Some(action) = action {
-        stop(app, &others, action).await?;
+    } else if let Some(action) = row.multitask_strategy.stops() {
+        // Those whose time has not come stay.
+        let active = app.rows.active(&row.thread_id).await?;
+        // Looked at in the queue itself: of two runs that come at once, the later one stops the earlier one.
+        let own = active.iter().position(|run| *run == row.run_id);
+        stop(
+            app,
+            active.get(..own.unwrap_or(0)).unwrap_or_default(),
+            action,
+        )
+        .await?;
     }
     Ok(pushed)
 }
@@ -96,28 +108,22 @@ fn pushed(app: &App, submitted: Submitted) -> ApiResult<Pushed> {
 }
 
 /// Puts a run in the queue. If no other one comes first, this process carries it out at once.
-async fn push(app: &Arc<App>, new: Arc<NewRun>, thread: ThreadOfRun) -> ApiResult<Pushed> {
-    let app = Arc::clone(app);
-    let stores_events = app.stores_events(&new.row);
-    // A client that leaves drops its request. A run that is claimed then is carried out all the same.
-    let pushed = tokio::spawn(async move {
-        let vacancy = Vacancy::of(&app).filter(|vacancy| vacancy.admits(&new.owner));
-        let worker = vacancy.as_ref().map(|_| Worker {
-            name: &app.runs.worker,
-            lease: app.runs.lease,
-            term: TERM,
-            stores_events,
-        });
-        let submission = new.submission(&thread, &app.limits, worker)?;
-        match (app.rows.submit(submission).await?, vacancy) {
-            (Submitted::Claimed(claim), Some(vacancy)) => {
-                vacancy.carry_out(&app, claim);
-                Ok(Pushed::Queued)
-            }
-            (submitted, _) => self::pushed(&app, submitted),
-        }
+async fn push(app: &Arc<App>, new: &NewRun, thread: ThreadOfRun) -> ApiResult<Pushed> {
+    let vacancy = Vacancy::of(app).filter(|vacancy| vacancy.admits(&new.owner));
+    let worker = vacancy.as_ref().map(|_| Worker {
+        name: &app.runs.worker,
+        lease: app.runs.lease,
+        term: TERM,
+        stores_events: app.stores_events(&new.row),
     });
-    pushed.await.map_err(RowsError::from)?
+    let submission = new.submission(&thread, &app.limits, worker)?;
+    match (app.rows.submit(submission).await?, vacancy) {
+        (Submitted::Claimed(claim), Some(vacancy)) => {
+            vacancy.carry_out(app, claim);
+            Ok(Pushed::Queued)
+        }
+        (submitted, _) => pushed(app, submitted),
+    }
 }
 
 /// Cancels runs of a thread that come before another one.

@@ -185,6 +185,38 @@ async fn stop_others(ada: &Api, order: &Order) {
 }
 
 #[tokio::test]
+async fn of_runs_that_interrupt_at_once_the_last_one_goes_on() {
+    let (ada, _, _) = users(Limits::default()).await;
+    let path = format!("/threads/{}/runs", ada.thread().await);
+    ada.post(&path, job("first", 600_000)).await;
+    let interrupt = async || {
+        let later = with(job("later", 600_000), "multitask_strategy", "interrupt");
+        ada.post(&path, later).await
+    };
+    tokio::join!(interrupt(), interrupt(), interrupt(), interrupt());
+    let statuses = async || {
+        let runs = ada.get(&path).await;
+        let runs = runs.as_array().unwrap().iter();
+        let status = runs.map(|run| run["status"].as_str().unwrap().to_owned());
+        status.collect::<Vec<_>>()
+    };
+    let expected = [
+        "running",
+        "interrupted",
+        "interrupted",
+        "interrupted",
+        "interrupted",
+    ];
+    for _ in 0..100 {
+        if statuses().await == expected {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    assert_eq!(statuses().await, expected);
+}
+
+#[tokio::test]
 async fn a_delay_that_is_over_at_once_stops_others() {
     let (ada, _, order) = users(Limits::default()).await;
     let path = format!("/threads/{}/runs", ada.thread().await);
