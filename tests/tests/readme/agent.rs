@@ -1,9 +1,7 @@
-use langgraph::graph::CompilationErrors;
-use langgraph::message::ToolCall;
 use langgraph::prelude::*;
 use langgraph_agent::prelude::*;
 use langgraph_agent::{
-    MessagesState, MessagesStateUpdate, ModelNode, ScriptedModel, ToolRoute, Turn, tools_condition,
+    MessagesState, MessagesStateUpdate, ScriptedModel, ToolRoute, Turn, tools_condition,
 };
 use serde_json::json;
 
