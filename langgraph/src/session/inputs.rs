@@ -1,4 +1,5 @@
-//! How a session gets its thread: at once, or behind the active run.
+//! The course of a session: it gets its thread, at once or behind the active run, runs its input, and hands the
+//! thread over.
 
 use std::pin::pin;
 use std::time::Duration;

@@ -61,8 +61,8 @@ pub(crate) struct Session<S: State> {
 }
 
 impl<S: State> Session<S> {
-    /// Starts a session. Only a run that names its thread has this function: a program without
-    /// threads is built without what they need.
+    /// Starts a session. A run refers to this function only where it names its thread, so that a program without
+    /// threads is compiled without what they need.
     pub(crate) fn start(
         self,
         engine: Box<Engine<S>>,

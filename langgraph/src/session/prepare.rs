@@ -1,4 +1,4 @@
-//! Prepares a run: its engine, its thread's log, its input; and reads its outcome.
+//! Prepares a run: its position, its thread's log, its input; and makes its outcome of its end.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
@@ -119,7 +119,7 @@ fn scope<S: State>(
     }
 }
 
-/// Opens the log of the run's thread.
+/// Returns the log of the run's thread, which is not opened yet.
 pub(crate) fn log<S: State>(
     graph: &CompiledStateGraph<S>,
     options: &CallOptions,

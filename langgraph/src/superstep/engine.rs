@@ -34,7 +34,7 @@ pub(crate) struct Engine<S: State> {
     pub(crate) inbox: Option<Arc<Inbox<S>>>,
     /// The contexts of the current tasks, in their order.
     pub(super) contexts: Few<Context>,
-    /// The results of the current tasks, in their order; empty until they have run, unless they are known before.
+    /// The results of the current tasks, in their order; empty until they run, unless they are known before.
     pub(super) results: Vec<TaskResult<S>>,
 }
 
@@ -114,15 +114,15 @@ impl<S: State> Engine<S> {
         }
         let ran_alone = self.run_tasks().await?;
         let mut merged = self.commit(Writer::from)?;
-        let mut routed = None;
+        let mut unrouted = None;
         if self.must_route() {
-            routed = self.route().await;
-            let routed = routed.and_then(|index| self.results.get(index));
-            merged.waits |= routed.is_some_and(TaskResult::is_interrupted);
+            unrouted = self.route().await;
+            let result = unrouted.and_then(|index| self.results.get(index));
+            merged.waits |= result.is_some_and(TaskResult::is_interrupted);
         }
-        // The tasks of a map are stored as finished.
-        let routed = routed.filter(|_| merged.waits || self.results.len() == 1);
-        if let Some(index) = routed.or(ran_alone.then_some(0))
+        // If the router of a map fails, the tasks of the map stay stored as finished.
+        let unrouted = unrouted.filter(|_| merged.waits || self.results.len() == 1);
+        if let Some(index) = unrouted.or(ran_alone.then_some(0))
             && let Some(task) = self.frontier.tasks.get(index)
             && let Some(result) = self.results.get_mut(index)
             && self.observer.watches(&self.position)
@@ -153,8 +153,9 @@ impl<S: State> Engine<S> {
         Ok(())
     }
 
-    /// Runs the tasks. Returns true if an only task has run: its end is stored and emitted when its writes are
-    /// merged and its routers have answered, since it counts only then.
+    /// Runs the tasks. A plain one that is alone is followed by those of its [chain](Self::run_chain), each of which is
+    /// a superstep; then the task is the last one of these. Returns true if an only task has run: its end is stored
+    /// and emitted when its writes are merged and its routers have answered, since it counts only then.
     async fn run_tasks(&mut self) -> Result<bool, Stop> {
         if !self.results.is_empty() {
             return Ok(false);
@@ -168,8 +169,8 @@ impl<S: State> Engine<S> {
             return Ok(false);
         }
         // It runs in the engine's own task: it spawns nothing and clones no state.
-        let known = !task.is_plain() || !self.observer.interrupt_ids.given.is_empty();
-        if known || Span::is_watched() {
+        let is_plain = task.is_plain() && self.observer.interrupt_ids.given.is_empty();
+        if !is_plain || Span::is_watched() {
             let result = run_task(&self.position, task, cx).await;
             self.results.push(result);
         } else {
@@ -247,7 +248,7 @@ impl<S: State> Engine<S> {
                 return Ok(Merged { wrote, waits });
             }
             let writes = std::mem::take(&mut done.output.writes);
-            // The input was stored when the run began.
+            // The input is stored as one, with the checkpoint that it begins.
             if !task.node.is_start() && self.observer.keeps_output(&self.position.scope) {
                 // The copy: the original may have fresh ids, which make merging cheap.
                 done.output.writes = writes.clone();

@@ -1,4 +1,4 @@
-//! The tasks of the next superstep.
+//! The tasks of a superstep, and what leads to those of the next one.
 
 use super::end::{End, Stop};
 use crate::error::AgentError;

@@ -1,4 +1,4 @@
-//! Inputs of a run: of its call, and of later calls that are merged into the active run.
+//! Inputs of later calls, which the active run merges.
 
 use super::Engine;
 use crate::checkpoint::Source;

@@ -144,7 +144,7 @@ impl<S: State> Observer<S> {
         result: &mut TaskResult<S>,
         alone: bool,
     ) -> Result<(), AgentError> {
-        // The input was stored when the run began.
+        // The input is stored as one, with the checkpoint that it begins.
         if task.node.is_start() && matches!(result, TaskResult::Finished(_)) {
             return Ok(());
         }

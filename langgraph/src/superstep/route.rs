@@ -23,7 +23,7 @@ impl<S: State> Engine<S> {
     }
 
     /// Asks the routers that see the merged state. A task is finished only when they have answered: if they fail or
-    /// interrupt, that is its result. Returns the place of that task.
+    /// interrupt, that is its result. Returns the index of that task.
     pub(super) async fn route(&mut self) -> Option<usize> {
         let is_alone = self.results.len() == 1;
         for index in self.routed_on_merge() {

@@ -1,7 +1,7 @@
 //! The parallel tasks of a superstep: one allocation, which each task holds while it runs.
 //!
 //! The last task to end sends the set back to the superstep. So the engine wakes up only after all
-//! have ended, and by then nothing else shares the state. Parallel report one by one only where each
+//! have ended, and by then no other task shares the state. They report one by one only where each
 //! end counts: because it is emitted or stored, or because it stops the others.
 
 use std::sync::Arc;

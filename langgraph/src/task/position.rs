@@ -14,7 +14,7 @@ use crate::task::{JoinProgress, unfilled_joins};
 pub(crate) struct Position<S: State> {
     pub(crate) plan: Arc<Plan<S>>,
     pub(crate) scope: Arc<Scope>,
-    /// Shared only while several tasks read it; unique again when all have ended.
+    /// Shared while several tasks read it, and while a reader of events has it: then the next merge copies it.
     pub(crate) state: Arc<S>,
     /// The fields of the state that were written; complete only if the run is stored or emits events.
     pub(crate) written: WrittenFields,

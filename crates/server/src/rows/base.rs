@@ -31,7 +31,7 @@ pub(crate) struct Begun {
 /// Returns the statement that notes where the thread is before a run, at its first attempt, and returns what is
 /// noted, as long as the claim is valid. `None`: it is not known now.
 pub(super) fn based(claim: &Claim, now: Option<&Base>) -> Statement {
-    // Servers of before version 6 have noted the checkpoint alone.
+    // Servers older than version 6 have noted the checkpoint alone.
     sql!(
         "UPDATE served_runs SET base = coalesce(base, $2), \
          version = CASE WHEN base IS NULL THEN $3 ELSE version END, \

@@ -248,7 +248,7 @@ pub(super) async fn listen(
                     let wait = Duration::from_secs(5);
                     match tokio::time::timeout(wait, notifications.next()).await {
                         Ok(Some(notified)) => {
-                            // Processes of before send words alone.
+                            // Processes of older versions send words alone.
                             let (sender, word) =
                                 notified.split_once(' ').unwrap_or(("", &notified));
                             // This one knows what it has done.

@@ -73,7 +73,7 @@ impl Rows {
             .transpose()
     }
 
-    /// Returns what the run needs that wakes a thread. Rows of before do not say which run has paused the thread: the
+    /// Returns what the run needs that wakes a thread. Older rows do not say which run has paused the thread: the
     /// newest one has.
     pub(crate) async fn pausing_run(&self, thread: &Thread) -> RowsResult<Option<QueuedRun>> {
         if let Some(paused) = &thread.paused {

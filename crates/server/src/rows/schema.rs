@@ -64,7 +64,7 @@ const THIRD: &str = "
 ";
 
 /// Version 4: each run has an owner and a stage of its wait; webhooks and the names of requests are
-/// rows. Runs of before are as old as this step: their ids order them.
+/// rows. Older runs are as old as this step: their ids order them.
 const FOURTH: &str = "
     ALTER TABLE served_runs ADD COLUMN owner TEXT NOT NULL DEFAULT '';
     ALTER TABLE served_runs ADD COLUMN made BIGINT NOT NULL DEFAULT 0;
@@ -154,7 +154,7 @@ const EIGHTH: &str = "
     ALTER TABLE served_runs ADD COLUMN stood TEXT;
 ";
 
-/// Version 9: when the state of a thread has changed. Rows that were written by servers of before do not say it.
+/// Version 9: when the state of a thread has changed. Rows that older servers have written do not say it.
 const NINTH: &str = "
     ALTER TABLE served_threads ADD COLUMN state_changed BIGINT;
     CREATE INDEX served_threads_state_changed

@@ -67,8 +67,8 @@ impl Session {
         let graph = self.graph(row)?;
         self.begin_events().await?;
         let place = self.place(row, &*graph).await?;
-        // A claim that was lost before the thread was taken has taken it from its rightful holder,
-        // who then takes it again.
+        // The claim may have been lost before this took the thread: then the thread belongs to the run's new worker,
+        // which takes it again.
         let Some(begun) = self.mark(row, &place).await? else {
             live.revoke();
             return Ok(None);

@@ -61,7 +61,7 @@ pub(super) async fn finish(
         requeue(app, &live.claim).await;
         return Ok(Outcome::Requeued);
     }
-    // An earlier attempt of a server of before may have published the end, and have died then.
+    // An earlier attempt, by an older server, may have published the end, and have died then.
     let event = StreamEvent::ended(end_status(&attempt.result), error.clone());
     let event = Some(event).filter(|_| !live.feed.has_end());
     let end = End { error, event };

@@ -1,4 +1,9 @@
-//! Runs: accepted, claimed, carried out, ended.
+//! Runs, from the request to the end.
+//!
+//! [`accept`] checks a request, and [`submit`] puts its run in the queue. A worker has it by [`claim`], and [`session`]
+//! carries it out: it takes the thread and begins ([`begin`]), runs the graph ([`invocation`]), and stores the end
+//! ([`finish`]), after which a temporary thread is removed ([`temporary`]). Beside that, [`lease`] and [`keeper`] hold
+//! what runs, [`clock`] begins what is due, and [`deliver`] calls webhooks.
 
 mod accept;
 mod attach;

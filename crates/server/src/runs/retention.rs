@@ -12,7 +12,7 @@ use langgraph::environment;
 const HOUR: Duration = Duration::from_secs(60 * 60);
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// After how many seconds the thread of a run without one is removed, if its process did not.
+/// After how many seconds the temporary thread of a run is removed, if the run's process has not done so.
 const ORPHAN_AGE: i64 = 600;
 
 /// How long a server keeps what is over. Rows are removed in the background, some minutes later.

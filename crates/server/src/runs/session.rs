@@ -23,8 +23,8 @@ use crate::stream::StreamEvent;
 
 /// Carries out a run that was claimed.
 ///
-/// Each open stream holds what is held here while the graph runs. A future has room for the largest one that it
-/// awaits: so what is awaited before and after the graph is boxed. The row is read again after the graph.
+/// What this future holds while the graph runs is memory of each open stream. A future is as large as the largest one
+/// that it awaits, so what is awaited before and after the graph is boxed, and the row is read again after the graph.
 pub(super) async fn execute(app: &Arc<App>, claim: Box<Claim>) {
     let began = environment::steady();
     let Some((live, row)) = Box::pin(take_up(app, *claim)).await else {

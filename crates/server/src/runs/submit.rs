@@ -102,7 +102,7 @@ fn pushed(app: &App, submitted: Submitted) -> ApiResult<Pushed> {
     match submitted {
         Submitted::Pushed(pushed) => Ok(pushed),
         Submitted::TooManyThreads => Err(too_many(app)),
-        // Only a vacancy has a worker.
+        // A run is claimed at once only for a worker, which these submissions do not name.
         Submitted::Claimed(_) => Ok(Pushed::Queued),
     }
 }

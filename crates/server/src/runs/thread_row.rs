@@ -18,7 +18,7 @@ pub(super) struct ThreadStatusUpdate<'a> {
     pub(super) usages: Usages,
     /// The run that has left the thread so, if it has come to its end there, has paused, or was cancelled.
     pub(super) run: Option<&'a str>,
-    /// Its state is that of before, and has changed when it says so.
+    /// The state is as before: the time of its last change stays.
     pub(super) is_as_before: bool,
 }
 

@@ -52,7 +52,7 @@ async fn start(app: &Arc<App>, thread: &Thread) -> ApiResult<()> {
         let unchanged = ThreadOfRun::Unchanged;
         return submit(app, &Arc::new(new), unchanged).await.map(|_| ());
     }
-    // A row of before, whose run was deleted: its owner asks for another one.
+    // An older row, whose run was deleted: its owner asks for another one.
     let user = app.authenticate.is_some();
     let user = user.then(|| User::new(&*thread.owner).owner(&*thread.owner));
     let assistant = thread.metadata["assistant_id"].as_str().unwrap_or_default();

@@ -37,7 +37,7 @@ impl StreamEvent {
     }
 }
 
-/// Reads a row of the form of before: a frame as it was sent.
+/// Reads a row of the older form: a frame as it was sent.
 fn of_frame(row: &LoggedEvent) -> serde_json::Result<StreamEvent> {
     let data: Value = serde_json::from_str(&row.data)?;
     let (name, namespace) = row.event.split_once('|').unwrap_or((&row.event, ""));
