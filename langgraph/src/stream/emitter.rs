@@ -247,12 +247,12 @@ impl Emitter {
     /// Sends the events of a superstep, or of a task of it, that `push` adds. For these it does not wait: the run
     /// does, if they lack [room](Self::room).
     #[inline]
-    pub(crate) fn send_batch<R>(
+    pub(crate) fn send_batch(
         &self,
         step: usize,
         task: Option<&Arc<EventTask>>,
-        push: impl FnOnce(&mut EventBatch<'_, '_>) -> R,
-    ) -> R {
+        push: impl FnOnce(&mut EventBatch<'_, '_>),
+    ) {
         let mut events = EventBatch {
             emitter: self,
             step,
@@ -260,11 +260,10 @@ impl Emitter {
             queue: None,
             refused: Vec::new(),
         };
-        let pushed = push(&mut events);
+        push(&mut events);
         if let Some(queue) = events.queue {
             queue.leave();
         }
-        pushed
     }
 }
 

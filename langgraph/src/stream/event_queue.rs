@@ -154,15 +154,28 @@ impl<T> EventSender<T> {
         }
     }
 
+    /// Locks the queue; it is `Ok` if at most so many events are unread, or it is closed.
+    fn open_within(&self, unread: usize) -> Result<OpenQueue<'_, T>, OpenQueue<'_, T>> {
+        let open = self.open();
+        if open.is_closed() || self.0.unread(&open.state) <= unread {
+            Ok(open)
+        } else {
+            Err(open)
+        }
+    }
+
     /// Waits until at most so many events are unread, or the queue is closed.
     async fn wait(&self, unread: usize) -> OpenQueue<'_, T> {
+        if let Ok(open) = self.open_within(unread) {
+            return open;
+        }
         // A run that does nothing but send lets other tasks of the runtime run.
         consume_budget().await;
         poll_fn(|cx| {
-            let mut open = self.0.open();
-            if open.state.closed || self.0.unread(&open.state) <= unread {
-                return Poll::Ready(open);
-            }
+            let mut open = match self.open_within(unread) {
+                Ok(open) => return Poll::Ready(open),
+                Err(full) => full,
+            };
             // A task that is polled for other reasons waits once.
             let senders = &mut open.state.senders;
             if !senders.iter().any(|waker| waker.will_wake(cx.waker())) {

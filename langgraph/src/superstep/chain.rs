@@ -52,7 +52,7 @@ impl<S: State> Engine<S> {
                 *result = Finished::from(PlainDone::new(kept, None, cx)).routed(routed);
                 return Ok(());
             };
-            drop(routing); // the future has no place for it
+            drop(routing); // here, so that the future keeps no place for it
             let stops = WATCHED && self.observer.stops(scope, self.inbox.as_deref());
             let may_go_on = !stops && self.budget.goes_on();
             let goes_on = |next| may_go_on && !self.breakpoints.is_between(id, next);

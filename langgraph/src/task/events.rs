@@ -186,12 +186,11 @@ impl<S: State> Position<S> {
             let writes = push_output(events, node, writes, &mut Vec::new());
             // A task of which only the routers run has not started either.
             if task.ran().is_none() {
-                let ended = TaskEnd {
+                push_end(events, node, || TaskEnd {
                     writes,
                     cached: true,
                     ..TaskEnd::default()
-                };
-                push_end(events, node, ended);
+                });
             }
         });
     }
@@ -235,7 +234,7 @@ impl<S: State> Position<S> {
                 ended.writes = push_output(events, node, writes, messages);
             }
             events.push(Payload::Interrupt(interrupts));
-            push_end(events, node, ended);
+            push_end(events, node, || ended);
         });
     }
 
@@ -245,7 +244,9 @@ impl<S: State> Position<S> {
             error: Some(error.to_string()),
             ..TaskEnd::default()
         };
-        self.emit_end(task, shown, |events, node| push_end(events, node, ended));
+        self.emit_end(task, shown, |events, node| {
+            push_end(events, node, || ended);
+        });
     }
 
     /// Notes the messages that the result of a task adds to the state, if they are read: after the merge,
@@ -301,8 +302,15 @@ struct TaskEnd<S: State> {
 
 impl_default!([S: State] TaskEnd<S> { writes, error, interrupts, cached });
 
-fn push_end<S: State>(events: &mut EventBatch<'_, '_>, node: &NodeName, ended: TaskEnd<S>) {
+/// Adds the event of a task's end, which is made only if it is read.
+#[inline]
+fn push_end<S: State>(
+    events: &mut EventBatch<'_, '_>,
+    node: &NodeName,
+    ended: impl FnOnce() -> TaskEnd<S>,
+) {
     if events.wants(StreamMode::Tasks) {
+        let ended = ended();
         events.push(Payload::TaskFinished {
             node: Arc::clone(node),
             writes: ended.writes.unwrap_or_default(),
@@ -322,14 +330,11 @@ pub(crate) fn push_success<S: State>(
     messages: &mut Vec<Message>,
 ) {
     let writes = push_output(events, node, (writes, cached), messages);
-    if events.wants(StreamMode::Tasks) {
-        let ended = TaskEnd {
-            writes,
-            cached,
-            ..TaskEnd::default()
-        };
-        push_end(events, node, ended);
-    }
+    push_end(events, node, || TaskEnd {
+        writes,
+        cached,
+        ..TaskEnd::default()
+    });
 }
 
 /// Adds the events of a task's output, and returns its writes if the event of its end shows them.
