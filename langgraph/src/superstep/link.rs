@@ -5,7 +5,7 @@ use crate::graph::inbox::Inbox;
 use crate::node::{Context, NodeId, Output, Scope};
 use crate::state::State;
 use crate::stream::StreamMode;
-use crate::task::{Position, Task, Waits, note_messages_of_update, push_success};
+use crate::task::{Position, RoomFuture, Task, note_messages_of_update, push_success};
 
 impl<S: State> Observer<S> {
     /// Returns true if the run may stop between two supersteps of a chain, or takes an input there.
@@ -66,7 +66,7 @@ impl<S: State> Observer<S> {
         position: &'a Position<S>,
         tasks: &[Task<S>],
         cx: &mut Context,
-    ) -> Option<Waits<'a>> {
+    ) -> Option<RoomFuture<'a>> {
         if let Some(recorder) = &self.recorder {
             recorder.place_next(cx);
         }

@@ -18,7 +18,7 @@ use crate::stream::{Emitter, EventBatch, EventTask, MapProgress, Payload, ShownT
 type Shown<'a> = Option<&'a Arc<EventTask>>;
 
 /// Waits until the reader of events has left room.
-pub(crate) type Waits<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
+pub(crate) type RoomFuture<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
 
 impl<S: State> Position<S> {
     #[inline]
@@ -84,7 +84,7 @@ impl<S: State> Position<S> {
 
     /// Returns what waits until there is room for the events that were sent, if it is lacking.
     #[inline]
-    pub(crate) fn lacks_room(&self) -> Option<Waits<'_>> {
+    pub(crate) fn lacks_room(&self) -> Option<RoomFuture<'_>> {
         let emitter = self.scope.emitter.as_deref()?;
         emitter.lacks_room().then(|| Box::pin(emitter.room()) as _)
     }

@@ -18,7 +18,7 @@ mod task_result;
 mod writer;
 
 pub(crate) use changes::Changes;
-pub(crate) use events::{Waits, note_messages_of_update, push_success};
+pub(crate) use events::{RoomFuture, note_messages_of_update, push_success};
 pub(crate) use followed::Followed;
 pub(crate) use interrupt_ids::InterruptIds;
 pub(crate) use joins::{JoinProgress, unfilled_joins};
