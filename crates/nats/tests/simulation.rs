@@ -15,7 +15,7 @@ use langgraph::checkpoint::MemorySaver;
 use langgraph::prelude::*;
 use langgraph_agent::{EffectExt as _, OnUnknown, UnknownOutcome};
 use langgraph_nats::{Metrics, Queue, Worker};
-use langgraph_simulation::{Conditions, Net};
+use langgraph_simulation::{Conditions, Net, noting_panics};
 use tokio::task::JoinHandle;
 
 const MACHINES: usize = 100;
@@ -179,17 +179,24 @@ fn simulate(seed: u64) -> Ended {
     })
 }
 
+/// Simulates a seed in which nothing panics.
+fn check(seed: u64) -> Ended {
+    let (ended, panics) = noting_panics(|| simulate(seed));
+    assert!(panics.is_empty(), "seed {seed}: {}", panics.join("; "));
+    ended
+}
+
 #[test]
 fn each_effect_happens_once_or_is_reported_as_unknown_over_many_seeds() {
     if let Ok(seed) = std::env::var("SEED") {
-        simulate(seed.parse().unwrap());
+        check(seed.parse().unwrap());
         return;
     }
     let seeds = std::env::var("SEEDS").map_or(12, |seeds| seeds.parse().unwrap());
     let (mut lost, mut reassigned, mut duplicates, mut unknown) = (0, 0, 0, 0);
     let mut messages = 0;
     for seed in 0..seeds {
-        let ended = simulate(seed);
+        let ended = check(seed);
         lost += ended.metrics.lost;
         reassigned += ended.metrics.reassigned;
         duplicates += ended.metrics.duplicates;

@@ -4,7 +4,9 @@
 //! `simulation` of this package.
 
 mod net;
+mod panics;
 mod weather;
 
 pub use net::{Machine, Net};
+pub use panics::noting_panics;
 pub use weather::{Conditions, Weather};

@@ -62,10 +62,13 @@ impl Requests {
         ))
     }
 
-    /// Gives an answer to its request.
+    /// Gives an answer to its request. One that nobody received waits on: it is sent again.
     pub(super) fn answered(&self, packet: Packet) {
+        let Some(payload) = packet.payload else {
+            return;
+        };
         let waiting = self.waiting().remove(&packet.subject);
-        if let (Some(waiting), Some(payload)) = (waiting, packet.payload) {
+        if let Some(waiting) = waiting {
             let _ = waiting.send(payload);
         }
     }
@@ -136,27 +139,53 @@ mod tests {
         }
     }
 
+    fn requests() -> (Arc<Requests>, mpsc::UnboundedReceiver<Packet>) {
+        let (sent, driver) = mpsc::unbounded_channel();
+        let requests = Requests::new(Arc::new(OneWay(sent)), "worker".to_owned());
+        (Arc::new(requests), driver)
+    }
+
+    fn packet(subject: Option<String>, payload: Option<&'static str>) -> Packet {
+        Packet {
+            subject: subject.unwrap(),
+            reply: None,
+            payload: payload.map(Bytes::from),
+        }
+    }
+
     #[tokio::test(start_paused = true)]
     async fn an_answer_that_takes_longer_than_the_next_attempt_counts() {
-        let (sent, mut driver) = mpsc::unbounded_channel();
-        let requests = Requests::new(Arc::new(OneWay(sent)), "worker".to_owned());
-        let requests = Arc::new(requests);
+        let (requests, mut driver) = requests();
         let answering = Arc::clone(&requests);
         // Each takes three seconds, one after the other, as in a slow database.
         tokio::spawn(async move {
-            while let Some(Packet { reply, .. }) = driver.recv().await {
+            while let Some(sent) = driver.recv().await {
                 sleep(Duration::from_secs(3)).await;
-                answering.answered(Packet {
-                    subject: reply.unwrap(),
-                    reply: None,
-                    payload: Some("stored".into()),
-                });
+                answering.answered(packet(sent.reply, Some("stored")));
             }
         });
         let begun = Instant::now();
         let answer = requests.request("driver", Bytes::new()).await;
         assert_eq!(answer.unwrap(), "stored");
         assert_eq!(begun.elapsed(), Duration::from_secs(3));
+        assert!(requests.waiting().is_empty());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_attempt_that_nobody_received_is_sent_again_after_a_while() {
+        let (requests, mut driver) = requests();
+        let answering = Arc::clone(&requests);
+        // The driver is away for two attempts, as while it connects again.
+        tokio::spawn(async move {
+            for payload in [None, None, Some("stored")] {
+                let sent = driver.recv().await.unwrap();
+                answering.answered(packet(sent.reply, payload));
+            }
+        });
+        let begun = Instant::now();
+        let answer = requests.request("driver", Bytes::new()).await;
+        assert_eq!(answer.unwrap(), "stored");
+        assert_eq!(begun.elapsed(), 2 * RESEND_AFTER);
         assert!(requests.waiting().is_empty());
     }
 }

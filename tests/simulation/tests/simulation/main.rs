@@ -43,6 +43,7 @@ use customer::Customer;
 use graph::LEASE;
 use host::Host;
 use langgraph::environment::Process;
+use langgraph_simulation::noting_panics;
 use ledger::Ledger;
 use network::Network;
 use relay::{RELAY, RelayProgram};
@@ -212,7 +213,8 @@ fn from_environment(name: &str) -> Option<u64> {
 }
 
 fn check(seed: u64, prints: bool) {
-    let (story, violations) = play(seed);
+    let ((story, mut violations), panics) = noting_panics(|| play(seed));
+    violations.extend(panics);
     if prints || !violations.is_empty() {
         println!("{}", story.join("\n"));
     }
