@@ -1,6 +1,6 @@
 //! Ten thousand runs, and memory stays flat.
 //!
-//! A binary of its own, with one test: the meter counts what the whole program has allocated.
+//! A binary of its own: its allocator counts what each thread has allocated. Each test runs all its tasks on its thread.
 
 // Helpers of tests are tests; and the shapes of nodes and routers are the runtime's.
 #![allow(
@@ -14,21 +14,18 @@
 use std::future::IntoFuture as _;
 use std::sync::Arc;
 
+use allocation_counter::measure;
 use langgraph::checkpoint::{Administration, Checkpointer, MemorySaver};
 use langgraph::graph::NodeExt;
 use langgraph::node::Send;
 use langgraph::prelude::*;
 use langgraph::run::CancelToken;
 use langgraph::stream::{StreamModes, StreamOptions};
-use peak_alloc::PeakAlloc;
-
-#[global_allocator]
-static METER: PeakAlloc = PeakAlloc;
 
 const WARM: usize = 1_000;
 const ALL: usize = 10_000;
 /// What may differ between the two: less than two bytes for each run between them.
-const SLACK: usize = 16 * 1024;
+const SLACK: i64 = 16 * 1024;
 
 #[derive(State, Clone, Debug, Default)]
 struct Log {
@@ -105,102 +102,130 @@ fn failing() -> CompiledStateGraph<Log> {
     graph.compile().unwrap()
 }
 
-/// Runs `once` until it has run 1,000 and 10,000 times, and compares what is allocated.
-async fn growth(once: impl AsyncFn()) -> usize {
-    let mut after_warm = 0;
-    for run in 1..=ALL {
-        once().await;
-        if run == WARM {
-            settle().await;
-            after_warm = METER.current_usage();
+/// Runs `once` 1,000 times, and again until it has run 10,000 times. Returns how much more is allocated then.
+fn growth(once: impl AsyncFn()) -> i64 {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    let run = async |times: usize| {
+        for _ in 0..times {
+            once().await;
         }
-    }
-    settle().await;
-    METER.current_usage().saturating_sub(after_warm)
+        // Dropped tasks go.
+        for _ in 0..50 {
+            tokio::task::yield_now().await;
+        }
+    };
+    runtime.block_on(run(WARM));
+    measure(|| runtime.block_on(run(ALL - WARM))).bytes_current
 }
 
-/// Lets dropped tasks go.
-async fn settle() {
-    for _ in 0..50 {
-        tokio::task::yield_now().await;
-    }
-}
-
-async fn flat(what: &str, once: impl AsyncFn()) {
-    let grown = growth(once).await;
+fn stays_flat(once: impl AsyncFn()) {
+    let grown = growth(once);
     assert!(
         grown < SLACK,
-        "{what}: {grown} bytes more after {ALL} runs than after {WARM}"
+        "{grown} bytes more after {ALL} runs than after {WARM}"
     );
 }
 
-#[tokio::test]
-async fn ten_thousand_runs_leave_memory_flat() {
-    // The meter sees a leak of four bytes a run.
+#[test]
+fn a_leak_of_four_bytes_a_run_is_seen() {
     let leaking = growth(async || {
         Box::leak(Box::new(7_u32));
     });
-    assert!(leaking.await >= SLACK);
+    assert!(leaking >= SLACK, "{leaking} bytes");
+}
 
-    for (what, graph) in [("sequential", sequential()), ("parallel", parallel())] {
-        flat(what, async || {
-            graph.invoke(()).await.unwrap();
-        })
-        .await;
-        flat(&format!("{what}, read as a stream"), async || {
-            let options = StreamOptions::new(StreamModes::ALL).subgraphs();
-            graph.run(()).stream(options).finish().await.unwrap();
-        })
-        .await;
-        flat(&format!("{what}, a stream dropped half way"), async || {
-            let mut stream = graph.run(()).stream(StreamModes::ALL);
-            for _ in 0..3 {
-                stream.next().await.unwrap().unwrap();
-            }
-        })
-        .await;
-        flat(&format!("{what}, a run dropped half way"), async || {
-            let mut run = graph.run(()).into_future();
-            // A few turns, and away with it.
-            for _ in 0..2 {
-                tokio::select! {
-                    biased;
-                    _ = &mut run => {}
-                    () = tokio::task::yield_now() => {}
-                }
-            }
-        })
-        .await;
-    }
+fn runs_are_flat(graph: &CompiledStateGraph<Log>) {
+    stays_flat(async || {
+        graph.invoke(()).await.unwrap();
+    });
+}
 
-    let graph = nested();
-    flat("nested, a stream dropped half way", async || {
+fn streams_are_flat(graph: &CompiledStateGraph<Log>) {
+    stays_flat(async || {
+        let options = StreamOptions::new(StreamModes::ALL).subgraphs();
+        graph.run(()).stream(options).finish().await.unwrap();
+    });
+}
+
+/// Of a stream that is dropped after so many events.
+fn streams_dropped_half_way_are_flat(graph: &CompiledStateGraph<Log>, events: usize) {
+    stays_flat(async || {
         let options = StreamOptions::new(StreamModes::ALL).subgraphs();
         let mut stream = graph.run(()).stream(options);
-        for _ in 0..12 {
+        for _ in 0..events {
             stream.next().await.unwrap().unwrap();
         }
-    })
-    .await;
+    });
+}
 
+fn runs_dropped_half_way_are_flat(graph: &CompiledStateGraph<Log>) {
+    stays_flat(async || {
+        let mut run = graph.run(()).into_future();
+        // A few turns, and away with it.
+        for _ in 0..2 {
+            tokio::select! {
+                biased;
+                _ = &mut run => {}
+                () = tokio::task::yield_now() => {}
+            }
+        }
+    });
+}
+
+#[test]
+fn runs_of_a_loop_leave_memory_flat() {
+    let graph = sequential();
+    runs_are_flat(&graph);
+    streams_are_flat(&graph);
+    streams_dropped_half_way_are_flat(&graph, 3);
+    runs_dropped_half_way_are_flat(&graph);
+}
+
+#[test]
+fn runs_of_branches_leave_memory_flat() {
+    let graph = parallel();
+    runs_are_flat(&graph);
+    streams_dropped_half_way_are_flat(&graph, 3);
+}
+
+#[test]
+fn streams_of_branches_leave_memory_flat() {
+    let graph = parallel();
+    streams_are_flat(&graph);
+    runs_dropped_half_way_are_flat(&graph);
+}
+
+#[test]
+fn streams_of_subgraphs_that_are_dropped_half_way_leave_memory_flat() {
+    streams_dropped_half_way_are_flat(&nested(), 12);
+}
+
+#[test]
+fn errors_leave_memory_flat() {
     let graph = failing();
-    flat("errors", async || {
+    stays_flat(async || {
         graph.invoke(()).await.unwrap_err();
-    })
-    .await;
+    });
+}
 
-    // One token for all runs, as a server that shuts down has it.
+/// One token for all runs, as a server that shuts down has it.
+#[test]
+fn a_token_that_outlives_the_runs_leaves_memory_flat() {
     let (graph, token) = (nested(), CancelToken::new());
-    flat("a token that outlives the runs", async || {
+    stays_flat(async || {
         graph.run(()).cancel(token.clone()).await.unwrap();
-    })
-    .await;
+    });
+}
 
+#[test]
+fn threads_that_are_deleted_leave_memory_flat() {
     let saver = Arc::new(MemorySaver::new());
     let graph = nested().checkpointer(Arc::clone(&saver) as Arc<dyn Checkpointer>);
-    flat("threads that are deleted", async || {
+    stays_flat(async || {
         graph.run(()).thread("t").await.unwrap();
         saver.delete_thread("t").await.unwrap();
-    })
-    .await;
+    });
 }

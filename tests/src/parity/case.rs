@@ -49,6 +49,11 @@ impl Case {
     pub(super) fn read(path: &Path) -> Result<Self, String> {
         read(path)
     }
+
+    /// True if it needs that.
+    pub(super) fn needs(&self, feature: &str) -> bool {
+        self.features.iter().any(|needs| needs == feature)
+    }
 }
 
 /// The part of a case's file that only the comparison looks at.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fastrand::Rng;
+use futures_util::{StreamExt as _, stream};
 use langgraph::checkpoint::Checkpointer;
 use serde_json::Value;
 
@@ -15,6 +16,9 @@ use super::compare::compare;
 use super::mutate::mutate;
 use super::workplace::Workplace;
 use super::{functional, ours};
+
+/// How many cases run at the same time.
+const AT_ONCE: usize = 32;
 
 /// The time limit of a case.
 const TOO_LONG: Duration = Duration::from_secs(60);
@@ -136,20 +140,28 @@ pub async fn run(
         }
     }
     let mut report = Report::default();
+    let mut cases = Vec::new();
     for path in &paths {
-        let (name, verdict) = match Case::read(path) {
-            Ok(case) if !feature.is_empty() && !case.features.iter().any(|has| has == feature) => {
+        let case = Case::read(path);
+        if let Ok(case) = &case {
+            if !feature.is_empty() && !case.needs(feature) {
                 continue;
             }
-            Ok(case) => {
-                report.fan_outs += usize::from(case.features.iter().any(|needs| needs == "send"));
-                let name = case.name.clone();
-                (name, verdict(path, case, mode, saver, workplace).await)
+            report.fan_outs += usize::from(case.needs("send"));
+        }
+        cases.push(async move {
+            match case {
+                Ok(case) => {
+                    let name = case.name.clone();
+                    (name, verdict(path, case, mode, saver, workplace).await)
+                }
+                Err(error) => (path.display().to_string(), Verdict::Fail(error)),
             }
-            Err(error) => (path.display().to_string(), Verdict::Fail(error)),
-        };
-        report.verdicts.push((name, verdict));
+        });
     }
+    // Some cases do little but wait.
+    let cases = stream::iter(cases).buffered(AT_ONCE);
+    report.verdicts = cases.collect().await;
     #[cfg(feature = "restate")]
     {
         report.on_restate = super::action::DRIVEN.load(std::sync::atomic::Ordering::Relaxed);
