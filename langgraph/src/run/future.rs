@@ -11,7 +11,7 @@ use crate::checkpoint::RunStatus;
 use crate::error::{AgentError, CheckpointError, NoRuntime};
 use crate::log::RunGuard;
 use crate::node::{Output, caught};
-use crate::session::prepare::{self, outcome_of};
+use crate::session::prepare;
 use crate::session::{BoxedRun, RunInput, Session};
 #[cfg(feature = "tracing")]
 use crate::span::Span;
@@ -101,7 +101,7 @@ impl<S: State> Run<S> {
         engine.begin(std::mem::replace(input, Output::none()));
         Ok(Box::pin(async move {
             let end = engine.run().await?;
-            outcome_of(engine.position, &engine.frontier, end)
+            Outcome::of_end(end, engine.position, &engine.frontier)
         }))
     }
 }

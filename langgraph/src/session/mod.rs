@@ -19,7 +19,6 @@ use std::sync::Arc;
 pub(crate) use options::CallOptions;
 pub use outcome::Outcome;
 
-use self::prepare::outcome_of;
 use self::storage::Storage;
 use crate::checkpoint::{CheckpointId, Durability, RunStatus};
 use crate::error::{AgentError, NodeError};
@@ -114,7 +113,7 @@ impl<S: State> ActiveSession<S> {
             Err(error) => Err(error),
         };
         let end = storage.close(&engine, ended).await?;
-        outcome_of(engine.position, &engine.frontier, end)
+        Outcome::of_end(end, engine.position, &engine.frontier)
     }
 
     async fn start_or_resume(

@@ -1,11 +1,16 @@
 //! The outcome of a run.
 
 use std::fmt;
+use std::sync::Arc;
 
-use crate::checkpoint::UnfilledJoin;
+use crate::checkpoint::{RunStatus, UnfilledJoin};
 use crate::error::{AgentError, Pause};
 use crate::graph::NodeName;
 use crate::interrupt::Interrupt;
+use crate::node::Shared;
+use crate::state::State;
+use crate::superstep::{End, Frontier};
+use crate::task::Position;
 
 /// The outcome of a run that did not fail.
 #[derive(Clone, PartialEq)]
@@ -37,6 +42,50 @@ pub enum Outcome<S> {
         /// The nodes that run after the resume.
         next: Vec<NodeName>,
     },
+}
+
+impl<S: State> Outcome<S> {
+    /// Creates the outcome of a run that has ended there.
+    #[inline]
+    pub(crate) fn of_end(
+        end: End,
+        position: Position<S>,
+        frontier: &Frontier<S>,
+    ) -> Result<Self, AgentError> {
+        position.note_end();
+        let shared = &position.scope.shared;
+        match end {
+            End::Done => {
+                position.report_unfilled_joins(&frontier.joins);
+                Ok(Self::Done {
+                    unfilled_joins: shared.take_unfilled_joins(),
+                    state: Arc::unwrap_or_clone(position.state),
+                })
+            }
+            End::Paused(_, Some(refused)) => Err(*refused),
+            End::Paused(interrupts, None) if is_drained(shared, &interrupts) => {
+                let next = frontier.pending().open_names(&position.plan);
+                let state = Arc::unwrap_or_clone(position.state);
+                Ok(Self::Drained { state, next })
+            }
+            End::Paused(interrupts, None) => {
+                let next = frontier.pending().open_names(&position.plan);
+                Ok(Self::Interrupted {
+                    interrupts,
+                    next,
+                    state: Arc::unwrap_or_clone(position.state),
+                })
+            }
+            End::Parent(parent) => Err(AgentError::NoParent {
+                command: format!("{parent:?}"),
+            }),
+        }
+    }
+}
+
+/// Returns true if a run that pauses goes on by itself.
+fn is_drained(shared: &Shared, interrupts: &[Interrupt]) -> bool {
+    shared.pause_status(!interrupts.is_empty()) == RunStatus::Drained
 }
 
 impl<S> Outcome<S> {

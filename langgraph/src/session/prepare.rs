@@ -1,4 +1,4 @@
-//! Prepares a run: its position, its thread's log, its input; and makes its outcome of its end.
+//! Prepares a run: its position, its thread's log, its input.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
@@ -7,21 +7,20 @@ use std::sync::{Arc, OnceLock};
 use langgraph_core::Lock;
 use serde_json::Value;
 
-use super::{CallOptions, Outcome};
-use crate::checkpoint::{Json, RunStatus, check_thread_id};
+use super::CallOptions;
+use crate::checkpoint::{Json, check_thread_id};
 use crate::error::{AgentError, CheckpointError, NodeError, Panicked};
 use crate::graph::breakpoint_paths::split;
 use crate::graph::plan::Plan;
 use crate::graph::thread_policy::OnOpenInterrupt;
 use crate::graph::{Breakpoints, CompiledStateGraph, NodeName};
-use crate::interrupt::Interrupt;
 use crate::node::{
     Command, GraphPath, Jump, NeededBy, NodeId, Output, Resources, RunBounds, Scope, Shared, caught,
 };
 use crate::record::Log;
 use crate::state::State;
 use crate::stream::Emitter;
-use crate::superstep::{DEFAULT_LIMIT, End, Frontier, RunBreakpoints};
+use crate::superstep::{DEFAULT_LIMIT, RunBreakpoints};
 use crate::task::{Position, normalize_input};
 
 /// Returns where a run begins, and its breakpoints, by its options.
@@ -159,48 +158,6 @@ fn check_metadata(
         }
     }
     Ok(())
-}
-
-/// Returns the outcome of a run that has ended there.
-#[inline]
-pub(crate) fn outcome_of<S: State>(
-    position: Position<S>,
-    frontier: &Frontier<S>,
-    end: End,
-) -> Result<Outcome<S>, AgentError> {
-    position.note_end();
-    let shared = &position.scope.shared;
-    match end {
-        End::Done => {
-            position.report_unfilled_joins(&frontier.joins);
-            Ok(Outcome::Done {
-                unfilled_joins: shared.take_unfilled_joins(),
-                state: Arc::unwrap_or_clone(position.state),
-            })
-        }
-        End::Paused(_, Some(refused)) => Err(*refused),
-        End::Paused(interrupts, None) if drained(shared, &interrupts) => {
-            let next = frontier.pending().open_names(&position.plan);
-            let state = Arc::unwrap_or_clone(position.state);
-            Ok(Outcome::Drained { state, next })
-        }
-        End::Paused(interrupts, None) => {
-            let next = frontier.pending().open_names(&position.plan);
-            Ok(Outcome::Interrupted {
-                interrupts,
-                next,
-                state: Arc::unwrap_or_clone(position.state),
-            })
-        }
-        End::Parent(parent) => Err(AgentError::NoParent {
-            command: format!("{parent:?}"),
-        }),
-    }
-}
-
-/// Returns true if a run that pauses goes on by itself.
-fn drained(shared: &Shared, interrupts: &[Interrupt]) -> bool {
-    shared.pause_status(!interrupts.is_empty()) == RunStatus::Drained
 }
 
 /// Prepares the input and the update of a command for merging, and returns it: in its place, since it is large.
