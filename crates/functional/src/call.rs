@@ -66,7 +66,7 @@ impl<K: Task> TaskCall<K> {
         cx: &Context,
     ) -> Result<Prepared<'_, K, impl Future<Output = Returned<K>>>, NodeError> {
         let Self { arguments, key } = self;
-        let mut call = cx.call(graph::<K>(cx)?);
+        let mut call = cx.call(graph::<K>(cx)?).keep(kept);
         if let Some(key) = &key {
             call = call.key(key);
         }
@@ -76,16 +76,14 @@ impl<K: Task> TaskCall<K> {
         let is_stored = is_stored(cx);
         let arguments =
             given::<K>(arguments, is_stored).map_err(unwritable::<K>("the arguments of"))?;
-        // What is not stored is never found again.
+        let (entrypoint, given) = (cx.node().to_owned(), arguments.clone());
+        // A call that was recorded and had not begun has no arguments yet.
+        call = call.check(move |before: &TaskState| match &*before.task {
+            "" => Ok(()),
+            _ => same::<K>(&entrypoint, before, &given),
+        });
+        // Only a stored call may have been recorded before it had begun.
         let stored = is_stored.then(|| arguments.clone());
-        if let Some(given) = stored.clone() {
-            let entrypoint = cx.node().to_owned();
-            // A call that was recorded and had not begun has no arguments yet.
-            call = call.check(move |before: &TaskState| match &*before.task {
-                "" => Ok(()),
-                _ => same::<K>(&entrypoint, before, &given),
-            });
-        }
         let update = TaskStateUpdate::default()
             .task(Cow::Borrowed(K::NAME))
             .arguments(arguments);
@@ -99,6 +97,21 @@ impl<K: Task> TaskCall<K> {
             output.map_err(unreadable::<K>("the result of"))
         })))
     }
+}
+
+/// Returns what another attempt of the entrypoint reads of a call where no log has it: JSON, since the result itself is
+/// returned now. What JSON cannot express is not kept.
+fn kept(state: &TaskState) -> Option<TaskState> {
+    let json = |value: &TaskValue| value.to_value().ok().map(TaskValue::from);
+    let output = match &state.output {
+        Some(output) => Some(json(output)?),
+        None => None,
+    };
+    Some(TaskState {
+        task: state.task.clone(),
+        arguments: json(&state.arguments)?,
+        output,
+    })
 }
 
 /// What a call returns.

@@ -1,8 +1,9 @@
 //! Graphs of [langgraph] as plain code.
 //!
 //! An [entrypoint](macro@entrypoint) is an async function with loops and conditions; its steps are
-//! [tasks](macro@task), whose results are kept on the thread. When the function runs again, after an interrupt or
-//! in another process, tasks that have ended give their results without running. An entrypoint compiles to a
+//! [tasks](macro@task), whose results are kept on the thread. When the function runs again, after an interrupt, in
+//! another attempt or in another process, tasks that have ended give their results without running. Attempts need no
+//! thread for that: without one, the results are kept as long as the entrypoint runs. An entrypoint compiles to a
 //! [`CompiledStateGraph`](langgraph::CompiledStateGraph), so that threads, savers, streams, interrupts and servers
 //! work as for every graph.
 //!

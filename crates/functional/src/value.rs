@@ -13,7 +13,7 @@ use crate::stored::Stored;
 /// The arguments or the result of a task, in its [state](crate::TaskState).
 ///
 /// On a thread it is JSON. In a run without a thread it is the value itself, which is written as JSON when an event
-/// is read: a run that nothing observes writes none.
+/// is read, and when the entrypoint has a retry policy: another run that nothing observes writes none.
 #[derive(Clone)]
 pub struct TaskValue(Form);
 

@@ -135,6 +135,7 @@ impl<S: State> TaskHost<S> {
             emitter: wanted.then(|| Box::new(Emitter::new(sender, modes, false))),
             path: GraphPath::from(namespace).with_call(order.call.clone()),
             heartbeat,
+            finished_calls: None,
             shared: Arc::new(Shared {
                 run_id: OnceLock::from(order.run.clone()),
                 thread: order.thread.clone(),

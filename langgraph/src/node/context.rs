@@ -36,7 +36,8 @@ pub struct Context {
     node: NodeId,
     /// The number of the task in its superstep.
     index: u32,
-    /// Counts from 1; 0 if the output came from a cache without an attempt.
+    /// Counts from 1; 0 if the output came from a cache without an attempt. With [`REPEATS`] if another attempt may
+    /// follow.
     attempt: AtomicU32,
     /// True while the task's routers run. Their interrupts and calls are counted separately,
     /// because routers may run again without their node.
@@ -52,6 +53,9 @@ pub struct Context {
     /// Created at first use: most nodes never interrupt nor wait.
     memory: OnceLock<Arc<Memory>>,
 }
+
+/// The part of an attempt that says that another one may follow.
+const REPEATS: u32 = 1 << 31;
 
 impl Clone for Context {
     fn clone(&self) -> Self {
@@ -200,12 +204,14 @@ impl Context {
 
     /// Returns the number of this attempt: 1, or more in a retry.
     pub fn attempt(&self) -> u32 {
-        self.attempt.load(Ordering::Relaxed).max(1)
+        (self.attempt.load(Ordering::Relaxed) & !REPEATS).max(1)
     }
 
-    pub(crate) fn begin_attempt(&self, attempt: u32) {
+    /// Begins an attempt of a node, which `repeats` if it fails.
+    pub(crate) fn begin_attempt(&self, attempt: u32, repeats: bool) {
         self.heartbeat();
-        self.attempt.store(attempt, Ordering::Relaxed);
+        let repeats = if repeats { REPEATS } else { 0 };
+        self.attempt.store(attempt | repeats, Ordering::Relaxed);
         self.calls.store(0, Ordering::Relaxed);
         if let Some(memory) = self.memory.get() {
             memory.clone_calls.store(0, Ordering::Relaxed);

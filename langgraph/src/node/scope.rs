@@ -8,7 +8,7 @@ use langgraph_core::Lock;
 use serde_json::Value;
 
 use super::heartbeat::Heartbeat;
-use super::{GraphPath, NodeId, Resources, RunBounds};
+use super::{FinishedCalls, GraphPath, NodeId, Resources, RunBounds};
 use crate::checkpoint::{RunStatus, UnfilledJoin};
 use crate::log::RunGuard;
 use crate::node::CancelToken;
@@ -31,6 +31,8 @@ pub(crate) struct Scope {
     pub(crate) path: GraphPath,
     /// The heartbeat of the parent task, if it has an idle timeout.
     pub(crate) heartbeat: Option<Arc<Heartbeat>>,
+    /// The calls that have ended in the outermost parent task that may be repeated, and below it.
+    pub(crate) finished_calls: Option<Arc<FinishedCalls>>,
     pub(crate) shared: Arc<Shared>,
 }
 

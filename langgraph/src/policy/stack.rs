@@ -101,7 +101,7 @@ impl<S: State> Stack<S> {
     async fn attempts(&self, call: Call<'_, S>) -> Result<Output<S>, Failed> {
         let mut attempts = 1;
         loop {
-            call.cx.begin_attempt(attempts);
+            call.cx.begin_attempt(attempts, !self.retry.is_empty());
             let answer = if self.middleware.is_empty() {
                 self.node.run(call).await
             } else {

@@ -9,7 +9,7 @@ use super::only_node::{call_only_node, is_update, only_node};
 use super::subgraph::{CheckCall, SubgraphRun};
 use crate::error::NodeError;
 use crate::graph::CompiledStateGraph;
-use crate::node::{Context, IntoInput};
+use crate::node::{Context, FinishedCall, IntoInput, Output};
 use crate::state::State;
 use crate::task::normalize_input;
 
@@ -23,12 +23,16 @@ pub struct GraphCall<'a, S: State> {
     graph: &'a CompiledStateGraph<S>,
     key: Option<usize>,
     check: Option<Box<CheckCall<S>>>,
+    keep: Option<fn(&S) -> Option<S>>,
 }
 
 impl<'a, S: State> GraphCall<'a, S> {
     /// Returns the call as one of the graph's function, if it may be one.
     #[doc(hidden)]
     pub fn as_function(&self) -> Option<FunctionCall<'a, S>> {
+        if self.keep.is_some() && self.cx.finished_calls().is_some() {
+            return None;
+        }
         let node = FunctionCall::node(self.graph, self.cx)?;
         Some(FunctionCall::new(self.graph, self.cx, self.number(), node))
     }
@@ -60,6 +64,14 @@ impl<'a, S: State> GraphCall<'a, S> {
         self
     }
 
+    /// Keeps the final state for another attempt of the node also where no log has it, as `copy` returns it. Without
+    /// a copy, the graph runs again.
+    #[doc(hidden)]
+    pub fn keep(mut self, copy: fn(&S) -> Option<S>) -> Self {
+        self.keep = Some(copy);
+        self
+    }
+
     /// Runs the graph and returns its final state. The order of the calls of `run` counts, not the order in which
     /// their futures are polled.
     ///
@@ -69,27 +81,56 @@ impl<'a, S: State> GraphCall<'a, S> {
     pub fn run(self, input: impl IntoInput<S>) -> impl Future<Output = Result<S, NodeError>> {
         let number = self.number();
         let Self {
-            cx, graph, check, ..
+            cx,
+            graph,
+            check,
+            keep,
+            ..
         } = self;
+        let kept = keep.and_then(|copy| Some((copy, FinishedCall::new(cx, number)?)));
         let input = input.into_output();
         async move {
-            let mut input = input?;
-            let plan = &graph.plan;
-            normalize_input(plan, &mut input);
-            if is_update(graph, &input)
-                && let Some(node) = only_node(graph, cx)
-            {
-                return call_only_node(graph, node, input, cx, number).await;
+            let input = input?;
+            let Some((copy, finished)) = kept else {
+                return call(cx, graph, number, input, check).await;
+            };
+            if let Some(state) = finished.state() {
+                if let Some(check) = check {
+                    check(&state)?;
+                }
+                return Ok(state);
             }
-            // Boxed: the future of a call is moved before it runs, and that of an engine is large.
-            Box::pin(async move {
-                let initial = plan.unwritten_state();
-                let run = SubgraphRun::begin(graph, initial, input, cx, number, false)?;
-                run.into_state(graph, cx, check.as_deref()).await
-            })
-            .await
+            let state = call(cx, graph, number, input, check).await?;
+            if let Some(copy) = copy(&state) {
+                finished.keep(copy);
+            }
+            Ok(state)
         }
     }
+}
+
+/// Runs a graph in the task of `cx`, and returns its final state.
+async fn call<S: State>(
+    cx: &Context,
+    graph: &CompiledStateGraph<S>,
+    number: usize,
+    mut input: Output<S>,
+    check: Option<Box<CheckCall<S>>>,
+) -> Result<S, NodeError> {
+    let plan = &graph.plan;
+    normalize_input(plan, &mut input);
+    if is_update(graph, &input)
+        && let Some(node) = only_node(graph, cx)
+    {
+        return call_only_node(graph, node, input, cx, number).await;
+    }
+    // Boxed: the future of a call is moved before it runs, and that of an engine is large.
+    Box::pin(async move {
+        let initial = plan.unwritten_state();
+        let run = SubgraphRun::begin(graph, initial, input, cx, number, false)?;
+        run.into_state(graph, cx, check.as_deref()).await
+    })
+    .await
 }
 
 impl<S: State> std::fmt::Debug for GraphCall<'_, S> {
@@ -125,6 +166,7 @@ impl Context {
             graph,
             key: None,
             check: None,
+            keep: None,
         }
     }
 }

@@ -144,6 +144,7 @@ pub(super) fn scope_below<S: State>(
             .map(Box::new),
         path,
         heartbeat: cx.nearest_heartbeat().cloned(),
+        finished_calls: cx.finished_calls().cloned(),
         shared: Arc::clone(&outer.shared),
     }
 }

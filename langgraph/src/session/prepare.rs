@@ -96,6 +96,7 @@ fn scope<S: State>(
         emitter: emitter.map(Box::new),
         path: GraphPath::default(),
         heartbeat: None,
+        finished_calls: None,
         shared: Arc::new(Shared {
             run_id,
             start,

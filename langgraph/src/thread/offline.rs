@@ -24,6 +24,7 @@ pub(in crate::thread) fn offline<S: State>(
         emitter: None,
         path: Arc::<[_]>::from(namespace).into(),
         heartbeat: None,
+        finished_calls: None,
         shared: Arc::new(Shared {
             thread: Some(thread.to_owned()),
             ..Shared::default()

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)] // clippy does not know that helpers of tests are tests
 
+mod attempts;
 mod budget;
 mod calls;
 mod crash;

@@ -79,6 +79,7 @@ impl DetachedContext {
             emitter: Some(Box::new(Emitter::new(sender, options.modes, true))),
             path: GraphPath::default(),
             heartbeat: None,
+            finished_calls: None,
             shared: Arc::new(Shared {
                 thread: options.thread,
                 resources: options.resources,

@@ -8,14 +8,14 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::Context;
+use super::{Context, REPEATS};
 use crate::checkpoint::{Json, OnceRecord};
 use crate::error::{Interrupted, NodeError};
 use crate::interrupt::{Answer, Interrupt, Interrupts, OwnInterrupt};
 use crate::log::TaskPosition;
-use crate::node::Reporter;
 use crate::node::heartbeat::Heartbeat;
 use crate::node::once::OnceMemory;
+use crate::node::{FinishedCalls, Reporter};
 
 /// What a task remembers across its attempts.
 #[derive(Default)]
@@ -33,6 +33,8 @@ pub(super) struct Memory {
     pub(super) recorded: AtomicU32,
     /// Created if the node has an idle timeout.
     pub(super) heartbeat: OnceLock<Arc<Heartbeat>>,
+    /// Created if the node may be repeated, and calls graphs.
+    pub(super) finished_calls: OnceLock<Arc<FinishedCalls>>,
 }
 
 #[derive(Default)]
@@ -80,6 +82,23 @@ impl Context {
         let memory = || self.memory.get_or_init(Arc::default);
         let own = || memory().identity.get_or_init(new).clone();
         self.place().map_or_else(own, TaskPosition::identity)
+    }
+
+    /// Returns where a call of a graph finds its result in another attempt: in the outermost task that may be
+    /// repeated. In a task with a log, the log has it.
+    #[inline]
+    pub(crate) fn finished_calls(&self) -> Option<&Arc<FinishedCalls>> {
+        if self.place.is_some() {
+            return None;
+        }
+        let outer = self.scope.finished_calls.as_ref();
+        let repeats = self.attempt.load(Ordering::Relaxed) & REPEATS != 0;
+        outer.or_else(|| repeats.then(|| self.own_finished_calls()))
+    }
+
+    fn own_finished_calls(&self) -> &Arc<FinishedCalls> {
+        let memory = self.memory.get_or_init(Arc::default);
+        memory.finished_calls.get_or_init(Arc::default)
     }
 
     /// Makes it the context of a task whose run is in another process.
