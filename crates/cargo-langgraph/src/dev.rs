@@ -83,7 +83,7 @@ pub fn serve(project: &Project, options: &Options) -> Result<(), DevError> {
     }
     let driver = Driver::write(project, &options.features)?;
     // Before the build: a file that is saved meanwhile counts.
-    let mut watch = Watch::new(project)?;
+    let mut watch = Watch::new(project, &options.file)?;
     let address = format!("127.0.0.1:{}", options.port);
     let mut program = None;
     loop {
@@ -115,11 +115,10 @@ fn build(driver: &Driver, address: &str, options: &Options, program: &mut Option
     }
     let seconds = begun.elapsed().as_secs_f64();
     drop(program.take());
+    // The program prints its address when it has the port.
+    println!("built in {seconds:.1} s");
     match Program::start(built.command(), address, &options.file) {
-        Ok(started) => {
-            *program = Some(started);
-            println!("built in {seconds:.1} s: http://{address}");
-        }
+        Ok(started) => *program = Some(started),
         Err(error) => eprintln!("cannot start {}: {error}", built.executable.display()),
     }
 }

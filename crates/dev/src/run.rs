@@ -71,7 +71,10 @@ async fn carry_out(command: Command, graphs: Graphs) -> Result<(), Box<dyn Error
         Command::Check { lock, file } => conclude(&check(&graphs, &lock, file.as_deref()).await?),
         Command::Test(options) => conclude(&replay(&graphs, &options).await?),
         Command::Types(language) => print(&types(&graphs, language)),
-        Command::Serve { address, file } => serve(graphs, &address, &file).await,
+        Command::Serve { address, file } => {
+            let listener = listen(&address, &mut std::io::stdout()).await?;
+            serve(graphs, listener, &file).await
+        }
     }
 }
 
@@ -113,8 +116,17 @@ fn draw(
     Ok(text)
 }
 
+/// Takes the port of an address, and then prints the address: another program may have the port.
+async fn listen(address: &str, out: &mut impl io::Write) -> Result<TcpListener, Box<dyn Error>> {
+    let listener = TcpListener::bind(address)
+        .await
+        .map_err(|error| cannot_serve(address, &error))?;
+    writeln!(out, "serving http://{}", listener.local_addr()?)?;
+    Ok(listener)
+}
+
 /// Serves the graphs until standard input ends: the program never outlives the one that has started it.
-async fn serve(graphs: Graphs, address: &str, file: &Path) -> Result<(), Box<dyn Error>> {
+async fn serve(graphs: Graphs, listener: TcpListener, file: &Path) -> Result<(), Box<dyn Error>> {
     let mut server = Server::new()
         .file(file)
         .drain_time(DRAIN)
@@ -122,9 +134,6 @@ async fn serve(graphs: Graphs, address: &str, file: &Path) -> Result<(), Box<dyn
     for (name, graph) in graphs {
         server = server.graph(name, graph.into_served());
     }
-    let listener = TcpListener::bind(address)
-        .await
-        .map_err(|error| cannot_serve(address, &error))?;
     Ok(server.serve_until(listener, input_ended()).await?)
 }
 
@@ -156,16 +165,25 @@ mod tests {
 
     #[tokio::test]
     async fn a_port_in_use_is_reported_with_the_option_that_selects_another_one() {
-        let folder = tempfile::tempdir().unwrap();
         let other = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = other.local_addr().unwrap().to_string();
-        let file = folder.path().join("threads.db");
-        let failed = serve(Graphs::default(), &address, &file).await;
+        let mut printed = Vec::new();
+        let failed = listen(&address, &mut printed).await;
+        assert!(printed.is_empty());
         let failed = failed.unwrap_err().to_string();
         assert!(
             failed.starts_with(&format!("cannot serve {address}: ")),
             "{failed}"
         );
         assert!(failed.contains("--port"), "{failed}");
+    }
+
+    #[tokio::test]
+    async fn the_address_is_printed_when_the_port_is_taken() {
+        let mut printed = Vec::new();
+        let listener = listen("127.0.0.1:0", &mut printed).await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let expected = format!("serving http://{address}\n");
+        assert_eq!(String::from_utf8(printed).unwrap(), expected);
     }
 }

@@ -1,6 +1,8 @@
 //! Watches the files of a package.
 
+use std::ffi::OsString;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver};
 use std::time::Duration;
@@ -24,15 +26,20 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    /// Watches the packages of a project: all their files but those in `target` and in hidden folders.
-    pub(super) fn new(project: &Project) -> Result<Self, DevError> {
-        Self::over(project.sources.clone(), project.target.clone())
+    /// Watches the packages of a project: all their files but those in `target` and in hidden folders, and those of the
+    /// database.
+    pub(super) fn new(project: &Project, database: &Path) -> Result<Self, DevError> {
+        Self::over(project.sources.clone(), project.target.clone(), database)
     }
 
-    fn over(sources: Vec<PathBuf>, target: PathBuf) -> Result<Self, DevError> {
+    fn over(sources: Vec<PathBuf>, target: PathBuf, database: &Path) -> Result<Self, DevError> {
         let (sender, changes) = mpsc::channel();
+        let database = Database::new(database).map_err(|source| DevError::Folder {
+            path: database.to_owned(),
+            source,
+        })?;
         let watcher = notify::recommended_watcher(move |event: notify::Result<Event>| {
-            if let Some(event) = event.ok().filter(changes_files) {
+            if let Some(event) = event.ok().filter(|event| changes_files(event, &database)) {
                 // The receiver is gone when serving has ended.
                 let _ = sender.send(event.paths);
             }
@@ -101,12 +108,44 @@ fn failed(path: &Path, source: notify::Error) -> DevError {
 }
 
 /// True if files with code may have changed. Cargo decides whether they have.
-fn changes_files(event: &Event) -> bool {
+fn changes_files(event: &Event, database: &Database) -> bool {
     let counts = !matches!(event.kind, EventKind::Access(_) | EventKind::Other);
     counts
         && event.paths.iter().any(|path| {
-            !is_hidden(path) && path.file_name().is_none_or(|name| name != "Cargo.lock")
+            !is_hidden(path)
+                && path.file_name().is_none_or(|name| name != "Cargo.lock")
+                && !database.contains(path)
         })
+}
+
+/// The files of a SQLite database, which the program writes itself.
+struct Database {
+    folder: PathBuf,
+    name: OsString,
+}
+
+impl Database {
+    fn new(file: &Path) -> io::Result<Self> {
+        let file = std::path::absolute(file)?;
+        Ok(Self {
+            folder: fs::canonicalize(file.parent().unwrap_or(&file))?,
+            name: file.file_name().unwrap_or_default().to_owned(),
+        })
+    }
+
+    /// Returns true for the database, its log, and what SQLite needs for the time of a write.
+    fn contains(&self, path: &Path) -> bool {
+        let is_one = ["", "-wal", "-shm", "-journal"].iter().any(|end| {
+            let mut name = self.name.clone();
+            name.push(end);
+            path.file_name() == Some(&*name)
+        });
+        let folder = || {
+            path.parent()
+                .and_then(|folder| fs::canonicalize(folder).ok())
+        };
+        is_one && folder().is_some_and(|folder| folder == self.folder)
+    }
 }
 
 fn is_hidden(path: &Path) -> bool {
@@ -117,7 +156,7 @@ fn is_hidden(path: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use std::fs;
-    use std::path::Path;
+    use std::path::{Path, PathBuf};
     use std::time::Duration;
 
     use super::Watch;
@@ -139,13 +178,38 @@ mod tests {
         }
     }
 
+    fn over(root: &Path, database: &Path) -> Watch {
+        fs::create_dir_all(database.parent().expect("it is in a folder"))
+            .expect("a folder is made");
+        let watch = Watch::over(vec![root.to_owned()], root.join("target"), database);
+        watch.expect("it is watched")
+    }
+
+    #[test]
+    fn the_files_of_the_database_do_not_count() {
+        let package = tempfile::tempdir().expect("there is a folder for the test");
+        let root = package.path().to_owned();
+        let mut watch = over(&root, &root.join("data/threads.db"));
+        let write = |name: &str| fs::write(root.join(name), "").expect("a file is written");
+        for end in ["", "-wal", "-shm", "-journal"] {
+            write(&format!("data/threads.db{end}"));
+        }
+        // Others do, also those of the same name in another folder.
+        write("threads.db");
+        let changed = watch.changed(LONG);
+        assert!(!changed.is_empty());
+        let is_of_data = |path: &&PathBuf| path.starts_with(root.join("data"));
+        assert_eq!(changed.iter().find(is_of_data), None);
+        write("data/prompts.txt");
+        wait_for(&mut watch, &root.join("data/prompts.txt"));
+    }
+
     #[test]
     fn files_in_a_new_folder_are_seen() {
         let package = tempfile::tempdir().expect("there is a folder for the test");
         let root = package.path().to_owned();
         fs::create_dir(root.join("src")).expect("a folder is made");
-        let mut watch =
-            Watch::over(vec![root.clone()], root.join("target")).expect("it is watched");
+        let mut watch = over(&root, &root.join(".langgraph/threads.db"));
 
         fs::write(root.join("src/lib.rs"), "").expect("a file is written");
         wait_for(&mut watch, &root.join("src/lib.rs"));
