@@ -30,6 +30,10 @@ use replaying::Replaying;
 /// which shows how it differs from the nearest recorded one: nothing is ever sent to a real model
 /// while a cassette replays.
 ///
+/// A stream whose reader leaves it before its end is recorded as far as it was read: nothing is requested that the
+/// program did not ask for. It replays these chunks. A reader that then reads on gets an error, and so does a call for
+/// the whole answer. Of a stream that was left before its first chunk nothing is recorded.
+///
 /// # Examples
 ///
 /// ```
@@ -142,14 +146,15 @@ impl Cassette {
         Ok(self)
     }
 
-    /// Checks that every recorded exchange was replayed.
+    /// Checks that every recorded exchange was replayed; or, while recording, that all could be written.
     ///
     /// # Errors
     ///
-    /// [`CassetteError::Unused`], with the number of those that were not.
+    /// [`CassetteError::Unused`], with the number of those that were not replayed. [`CassetteError::Write`], if what the
+    /// reader of a stream had read when it left could not be written.
     pub fn finish(&self) -> Result<(), CassetteError> {
         match &self.0.mode {
-            Mode::Records(_) => Ok(()),
+            Mode::Records(recording) => recording.finish(),
             Mode::Replays(replaying) => replaying.finish(),
         }
     }
@@ -197,7 +202,7 @@ impl ChatModel for Cassette {
         let clean = self.clean(request.clone());
         match &self.0.mode {
             Mode::Records(recording) => recording.generate(request, clean, &self.0.model).await,
-            Mode::Replays(replaying) => Ok(replaying.find(&clean)?.response),
+            Mode::Replays(replaying) => replaying.response(&clean),
         }
     }
 
@@ -206,11 +211,8 @@ impl ChatModel for Cassette {
         match &self.0.mode {
             Mode::Records(recording) => recording.stream(request, clean, &self.0.model),
             Mode::Replays(replaying) => {
-                let chunks = move || match replaying.find(&clean) {
-                    Ok(exchange) => exchange.into_chunks().into_iter().map(Ok).collect(),
-                    Err(error) => vec![Err(error)],
-                };
-                Box::pin(stream::once(async move { stream::iter(chunks()) }).flatten())
+                let chunks = async move { stream::iter(replaying.chunks(&clean)) };
+                Box::pin(stream::once(chunks).flatten())
             }
         }
     }

@@ -15,6 +15,9 @@ pub(crate) struct Exchange {
     /// The chunks of the answer, if it was streamed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) chunks: Vec<MessageChunk>,
+    /// True if the reader of the stream left before its end: the answer is not known any further.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) left_early: bool,
 }
 
 /// The names of a model, for prices and traces.
@@ -38,6 +41,7 @@ impl Exchange {
             request,
             response,
             chunks: Vec::new(),
+            left_early: false,
         }
     }
 

@@ -17,13 +17,18 @@ pub(super) struct Recording {
     earlier: Option<Vec<u8>>,
     model: Box<dyn ChatModel>,
     exchanges: Mutex<Vec<Exchange>>,
+    /// The first error of the file that no reader has got.
+    unread: Mutex<Option<CassetteError>>,
 }
 
-/// A streamed answer on its way through.
+/// A streamed answer on its way through. It is recorded at its end, or when its reader leaves.
 struct Streamed<'a> {
+    recording: &'a Recording,
+    model: &'a ModelName,
     stream: ModelStream<'a>,
+    /// The request, until the answer is recorded or has failed.
+    open: Option<ChatRequest>,
     chunks: Vec<MessageChunk>,
-    reply: MessageAccumulator,
 }
 
 impl Recording {
@@ -37,6 +42,7 @@ impl Recording {
             earlier,
             model,
             exchanges: Mutex::default(),
+            unread: Mutex::default(),
         })
     }
 
@@ -48,7 +54,8 @@ impl Recording {
     ) -> Result<ChatResponse, ModelError> {
         let answer = self.model.generate(request).await;
         let response = self.noted(answer)?;
-        self.keep(Exchange::new(model, clean, response.clone()))?;
+        let kept = self.keep(Exchange::new(model, clean, response.clone()));
+        kept.map_err(unkept)?;
         Ok(response)
     }
 
@@ -59,32 +66,22 @@ impl Recording {
         model: &'a ModelName,
     ) -> ModelStream<'a> {
         let streamed = Streamed {
+            recording: self,
+            model,
             stream: self.model.stream(request),
+            open: Some(clean),
             chunks: Vec::new(),
-            reply: MessageAccumulator::new(),
         };
-        Box::pin(stream::unfold(
-            Some((streamed, clean)),
-            move |state| async move {
-                let (mut streamed, clean) = state?;
-                match streamed.stream.next().await {
-                    Some(Ok(chunk)) => {
-                        streamed.chunks.push(chunk.clone());
-                        streamed.reply.push(chunk.clone());
-                        Some((Ok(chunk), Some((streamed, clean))))
-                    }
-                    Some(error) => Some((self.noted(error), Some((streamed, clean)))),
-                    None => {
-                        let Streamed { chunks, reply, .. } = streamed;
-                        let response = self.noted(ChatResponse::from_chunks(reply)).ok()?;
-                        let mut exchange = Exchange::new(model, clean, response);
-                        exchange.chunks = chunks;
-                        let error = self.keep(exchange).err()?;
-                        Some((Err(error), None))
-                    }
-                }
-            },
-        ))
+        Box::pin(stream::unfold(streamed, async |mut streamed| {
+            let chunk = streamed.next().await?;
+            Some((chunk, streamed))
+        }))
+    }
+
+    /// Takes an error of the file that no reader has got, since it had left.
+    pub(super) fn finish(&self) -> Result<(), CassetteError> {
+        let mut unread = self.unread.lock().unwrap_or_else(PoisonError::into_inner);
+        unread.take().map_or(Ok(()), Err)
     }
 
     fn exchanges(&self) -> MutexGuard<'_, Vec<Exchange>> {
@@ -93,12 +90,10 @@ impl Recording {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn keep(&self, exchange: Exchange) -> Result<(), ModelError> {
+    fn keep(&self, exchange: Exchange) -> Result<(), CassetteError> {
         let mut exchanges = self.exchanges();
         exchanges.push(exchange);
-        self.file.write(&exchanges).map_err(|error| {
-            ModelError::new(ModelErrorKind::InvalidRequest, error.to_string()).with_source(error)
-        })
+        self.file.write(&exchanges)
     }
 
     /// Puts the earlier file back if the model has failed.
@@ -111,4 +106,71 @@ impl Recording {
             }
         })
     }
+}
+
+impl Streamed<'_> {
+    async fn next(&mut self) -> Option<Result<MessageChunk, ModelError>> {
+        // Nothing follows an error.
+        self.open.as_ref()?;
+        match self.stream.next().await {
+            Some(Ok(chunk)) => {
+                self.chunks.push(chunk.clone());
+                Some(Ok(chunk))
+            }
+            Some(error) => {
+                self.open = None;
+                Some(self.recording.noted(error))
+            }
+            None => self.end().err().map(Err),
+        }
+    }
+
+    /// Records an answer that has come to its end.
+    fn end(&mut self) -> Result<(), ModelError> {
+        let Some(request) = self.open.take() else {
+            return Ok(());
+        };
+        let Ok(response) = self.recording.noted(self.response()) else {
+            return Ok(());
+        };
+        let exchange = self.exchange(request, response);
+        self.recording.keep(exchange).map_err(unkept)
+    }
+
+    fn response(&self) -> Result<ChatResponse, ModelError> {
+        ChatResponse::from_chunks(self.chunks.iter().cloned().collect())
+    }
+
+    fn exchange(&mut self, request: ChatRequest, response: ChatResponse) -> Exchange {
+        let mut exchange = Exchange::new(self.model, request, response);
+        exchange.chunks = std::mem::take(&mut self.chunks);
+        exchange
+    }
+}
+
+impl Drop for Streamed<'_> {
+    /// Records what a reader has read that leaves before the end. Of an answer without a chunk there is nothing to
+    /// replay.
+    fn drop(&mut self) {
+        let Some(request) = self.open.take().filter(|_| !self.chunks.is_empty()) else {
+            return;
+        };
+        // Many readers leave at the chunk that says why the message ends.
+        let whole = self.response().ok();
+        let left_early = whole.is_none();
+        let read: MessageAccumulator = self.chunks.iter().cloned().collect();
+        let response = whole.unwrap_or_else(|| ChatResponse::new(read.finish()));
+        let mut exchange = self.exchange(request, response);
+        exchange.left_early = left_early;
+        if let Err(error) = self.recording.keep(exchange) {
+            let unread = &self.recording.unread;
+            let mut unread = unread.lock().unwrap_or_else(PoisonError::into_inner);
+            unread.get_or_insert(error);
+        }
+    }
+}
+
+/// The error of an answer that cannot be recorded.
+fn unkept(error: CassetteError) -> ModelError {
+    ModelError::new(ModelErrorKind::InvalidRequest, error.to_string()).with_source(error)
 }

@@ -2,7 +2,8 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use langgraph_agent::{ChatRequest, ModelError, ModelErrorKind};
+use langgraph::message::MessageChunk;
+use langgraph_agent::{ChatRequest, ChatResponse, ModelError, ModelErrorKind};
 
 use super::difference::difference;
 use super::{CassetteError, CassetteFile, Exchange, ModelName, RECORD};
@@ -40,8 +41,38 @@ impl Replaying {
         first.map_or_else(ModelName::default, |first| first.model.clone())
     }
 
+    /// Returns the next answer to this request.
+    pub(super) fn response(&self, request: &ChatRequest) -> Result<ChatResponse, ModelError> {
+        let exchange = self.find(request)?;
+        if exchange.left_early {
+            return Err(self.unread(&exchange));
+        }
+        Ok(exchange.response)
+    }
+
+    /// Returns the chunks of the next answer to this request, and an error at the place where its reader left.
+    pub(super) fn chunks(&self, request: &ChatRequest) -> Vec<Result<MessageChunk, ModelError>> {
+        let exchange = match self.find(request) {
+            Ok(exchange) => exchange,
+            Err(error) => return vec![Err(error)],
+        };
+        let unread = exchange.left_early.then(|| Err(self.unread(&exchange)));
+        let chunks = exchange.into_chunks().into_iter().map(Ok);
+        chunks.chain(unread).collect()
+    }
+
+    /// The error of a reader that reads further than the one of the recording.
+    fn unread(&self, exchange: &Exchange) -> ModelError {
+        let (path, chunks) = (self.file.path().display(), exchange.chunks.len());
+        let text = format!(
+            "`{path}` has only the first {chunks} chunks of this answer, whose reader left early; record it again with \
+             {RECORD}=1"
+        );
+        ModelError::new(ModelErrorKind::InvalidRequest, text)
+    }
+
     /// Returns the next exchange with this request.
-    pub(super) fn find(&self, request: &ChatRequest) -> Result<Exchange, ModelError> {
+    fn find(&self, request: &ChatRequest) -> Result<Exchange, ModelError> {
         let digest = request.digest();
         let mut used = self.used();
         let mut found = self

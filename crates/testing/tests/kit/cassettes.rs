@@ -151,3 +151,53 @@ async fn k8_a_replayed_stream_has_the_recorded_chunks() {
     assert_eq!(whole.message.text(), "Hello!");
     assert_eq!(whole.usage, Some(Usage::new(3, 4)));
 }
+
+#[tokio::test]
+async fn a_stream_that_its_reader_leaves_is_recorded_as_far_as_it_was_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("chat.json");
+    let model = Cassette::record(&file, Spells).unwrap();
+    for read in [2, 0, 4] {
+        // Four chunks have the end of the message: the reader need not ask for the end of the stream.
+        let chunks: Vec<_> = model.stream(hi()).take(read).collect().await;
+        assert_eq!(chunks.len(), read);
+    }
+    model.finish().unwrap();
+
+    let model = Cassette::replay(&file).unwrap();
+    let replayed: Vec<_> = model
+        .stream(hi())
+        .take(2)
+        .map(Result::unwrap)
+        .collect()
+        .await;
+    assert_eq!(replayed, ["Hel", "lo"].map(MessageChunk::text));
+    let whole = model.generate(hi()).await.unwrap();
+    assert_eq!(whole.message.text(), "Hello!");
+    model.finish().unwrap();
+
+    // One that reads on, or takes it whole.
+    let model = Cassette::replay(&file).unwrap();
+    let replayed: Vec<_> = model.stream(hi()).collect().await;
+    let error = replayed[2].as_ref().unwrap_err().to_string();
+    assert!(
+        error.contains("the first 2 chunks of this answer"),
+        "{error}"
+    );
+    assert_eq!(replayed.len(), 3);
+    let model = Cassette::replay(&file).unwrap();
+    let error = model.generate(hi()).await.unwrap_err().to_string();
+    assert!(error.contains("whose reader left early"), "{error}");
+}
+
+#[tokio::test]
+async fn a_recording_reports_a_left_stream_that_it_could_not_write() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("chats/chat.json");
+    let model = Cassette::record(&file, Spells).unwrap();
+    std::fs::remove_dir_all(folder.path().join("chats")).unwrap();
+    let read: Vec<_> = model.stream(hi()).take(1).collect().await;
+    assert!(read[0].is_ok());
+    let error = model.finish().unwrap_err().to_string();
+    assert!(error.contains("cannot be written"), "{error}");
+}
