@@ -47,6 +47,38 @@ pub(crate) struct ReservedCall {
     pub(crate) cheaper: Option<Arc<dyn ChatModel>>,
 }
 
+/// What a model call has cost.
+#[derive(Clone, Debug)]
+pub(crate) struct CallCost {
+    spent: Spent,
+    /// The model that answered, if it is known.
+    model: Option<String>,
+    cached: bool,
+}
+
+#[derive(Clone, Debug)]
+enum Spent {
+    Reported(Usage),
+    /// Only the output is known here: the input is that of the request.
+    Estimated {
+        output: u64,
+    },
+}
+
+impl CallCost {
+    /// Returns what the answering model reports, or an estimate.
+    pub(crate) fn of(response: &ChatResponse) -> Self {
+        let estimate = || Spent::Estimated {
+            output: crate::model::estimate_message(&response.message),
+        };
+        Self {
+            spent: response.usage.map_or_else(estimate, Spent::Reported),
+            model: response.metadata.name.clone(),
+            cached: response.metadata.cached,
+        }
+    }
+}
+
 /// What a model call may need.
 struct Need {
     amounts: Amounts,
@@ -116,30 +148,26 @@ impl ReservedCall {
         })
     }
 
-    /// Counts what the answering model reports, at its price; an estimate if it reports nothing, and
-    /// nothing for an answer from a cache.
+    /// Counts what the call has cost, at the price of the answering model; nothing for an answer from a cache.
     pub(crate) async fn settle(
         self,
-        response: &ChatResponse,
+        cost: &CallCost,
         funds: &Funds,
         cx: &Context,
     ) -> Result<(), NodeError> {
-        if response.metadata.cached {
+        if cost.cached {
             return self.reserved.settle(Amounts::default()).await;
         }
-        let estimate = || {
-            Usage::new(
-                self.need.input,
-                crate::model::estimate_message(&response.message),
-            )
+        let usage = match cost.spent {
+            Spent::Reported(usage) => usage,
+            Spent::Estimated { output } => Usage::new(self.need.input, output),
         };
-        let usage = response.usage.unwrap_or_else(estimate);
-        let name = response.metadata.name.as_deref();
-        let price = funds.price(name.unwrap_or(&self.need.name), cx)?;
+        let name = cost.model.as_ref().unwrap_or(&self.need.name);
+        let price = funds.price(name, cx)?;
         self.reserved.settle(amounts(usage, price)).await
     }
 
-    /// Gives back what a failed call has reserved. The call itself counts.
+    /// Gives back what a call without an answer has reserved. The call itself counts.
     pub(crate) async fn release(self) -> Result<(), NodeError> {
         let call = Amounts::default().with(BudgetItem::ModelCalls, 1);
         self.reserved.settle(call).await

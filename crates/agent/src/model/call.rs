@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use super::stream::next;
 use super::{ChatModel, ChatRequest, ChatResponse, ModelError, ModelErrorKind, Surroundings};
 use crate::StandIn;
-use crate::budget::{ReservedCall, refused};
+use crate::budget::{CallCost, ReservedCall, refused};
 use langgraph::message::MessageAccumulator;
 use langgraph::node::Context;
 use langgraph::stream::StreamMode;
@@ -56,8 +56,11 @@ pub(crate) async fn respond_inside<M: ChatModel + ?Sized>(
         None => call(model, request, Some(cx)).await,
     };
     let settled = match &answer {
-        Ok(response) => reserved.settle(response, &funds, cx).await,
-        Err(_) => reserved.release().await,
+        Ok(response) => reserved.settle(&CallCost::of(response), &funds, cx).await,
+        Err(error) => match error.cost() {
+            Some(cost) => reserved.settle(cost, &funds, cx).await,
+            None => reserved.release().await,
+        },
     };
     // The answer's own error is more important.
     answer.and_then(|answer| settled.map(|()| answer).map_err(refused))
@@ -113,7 +116,10 @@ async fn streamed<M: ChatModel + ?Sized>(
     let mut chunks = model.stream(request);
     let mut reply = MessageAccumulator::new();
     while let Some(chunk) = next(&mut chunks).await {
-        let mut chunk = chunk?;
+        let mut chunk = match chunk {
+            Ok(chunk) => chunk,
+            Err(error) => return Err(error.behind_chunks(reply)),
+        };
         reply.push(chunk.clone());
         // Every piece carries the id of the whole message.
         chunk.id = reply.id().map(str::to_owned);

@@ -5,7 +5,11 @@ use std::fmt;
 use std::time::Duration;
 
 use langgraph::error::{NodeError, Transient};
+use langgraph::message::MessageAccumulator;
 use langgraph::policy::RetryPolicy;
+
+use super::ChatResponse;
+use crate::budget::CallCost;
 
 /// Why a model did not answer.
 ///
@@ -28,6 +32,8 @@ pub struct ModelError {
     source: Option<Box<dyn Error + Send + Sync + 'static>>,
     /// The cause of an error that may not happen again, and what is known of it.
     transient: Option<Transient>,
+    /// What the call has cost, if the model has answered.
+    cost: Option<Box<CallCost>>,
 }
 
 /// What kind of failure a [`ModelError`] is.
@@ -90,6 +96,7 @@ impl ModelError {
             retry_after: None,
             source: None,
             transient: None,
+            cost: None,
         };
         error.marked(None)
     }
@@ -123,6 +130,44 @@ impl ModelError {
     pub fn with_retry_after(mut self, wait: Duration) -> Self {
         self.retry_after = Some(wait);
         self.marked(None)
+    }
+
+    /// Says that the model has given this answer, and that it is refused: the call was paid for, and a
+    /// [`Budget`](crate::Budget) counts it. The error does not keep the answer.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use langgraph_agent::{ChatResponse, ModelError, ModelErrorKind};
+    ///
+    /// fn checked(response: ChatResponse) -> Result<ChatResponse, ModelError> {
+    ///     if response.message.text().contains("secret") {
+    ///         let refused = ModelError::new(ModelErrorKind::InvalidOutput, "the answer has a secret");
+    ///         return Err(refused.behind_answer(&response));
+    ///     }
+    ///     Ok(response)
+    /// }
+    /// # let _ = checked;
+    /// ```
+    #[must_use]
+    pub fn behind_answer(mut self, response: &ChatResponse) -> Self {
+        self.cost = Some(Box::new(CallCost::of(response)));
+        self
+    }
+
+    /// As [`behind_answer`](Self::behind_answer), for a stream that has brought these chunks before the error. An error
+    /// that has its cost keeps it; without a chunk there is none.
+    #[must_use]
+    pub fn behind_chunks(self, read: MessageAccumulator) -> Self {
+        if self.cost.is_some() || read.id().is_none() {
+            return self;
+        }
+        self.behind_answer(&ChatResponse::so_far(read))
+    }
+
+    /// Returns what the call has cost, if the model has answered.
+    pub(crate) fn cost(&self) -> Option<&CallCost> {
+        self.cost.as_deref()
     }
 
     /// Returns the kind of failure.

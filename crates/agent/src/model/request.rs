@@ -249,17 +249,21 @@ impl ChatResponse {
     /// ```
     pub fn from_chunks(chunks: MessageAccumulator) -> Result<Self, ModelError> {
         let Some(finish_reason) = chunks.finish_reason().cloned() else {
-            return Err(ModelError::new(
+            let cut = ModelError::new(
                 ModelErrorKind::Incomplete,
                 "the model's answer was cut off: its stream ended without saying why the message ends",
-            ));
+            );
+            return Err(cut.behind_chunks(chunks));
         };
+        Ok(Self::so_far(chunks).with_finish_reason(finish_reason))
+    }
+
+    /// Returns what the chunks have brought so far.
+    pub(super) fn so_far(chunks: MessageAccumulator) -> Self {
         let (usage, metadata) = (chunks.usage(), chunks.metadata().clone());
-        let mut response = Self::new(chunks.finish())
-            .with_finish_reason(finish_reason)
-            .with_metadata(metadata);
+        let mut response = Self::new(chunks.finish()).with_metadata(metadata);
         response.usage = usage;
-        Ok(response)
+        response
     }
 
     /// Returns the response as the chunks of a stream: its blocks of reasoning, then the rest.

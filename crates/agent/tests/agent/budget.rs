@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use langgraph::checkpoint::MemorySaver;
-use langgraph::message::{ToolCall, Usage};
+use langgraph::message::{MessageChunk, ToolCall, Usage};
 use langgraph::prelude::*;
 use langgraph_agent::prelude::*;
 use langgraph_agent::{
@@ -116,6 +116,23 @@ async fn k4_a_failed_call_gives_its_tokens_back_and_counts_as_a_call() {
     let error = thread.proceed().await.unwrap_err();
     assert_eq!(exceeded(&error).item, BudgetItem::ModelCalls);
     assert_eq!(model.requests().len(), 2);
+}
+
+#[tokio::test]
+async fn k4_a_stream_that_breaks_off_costs_what_it_has_brought() {
+    let usage = || MessageChunk::text("Hel").with_usage(Usage::new(300, 1));
+    let broken = ModelError::new(ModelErrorKind::Transport, "the connection broke");
+    for turn in [
+        Turn::pieces([usage()]),
+        Turn::pieces([usage()]).then_error(broken),
+    ] {
+        let budget = Arc::new(Budget::per_thread().tokens(5000));
+        let graph = talk(ScriptedModel::new([turn]), &budget);
+        let run = graph.thread("t").run(hi()).stream(StreamMode::Messages);
+        run.finish().await.unwrap_err();
+        let spent = budget.account("t").await.unwrap().spent;
+        assert_eq!((spent.tokens, spent.model_calls), (301, 1));
+    }
 }
 
 #[tokio::test]

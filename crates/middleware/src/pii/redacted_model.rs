@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use futures_core::Stream;
-use langgraph::message::MessageChunk;
+use langgraph::message::{MessageAccumulator, MessageChunk};
 use langgraph_agent::{
     ChatModel, ChatRequest, ChatResponse, ModelError, ModelErrorKind, ModelStream, TokenCount,
     async_trait,
@@ -26,8 +26,10 @@ impl RedactedModel {
     }
 
     fn clean(&self, mut response: ChatResponse) -> Result<ChatResponse, ModelError> {
-        let cleaned = self.rules.clean(&mut response.message.kind);
-        cleaned.map(|()| response).map_err(refused)
+        match self.rules.clean(&mut response.message.kind) {
+            Ok(()) => Ok(response),
+            Err(found) => Err(refused(found).behind_answer(&response)),
+        }
     }
 }
 
@@ -47,6 +49,7 @@ impl ChatModel for RedactedModel {
             rules: &self.rules,
             held: String::new(),
             ready: VecDeque::new(),
+            read: MessageAccumulator::new(),
             ended: false,
         })
     }
@@ -79,11 +82,14 @@ struct Redacted<'a> {
     rules: &'a Rules,
     held: String,
     ready: VecDeque<Result<MessageChunk, ModelError>>,
+    /// What the model has said so far, which was paid for.
+    read: MessageAccumulator,
     ended: bool,
 }
 
 impl Redacted<'_> {
     fn take_in(&mut self, mut chunk: MessageChunk) {
+        self.read.push(chunk.clone());
         self.held.push_str(&std::mem::take(&mut chunk.text));
         let end = if chunk.finish_reason.is_some() {
             self.held.len()
@@ -131,7 +137,8 @@ impl Redacted<'_> {
     fn release(&mut self, end: usize) -> Result<String, ModelError> {
         let rest = self.held.split_off(end);
         let text = std::mem::replace(&mut self.held, rest);
-        self.rules.apply(&text).map_err(refused)
+        let clean = self.rules.apply(&text);
+        clean.map_err(|found| refused(found).behind_chunks(std::mem::take(&mut self.read)))
     }
 }
 

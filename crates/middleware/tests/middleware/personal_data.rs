@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use langgraph::checkpoint::MemorySaver;
 use langgraph::graph::CompiledStateGraph;
-use langgraph::message::{FinishReason, MessageChunk};
+use langgraph::message::{FinishReason, MessageChunk, Usage};
 use langgraph::prelude::*;
 use langgraph::stream::EventKind;
 use langgraph_agent::{
@@ -83,6 +83,33 @@ async fn data_is_masked_hashed_or_blocked() {
         "{error}"
     );
     assert!(PiiDetector::pattern("x", "(").is_err());
+}
+
+#[tokio::test]
+async fn an_answer_that_is_blocked_was_paid_for() {
+    let question = || MessagesStateUpdate::user("Who?");
+    let said = || Turn::text("It is ada@example.org, I think.");
+    for streams in [false, true] {
+        let spent = async |turn: Turn| {
+            let pii = all(PiiStrategy::Block).output();
+            let agent = react_agent(ScriptedModel::new([turn]), ()).with(pii);
+            let agent = agent.compile().unwrap();
+            let budget = Arc::new(Budget::by(|_| "ada".to_owned()).tokens(10_000));
+            let run = agent.run(question()).resource(Arc::clone(&budget));
+            let error = if streams {
+                run.stream(StreamMode::Messages).finish().await.unwrap_err()
+            } else {
+                run.await.unwrap_err()
+            };
+            assert!(error.to_string().contains("which is blocked"), "{error}");
+            budget.account("ada").await.unwrap().spent
+        };
+        let reported = spent(said().with_usage(Usage::new(300, 40))).await;
+        assert_eq!((reported.model_calls, reported.tokens), (1, 340));
+        // A model that reports nothing is estimated.
+        let estimated = spent(said()).await;
+        assert!((5..100).contains(&estimated.tokens), "{estimated:?}");
+    }
 }
 
 #[tokio::test]
