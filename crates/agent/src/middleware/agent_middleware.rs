@@ -216,6 +216,13 @@ pub trait AgentMiddleware: Send + Sync + 'static {
     }
 
     /// Runs after each call of a tool, and returns the answer that counts.
+    ///
+    /// It is a part of the task of the call. An answer that is stored is not read again: not by a run that goes on after
+    /// a crash, nor by one from an older checkpoint. A task that was cut off before, or has paused, calls the tool and
+    /// runs the hook once more. What the hook does to the outside passes
+    /// [`idempotency_key`](langgraph::Context::idempotency_key) on, or is done [`once`](langgraph::Context::once).
+    /// If the middleware [hides](Self::hides) data, the hook runs twice for each answer: it must not change one that it
+    /// has returned.
     async fn after_tool(
         &self,
         answer: ToolAnswer,

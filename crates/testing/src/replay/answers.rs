@@ -1,6 +1,6 @@
 //! Stored answers in the place of models and tools.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use langgraph::async_trait;
@@ -40,6 +40,8 @@ pub(super) struct StoredAnswers {
 struct Requests {
     /// How many answers of models each task has taken.
     taken: HashMap<Task, usize>,
+    /// Tasks whose tools answered as they did then.
+    answered: HashSet<Task>,
     /// Tasks that called a model whose answers are not stored.
     missing: Vec<Task>,
     /// Tasks whose requests are not recorded.
@@ -63,6 +65,11 @@ impl StoredAnswers {
 
     fn lock(&self) -> MutexGuard<'_, Requests> {
         self.requests.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns true if a tool of the task answered as it did then.
+    pub(super) fn has_answered(&self, task: Task) -> bool {
+        self.lock().answered.contains(&task)
     }
 
     /// Returns the tasks that called a model whose answers are not stored.
@@ -157,9 +164,13 @@ impl StandIn for StoredAnswers {
         if self.run_tools.contains(&call.name) {
             return None;
         }
-        let stored = task(cx).and_then(|task| self.answers.get(&task));
+        let task = task(cx);
+        let stored = task.and_then(|task| self.answers.get(&task));
         let mut results = stored.into_iter().flat_map(|task| &task.tools);
         let result = results.find(|result| result.call_id == call.id);
+        if result.is_some() {
+            self.lock().answered.extend(task);
+        }
         Some(result.cloned().ok_or_else(|| {
             let name = &call.name;
             NodeError::msg(format!("`{name}` would run now, and did not then"))

@@ -14,6 +14,11 @@ use super::answers::{Difference, StoredAnswers, Task};
 use super::log::{Log, Logs};
 use super::report::{Divergence, Unchecked};
 use super::stored;
+use super::without::{without_call_ids, without_ids, without_tool_answers};
+
+/// A thread has the answer of a tool as middleware left it. What today's makes of that answer shows nothing: it may be
+/// new, or it changes the answer a second time.
+const HOOKED: &str = "its middleware changes the stored answer of a tool; `.run_tools(..)` calls the tool, `.keep(..)` takes what is stored";
 
 /// How a superstep compares.
 pub(super) enum Outcome {
@@ -129,6 +134,11 @@ fn tasks(step: &Superstep<'_>, then: &Stored) -> Result<Outcome, CheckpointError
             None => step.task(fold, again.get(index))?,
         };
         if let Some(difference) = difference {
+            let answered = step.stand_in.has_answered((id, index));
+            if answered && step.differs_in_answers(fold, again.get(index))? {
+                let unknown = step.find(then, &[(id, index)], HOOKED);
+                return Ok(unknown.unwrap_or(Outcome::Same));
+            }
             return Ok(step.diverges(then, &spec.node, difference));
         }
     }
@@ -217,13 +227,8 @@ impl Superstep<'_> {
         then: &TaskFold<'_>,
         now: Option<&TaskFold<'_>>,
     ) -> Result<Option<Difference>, CheckpointError> {
-        let written = |fold: &TaskFold<'_>| match fold.outcome {
-            Some(TaskOutcome::Finished(done)) => stored::json(done, self.formats).map(Some),
-            _ => Ok(None),
-        };
-        let now_done = now.map(written).transpose()?.flatten();
-        if let (Some(then), Some(now)) = (written(then)?, &now_done) {
-            return Ok(self.writes(&then, now));
+        if let Some((then, now)) = self.both_written(then, now)? {
+            return Ok(self.writes(&then, &now));
         }
         if let (Some(then), Some(now)) = (interrupts(then), now.and_then(interrupts)) {
             return Ok((then != now).then(|| ("interrupt".to_owned(), then, now)));
@@ -241,6 +246,33 @@ impl Superstep<'_> {
             outcome(then),
             self.outcome(now),
         )))
+    }
+
+    /// Returns what a task wrote then and now, if it has ended both times.
+    fn both_written(
+        &self,
+        then: &TaskFold<'_>,
+        now: Option<&TaskFold<'_>>,
+    ) -> Result<Option<(Value, Value)>, CheckpointError> {
+        let written = |fold: &TaskFold<'_>| match fold.outcome {
+            Some(TaskOutcome::Finished(done)) => stored::json(done, self.formats).map(Some),
+            _ => Ok(None),
+        };
+        let now = now.map(written).transpose()?.flatten();
+        Ok(written(then)?.zip(now))
+    }
+
+    /// Returns true if a task that differs does so only in the answers of tools.
+    fn differs_in_answers(
+        &self,
+        then: &TaskFold<'_>,
+        now: Option<&TaskFold<'_>>,
+    ) -> Result<bool, CheckpointError> {
+        let both = self.both_written(then, now)?;
+        Ok(both.is_some_and(|(then, now)| {
+            let [then, now] = [then, now].map(without_tool_answers);
+            self.writes(&then, &now).is_none()
+        }))
     }
 
     /// Returns a value without what is random: the ids of messages, and those of calls if models answer anew.
@@ -345,38 +377,4 @@ fn outcome(fold: &TaskFold<'_>) -> Value {
 fn specs(stored: &Stored) -> Vec<&TaskSpec> {
     let joined_in = stored.entries.iter().flat_map(|entry| &entry.tasks);
     stored.checkpoint.tasks.iter().chain(joined_in).collect()
-}
-
-/// Removes the ids of messages, which are random. Those of removed messages stay.
-fn without_ids(value: Value) -> Value {
-    match value {
-        Value::Array(values) => values.into_iter().map(without_ids).collect(),
-        Value::Object(mut object) => {
-            let role = object.get("role").and_then(Value::as_str);
-            if role.is_some_and(|role| !role.starts_with("remove")) {
-                object.remove("id");
-            }
-            object
-                .into_iter()
-                .map(|(key, value)| (key, without_ids(value)))
-                .collect()
-        }
-        other => other,
-    }
-}
-
-/// Removes the ids of tool calls, which a model chooses anew.
-fn without_call_ids(value: Value) -> Value {
-    match value {
-        Value::Array(values) => values.into_iter().map(without_call_ids).collect(),
-        Value::Object(mut object) => {
-            if object.contains_key("arguments") && object.contains_key("name") {
-                object.remove("id");
-            }
-            let fields = object.into_iter();
-            let fields = fields.map(|(key, value)| (key, without_call_ids(value)));
-            fields.collect()
-        }
-        other => other,
-    }
 }

@@ -1,14 +1,16 @@
 //! Middleware on threads: pauses, failures, and what is not repeated.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
 
 use langgraph::checkpoint::MemorySaver;
 use langgraph::message::ToolCall;
 use langgraph::prelude::*;
 use langgraph_agent::prelude::*;
 use langgraph_agent::{
-    AgentContext, AgentUpdate, MessagesStateUpdate, MiddlewareField, ModelErrorKind, NextTool,
-    ScriptedModel, ToolAnswer, Turn, react_agent,
+    AgentContext, AgentUpdate, FnTool, MessagesState, MessagesStateUpdate, MiddlewareField,
+    ModelErrorKind, NextTool, ScriptedModel, ToolAnswer, Turn, react_agent,
 };
 use serde_json::json;
 
@@ -105,4 +107,67 @@ async fn a_run_that_dies_between_a_hook_and_the_model_does_not_repeat_the_hook()
     assert!(again.is_err(), "no turn is left");
     let stored = thread.state().await.unwrap().unwrap().values;
     assert_eq!(ROUNDS.read(&stored.middleware).unwrap(), 2);
+}
+
+/// Marks each answer of a tool.
+struct Marks(Seen);
+
+#[middleware]
+impl AgentMiddleware for Marks {
+    async fn after_tool(
+        &self,
+        mut answer: ToolAnswer,
+        cx: &ToolContext<'_>,
+    ) -> Result<ToolAnswer, NodeError> {
+        self.0.note(&cx.call().id);
+        answer.result.content = format!("{}!", answer.result.content.text()).into();
+        Ok(answer)
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_is_stored_is_not_marked_again_after_a_failure_or_from_an_older_checkpoint()
+{
+    let seen = Seen::default();
+    let failures = Arc::new(AtomicUsize::new(1));
+    let flaky = FnTool::new("flaky", "Fails once.", move || {
+        let fails = failures.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1));
+        async move {
+            match fails {
+                Ok(_) => Err(ToolError::fatal(NodeError::msg("the process dies here"))),
+                Err(_) => Ok("done"),
+            }
+        }
+    });
+    let calls = [("c1", "get_current_time"), ("c2", "flaky")];
+    let calls = calls.map(|(id, name)| call(id, name, json!({})));
+    let turns = [Turn::tool_calls(calls)].into_iter();
+    let turns = turns.chain(["noon", "one", "two"].map(Turn::text));
+    let agent = react_agent(ScriptedModel::new(turns), (clock(), flaky));
+    let agent = agent.with(Marks(seen.clone())).compile().unwrap();
+    let agent = agent.checkpointer(Arc::new(MemorySaver::new()));
+    let thread = agent.thread("t");
+    thread
+        .run(MessagesStateUpdate::user("?"))
+        .await
+        .unwrap_err();
+    assert_eq!(seen.take(), ["c1"]);
+    let state = thread.proceed().await.unwrap().finished().unwrap();
+    assert_eq!(seen.take(), ["c2"]);
+    let texts = |state: &MessagesState| [2, 3].map(|at| state.messages[at].text().into_owned());
+    assert_eq!(texts(&state), ["2024-01-01 12:00:00!", "done!"]);
+
+    // Behind the answers, and before them.
+    let history = thread.history().await.unwrap();
+    for (messages, marked) in [(4, &[][..]), (2, &["c1", "c2"][..])] {
+        let at = history
+            .iter()
+            .find(|at| at.values.messages.len() == messages);
+        let again = thread.at(at.unwrap().id).proceed().await.unwrap();
+        let mut seen = seen.take();
+        seen.sort();
+        assert_eq!(seen, marked);
+        let state = again.finished();
+        assert_eq!(texts(&state.unwrap()), ["2024-01-01 12:00:00!", "done!"]);
+    }
 }

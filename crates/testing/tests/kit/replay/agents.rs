@@ -9,8 +9,8 @@ use langgraph::node::OnceKey;
 use langgraph::prelude::*;
 use langgraph_agent::prelude::*;
 use langgraph_agent::{
-    Approval, EffectExt, FnTool, HumanInTheLoop, MessagesStateUpdate, ScriptedModel, ToolDecision,
-    Turn, react_agent,
+    Approval, EffectExt, FnTool, HumanInTheLoop, MessagesStateUpdate, ScriptedModel, ToolAnswer,
+    ToolDecision, Turn, react_agent,
 };
 use langgraph_testing::replay;
 use serde_json::json;
@@ -233,4 +233,54 @@ async fn k8_an_edited_call_is_answered_in_a_replay_as_it_was_then() {
     let report = replay(saver, &graph(ScriptedModel::new(Vec::<Turn>::new())));
     let report = report.run_tools(["double"]).await.unwrap();
     assert!(report.is_same(), "{report}");
+}
+
+/// Adds a note to each answer of a tool.
+struct Notes(&'static str);
+
+#[middleware]
+impl AgentMiddleware for Notes {
+    async fn after_tool(
+        &self,
+        mut answer: ToolAnswer,
+        _: &ToolContext<'_>,
+    ) -> Result<ToolAnswer, NodeError> {
+        let text = format!("{} {}", answer.result.content.text(), self.0);
+        answer.result.content = text.into();
+        Ok(answer)
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_middleware_has_changed_is_not_checked_when_it_changes_it_again() {
+    let model = || {
+        ScriptedModel::new([
+            Turn::tool_calls([ToolCall::new("c1", "double", json!({"n": 4}))]),
+            Turn::text("Done."),
+        ])
+    };
+    let saver = Arc::new(MemorySaver::new());
+    let graph = |note| desk(model()).with(Notes(note)).compile().unwrap();
+    let stored = graph("checked").checkpointer(saver.clone());
+    let thread = stored.thread("t");
+    thread
+        .run(MessagesStateUpdate::user("Twice four?"))
+        .await
+        .unwrap();
+
+    let report = replay(saver.clone(), &graph("checked")).await.unwrap();
+    assert!(report.is_same(), "{report}");
+    let [unchecked] = &report.threads[0].unchecked[..] else {
+        panic!("{report}");
+    };
+    assert_eq!(unchecked.node.as_deref(), Some("tools"));
+    assert!(unchecked.reason.contains("middleware"), "{report}");
+
+    // The tool answers anew: what middleware makes of that is compared.
+    for (note, same) in [("checked", true), ("seen", false)] {
+        let report = replay(saver.clone(), &graph(note)).run_tools(["double"]);
+        let report = report.await.unwrap();
+        assert_eq!(report.is_same(), same, "{report}");
+        assert!(report.threads[0].unchecked.is_empty(), "{report}");
+    }
 }
