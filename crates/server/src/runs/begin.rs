@@ -49,6 +49,14 @@ pub(super) struct Session {
     pub(super) live: Arc<Live>,
 }
 
+impl Drop for Session {
+    /// A run that is listed has its leases renewed. If its task panics or is dropped, it must not stay listed: no other
+    /// process would take it up.
+    fn drop(&mut self) {
+        self.app.runs.live.remove(&self.live);
+    }
+}
+
 impl Session {
     /// Returns the graph of the run, over the saver of the holder of its thread.
     pub(super) fn graph(&self, row: &Run) -> ApiResult<Arc<dyn ErasedGraph>> {

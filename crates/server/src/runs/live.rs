@@ -79,6 +79,7 @@ impl LiveRuns {
         self.map().insert(run, Arc::clone(live));
     }
 
+    /// Removes a run, unless this process has claimed it anew: its events no longer come from here.
     pub(super) fn remove(&self, live: &Live) {
         let mut map = self.map();
         let same = map
@@ -86,6 +87,7 @@ impl LiveRuns {
             .is_some_and(|known| known.claim.fence == live.claim.fence);
         if same {
             map.remove(&live.claim.run);
+            live.feed.set_local(false);
         }
     }
 

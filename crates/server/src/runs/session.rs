@@ -173,7 +173,6 @@ impl Session {
                 self.fail().await
             }
         };
-        live.feed.set_local(false);
         app.runs.live.remove(live);
         if let Outcome::Ended { result, removal } = outcome {
             app.metrics.run_ended(&result, environment::since(began));

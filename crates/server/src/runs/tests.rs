@@ -1,5 +1,7 @@
 //! What clients cannot do or see: a claim by hand, a signal on its way, a process that is lost between two acts.
 
+mod live;
+
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
