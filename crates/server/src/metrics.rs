@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::rows::QueueDepth;
+use crate::stream::EndStatus;
 
 /// The upper bounds of the buckets of durations, in milliseconds.
 const BOUNDS: [u64; 10] = [
@@ -61,14 +62,15 @@ pub(crate) struct Gauges {
 }
 
 impl Metrics {
-    /// Counts a run that this process has carried out, by its result.
-    pub(crate) fn run_ended(&self, result: &Value, duration: Duration) {
+    /// Counts a run that this process has carried out, by its end and its result.
+    pub(crate) fn run_ended(&self, end: Option<EndStatus>, result: &Value, duration: Duration) {
         let error = result.get("__error__");
-        let status = match error {
-            Some(error) if error["error"] == "TimeoutError" => "timeout",
-            Some(_) => "error",
-            None if result.get("__interrupt__").is_some() => "interrupted",
-            None => "success",
+        let status = match (error, end) {
+            (Some(error), _) if error["error"] == "TimeoutError" => "timeout",
+            (Some(_), _) => "error",
+            // A pause at a breakpoint is in no result, and a cancelled run has none.
+            (None, Some(EndStatus::Interrupted | EndStatus::Cancelled)) => "interrupted",
+            (None, _) => "success",
         };
         let ends = ENDS.iter().zip(&self.ended);
         for (_, count) in ends.filter(|(end, _)| **end == status) {

@@ -1,6 +1,7 @@
 //! Assistants as tools of an MCP server, without sessions: a call is a run without a thread.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use axum::Json;
 use axum::body::Bytes;
@@ -16,6 +17,7 @@ use crate::error::{ApiError, ApiResult};
 use crate::guard::Access;
 use crate::rows::{Assistant, AssistantOrder, AssistantsOf, Listing};
 use crate::runs::{Disconnect, OnDisconnect, RunRequest, accept};
+use crate::stream::EndStatus;
 
 /// The versions of the protocol that a client may ask for, the newest first.
 const VERSIONS: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
@@ -144,14 +146,15 @@ async fn call_tool(app: &Access, id: &Value, params: &Value) -> Result<Response,
     let guard = guard.without_return();
     // Its events are not read: the run must not wait for them.
     drop(run.events);
-    let id = id.clone();
-    let shown: Shown = Box::new(move |result| response(&id, Ok(tool_result(&result))));
+    let (id, feed) = (id.clone(), Arc::clone(&run.feed));
+    let shown: Shown =
+        Box::new(move |result| response(&id, Ok(tool_result(&result, feed.end_status()))));
     let response = result_as(run.feed, guard, HeaderMap::new(), shown).await;
     Ok(held(permit, response))
 }
 
 /// Returns what a tool answers: the last message of the assistant, or all values.
-fn tool_result(values: &Value) -> Value {
+fn tool_result(values: &Value, end: Option<EndStatus>) -> Value {
     let said = |text: String| json!([{"type": "text", "text": text}]);
     if let Some(error) = values.get("__error__") {
         let message = error["message"].as_str().unwrap_or("the run failed");
@@ -160,6 +163,11 @@ fn tool_result(values: &Value) -> Value {
     if let Some(open) = values.get("__interrupt__") {
         let message = format!("the run waits for an answer, which a tool cannot get: {open}");
         return json!({"content": said(message), "isError": true});
+    }
+    if end == Some(EndStatus::Interrupted) {
+        let message =
+            "the run has paused, for an answer or at a breakpoint, and a tool cannot go on with it";
+        return json!({"content": said(message.to_owned()), "isError": true});
     }
     let answer = last_text(values).unwrap_or_else(|| values.to_string());
     let mut result = json!({"content": said(answer), "isError": false});

@@ -175,7 +175,9 @@ impl Session {
         };
         app.runs.live.remove(live);
         if let Outcome::Ended { result, removal } = outcome {
-            app.metrics.run_ended(&result, environment::since(began));
+            let end = live.feed.end_status();
+            app.metrics
+                .run_ended(end, &result, environment::since(began));
             live.feed.end(Some(result));
             app.runs.deliveries.notify_one();
             let marked = removal.map(|mark| Marked {

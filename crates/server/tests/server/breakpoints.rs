@@ -1,4 +1,4 @@
-//! Breakpoints of runs whose process dies.
+//! Breakpoints: of runs whose process dies, and for clients that see answers only.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -8,9 +8,12 @@ use std::time::Duration;
 use crate::support::Api;
 use langgraph::error::NodeError;
 use langgraph::graph::StateGraph;
+use langgraph::message::Message;
 use langgraph::node;
 use langgraph::node::Context;
+use langgraph_agent::{MessagesState, MessagesStateUpdate};
 use langgraph_server::Server;
+use reqwest::Method;
 use serde_json::{Value, json};
 
 /// How often the node behind the breakpoint has begun.
@@ -93,4 +96,61 @@ fn a_run_whose_process_dies_at_a_breakpoint_ends_there() {
         assert_eq!(done, json!(42));
         assert_eq!(begun.0.load(Ordering::SeqCst), 1);
     });
+}
+
+/// A server of a graph with messages that pauses before its last node, and is a tool, a model and an agent.
+async fn pausing() -> Api {
+    let said = |text: &str| MessagesStateUpdate::default().messages(vec![Message::assistant(text)]);
+    let mut graph = StateGraph::<MessagesState>::new();
+    graph
+        .add_node("draft", move |_: &MessagesState| said("A draft."))
+        .add_node("publish", move |_: &MessagesState| said("Published."))
+        .add_sequence(&["draft", "publish"])
+        .interrupt_before(["publish"]);
+    Api::serve(Server::new().graph("desk", graph.compile().unwrap())).await
+}
+
+#[tokio::test]
+async fn a_pause_is_no_answer_of_a_tool_of_mcp() {
+    let api = pausing().await;
+    let call = json!({
+        "jsonrpc": "2.0", "id": 1, "method": "tools/call",
+        "params": {"name": "desk", "arguments": {"messages": "hi"}},
+    });
+    let answer = api.post("/mcp/", call).await["result"].take();
+    assert_eq!(answer["isError"], true, "{answer}");
+    let text = answer["content"][0]["text"].as_str().unwrap();
+    assert!(text.contains("breakpoint"), "{text}");
+}
+
+#[tokio::test]
+async fn a_pause_is_no_completion_of_a_model() {
+    let api = pausing().await;
+    for stream in [false, true] {
+        let messages = json!([{"role": "user", "content": "hi"}]);
+        let body = json!({"model": "desk", "messages": messages, "stream": stream});
+        let answer = api.send(Method::POST, "/v1/chat/completions", body).await;
+        let status = if stream { 200 } else { 422 };
+        assert_eq!(answer.status(), status);
+        let text = answer.text().await.unwrap();
+        assert!(text.contains("has paused at a breakpoint"), "{text}");
+        assert!(!text.contains(r#""finish_reason":"stop""#), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn a_pause_counts_as_interrupted() {
+    let api = pausing().await;
+    let thread = api.thread().await;
+    let body = json!({"assistant_id": "desk", "input": {"messages": "hi"}});
+    let runs = format!("/threads/{thread}/runs");
+    api.post(&format!("{runs}/wait"), body).await;
+    let figures = api.get("/metrics?format=json").await;
+    assert_eq!(figures["runs_ended"]["interrupted"], 1, "{figures}");
+    assert_eq!(figures["runs_ended"]["success"], 0, "{figures}");
+    let on = json!({"assistant_id": "desk", "input": null});
+    api.post(&format!("{runs}/wait"), on).await;
+    let figures = api.get("/metrics?format=json").await;
+    assert_eq!(figures["runs_ended"]["interrupted"], 1, "{figures}");
+    assert_eq!(figures["runs_ended"]["success"], 1, "{figures}");
 }

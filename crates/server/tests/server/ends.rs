@@ -113,6 +113,27 @@ async fn a_cancelled_run_ends_its_streams_of_both_versions() {
 }
 
 #[tokio::test]
+async fn a_cancelled_run_counts_as_interrupted() {
+    let api = Api::serve(server()).await;
+    for (count, action) in [(1, "interrupt"), (2, "rollback")] {
+        let thread = api.thread().await;
+        let path = format!("/threads/{thread}/runs");
+        let run = json!({"assistant_id": "slow", "input": {}});
+        let run = api.post(&path, run).await;
+        let run = format!("{path}/{}", run["run_id"].as_str().unwrap());
+        while api.get(&run).await["status"] != "running" {
+            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+        }
+        let cancel = format!("{run}/cancel?wait=1&action={action}");
+        let (status, _) = api.call(Method::POST, &cancel, json!({})).await;
+        assert_eq!(status, 200);
+        let figures = api.get("/metrics?format=json").await;
+        let ended = json!({"success": 0, "interrupted": count, "error": 0, "timeout": 0});
+        assert_eq!(figures["runs_ended"], ended, "{action}: {figures}");
+    }
+}
+
+#[tokio::test]
 async fn a_run_of_a_cron_or_of_a_woken_thread_is_that_of_its_user() {
     let tokens = BearerTokens::new().token("token-of-ada", User::new("ada"));
     let api = Api::serve(server().authenticate(tokens)).await;

@@ -3,7 +3,7 @@
 use axum::http::StatusCode;
 use serde_json::{Value, json};
 
-use crate::stream::{EndStatus, OpenInterrupt, StreamEvent, StreamEventKind};
+use crate::stream::{EndStatus, StreamEvent, StreamEventKind};
 use crate::wire::chunk;
 
 /// Why there is no answer.
@@ -21,7 +21,8 @@ pub(crate) struct Answer {
     /// The ids of the messages whose text is in the answer.
     messages: Vec<String>,
     values: Value,
-    interrupt: Option<OpenInterrupt>,
+    /// Why the run has paused.
+    paused: Option<&'static str>,
     error: Option<String>,
     input_tokens: u64,
     output_tokens: u64,
@@ -34,7 +35,7 @@ impl Answer {
             sent,
             messages: Vec::new(),
             values: Value::Null,
-            interrupt: None,
+            paused: None,
             error: None,
             input_tokens: 0,
             output_tokens: 0,
@@ -52,11 +53,15 @@ impl Answer {
                 self.values = values.clone();
                 None
             }
-            StreamEventKind::Interrupt { interrupt, .. } => {
-                self.interrupt.get_or_insert_with(|| interrupt.clone());
+            StreamEventKind::Interrupt { .. } => {
+                self.paused = Some("asks a question, which this interface cannot answer");
                 None
             }
             StreamEventKind::Ended { status, error } => {
+                if *status == EndStatus::Interrupted {
+                    let paused = "has paused at a breakpoint, where this interface cannot go on";
+                    self.paused.get_or_insert(paused);
+                }
                 self.error = match status {
                     EndStatus::Completed | EndStatus::Interrupted => None,
                     EndStatus::Cancelled => Some("the run was cancelled".to_owned()),
@@ -131,10 +136,9 @@ impl Answer {
                 code: "run_failed",
             });
         }
-        self.interrupt.as_ref().map(|_| NoAnswer {
+        self.paused.map(|why| NoAnswer {
             status: StatusCode::UNPROCESSABLE_ENTITY,
-            message: "the graph asks a question, which this interface cannot answer: use a thread"
-                .to_owned(),
+            message: format!("the graph {why}: use a thread"),
             code: "interrupted",
         })
     }
