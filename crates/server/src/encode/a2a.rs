@@ -17,7 +17,7 @@ pub(crate) struct A2a {
     task: String,
     context: String,
     answer: Answer,
-    interrupt: Option<OpenInterrupt>,
+    interrupts: Vec<OpenInterrupt>,
     /// What the last state comes to.
     last: Option<String>,
     has_begun: bool,
@@ -64,7 +64,7 @@ impl A2a {
             task: task.to_owned(),
             context: context.to_owned(),
             answer: Answer::new(0),
-            interrupt: None,
+            interrupts: Vec::new(),
             last: None,
             has_begun: false,
             has_text: false,
@@ -85,10 +85,14 @@ impl A2a {
     }
 
     fn end(&self, status: EndStatus, error: Option<&str>) -> Frame {
-        let says = match (status, &self.interrupt) {
-            (EndStatus::Interrupted, Some(open)) => StatusMessage::asks(&open.value),
-            (EndStatus::Failed, _) => error.map(StatusMessage::text),
-            _ => None,
+        let says = match status {
+            EndStatus::Interrupted => {
+                let open = self.interrupts.iter();
+                let open: Vec<_> = open.map(|open| (&*open.id, &open.value)).collect();
+                StatusMessage::requires(&open)
+            }
+            EndStatus::Failed => error.map(StatusMessage::text),
+            EndStatus::Completed | EndStatus::Cancelled => None,
         };
         let state = state_of(status);
         let update = self
@@ -108,7 +112,10 @@ impl Encoder for A2a {
             frames.push(self.frame(&self.form.wrapped(task)));
         }
         if let StreamEventKind::Interrupt { interrupt, .. } = &event.kind {
-            self.interrupt.get_or_insert_with(|| interrupt.clone());
+            // An attempt that goes on where another was cut off shows what is open again.
+            if !self.interrupts.iter().any(|open| open.id == interrupt.id) {
+                self.interrupts.push(interrupt.clone());
+            }
         }
         if let StreamEventKind::Values(values) = &event.kind {
             self.last = reply(values);

@@ -84,7 +84,8 @@ async fn answer(
     }
 }
 
-/// Accepts the run of a message. On a thread that waits, the message is the answer.
+/// Accepts the run of a message. On a thread that waits for an answer, the message is the answer; at a breakpoint, the
+/// run goes on.
 async fn begin(
     app: &Access,
     assistant: &Assistant,
@@ -101,7 +102,6 @@ async fn begin(
         None => langgraph_core::new_id().to_string(),
     };
     let thread = threads::seen(app, &context).await?;
-    let waits = thread.as_ref().is_some_and(is_waiting);
     let mut request = RunRequest {
         assistant_id: assistant.assistant_id.clone(),
         if_not_exists: Some(IfNotExists::Create),
@@ -109,10 +109,15 @@ async fn begin(
         stream_mode: Some(Modes(modes)),
         ..RunRequest::default()
     };
-    if waits {
-        request.command = Some(RunCommand::resume(given.answer()));
-    } else {
-        request.input = given.input();
+    match &thread {
+        Some(thread) if is_waiting(thread) => {
+            request.command = Some(RunCommand::resume(given.answer()));
+        }
+        // Its text is no message of the state: what was paused may be tool calls, whose results come next.
+        Some(thread) if is_at_breakpoint(thread) => {
+            request.command = given.update().map(RunCommand::update);
+        }
+        _ => request.input = given.input(),
     }
     Ok(accept(app, Some(&context), request).await?)
 }
@@ -121,6 +126,11 @@ async fn begin(
 fn is_waiting(thread: &Thread) -> bool {
     let open = thread.interrupts.as_object();
     thread.status != "busy" && open.is_some_and(|open| !open.is_empty())
+}
+
+/// Returns true if a thread waits at a breakpoint. One whose run was cancelled has the error of that run.
+fn is_at_breakpoint(thread: &Thread) -> bool {
+    thread.status == "interrupted" && thread.error.is_null() && !is_waiting(thread)
 }
 
 /// Returns the thread of a context. An id that is no UUID becomes one, for each owner another.
@@ -255,8 +265,10 @@ fn outcome(state: State, values: &Value) -> (Option<String>, Option<StatusMessag
             (None, message.map(StatusMessage::text))
         }
         State::InputRequired => {
-            let asks = StatusMessage::asks(&values["__interrupt__"][0]["value"]);
-            (last_text(values), asks)
+            let open = values["__interrupt__"].as_array().into_iter().flatten();
+            let open = open.map(|open| (open["id"].as_str().unwrap_or_default(), &open["value"]));
+            let open: Vec<_> = open.collect();
+            (last_text(values), StatusMessage::requires(&open))
         }
         State::Completed => (reply(values), None),
         _ => (last_text(values), None),

@@ -56,6 +56,13 @@ pub(crate) struct RunCommand {
 }
 
 impl RunCommand {
+    pub(crate) fn update(update: Value) -> Self {
+        Self {
+            update,
+            ..Self::default()
+        }
+    }
+
     pub(crate) fn resume(answers: Value) -> Self {
         Self {
             resume: answers,

@@ -1,10 +1,11 @@
 //! A2A's forms: version 0.3, and version 1.0, whose names are those of protocol buffers.
 
-use std::borrow::Cow;
+mod status_message;
 
 use serde_json::{Map, Value, json};
 
-use super::question::question;
+pub(crate) use status_message::StatusMessage;
+
 use super::time::now;
 
 /// The version that a call speaks: its methods have other names in each.
@@ -39,48 +40,7 @@ impl State {
     }
 }
 
-/// What the message of a status says: why a task has failed, or what it asks.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct StatusMessage {
-    text: Option<String>,
-    data: Option<Value>,
-}
-
-impl StatusMessage {
-    pub(crate) fn text(text: impl Into<String>) -> Self {
-        Self {
-            text: Some(text.into()),
-            data: None,
-        }
-    }
-
-    /// Returns what an interrupt asks: its question as a text, and a payload with fields or items as data.
-    pub(crate) fn asks(payload: &Value) -> Option<Self> {
-        let text = question(payload).map(Cow::into_owned);
-        match payload {
-            Value::Null => None,
-            Value::Array(_) | Value::Object(_) => Some(Self {
-                text,
-                data: Some(payload.clone()),
-            }),
-            other => Some(Self::text(text.unwrap_or_else(|| other.to_string()))),
-        }
-    }
-}
-
 impl Version {
-    /// Returns the parts of the message of a status.
-    fn parts(self, says: &StatusMessage) -> Vec<Value> {
-        let text = says.text.as_deref().map(|text| self.text_part(text));
-        let data = says.data.as_ref().map(|data| match (self, data) {
-            (Self::V1, data) => json!({"data": data}),
-            // Its data has fields.
-            (Self::V03, Value::Object(_)) => json!({"kind": "data", "data": data}),
-            (Self::V03, data) => json!({"kind": "data", "data": {"value": data}}),
-        });
-        text.into_iter().chain(data).collect()
-    }
-
     fn text_part(self, text: &str) -> Value {
         match self {
             Self::V03 => json!({"kind": "text", "text": text}),
@@ -229,6 +189,11 @@ impl Given {
             input.insert("messages".to_owned(), json!([message]));
         }
         Value::Object(input)
+    }
+
+    /// Returns what changes the state of a run that goes on: the data.
+    pub(crate) fn update(self) -> Option<Value> {
+        (!self.data.is_empty()).then_some(Value::Object(self.data))
     }
 
     /// Returns the answer to an interrupt: the data, or the text.

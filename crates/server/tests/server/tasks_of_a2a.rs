@@ -2,7 +2,7 @@
 
 use crate::support::Api;
 use langgraph::error::NodeError;
-use langgraph::graph::StateGraph;
+use langgraph::graph::{START, StateGraph};
 use langgraph::message::Message;
 use langgraph::node::Context;
 use langgraph::{State, node};
@@ -159,4 +159,93 @@ async fn a_task_without_messages_has_its_values_in_a_stream_too() {
     let frames = crate::support::frames(&stream.text().await.unwrap());
     let artifact = &frames[1].data["result"]["artifact"]["parts"][0]["text"];
     assert_eq!(artifact.as_str(), values, "{frames:?}");
+}
+
+#[node(interrupts)]
+async fn meal(_: &Desk, cx: &Context) -> Result<DeskUpdate, NodeError> {
+    let meal: String = cx.interrupt("meal", "Which meal?")?;
+    Ok(DeskUpdate::default().messages(vec![Message::assistant(meal)]))
+}
+
+#[node(interrupts)]
+async fn seat(_: &Desk, cx: &Context) -> Result<DeskUpdate, NodeError> {
+    let seat: String = cx.interrupt("seat", &json!({"question": "Which seat?", "rows": 2}))?;
+    Ok(DeskUpdate::default().messages(vec![Message::assistant(seat)]))
+}
+
+/// A server of a graph that asks two questions at once.
+async fn meal_and_seat() -> Api {
+    let mut graph = StateGraph::<Desk>::new();
+    graph.add_node("meal", meal).add_node("seat", seat);
+    graph.add_edge(START, "meal").add_edge(START, "seat");
+    Api::serve(Server::new().graph("desk", graph.compile().unwrap())).await
+}
+
+#[tokio::test]
+async fn several_questions_are_shown_in_order_and_answered_by_their_ids() {
+    let api = meal_and_seat().await;
+    let context = api.thread().await;
+    let message = |parts: Value| {
+        json!({"message": {
+            "messageId": "m", "role": "user", "contextId": context, "parts": parts,
+        }})
+    };
+    let hi = message(json!([{"kind": "text", "text": "hi"}]));
+    let asked = rpc(&api, "message/send", hi.clone()).await["result"].take();
+    assert_eq!(asked["status"]["state"], "input-required", "{asked}");
+    let parts = asked["status"]["message"]["parts"].clone();
+    let id = |part: usize| parts[part]["metadata"]["interruptId"].as_str().unwrap();
+    let (first, second) = (id(0), id(1));
+    let of = |id: &str| json!({"interruptId": id});
+    let how = format!(
+        "Several answers are required: send data with one field for each, named `{first}`, `{second}`."
+    );
+    let rows = json!({"question": "Which seat?", "rows": 2});
+    assert_eq!(
+        parts,
+        json!([
+            {"kind": "text", "text": "Which meal?", "metadata": of(first)},
+            {"kind": "text", "text": "Which seat?", "metadata": of(second)},
+            {"kind": "data", "data": rows, "metadata": of(second)},
+            {"kind": "text", "text": how},
+        ])
+    );
+    let get = json!({"id": asked["id"]});
+    let read = rpc(&api, "tasks/get", get.clone()).await["result"].take();
+    assert_eq!(read["status"]["message"]["parts"], parts, "{read}");
+    let read = rpc(&api, "GetTask", get).await["result"].take();
+    let data = &read["status"]["message"]["parts"][2];
+    assert_eq!(*data, json!({"data": rows, "metadata": of(second)}));
+
+    // A text alone says nothing of which it answers.
+    let vague = rpc(&api, "message/send", hi).await["result"].take();
+    assert_eq!(vague["status"]["state"], "failed", "{vague}");
+    // Each question may be answered alone.
+    let one = message(json!([{"kind": "data", "data": {second: "2b"}}]));
+    let stream = json!({"jsonrpc": "2.0", "id": 1, "method": "message/stream", "params": one});
+    let stream = api.send(Method::POST, "/a2a/desk", stream).await;
+    let frames = crate::support::frames(&stream.text().await.unwrap());
+    let last = &frames.last().unwrap().data["result"]["status"];
+    let left = json!([{"kind": "text", "text": "Which meal?"}]);
+    assert_eq!(last["message"]["parts"], left, "{last}");
+    let other = message(json!([{"kind": "data", "data": {first: "fish"}}]));
+    let done = rpc(&api, "message/send", other).await["result"].take();
+    assert_eq!(done["status"]["state"], "completed", "{done}");
+}
+
+#[tokio::test]
+async fn a_stream_ends_with_all_questions_in_their_order() {
+    let api = meal_and_seat().await;
+    let message = json!({"message": {
+        "messageId": "m", "role": "user", "parts": [{"kind": "text", "text": "hi"}],
+    }});
+    let stream = json!({"jsonrpc": "2.0", "id": 1, "method": "message/stream", "params": message});
+    let stream = api.send(Method::POST, "/a2a/desk", stream).await;
+    let frames = crate::support::frames(&stream.text().await.unwrap());
+    let last = &frames.last().unwrap().data["result"];
+    let get = json!({"id": last["taskId"]});
+    let read = rpc(&api, "tasks/get", get).await["result"].take();
+    let parts = &read["status"]["message"]["parts"];
+    assert_eq!(parts.as_array().unwrap().len(), 4, "{read}");
+    assert_eq!(last["status"]["message"]["parts"], *parts, "{last}");
 }

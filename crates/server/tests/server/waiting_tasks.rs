@@ -177,20 +177,125 @@ async fn a_task_at_a_breakpoint_requires_input_however_it_is_read() {
     );
     assert_eq!(state(&api, &streamed).await, "input-required");
 
-    let sent = send(&api, &context, "again").await;
+    let says = &last["result"]["status"]["message"]["parts"][0]["text"];
+    assert!(says.as_str().unwrap().contains("breakpoint"), "{last}");
+
+    // A run that begins anew pauses the thread for itself.
+    let anew = json!({"assistant_id": "desk", "input": {"messages": "again"}});
+    api.post(&format!("/threads/{context}/runs/wait"), anew)
+        .await;
+    assert_eq!(state(&api, &streamed).await, "completed");
+
+    let context = api.thread().await;
+    let sent = send(&api, &context, "hi").await;
     assert_eq!(sent["status"]["state"], "input-required", "{sent}");
+    assert_eq!(sent["status"]["message"]["parts"][0]["text"], *says);
     assert_eq!(
         sent["artifacts"][0]["parts"][0]["text"], "A draft.",
         "{sent}"
     );
     assert_eq!(state(&api, &sent).await, "input-required");
-    // The thread waits for the newer one.
-    assert_eq!(state(&api, &streamed).await, "completed");
 
     let id = json!({"id": sent["id"]});
     let cancelled = call(&api, "tasks/cancel", id).await;
     assert_eq!(cancelled["status"]["state"], "canceled", "{cancelled}");
     assert_eq!(state(&api, &sent).await, "canceled");
+}
+
+#[derive(State, Clone, Debug, Default)]
+struct Sheet {
+    #[reducer(add_messages)]
+    messages: Vec<Message>,
+    title: String,
+}
+
+#[node]
+async fn draft(sheet: &Sheet) -> SheetUpdate {
+    let last = sheet.messages.last().map(|last| last.text().into_owned());
+    if last.as_deref() == Some("slowly") {
+        tokio::time::sleep(Duration::from_secs(60)).await;
+    }
+    SheetUpdate::default().title("A draft".to_owned())
+}
+
+#[node]
+async fn publish(sheet: &Sheet) -> SheetUpdate {
+    let said = Message::assistant(format!("Published: {}", sheet.title));
+    SheetUpdate::default().messages(vec![said])
+}
+
+async fn sheets() -> Api {
+    let mut graph = StateGraph::<Sheet>::new();
+    graph
+        .add_node("draft", draft)
+        .add_node("publish", publish)
+        .add_sequence(&["draft", "publish"])
+        .interrupt_before(["publish"]);
+    Api::serve(Server::new().graph("desk", graph.compile().unwrap())).await
+}
+
+/// The texts of the messages of a thread.
+async fn texts(api: &Api, context: &str) -> Vec<Value> {
+    let state = api.get(&format!("/threads/{context}/state")).await;
+    let messages = state["values"]["messages"].as_array().unwrap().iter();
+    messages.map(|message| message["content"].clone()).collect()
+}
+
+#[tokio::test]
+async fn a_message_goes_on_with_the_run_at_a_breakpoint_and_its_data_changes_the_state() {
+    let api = sheets().await;
+    let text = json!({"kind": "text", "text": "go on"});
+    let data = json!({"kind": "data", "data": {"title": "Better"}});
+    for (parts, published) in [
+        (json!([text]), "Published: A draft"),
+        (json!([text, data]), "Published: Better"),
+    ] {
+        let context = api.thread().await;
+        let first = send(&api, &context, "hi").await;
+        assert_eq!(first["status"]["state"], "input-required", "{first}");
+        let message = json!({
+            "messageId": "m", "role": "user", "contextId": context, "taskId": first["id"],
+            "parts": parts,
+        });
+        let second = call(&api, "message/send", json!({"message": message})).await;
+        assert_eq!(second["status"]["state"], "completed", "{second}");
+        assert_eq!(second["artifacts"][0]["parts"][0]["text"], published);
+        assert_eq!(texts(&api, &context).await, ["hi", published]);
+        assert_eq!(state(&api, &first).await, "completed");
+        // The run has ended: the next message begins anew.
+        let third = send(&api, &context, "again").await;
+        assert_eq!(third["status"]["state"], "input-required", "{third}");
+        assert_eq!(texts(&api, &context).await, ["hi", published, "again"]);
+    }
+}
+
+#[tokio::test]
+async fn a_message_begins_anew_after_a_run_that_was_cancelled() {
+    let api = sheets().await;
+    let context = api.thread().await;
+    let message = json!({
+        "configuration": {"blocking": false},
+        "message": {
+            "messageId": "m", "role": "user", "contextId": context,
+            "parts": [{"kind": "text", "text": "slowly"}],
+        },
+    });
+    let slow = call(&api, "message/send", message).await;
+    for (cancel, reached) in [(false, "working"), (true, "canceled")] {
+        if cancel {
+            call(&api, "tasks/cancel", json!({"id": slow["id"]})).await;
+        }
+        for _ in 0..100 {
+            if state(&api, &slow).await == reached {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        assert_eq!(state(&api, &slow).await, reached);
+    }
+    let next = send(&api, &context, "hi").await;
+    assert_eq!(next["status"]["state"], "input-required", "{next}");
+    assert_eq!(texts(&api, &context).await, ["slowly", "hi"]);
 }
 
 #[tokio::test]
