@@ -2,7 +2,7 @@
 
 use super::resume::resume;
 use crate::checkpoint::{CheckpointId, RunStatus, Source};
-use crate::error::AgentError;
+use crate::error::{AgentError, CheckpointError};
 use crate::graph::plan::Plan;
 use crate::graph::targets::calls_routers;
 use crate::graph::thread_policy::OnOpenInterrupt;
@@ -137,13 +137,25 @@ async fn wait_behind<S: State>(
 ) -> Result<(), AgentError> {
     resume(engine, log, loaded, Vec::new(), None).await?;
     let start = Task::start(input);
-    let place = engine.frontier.tasks.len();
-    if let (Some(recorder), Some(known)) = (&mut engine.observer.recorder, start.result()) {
-        recorder.keep_entry(Vec::new(), vec![recorder.spec(&start)?])?;
-        recorder.keep(place, start.node, known, Vec::new())?;
+    if let Err(error) = keep_start(engine, &start) {
+        // The thread may be running again by now. That the input was refused takes precedence over a failure to say so.
+        let _ = engine.observer.rest(RunStatus::Failed, &[]).await;
+        return Err(error.into());
+    }
+    if let Some(recorder) = &mut engine.observer.recorder {
         recorder.flush(RunStatus::Running, None).await?;
     }
     engine.frontier.tasks.push(start);
+    Ok(())
+}
+
+/// Holds the records of an input that joins the pending tasks. Fails if it cannot be encoded.
+fn keep_start<S: State>(engine: &mut Engine<S>, start: &Task<S>) -> Result<(), CheckpointError> {
+    let place = engine.frontier.tasks.len();
+    if let (Some(recorder), Some(known)) = (&mut engine.observer.recorder, start.result()) {
+        recorder.keep_entry(Vec::new(), vec![recorder.spec(start)?])?;
+        recorder.keep(place, start.node, known, Vec::new())?;
+    }
     Ok(())
 }
 

@@ -3,9 +3,10 @@
 
 use std::sync::Arc;
 
-use langgraph::checkpoint::{Durability, MemorySaver, Snapshot};
+use langgraph::checkpoint::{Durability, MemorySaver, RunStatus, Snapshot, ThreadFilter};
 use langgraph::prelude::*;
 use langgraph::thread::{OnOpenInterrupt, Thread};
+use langgraph_tests::ByteSaver;
 
 #[derive(State, Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 struct Lines {
@@ -51,7 +52,7 @@ async fn lines(thread: &Thread<Lines>) -> Vec<String> {
     shown(thread).await.values.lines
 }
 
-async fn shown(thread: &Thread<Lines>) -> Snapshot<Lines> {
+async fn shown<S: State>(thread: &Thread<S>) -> Snapshot<S> {
     thread.state().await.unwrap().unwrap()
 }
 
@@ -192,4 +193,49 @@ async fn a_kept_input_whose_router_fails_is_read_again() {
     FAILS.store(false, Ordering::SeqCst);
     let outcome = thread.proceed().await.unwrap();
     assert_eq!(outcome.state().lines, ["first", "anna", "kept"]);
+}
+
+#[derive(State, Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
+struct Scores {
+    #[reducer(append)]
+    scores: Vec<f64>,
+}
+
+#[node]
+async fn question(_: &Scores, cx: &Context) -> Result<ScoresUpdate, NodeError> {
+    let score: f64 = cx.interrupt("score", "?")?;
+    Ok(ScoresUpdate::default().scores(vec![score]))
+}
+
+#[node]
+async fn broken(_: &Scores) -> Result<(), NodeError> {
+    // The other node has asked by then.
+    tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    Err(NodeError::msg("no paper"))
+}
+
+#[tokio::test]
+async fn an_input_that_cannot_be_stored_leaves_no_thread_that_is_running() {
+    let score = |score: f64| ScoresUpdate::default().scores(vec![score]);
+    let graph = graph! { START => [question, broken] => END };
+    let graph = graph.compile().unwrap();
+    for (policy, status) in [
+        (OnOpenInterrupt::Keep, RunStatus::Failed),
+        // The dismissal is a change of its own.
+        (OnOpenInterrupt::Dismiss, RunStatus::Done),
+    ] {
+        // With `Exit`, nothing is encoded before the end of a run.
+        for durability in [Durability::Sync, Durability::Async] {
+            let graph = graph.clone().checkpointer(Arc::new(ByteSaver::default()));
+            let thread = graph.thread("t");
+            thread.run(score(1.0)).await.unwrap_err();
+            assert_eq!(shown(&thread).await.interrupts.len(), 1);
+            let run = thread.run(score(f64::INFINITY)).on_open_interrupt(policy);
+            let error = run.durability(durability).await.unwrap_err();
+            let place = format!("{policy:?}, {durability:?}: {error}");
+            assert!(error.to_string().contains("cannot be stored"), "{place}");
+            let threads = graph.threads().list(ThreadFilter::new()).await.unwrap();
+            assert_eq!(threads[0].status, status, "{place}");
+        }
+    }
 }
