@@ -3,15 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use langgraph::checkpoint::{Checkpointer, ThreadKey};
+use langgraph::checkpoint::ThreadKey;
 use langgraph::error::AgentError;
 use serde_json::{Value, json};
 
 use super::attach::load;
 use super::before::Before;
 use super::invocation::invocation;
-use super::live::Live;
-use crate::app::App;
+use super::session::Session;
 use crate::error::ApiResult;
 use crate::graph::{ErasedGraph, Finished, Head, Invocation, Start};
 use crate::queue::{Cancel, ClaimedWith};
@@ -43,32 +42,7 @@ pub(super) enum Next {
     Nothing(Finished),
 }
 
-/// A run that this process carries out.
-pub(super) struct Session {
-    pub(super) app: Arc<App>,
-    pub(super) live: Arc<Live>,
-}
-
-impl Drop for Session {
-    /// A run that is listed has its leases renewed. If its task panics or is dropped, it must not stay listed: no other
-    /// process would take it up.
-    fn drop(&mut self) {
-        self.app.runs.live.remove(&self.live);
-    }
-}
-
 impl Session {
-    /// Returns the graph of the run, over the saver of the holder of its thread.
-    pub(super) fn graph(&self, row: &Run) -> ApiResult<Arc<dyn ErasedGraph>> {
-        let graph_id = row.metadata["graph_id"].as_str().unwrap_or_default();
-        Ok(self.app.graph(graph_id)?.with_saver(self.saver()))
-    }
-
-    fn saver(&self) -> Arc<dyn Checkpointer> {
-        let holder: Arc<str> = self.live.claim.holder().into();
-        self.app.saver.held_by(&holder)
-    }
-
     /// Begins the run; `None` if another process has it.
     pub(super) async fn begin(&self, row: &Run) -> ApiResult<Option<Box<Prepared>>> {
         let Self { app, live } = self;

@@ -6,7 +6,7 @@ use futures_util::FutureExt;
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::POLL_INTERVAL;
-use super::session::execute;
+use super::execute::execute;
 use crate::app::App;
 use crate::queue::{After, Claim, RunQueue, Signal};
 

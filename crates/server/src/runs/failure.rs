@@ -91,17 +91,17 @@ impl Failure {
 /// Ends a run that the server could not carry out.
 pub(super) async fn fail_run(app: &App, live: &Live, row: &Run) -> Outcome {
     if live.is_revoked() {
-        return Outcome::Requeued;
+        return Outcome::NotEnded;
     }
     let failure = Failure::new();
     let next = (live.feed.is_stored && !live.feed.has_end()).then(|| live.feed.next_number());
     match failure.write(app, &live.claim, row, next).await {
-        Ok(false) => return Outcome::Requeued,
+        Ok(false) => return Outcome::NotEnded,
         Ok(true) => {}
         Err(error) => {
             tracing::error!(?error, "failed to write the end of a run");
             requeue(app, &live.claim).await;
-            return Outcome::Requeued;
+            return Outcome::NotEnded;
         }
     }
     if !live.feed.has_end() {

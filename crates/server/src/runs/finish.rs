@@ -48,18 +48,18 @@ pub(super) async fn finish(
     let is_repeated = has_storage_failed(&attempt.result) && live.claim.attempt < STORAGE_ATTEMPTS;
     let stored = out.finish().await;
     if live.is_revoked() || stored == Stored::Revoked {
-        return Ok(Outcome::Requeued);
+        return Ok(Outcome::NotEnded);
     }
     if is_drained && stored != Stored::Failed {
         if let Some(row) = with_spent(row, attempt.spent) {
             app.rows.change_run(&row).await?;
         }
         app.rows.give_back(&live.claim).await?;
-        return Ok(Outcome::Requeued);
+        return Ok(Outcome::NotEnded);
     }
     if is_repeated || stored == Stored::Failed {
         requeue(app, &live.claim).await;
-        return Ok(Outcome::Requeued);
+        return Ok(Outcome::NotEnded);
     }
     // An earlier attempt, by an older server, may have published the end, and have died then.
     let event = StreamEvent::ended(end_status(&attempt.result), error.clone());

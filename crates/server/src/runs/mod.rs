@@ -1,6 +1,6 @@
 //! Runs, from the request to the end.
 //!
-//! [`accept`] checks a request, and [`submit`] puts its run in the queue. A worker has it by [`claim`], and [`session`]
+//! [`accept`] checks a request, and [`submit`] puts its run in the queue. A worker has it by [`claim`], and [`execute`]
 //! carries it out: it takes the thread and begins ([`begin`]), runs the graph ([`invocation`]), and stores the end
 //! ([`finish`]), after which a temporary thread is removed ([`temporary`]). Beside that, [`lease`] and [`keeper`] hold
 //! what runs, [`clock`] begins what is due, and [`deliver`] calls webhooks.
@@ -15,6 +15,7 @@ mod cleanup;
 mod clock;
 mod deliver;
 mod due;
+mod execute;
 mod failure;
 mod finish;
 mod invocation;

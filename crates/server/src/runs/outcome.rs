@@ -11,8 +11,8 @@ pub(super) enum Outcome {
         /// Its thread is marked as removed.
         removal: Option<Mark>,
     },
-    /// It is back in the queue, or another process has it.
-    Requeued,
+    /// The run goes on: it is back in the queue, or another process has it.
+    NotEnded,
 }
 
 impl Outcome {
@@ -20,7 +20,7 @@ impl Outcome {
         let removal = match ended {
             Ended::Yes => None,
             Ended::WithThread(mark) => Some(mark),
-            Ended::Revoked | Ended::ThreadMissing => return Self::Requeued,
+            Ended::Revoked | Ended::ThreadMissing => return Self::NotEnded,
         };
         Self::Ended { result, removal }
     }

@@ -17,7 +17,7 @@ use tokio::task::JoinHandle;
 use super::attach::catch_up;
 use super::change::free_from;
 use super::cleanup::prune_expired;
-use super::session::execute;
+use super::execute::execute;
 use super::{change_state, prune_thread, remove_thread};
 use crate::graph::{Change, NodeUpdate};
 use crate::guard::Limits;
