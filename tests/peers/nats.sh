@@ -168,10 +168,10 @@ if [ -n "$long" ]; then
     echo '== tasks that compute, on one worker and on two'
     start 0 1
     sleep 1
-    one=$("$spread" burn 100 2>/dev/null | tee /dev/stderr | sed -nE 's/.*items in ([0-9.]+) s.*/\1/p')
+    one=$("$spread" burn 100 2>/dev/null | tee >(cat >&2) | sed -nE 's/.*items in ([0-9.]+) s.*/\1/p')
     start 1 1
     sleep 1
-    two=$("$spread" burn 100 2>/dev/null | tee /dev/stderr | sed -nE 's/.*items in ([0-9.]+) s.*/\1/p')
+    two=$("$spread" burn 100 2>/dev/null | tee >(cat >&2) | sed -nE 's/.*items in ([0-9.]+) s.*/\1/p')
     stop_all
     python3 -c "print(f'two workers are {$one / $two:.2f} times as fast as one')"
 
