@@ -69,40 +69,6 @@ impl Client {
     }
 }
 
-/// A server whose only slot is taken: it claims nothing by itself.
-#[tokio::test]
-async fn l3_a_run_that_is_cancelled_between_its_claim_and_its_start_ends() {
-    let mut graph = StateGraph::<i64>::new();
-    let forever = async |_: &i64| std::future::pending::<i64>().await;
-    graph.add_node("slow", forever).add_sequence(&["slow"]);
-    let server = Server::new().limits(Limits::default().runs(1));
-    let server = server.graph("slow", graph.compile().unwrap());
-    let serving = server.start().await.unwrap();
-    let app = &serving.app;
-    let _slot = app.runs.slots.acquire().await.unwrap();
-
-    let client = Client::of(&serving).await;
-    let thread = client.post("/threads", &json!({})).await;
-    let thread = thread["thread_id"].as_str().unwrap();
-    let body = json!({"assistant_id": "slow", "input": 1});
-    let run = client.post(&format!("/threads/{thread}/runs"), &body).await;
-    let run = run["run_id"].as_str().unwrap();
-
-    let claim = app
-        .rows
-        .claim("another", Duration::from_secs(30), After::START)
-        .await;
-    let claim = claim.unwrap().unwrap();
-    assert_eq!((claim.run.as_str(), claim.cancel), (run, None));
-    let cancel = format!("/threads/{thread}/runs/{run}/cancel");
-    client.post(&cancel, &json!({})).await;
-
-    let ended = tokio::time::timeout(Duration::from_secs(5), execute(app, Box::new(claim))).await;
-    assert!(ended.is_ok(), "the run goes on");
-    let row = app.rows.run_of_id(run).await.unwrap().unwrap();
-    assert_eq!(row.status, "interrupted");
-}
-
 fn counting() -> Server {
     let mut graph = StateGraph::<i64>::new();
     let count = async |n: &i64| n + 1;
