@@ -81,7 +81,7 @@ impl<S: State> Run<S> {
         let (position, breakpoints) = prepare::position(&self.graph, &self.options, emitter)?;
         let log = prepare::log(&self.graph, &self.options)?;
         let command = self.command.take();
-        let mut engine = Engine::new(position, breakpoints, self.graph.state_codec());
+        let mut engine = Box::new(Engine::new(position, breakpoints, self.graph.state_codec()));
         if let (Some(log), Some(start)) = (log, self.session) {
             let emitter = engine.position.scope.emitter.as_deref().cloned();
             let session = Session {
@@ -91,7 +91,7 @@ impl<S: State> Run<S> {
                 emitter,
             };
             let input = std::mem::take(&mut self.input);
-            return Ok(start(session, Box::new(engine), input, command));
+            return Ok(start(session, engine, input, command));
         }
         let RunInput::New(input) = &mut self.input else {
             return Err(CheckpointError::NoCheckpointer(String::new()).into());

@@ -27,7 +27,8 @@ pub(super) type CheckCall<S> = dyn Fn(&S) -> Result<(), NodeError> + Send + Sync
 /// A run of a graph in a task. It holds its input only if it has a log: the future of a plain run
 /// stays small.
 pub(super) struct SubgraphRun<S: State> {
-    pub(super) engine: Engine<S>,
+    /// Boxed: with the future around it, it would be too large for what an allocator finds at once.
+    pub(super) engine: Box<Engine<S>>,
     logged: Option<Box<(Log, Output<S>)>>,
 }
 
@@ -35,7 +36,7 @@ impl<S: State> SubgraphRun<S> {
     /// A run that has begun, without a log.
     pub(super) fn of(engine: Engine<S>) -> Self {
         Self {
-            engine,
+            engine: Box::new(engine),
             logged: None,
         }
     }
@@ -70,7 +71,7 @@ impl<S: State> SubgraphRun<S> {
         let mut breakpoints = RunBreakpoints::new(plan, [None, None]);
         let placed = breakpoints.place_below(plan, &position.scope);
         placed.map_err(NodeError::from_agent)?;
-        let mut engine = Engine::new(position, breakpoints, graph.state_codec());
+        let mut engine = Box::new(Engine::new(position, breakpoints, graph.state_codec()));
         engine.changes = collects.then(Changes::default);
         let log = log_below(&mut engine, &graph.persistence, cx, number, collects);
         let mut logged = None;

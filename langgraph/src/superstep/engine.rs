@@ -74,12 +74,14 @@ impl<S: State> Engine<S> {
     }
 
     async fn supersteps(&mut self) -> Result<(), Stop> {
+        self.take_unobserved_input()?;
         while !self.frontier.tasks.is_empty() || self.breakpoints.was_cut_off {
             if Inbox::waits(self.inbox.as_deref()) {
                 Box::pin(self.merge_later_inputs()).await?;
             }
             if Span::is_watched() {
-                Box::pin(self.superstep_in_span()).await?;
+                let span = self.superstep_span();
+                Box::pin(span.around(self.superstep())).await?;
             } else {
                 self.superstep().await?;
             }
@@ -87,9 +89,14 @@ impl<S: State> Engine<S> {
         Ok(())
     }
 
-    async fn superstep_in_span(&mut self) -> Result<(), Stop> {
-        let span = self.superstep_span();
-        span.around(Box::pin(self.superstep())).await
+    /// Takes an input that nothing observes, and that no router looks at: it needs no superstep of its own.
+    fn take_unobserved_input(&mut self) -> Result<(), Stop> {
+        if self.results.is_empty() || self.observer.watches(&self.position) || self.must_route() {
+            return Ok(());
+        }
+        self.position.step += 1;
+        self.commit(Writer::from)?;
+        self.advance()
     }
 
     async fn superstep(&mut self) -> Result<(), Stop> {
@@ -105,8 +112,7 @@ impl<S: State> Engine<S> {
             self.budget.give_turn().await;
         }
         self.prepare_contexts();
-        let shows = self.position.scope.emitter.is_some();
-        if shows {
+        if self.position.scope.emitter.is_some() {
             self.show_tasks();
         }
         if let Some(room) = self.position.lacks_room() {
@@ -136,7 +142,7 @@ impl<S: State> Engine<S> {
         }
         let pauses_after = self.breakpoints.stop_after(&self.frontier.tasks);
         self.advance()?;
-        if shows && merged.wrote {
+        if merged.wrote {
             self.position.emit_values();
         }
         if self.observer.recorder.is_some() {
@@ -200,7 +206,6 @@ impl<S: State> Engine<S> {
     }
 
     /// Returns the first failure of a task.
-    #[inline]
     pub(super) fn check_failed(&mut self) -> Result<(), AgentError> {
         for (task, result) in self.frontier.tasks.iter().zip(&mut self.results) {
             if let TaskResult::Failed(error) = result {
@@ -221,7 +226,6 @@ impl<S: State> Engine<S> {
     }
 
     /// Counts the superstep, unless it only takes the input. Returns true if the run has to yield.
-    #[inline]
     fn begin_superstep(&mut self) -> Result<bool, Stop> {
         let tasks = &self.frontier.tasks;
         self.frontier.followed.check(tasks)?;
@@ -290,7 +294,6 @@ impl<S: State> Engine<S> {
     }
 
     /// Merges the writes of an only task.
-    #[inline]
     fn merge_one(&mut self, writer: Writer, writes: Writes<S>) -> Result<bool, Stop> {
         let is_input = writer == Writer::Start;
         // The first superstep of a subgraph belongs to the parent's superstep, so the parent's
@@ -333,7 +336,6 @@ impl<S: State> Engine<S> {
     }
 
     /// Prepares a context for each task.
-    #[inline]
     fn prepare_contexts(&mut self) {
         let step = self.position.shown_step();
         let taken = self.budget.taken;

@@ -251,14 +251,11 @@ impl<S: State> Observer<S> {
         status: RunStatus,
         interrupts: &[Interrupt],
     ) -> Result<(), AgentError> {
-        match &mut self.recorder {
-            None => Ok(()),
-            Some(recorder) => {
-                recorder
-                    .rest(status, Interrupt::first_due(interrupts))
-                    .await
-            }
-        }
+        let Some(recorder) = &mut self.recorder else {
+            return Ok(());
+        };
+        let due = Interrupt::first_due(interrupts);
+        recorder.rest(status, due).await
     }
 
     /// Stores the end of a superstep. If the run pauses behind it, at a breakpoint, the thread says so at
