@@ -13,6 +13,7 @@ mod listen;
 mod migrate;
 mod pool;
 mod saver;
+mod snapshot;
 #[cfg(feature = "store")]
 mod store;
 #[cfg(feature = "rustls")]

@@ -13,7 +13,7 @@ use deadpool_postgres::{
 };
 use tokio_postgres::config::SslMode;
 use tokio_postgres::error::SqlState;
-use tokio_postgres::{Config, IsolationLevel, NoTls};
+use tokio_postgres::{Config, NoTls};
 
 use crate::PostgresError;
 use crate::listen::{Listening, Notifications, Session};
@@ -238,32 +238,6 @@ impl Database {
     pub async fn client(&self) -> Result<Client, PostgresError> {
         let client = self.pool.get().await;
         client.map_err(|error| PostgresError::Connect(Box::new(error)))
-    }
-
-    /// Begins a read-only transaction on one snapshot.
-    pub(crate) async fn reading(client: &mut Client) -> Result<Transaction<'_>, PostgresError> {
-        let transaction = client
-            .build_transaction()
-            .isolation_level(IsolationLevel::RepeatableRead)
-            .read_only(true)
-            .start();
-        Ok(transaction.await?)
-    }
-
-    /// Runs `job` in a [read-only](Self::reading) transaction.
-    pub(crate) async fn snapshot<T, E>(
-        &self,
-        job: impl for<'a> FnOnce(&'a Transaction<'a>) -> Job<'a, T, E> + Send,
-    ) -> Result<T, E>
-    where
-        E: From<PostgresError>,
-    {
-        let mut client = self.client().await?;
-        let transaction = Self::reading(&mut client).await?;
-        let answer = job(&transaction).await;
-        // Nothing was written, so nothing can be lost.
-        let _ = transaction.rollback().await;
-        answer
     }
 
     /// Runs `job` in a transaction, which is committed if it returns `Ok`, and rolled back if it

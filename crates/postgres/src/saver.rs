@@ -12,6 +12,7 @@ use langgraph_core::checkpoint::{
 use langgraph_core::error::CheckpointError;
 use langgraph_sql::LogName;
 
+use crate::snapshot::Snapshot;
 use crate::{Database, PostgresError};
 
 mod administration;
@@ -203,10 +204,9 @@ impl Checkpointer for PostgresSaver {
         id: Option<CheckpointId>,
     ) -> Result<Option<Chain>, CheckpointError> {
         let name = LogName::of(key)?;
-        let job = self.database.snapshot(|transaction| {
-            Box::pin(async move { read::chain(transaction, &name, id).await })
-        });
-        job.await
+        let mut snapshot = Snapshot::new(self.database.client().await?);
+        let chain = snapshot.run(|client| read::chain(client, &name, id));
+        chain.await
     }
 
     async fn load_state(
@@ -216,12 +216,9 @@ impl Checkpointer for PostgresSaver {
         visit: &mut VisitStatePart<'_>,
     ) -> Result<Option<ThreadPosition>, CheckpointError> {
         let name = LogName::of(key)?;
-        let mut client = self.database.client().await?;
-        let transaction = Database::reading(&mut client).await?;
-        let position = read::state(&transaction, &name, id, visit).await;
-        // Nothing was written, so nothing can be lost.
-        let _ = transaction.rollback().await;
-        position
+        let mut snapshot = Snapshot::new(self.database.client().await?);
+        let position = snapshot.run(|client| read::state(client, &name, id, visit));
+        position.await
     }
 
     async fn head(&self, key: &ThreadKey) -> Result<Option<Head>, CheckpointError> {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use langgraph_store::{Answer, Op, Prepared, Store, StoreError, StoreOptions, async_trait};
 
+use crate::snapshot::Snapshot;
 use crate::{Database, PostgresError};
 
 mod filter;
@@ -93,11 +94,10 @@ impl Store for PostgresStore {
             });
             return job.await.map_err(Fault::into_error);
         }
-        let job = self.database.snapshot(|transaction| {
-            let ops = Arc::clone(&ops);
-            Box::pin(async move { items::read(transaction, &ops, now).await })
-        });
-        let (answers, renewals) = job.await.map_err(Fault::into_error)?;
+        let mut snapshot = Snapshot::new(self.database.client().await?);
+        let read = snapshot.run(|client| items::read(client, &ops, now)).await;
+        let (answers, renewals) = read.map_err(Fault::into_error)?;
+        drop(snapshot);
         if !renewals.is_empty() {
             let client = self.database.client().await?;
             let renewed = items::renew(&client, &renewals, now).await;

@@ -1,4 +1,4 @@
-//! How often a superstep waits for the server: once.
+//! How often a superstep waits for the server: once; and how often who reads a thread does.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod support;
@@ -129,6 +129,39 @@ async fn a_superstep_waits_for_the_server_once() {
             more >= MANY - FEW - 2,
             "supersteps were not stored one by one: {more}"
         );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_thread_is_read_in_the_round_trips_of_its_queries() {
+    const TIMES: usize = 10;
+    let schema = Schema::new();
+    let trips = RoundTrips::default();
+    let options = schema.options().max_connections(1);
+    let database = Database::connect_with(&trips.listen().await, options).await;
+    let saver = PostgresSaver::new(database.unwrap());
+    graph(2)
+        .checkpointer(Arc::new(saver.clone()))
+        .run(())
+        .thread("old")
+        .await
+        .unwrap();
+    // That of the log; and those of its checkpoints and their rows.
+    for (thread, queries) in [("new", 1), ("old", 3)] {
+        let key = ThreadKey::root(thread);
+        // The first time prepares the statements.
+        saver.load(&key, None).await.unwrap();
+        let before = trips.count();
+        for _ in 0..TIMES {
+            let chain = saver.load(&key, None).await.unwrap();
+            assert_eq!(chain.is_some(), thread == "old");
+        }
+        let asked = trips.count() - before;
+        println!("{thread}: {asked} round trips for {TIMES} reads");
+        // The transaction begins with the first query, and its end is one more. Now and then the beginning is answered
+        // before the query has left, which is counted.
+        let too_many = TIMES * (queries + 2);
+        assert!(asked < too_many, "{asked} round trips to read `{thread}`");
     }
 }
 

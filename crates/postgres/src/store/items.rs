@@ -37,14 +37,14 @@ pub(super) async fn run(
 
 /// Executes the reading operations, and returns the items whose time to live restarts.
 pub(super) async fn read(
-    transaction: &Transaction<'_>,
+    client: &impl GenericClient,
     ops: &[Prepared],
     now: i64,
 ) -> Result<(Vec<Answer>, Vec<Renewal>), Fault> {
     let mut renewals = Vec::new();
     let mut answers = Vec::with_capacity(ops.len());
     for op in ops {
-        answers.push(ask(transaction, op, now, &mut renewals).await?);
+        answers.push(ask(client, op, now, &mut renewals).await?);
     }
     Ok((answers, renewals))
 }
