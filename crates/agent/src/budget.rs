@@ -1,6 +1,8 @@
 //! Model calls that are paid from the funds of their run.
 
-use std::sync::Arc;
+use std::fmt;
+use std::mem;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use langgraph::error::NodeError;
 use langgraph::message::Usage;
@@ -77,6 +79,43 @@ impl CallCost {
             cached: response.metadata.cached,
         }
     }
+
+    /// Says which model answered, if the answer did not.
+    pub(crate) fn sign(&mut self, model: Option<&str>) {
+        if self.model.is_none() {
+            self.model = model.map(str::to_owned);
+        }
+    }
+}
+
+/// What a request has cost so far: the answers that it got and that no caller sees, since another one takes their place.
+///
+/// Clones of a request share it, so that models around others need not hand it back.
+#[derive(Clone, Default)]
+pub(crate) struct Bill(Arc<Mutex<Vec<CallCost>>>);
+
+impl Bill {
+    pub(crate) fn add(&self, cost: CallCost) {
+        let mut costs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        costs.push(cost);
+    }
+
+    fn take(&self) -> Vec<CallCost> {
+        mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// A request is the same whatever it has cost.
+impl PartialEq for Bill {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl fmt::Debug for Bill {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Bill")
+    }
 }
 
 /// What a model call may need.
@@ -148,29 +187,35 @@ impl ReservedCall {
         })
     }
 
-    /// Counts what the call has cost, at the price of the answering model; nothing for an answer from a cache.
+    /// Counts what the call has cost, each answer at the price of the model that gave it; nothing for an answer from a
+    /// cache. Without any answer, what the call has reserved is given back, and the call itself counts.
     pub(crate) async fn settle(
         self,
-        cost: &CallCost,
+        answer: &Result<ChatResponse, ModelError>,
+        bill: &Bill,
         funds: &Funds,
         cx: &Context,
     ) -> Result<(), NodeError> {
-        if cost.cached {
+        let mut costs = bill.take();
+        match answer {
+            Ok(response) => costs.push(CallCost::of(response)),
+            Err(error) => costs.extend(error.cost().cloned()),
+        }
+        if !costs.is_empty() && costs.iter().all(|cost| cost.cached) {
             return self.reserved.settle(Amounts::default()).await;
         }
-        let usage = match cost.spent {
-            Spent::Reported(usage) => usage,
-            Spent::Estimated { output } => Usage::new(self.need.input, output),
-        };
-        let name = cost.model.as_ref().unwrap_or(&self.need.name);
-        let price = funds.price(name, cx)?;
-        self.reserved.settle(amounts(usage, price)).await
-    }
-
-    /// Gives back what a call without an answer has reserved. The call itself counts.
-    pub(crate) async fn release(self) -> Result<(), NodeError> {
-        let call = Amounts::default().with(BudgetItem::ModelCalls, 1);
-        self.reserved.settle(call).await
+        let mut spent = Amounts::default();
+        for cost in costs.iter().filter(|cost| !cost.cached) {
+            let usage = match cost.spent {
+                Spent::Reported(usage) => usage,
+                Spent::Estimated { output } => Usage::new(self.need.input, output),
+            };
+            let name = cost.model.as_ref().unwrap_or(&self.need.name);
+            spent.add(&amounts(usage, funds.price(name, cx)?));
+        }
+        // Models that take the place of others are one call.
+        let spent = spent.with(BudgetItem::ModelCalls, 1);
+        self.reserved.settle(spent).await
     }
 }
 

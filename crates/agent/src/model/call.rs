@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use super::stream::next;
 use super::{ChatModel, ChatRequest, ChatResponse, ModelError, ModelErrorKind, Surroundings};
 use crate::StandIn;
-use crate::budget::{CallCost, ReservedCall, refused};
+use crate::budget::{Bill, ReservedCall, refused};
 use langgraph::message::MessageAccumulator;
 use langgraph::node::Context;
 use langgraph::stream::StreamMode;
@@ -30,7 +30,7 @@ pub(crate) async fn respond<M: ChatModel + ?Sized>(
 pub(crate) async fn respond_inside<M: ChatModel + ?Sized>(
     surroundings: &Surroundings,
     model: &M,
-    request: ChatRequest,
+    mut request: ChatRequest,
     cx: Option<&Context>,
 ) -> Result<ChatResponse, ModelError> {
     if let Some(cx) = cx
@@ -48,6 +48,8 @@ pub(crate) async fn respond_inside<M: ChatModel + ?Sized>(
     }
     let reserved = ReservedCall::new(&funds, model, &request, cx).await;
     let reserved = reserved.map_err(refused)?;
+    let bill = Bill::default();
+    request.bill = bill.clone();
     let answer = match &reserved.cheaper {
         Some(cheaper) => {
             let cheaper = surroundings.around(Arc::clone(cheaper));
@@ -55,13 +57,7 @@ pub(crate) async fn respond_inside<M: ChatModel + ?Sized>(
         }
         None => call(model, request, Some(cx)).await,
     };
-    let settled = match &answer {
-        Ok(response) => reserved.settle(&CallCost::of(response), &funds, cx).await,
-        Err(error) => match error.cost() {
-            Some(cost) => reserved.settle(cost, &funds, cx).await,
-            None => reserved.release().await,
-        },
-    };
+    let settled = reserved.settle(&answer, &bill, &funds, cx).await;
     // The answer's own error is more important.
     answer.and_then(|answer| settled.map(|()| answer).map_err(refused))
 }

@@ -170,6 +170,13 @@ impl ModelError {
         self.cost.as_deref()
     }
 
+    /// Says which model gave the answer that it refuses, if that did not say it.
+    pub(super) fn sign(&mut self, model: Option<&str>) {
+        if let Some(cost) = &mut self.cost {
+            cost.sign(model);
+        }
+    }
+
     /// Returns the kind of failure.
     pub fn kind(&self) -> &ModelErrorKind {
         &self.kind
@@ -199,6 +206,14 @@ impl ModelError {
             } => Some(wait),
             _ => self.retry_after,
         }
+    }
+
+    /// The error of a stream that ends without its last chunk.
+    pub(super) fn cut_off() -> Self {
+        Self::new(
+            ModelErrorKind::Incomplete,
+            "the model's answer was cut off: its stream ended without saying why the message ends",
+        )
     }
 
     /// The error outside of a run, which has no model.

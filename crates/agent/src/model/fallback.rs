@@ -49,24 +49,35 @@ impl FallbackModel {
     ) -> Option<(Chunk, Option<FallbackStep<'a>>)> {
         let mut index = match turn? {
             FallbackStep::Asks(index) => index,
-            FallbackStep::Streams(mut stream) => {
+            FallbackStep::Streams(index, mut stream) => {
                 let chunk = next(&mut stream).await?;
-                return Some((chunk, Some(FallbackStep::Streams(stream))));
+                let chunk = chunk.map_err(|error| self.signed(index, error));
+                return Some((chunk, Some(FallbackStep::Streams(index, stream))));
             }
         };
         loop {
             let mut stream = self.models.get(index)?.stream(request.clone());
-            match next(&mut stream).await? {
-                Err(error) if self.goes_on(index, &error) => index += 1,
+            let first = next(&mut stream).await;
+            // A stream without a chunk is an answer that was cut off.
+            let first = first.unwrap_or_else(|| Err(ModelError::cut_off()));
+            match first.map_err(|error| self.signed(index, error)) {
+                Err(error) if self.goes_on(index, &error) => request.charge(&error),
                 chunk => {
                     let chunk = chunk.map(|mut chunk| {
                         self.sign(index, chunk.metadata.get_or_insert_default());
                         chunk
                     });
-                    return Some((chunk, Some(FallbackStep::Streams(stream))));
+                    return Some((chunk, Some(FallbackStep::Streams(index, stream))));
                 }
             }
+            index += 1;
         }
+    }
+
+    /// Notes in an error which model gave the answer that it refuses.
+    fn signed(&self, index: usize, mut error: ModelError) -> ModelError {
+        error.sign(self.models.get(index).and_then(|model| model.name()));
+        error
     }
 
     /// Notes which model answers.
@@ -89,7 +100,7 @@ type Chunk = Result<MessageChunk, ModelError>;
 
 enum FallbackStep<'a> {
     Asks(usize),
-    Streams(ModelStream<'a>),
+    Streams(usize, ModelStream<'a>),
 }
 
 #[async_trait]
@@ -117,8 +128,9 @@ impl ChatModel for FallbackModel {
 
     async fn generate(&self, request: ChatRequest) -> Result<ChatResponse, ModelError> {
         for (index, model) in self.models.iter().enumerate() {
-            match model.generate(request.clone()).await {
-                Err(error) if self.goes_on(index, &error) => {}
+            let answer = model.generate(request.clone()).await;
+            match answer.map_err(|error| self.signed(index, error)) {
+                Err(error) if self.goes_on(index, &error) => request.charge(&error),
                 answer => {
                     return answer.map(|mut response| {
                         self.sign(index, &mut response.metadata);

@@ -4,7 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{ModelError, ModelErrorKind};
+use super::ModelError;
+use crate::budget::Bill;
 use crate::{ToolDefinition, schema_of};
 use langgraph::message::{
     ContentPart, FinishReason, Message, MessageAccumulator, MessageChunk, MessageKind,
@@ -47,6 +48,9 @@ pub struct ChatRequest {
     /// answer with a response format does not.
     #[serde(skip)]
     pub streamed: Option<bool>,
+    /// The answers whose place another one takes.
+    #[serde(skip)]
+    pub(crate) bill: Bill,
 }
 
 impl ChatRequest {
@@ -153,6 +157,34 @@ impl ChatRequest {
         crate::digest::digest(&value.unwrap_or_default())
     }
 
+    /// Counts what an answer has cost that ended in this error, if the error has a [cost](ModelError::behind_answer): a
+    /// model says so before it asks for another answer to the request. The error that it returns is counted without.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use langgraph_agent::prelude::*;
+    ///
+    /// /// Asks once more if the first answer is not good.
+    /// struct Twice<M>(M);
+    ///
+    /// #[async_trait]
+    /// impl<M: ChatModel> ChatModel for Twice<M> {
+    ///     async fn generate(&self, request: ChatRequest) -> Result<ChatResponse, ModelError> {
+    ///         match self.0.generate(request.clone()).await {
+    ///             Err(error) if error.is_retryable() => request.charge(&error),
+    ///             answer => return answer,
+    ///         }
+    ///         self.0.generate(request).await
+    ///     }
+    /// }
+    /// ```
+    pub fn charge(&self, error: &ModelError) {
+        if let Some(cost) = error.cost() {
+            self.bill.add(cost.clone());
+        }
+    }
+
     /// Adds a text at which the answer stops.
     #[must_use]
     pub fn stop(mut self, text: impl Into<String>) -> Self {
@@ -232,7 +264,7 @@ impl ChatResponse {
     ///
     /// # Errors
     ///
-    /// [`ModelErrorKind::Incomplete`] if no chunk said why the message ends.
+    /// [`ModelErrorKind::Incomplete`](super::ModelErrorKind::Incomplete) if no chunk said why the message ends.
     ///
     /// # Examples
     ///
@@ -249,11 +281,7 @@ impl ChatResponse {
     /// ```
     pub fn from_chunks(chunks: MessageAccumulator) -> Result<Self, ModelError> {
         let Some(finish_reason) = chunks.finish_reason().cloned() else {
-            let cut = ModelError::new(
-                ModelErrorKind::Incomplete,
-                "the model's answer was cut off: its stream ended without saying why the message ends",
-            );
-            return Err(cut.behind_chunks(chunks));
+            return Err(ModelError::cut_off().behind_chunks(chunks));
         };
         Ok(Self::so_far(chunks).with_finish_reason(finish_reason))
     }

@@ -63,6 +63,7 @@ fn chat(model: Shared) -> CompiledStateGraph<MessagesState> {
 fn budget() -> Arc<Budget> {
     let prices = Prices::new()
         .model("cheap", Price::per_million(1.0, 1.0))
+        .model("down", Price::per_million(7.0, 7.0))
         .model("dear", Price::per_million(1_000.0, 1_000.0));
     Arc::new(Budget::by(|_| "ada".to_owned()).money(10_000.0, prices))
 }
@@ -98,6 +99,81 @@ async fn k4_a_fallback_costs_what_the_model_that_answered_costs_in_every_wrapper
                 assert_eq!(spent(&graph, &budget(), streamed).await, once, "{what}");
             }
         }
+    }
+}
+
+/// A cheap model whose answer of a million tokens is refused, one that has no answer, and a dear one that answers as much.
+fn refused(signed: bool) -> Shared {
+    struct Refuses(ScriptedModel, bool);
+
+    #[async_trait]
+    impl ChatModel for Refuses {
+        async fn generate(&self, request: ChatRequest) -> Result<ChatResponse, ModelError> {
+            let mut response = self.0.generate(request).await?;
+            if !self.1 {
+                response.metadata.name = None;
+            }
+            let refused = ModelError::new(ModelErrorKind::InvalidOutput, "it has a secret");
+            Err(refused.behind_answer(&response))
+        }
+
+        fn name(&self) -> Option<&str> {
+            self.0.name()
+        }
+    }
+
+    let answer = || Turn::text("hi").with_usage(Usage::new(1_000_000, 0));
+    let down = ScriptedModel::new([ModelError::new(ModelErrorKind::Timeout, "no answer")]);
+    let cheap = ScriptedModel::new([answer()]).named("cheap");
+    let dear = ScriptedModel::new([answer()]).named("dear");
+    Arc::new(down.named("down").or(Refuses(cheap, signed)).or(dear))
+}
+
+#[tokio::test]
+async fn k4_a_refused_answer_costs_what_it_costs_also_if_another_model_answers() {
+    for first in WRAPPERS {
+        for second in WRAPPERS {
+            for (streamed, signed) in [(false, true), (true, true), (false, false), (true, false)] {
+                let graph = chat(wrap(wrap(refused(signed), first), second));
+                let what = format!("{first:?}, {second:?}, streamed: {streamed}");
+                let both = (1, 2_000_000, 1_001_000_000);
+                assert_eq!(spent(&graph, &budget(), streamed).await, both, "{what}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn k4_a_stream_without_a_chunk_is_a_failure_that_another_model_answers() {
+    let silent = ScriptedModel::new([Turn::pieces([])]).named("silent");
+    let graph = chat(Arc::new(silent.or(ScriptedModel::new(["hi"]))));
+    let run = graph.run(MessagesStateUpdate::user("?"));
+    let run = run.stream(StreamMode::Messages).finish();
+    assert_eq!(
+        run.await.unwrap().finished().unwrap().messages[1].text(),
+        "hi"
+    );
+}
+
+#[tokio::test]
+async fn k4_the_last_error_of_a_fallback_does_not_hide_what_an_earlier_answer_has_cost() {
+    let down = || ModelError::new(ModelErrorKind::Timeout, "no answer");
+    let refused = |usage| {
+        let answer = ChatResponse::new(Message::assistant("hi")).with_usage(Usage::new(usage, 0));
+        ModelError::new(ModelErrorKind::InvalidOutput, "it has a secret").behind_answer(&answer)
+    };
+    for (errors, tokens) in [
+        ([refused(300), down()], 300),
+        ([down(), refused(20)], 20),
+        ([refused(300), refused(20)], 320),
+    ] {
+        let [first, second] = errors.map(|error| ScriptedModel::new([error]));
+        let graph = chat(Arc::new(first.or(second)));
+        let budget = Arc::new(Budget::by(|_| "ada".to_owned()).tokens(10_000));
+        let run = graph.run(MessagesStateUpdate::user("?"));
+        run.resource(Arc::clone(&budget)).await.unwrap_err();
+        let spent = budget.account("ada").await.unwrap().spent;
+        assert_eq!((spent.model_calls, spent.tokens), (1, tokens));
     }
 }
 
