@@ -1,10 +1,12 @@
-//! What `#[tool]` expands to. Not part of the public API: it changes without notice.
+//! What `#[tool]` expands to, and what replays need. Not part of the public API: it changes without notice.
 
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
 /// What the generated struct of a `#[tool]` function's arguments derives.
 pub use {schemars, serde};
+
+pub use crate::model::answer_as;
 
 /// A type that a model can pass to a tool.
 #[diagnostic::on_unimplemented(

@@ -24,6 +24,7 @@ use super::{IntoTools, Limit};
 use langgraph::message::{Message, MessageChunk};
 use langgraph::node::Context;
 
+pub use call::answer_as;
 pub(super) use call::{respond, respond_inside};
 pub(crate) use surroundings::Surroundings;
 pub(crate) use tokens::estimate_message;
@@ -259,7 +260,7 @@ pub trait ChatModelExt: ChatModel {
             let format = ResponseFormat::of::<T>();
             let request = ChatRequest::new(messages.to_vec()).response_format(format);
             let message = call::respond(self, request, Some(cx)).await?.message;
-            call::structured(&message.text())
+            call::answer_as(&message.text())
         }
     }
 

@@ -57,8 +57,8 @@ const PAGE: usize = 1_000;
 ///   [not checked](ThreadReplay::unchecked). Tools that only compute may run: [`run_tools`](Replay::run_tools).
 ///   That is so for models and tools that are called through this library: `ChatModelExt`,
 ///   `ModelNode`, `ToolNode`, the ready-made agents.
-///   A thread has the answer of a tool as middleware left it: a task in which today's middleware changes that answer, once
-///   more perhaps, is not checked.
+///   A thread has the answer of a model or a tool as middleware left it: a task in which today's code changes that
+///   answer, once more perhaps, is not checked.
 /// - Everything else that the code of a node does happens again: its own requests, writes to a store.
 ///   Name such nodes in [`keep`](Replay::keep), or give the replay [other resources](Replay::resource).
 ///

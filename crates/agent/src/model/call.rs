@@ -125,7 +125,11 @@ async fn streamed<M: ChatModel + ?Sized>(
 }
 
 /// Parses an answer as a value. Models often wrap JSON in a code block.
-pub(super) fn structured<T: DeserializeOwned>(text: &str) -> Result<T, ModelError> {
+///
+/// # Errors
+///
+/// [`ModelErrorKind::InvalidOutput`].
+pub fn answer_as<T: DeserializeOwned>(text: &str) -> Result<T, ModelError> {
     let json = unfenced(text);
     let mut reader = serde_json::Deserializer::from_str(json);
     serde_path_to_error::deserialize(&mut reader).map_err(|error| {
@@ -161,13 +165,13 @@ mod tests {
             "```json\n[1, 2]\n```",
             "```\n[1, 2]```",
         ] {
-            assert_eq!(structured::<Vec<u8>>(text).unwrap(), [1, 2], "{text:?}");
+            assert_eq!(answer_as::<Vec<u8>>(text).unwrap(), [1, 2], "{text:?}");
         }
     }
 
     #[test]
     fn an_answer_that_does_not_fit_says_where() {
-        let error = structured::<Vec<u8>>("[1, 300]").unwrap_err();
+        let error = answer_as::<Vec<u8>>("[1, 300]").unwrap_err();
         assert!(matches!(error.kind(), ModelErrorKind::InvalidOutput));
         assert!(error.to_string().contains("[1]: invalid value"), "{error}");
     }

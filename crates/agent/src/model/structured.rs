@@ -81,7 +81,7 @@ impl<'a, M: ChatModel + ?Sized, T: JsonSchema + DeserializeOwned> Structured<'a,
         loop {
             let response = call::respond(model, request.clone(), Some(cx)).await?;
             usage += response.usage.unwrap_or_default();
-            match call::structured(&response.message.text()) {
+            match call::answer_as(&response.message.text()) {
                 Ok(value) => {
                     return Ok(StructuredAnswer {
                         value,

@@ -19,6 +19,10 @@ use crate::cassette::Exchange;
 
 pub(super) type Task = (CheckpointId, usize);
 
+/// The roles of messages.
+pub(super) const MODEL: &str = "assistant";
+pub(super) const TOOL: &str = "tool";
+
 /// A difference: the field, what was expected, and what came.
 pub(super) type Difference = (String, Value, Value);
 
@@ -40,8 +44,8 @@ pub(super) struct StoredAnswers {
 struct Requests {
     /// How many answers of models each task has taken.
     taken: HashMap<Task, usize>,
-    /// Tasks whose tools answered as they did then.
-    answered: HashSet<Task>,
+    /// Tasks whose models or tools answered as they did then, with the roles of these messages.
+    answered: HashSet<(Task, &'static str)>,
     /// Tasks that called a model whose answers are not stored.
     missing: Vec<Task>,
     /// Tasks whose requests are not recorded.
@@ -67,9 +71,13 @@ impl StoredAnswers {
         self.requests.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns true if a tool of the task answered as it did then.
-    pub(super) fn has_answered(&self, task: Task) -> bool {
-        self.lock().answered.contains(&task)
+    /// Returns the roles of the messages with which the models and tools of the task answered as they did then.
+    pub(super) fn answered(&self, task: Task) -> Vec<&'static str> {
+        let answered = &self.lock().answered;
+        let roles = [MODEL, TOOL].into_iter();
+        roles
+            .filter(|role| answered.contains(&(task, *role)))
+            .collect()
     }
 
     /// Returns the tasks that called a model whose answers are not stored.
@@ -85,6 +93,20 @@ impl StoredAnswers {
     /// Returns the tasks whose requests differ from the recorded ones.
     pub(super) fn changed(&self) -> Vec<(Task, Difference)> {
         self.lock().changed.clone()
+    }
+
+    /// Takes the next stored answer of a task, if it can be one to the request. A thread has no answers but those that
+    /// are messages of it: others are not found by their place.
+    fn take(&self, task: Task, request: &ChatRequest) -> Option<&Message> {
+        let mut requests = self.lock();
+        let taken = requests.taken.entry(task).or_default();
+        let message = self.answers.get(&task)?.models.get(*taken)?;
+        if !requests::can_answer(message, request) {
+            return None;
+        }
+        *taken += 1;
+        requests.answered.insert((task, MODEL));
+        Some(message)
     }
 
     /// Compares the request with the one that got `answer` then.
@@ -132,28 +154,15 @@ impl StandIn for StoredAnswers {
                 "the task that calls the model is unknown to the replay",
             ));
         };
-        let stored = self.answers.get(&task).map(|task| &*task.models);
-        let stored = stored.unwrap_or_default();
-        if stored.is_empty() {
+        let Some(message) = self.take(task, request) else {
             if let Some(model) = &self.model {
                 return Some(model.generate(request.clone()).await);
             }
             self.lock().missing.push(task);
             return Some(invalid("no answer of the model is stored"));
-        }
-        let place = {
-            let mut requests = self.lock();
-            let taken = requests.taken.entry(task).or_default();
-            *taken += 1;
-            *taken - 1
         };
-        Some(match stored.get(place) {
-            Some(message) => {
-                self.compare(task, model, request, message);
-                Ok(ChatResponse::new(message.clone()))
-            }
-            None => invalid("the model is called more often than then"),
-        })
+        self.compare(task, model, request, message);
+        Some(Ok(ChatResponse::new(message.clone())))
     }
 
     fn is_replay(&self) -> bool {
@@ -169,7 +178,8 @@ impl StandIn for StoredAnswers {
         let mut results = stored.into_iter().flat_map(|task| &task.tools);
         let result = results.find(|result| result.call_id == call.id);
         if result.is_some() {
-            self.lock().answered.extend(task);
+            let answered = task.map(|task| (task, TOOL));
+            self.lock().answered.extend(answered);
         }
         Some(result.cloned().ok_or_else(|| {
             let name = &call.name;

@@ -10,15 +10,16 @@ use serde_json::{Value, json};
 
 use super::Options;
 use super::answered::Answered;
-use super::answers::{Difference, StoredAnswers, Task};
+use super::answers::{Difference, StoredAnswers, TOOL, Task};
 use super::log::{Log, Logs};
 use super::report::{Divergence, Unchecked};
 use super::stored;
-use super::without::{without_call_ids, without_ids, without_tool_answers};
+use super::without::{without_call_ids, without_content, without_ids};
 
-/// A thread has the answer of a tool as middleware left it. What today's makes of that answer shows nothing: it may be
-/// new, or it changes the answer a second time.
-const HOOKED: &str = "its middleware changes the stored answer of a tool; `.run_tools(..)` calls the tool, `.keep(..)` takes what is stored";
+/// A thread has an answer as middleware left it. What today's makes of that answer shows nothing: it may be new, or it
+/// changes the answer a second time.
+const SAID_AGAIN: &str = "the stored answer of a model is changed, perhaps for a second time; `.ask_models()` has the model answer anew, `.keep(..)` takes what is stored";
+const DONE_AGAIN: &str = "its middleware changes the stored answer of a tool; `.run_tools(..)` calls the tool, `.keep(..)` takes what is stored";
 
 /// How a superstep compares.
 pub(super) enum Outcome {
@@ -128,18 +129,13 @@ fn tasks(step: &Superstep<'_>, then: &Stored) -> Result<Outcome, CheckpointError
                 .unwrap_or(Outcome::Same));
         }
         let mut changed = step.stand_in.changed().into_iter();
-        let changed = changed.find(|(task, _)| *task == (id, index));
-        let difference = match changed {
-            Some((_, difference)) => Some(difference),
-            None => step.task(fold, again.get(index))?,
-        };
-        if let Some(difference) = difference {
-            let answered = step.stand_in.has_answered((id, index));
-            if answered && step.differs_in_answers(fold, again.get(index))? {
-                let unknown = step.find(then, &[(id, index)], HOOKED);
-                return Ok(unknown.unwrap_or(Outcome::Same));
-            }
+        if let Some((_, difference)) = changed.find(|(task, _)| *task == (id, index)) {
             return Ok(step.diverges(then, &spec.node, difference));
+        }
+        if let Some(difference) = step.task(fold, again.get(index))? {
+            let reason = step.changed_again((id, index), fold, again.get(index))?;
+            let unknown = reason.and_then(|reason| step.find(then, &[(id, index)], reason));
+            return Ok(unknown.unwrap_or_else(|| step.diverges(then, &spec.node, difference)));
         }
     }
     Ok(Outcome::Same)
@@ -262,17 +258,25 @@ impl Superstep<'_> {
         Ok(written(then)?.zip(now))
     }
 
-    /// Returns true if a task that differs does so only in the answers of tools.
-    fn differs_in_answers(
+    /// Returns why a task that differs is not checked, if it does so only in stored answers.
+    fn changed_again(
         &self,
+        task: Task,
         then: &TaskFold<'_>,
         now: Option<&TaskFold<'_>>,
-    ) -> Result<bool, CheckpointError> {
+    ) -> Result<Option<&'static str>, CheckpointError> {
+        let roles = self.stand_in.answered(task);
         let both = self.both_written(then, now)?;
-        Ok(both.is_some_and(|(then, now)| {
-            let [then, now] = [then, now].map(without_tool_answers);
+        let same = both.is_some_and(|(then, now)| {
+            let [then, now] = [then, now].map(|value| without_content(value, &roles));
             self.writes(&then, &now).is_none()
-        }))
+        });
+        let reason = if roles.contains(&TOOL) {
+            DONE_AGAIN
+        } else {
+            SAID_AGAIN
+        };
+        Ok(same.then_some(reason))
     }
 
     /// Returns a value without what is random: the ids of messages, and those of calls if models answer anew.

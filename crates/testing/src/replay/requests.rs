@@ -1,6 +1,7 @@
 //! How a request differs from the one that was recorded.
 
 use langgraph::message::Message;
+use langgraph_agent::__private::answer_as;
 use langgraph_agent::ChatRequest;
 use serde::Serialize;
 use serde_json::Value;
@@ -14,6 +15,22 @@ pub(super) enum Compared {
     Unknown,
     /// The field, what was recorded, and what is requested now.
     Differs(String, Value, Value),
+}
+
+/// Returns true if a message can be the answer to a request: a request for a form gets that form, or calls of tools.
+pub(super) fn can_answer(message: &Message, request: &ChatRequest) -> bool {
+    let Some(format) = &request.response_format else {
+        return true;
+    };
+    if !message.tool_calls().is_empty() {
+        return true;
+    }
+    let Ok(answer) = answer_as::<Value>(&message.text()) else {
+        return false;
+    };
+    let required = format.schema["required"].as_array().into_iter().flatten();
+    let mut names = required.filter_map(Value::as_str);
+    names.all(|name| answer.get(name).is_some())
 }
 
 /// Compares a request with the one that got `answer` when `cassette` was recorded.

@@ -36,16 +36,20 @@ pub(super) fn without_call_ids(value: Value) -> Value {
     }
 }
 
-/// Removes the content of the messages with which tools have answered.
-pub(super) fn without_tool_answers(value: Value) -> Value {
+/// Removes the content of the messages of these roles.
+pub(super) fn without_content(value: Value, roles: &[&str]) -> Value {
     match value {
-        Value::Array(values) => values.into_iter().map(without_tool_answers).collect(),
+        Value::Array(values) => {
+            let values = values.into_iter();
+            values.map(|value| without_content(value, roles)).collect()
+        }
         Value::Object(mut object) => {
-            if object.get("role").is_some_and(|role| role == "tool") {
+            let role = object.get("role").and_then(Value::as_str);
+            if role.is_some_and(|role| roles.contains(&role)) {
                 object.remove("content");
             }
             let fields = object.into_iter();
-            let fields = fields.map(|(key, value)| (key, without_tool_answers(value)));
+            let fields = fields.map(|(key, value)| (key, without_content(value, roles)));
             fields.collect()
         }
         other => other,

@@ -9,8 +9,8 @@ use langgraph::node::OnceKey;
 use langgraph::prelude::*;
 use langgraph_agent::prelude::*;
 use langgraph_agent::{
-    Approval, EffectExt, FnTool, HumanInTheLoop, MessagesStateUpdate, ScriptedModel, ToolAnswer,
-    ToolDecision, Turn, react_agent,
+    AgentContext, Approval, EffectExt, FnTool, HumanInTheLoop, MessagesStateUpdate, ModelCall,
+    NextModel, ScriptedModel, ToolAnswer, ToolDecision, Turn, react_agent,
 };
 use langgraph_testing::replay;
 use serde_json::json;
@@ -283,4 +283,99 @@ async fn an_answer_that_middleware_has_changed_is_not_checked_when_it_changes_it
         assert_eq!(report.is_same(), same, "{report}");
         assert!(report.threads[0].unchecked.is_empty(), "{report}");
     }
+}
+
+/// Adds a note to each answer of a model.
+struct Signs(&'static str);
+
+#[middleware]
+impl AgentMiddleware for Signs {
+    async fn around_model(
+        &self,
+        call: ModelCall,
+        _: &AgentContext<'_>,
+        next: NextModel<'_>,
+    ) -> Result<ChatResponse, NodeError> {
+        let mut response = next.run(call).await?;
+        let text = format!("{} {}", response.message.text(), self.0);
+        response.message = Message::assistant(text);
+        Ok(response)
+    }
+}
+
+#[tokio::test]
+async fn an_answer_of_a_model_that_middleware_changes_again_is_not_checked() {
+    let saver = Arc::new(MemorySaver::new());
+    let graph = |note, model| desk(model).with(Signs(note)).compile().unwrap();
+    let stored = graph("Yours.", ScriptedModel::new(["Done."])).checkpointer(saver.clone());
+    let run = stored.thread("t").run(MessagesStateUpdate::user("Hi!"));
+    run.await.unwrap();
+
+    let silent = || ScriptedModel::new(Vec::<Turn>::new());
+    let report = replay(saver.clone(), &graph("Yours.", silent())).await;
+    let report = report.unwrap();
+    let [unchecked] = &report.threads[0].unchecked[..] else {
+        panic!("{report}");
+    };
+    assert_eq!(unchecked.node.as_deref(), Some("agent"));
+    assert!(unchecked.reason.contains("answer of a model"), "{report}");
+
+    // The model answers anew: what middleware makes of that is compared.
+    for (note, same) in [("Yours.", true), ("Bye.", false)] {
+        let graph = graph(note, ScriptedModel::new(["Done."]));
+        let report = replay(saver.clone(), &graph).ask_models().await.unwrap();
+        assert_eq!(report.is_same(), same, "{report}");
+        assert!(report.threads[0].unchecked.is_empty(), "{report}");
+    }
+}
+
+/// Lets another model choose before each call, as a selection of tools does.
+struct Chooses(Arc<dyn ChatModel>);
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Chosen {
+    tools: Vec<String>,
+}
+
+#[middleware]
+impl AgentMiddleware for Chooses {
+    async fn around_model(
+        &self,
+        mut call: ModelCall,
+        cx: &AgentContext<'_>,
+        next: NextModel<'_>,
+    ) -> Result<ChatResponse, NodeError> {
+        let question = call.request.messages.clone();
+        let chosen: Chosen = self.0.invoke_structured(&question, cx).await?;
+        let tools = &mut call.request.tools;
+        tools.retain(|tool| chosen.tools.contains(&tool.name));
+        next.run(call).await
+    }
+}
+
+#[tokio::test]
+async fn a_call_of_a_model_whose_answer_is_not_stored_takes_no_other_answer_in_a_replay() {
+    let saver = Arc::new(MemorySaver::new());
+    let chosen = || ScriptedModel::new([r#"{"tools": ["double"]}"#]);
+    let silent = || ScriptedModel::new(Vec::<Turn>::new());
+    let graph = |small, model| {
+        desk(model)
+            .with(Chooses(Arc::new(small)))
+            .compile()
+            .unwrap()
+    };
+    let stored = graph(chosen(), ScriptedModel::new(["Done."])).checkpointer(saver.clone());
+    let run = stored.thread("t").run(MessagesStateUpdate::user("Hi!"));
+    run.await.unwrap();
+
+    let today = graph(silent(), silent());
+    let report = replay(saver.clone(), &today).await.unwrap();
+    let [unchecked] = &report.threads[0].unchecked[..] else {
+        panic!("{report}");
+    };
+    assert!(unchecked.reason.contains(".model(..)"), "{report}");
+
+    let report = replay(saver, &today).model(chosen()).await.unwrap();
+    assert!(report.is_same(), "{report}");
+    assert!(report.threads[0].unchecked.is_empty(), "{report}");
 }
