@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use langgraph::checkpoint::MemorySaver;
+use langgraph::policy::RetryPolicy;
 use langgraph::prelude::*;
 use langgraph_functional::{EntrypointExt, Tasks, entrypoint, task};
 use langgraph_nats::{Queue, Worker};
@@ -48,7 +49,7 @@ async fn square(number: u64, cx: &Context) -> Result<u64, NodeError> {
 }
 
 /// Fails at first: the policies are those of the task.
-#[task(anywhere, retry = langgraph::policy::RetryPolicy::attempts(2).retry_on(|_| true).immediately())]
+#[task(anywhere, retry = twice())]
 async fn ask(number: u64, cx: &Context) -> Result<u64, NodeError> {
     if cx.attempt() == 1 && number > 0 {
         return Err(NodeError::msg("not yet"));
@@ -128,6 +129,51 @@ async fn tasks_that_may_run_anywhere_run_in_workers_and_each_is_recorded_once() 
     assert_eq!(process.squared.load(Ordering::Relaxed), 2);
     // Two squares, and the task that asks twice.
     assert_eq!(queue.metrics().done, 4);
+}
+
+fn twice() -> RetryPolicy {
+    RetryPolicy::attempts(2).retry_on(|_| true).immediately()
+}
+
+/// Fails behind the first of its own tasks.
+#[task(anywhere, retry = twice())]
+async fn squares(cx: &Context) -> Result<u64, NodeError> {
+    let first = square(2).on(cx).await?;
+    if cx.attempt() == 1 {
+        return Err(NodeError::msg("not yet"));
+    }
+    Ok(first + square(3).on(cx).await?)
+}
+
+#[entrypoint(retry = twice())]
+async fn patient(cx: &Context) -> Result<u64, NodeError> {
+    let (one, more) = (square(1).on(cx).await?, squares().on(cx).await?);
+    if cx.attempt() == 1 {
+        return Err(NodeError::msg("not yet"));
+    }
+    Ok(one + more + square(4).on(cx).await?)
+}
+
+#[tokio::test(start_paused = true)]
+async fn another_attempt_finds_the_results_of_tasks_in_workers_with_and_without_a_thread() {
+    for has_thread in [false, true] {
+        let net = Net::new(1, Conditions::FINE);
+        let process = Process::new("worker", false);
+        let tasks = tasks().task(squares);
+        let _worker = Running::start(&net, &tasks, &process);
+        let queue = Queue::over(net.machine(), "test");
+        let executor = tasks.executor(queue.clone()).unwrap();
+        let graph = patient.compile().unwrap().resource(Arc::new(executor));
+        let state = if has_thread {
+            let graph = graph.checkpointer(Arc::new(MemorySaver::new()));
+            graph.thread("t").run(patient()).await.unwrap().finished()
+        } else {
+            Ok(graph.invoke(patient()).await.unwrap())
+        };
+        assert_eq!(state.unwrap().output, Some(1 + 4 + 9 + 16));
+        assert_eq!(process.squared.load(Ordering::Relaxed), 4, "{has_thread}");
+        assert_eq!(queue.metrics().done, 3, "{has_thread}");
+    }
 }
 
 #[tokio::test(start_paused = true)]
