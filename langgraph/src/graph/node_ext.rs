@@ -32,6 +32,9 @@ pub trait NodeExt<S: State, K>: IntoNode<S, K> + Sized {
     ///
     /// With several policies, the first that accepts an error decides; all of them count the same
     /// attempts. An interrupt is not a failure.
+    ///
+    /// Another attempt runs the node from its start. Results of [`once`](crate::Context::once) stay, and so do, on a
+    /// thread, those of graphs that it [calls](crate::Context::run).
     fn retry(self, policy: impl Into<RetryPolicy>) -> ConfiguredNode<S> {
         let mut node = self.into_node();
         let policy = policy.into();

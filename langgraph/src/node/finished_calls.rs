@@ -19,6 +19,8 @@ pub(crate) struct FinishedCalls(Lock<HashMap<String, Box<dyn Any + Send + Sync>>
 pub(crate) struct FinishedCall {
     calls: Arc<FinishedCalls>,
     key: String,
+    /// The node that calls is the one that is repeated, not one of a graph below it.
+    of_repeated: bool,
 }
 
 impl FinishedCall {
@@ -26,7 +28,18 @@ impl FinishedCall {
     pub(crate) fn new(cx: &Context, number: usize) -> Option<Self> {
         let calls = Arc::clone(cx.finished_calls()?);
         let key = cx.path_below(number).of_call();
-        Some(Self { calls, key })
+        let of_repeated = cx.scope().finished_calls.is_none();
+        Some(Self {
+            calls,
+            key,
+            of_repeated,
+        })
+    }
+
+    /// Returns true if the call has to be the one of the earlier attempt. A graph below the node that is repeated has no
+    /// log to go on with: it runs from its start, and may take another course.
+    pub(crate) const fn takes_same_course(&self) -> bool {
+        self.of_repeated
     }
 
     /// Returns the final state, if the call has ended in an earlier attempt.

@@ -95,10 +95,11 @@ impl<'a, S: State> GraphCall<'a, S> {
                 return call(cx, graph, number, input, check).await;
             };
             if let Some(state) = finished.state() {
-                if let Some(check) = check {
-                    check(&state)?;
+                match check.as_ref().map_or(Ok(()), |check| check(&state)) {
+                    Err(error) if finished.takes_same_course() => return Err(error),
+                    Err(_) => {}
+                    Ok(()) => return Ok(state),
                 }
-                return Ok(state);
             }
             let state = call(cx, graph, number, input, check).await?;
             if let Some(copy) = copy(&state) {
@@ -147,6 +148,10 @@ impl Context {
     ///
     /// The graph shares this run's resources, limits, cancellation and event stream. If it pauses,
     /// this node pauses too: return the error with `?`.
+    ///
+    /// When the node runs again, after an interrupt or in another attempt, the graph goes on where it stopped, and one that
+    /// has ended returns its state without running. The log of the thread has both: without a thread, another attempt runs
+    /// the graph from its start.
     ///
     /// # Errors
     ///

@@ -296,3 +296,36 @@ async fn b19_a_retried_subgraph_starts_from_its_input() {
     assert_eq!(state.lines, ["first", "second"]);
     assert_eq!(*ran.lock().unwrap(), ["first", "second", "first", "second"]);
 }
+
+#[tokio::test]
+async fn b19_another_attempt_finds_the_end_of_a_called_graph_on_a_thread_and_runs_it_again_without()
+{
+    async fn calls(_: &Log, cx: &Context) -> Result<LogUpdate, NodeError> {
+        let inner = cx.resource::<CompiledStateGraph<Log>>()?;
+        let state = cx.run(inner, Log::default()).await?;
+        if cx.attempt() == 1 {
+            return Err(NodeError::msg("not yet"));
+        }
+        Ok(line(&state.lines.join(", ")))
+    }
+    for has_thread in [false, true] {
+        let ran = Arc::new(AtomicU32::new(0));
+        let count = Arc::clone(&ran);
+        let inner = single(move |_: &Log| {
+            count.fetch_add(1, Ordering::SeqCst);
+            line("called")
+        });
+        let policy = RetryPolicy::attempts(2).retry_on(|_| true).immediately();
+        let graph = single(calls.retry(policy)).compile().unwrap();
+        let graph = graph.resource(Arc::new(inner.compile().unwrap()));
+        let state = if has_thread {
+            let graph = graph.checkpointer(Arc::new(MemorySaver::new()));
+            let done = graph.thread("t").run(Log::default()).await.unwrap();
+            done.finished().unwrap()
+        } else {
+            graph.invoke(Log::default()).await.unwrap()
+        };
+        assert_eq!(state.lines, ["called"]);
+        assert_eq!(ran.load(Ordering::SeqCst), if has_thread { 1 } else { 2 });
+    }
+}

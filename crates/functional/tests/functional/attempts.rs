@@ -106,3 +106,42 @@ async fn a_result_that_json_cannot_express_is_computed_again() {
     assert_eq!(graph.invoke(of_pairs()).await.unwrap().output, Some(1));
     assert_eq!(runs.0.load(Ordering::SeqCst), 2);
 }
+
+#[derive(State, Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
+struct Sum {
+    total: u64,
+}
+
+/// A graph whose first node squares the number of its run, and whose second one fails at first.
+fn numbers() -> CompiledStateGraph<Sum> {
+    let mut graph = StateGraph::<Sum>::new();
+    let square_next = async |_: &Sum, cx: &Context| {
+        let next = u64::try_from(count(cx)?).map_err(NodeError::from)?;
+        Ok::<_, NodeError>(SumUpdate::default().total(square(next).on(cx).await?))
+    };
+    let fails = |_: &Sum, cx: &Context| match cx.resource::<Runs>()?.0.load(Ordering::SeqCst) {
+        ..=2 => Err(NodeError::msg("away")),
+        _ => Ok(()),
+    };
+    graph
+        .add_node("square_next", square_next)
+        .add_node("fails", fails);
+    graph.add_sequence(&["square_next", "fails"]);
+    graph.compile().unwrap()
+}
+
+async fn calls(_: &Sum, cx: &Context) -> Result<SumUpdate, NodeError> {
+    let sum = cx.run(cx.resource::<CompiledStateGraph<Sum>>()?, Sum::default());
+    Ok(SumUpdate::default().total(sum.await?.total))
+}
+
+#[tokio::test]
+async fn a_graph_that_another_attempt_runs_again_may_take_another_course() {
+    let mut graph = StateGraph::<Sum>::new();
+    graph.add_node("calls", calls.retry(retries()));
+    graph.add_sequence(&["calls"]);
+    let graph = graph.compile().unwrap().resource(Arc::new(numbers()));
+    let graph = graph.resource(Arc::new(Runs::default()));
+    // The task has counted, too.
+    assert_eq!(graph.invoke(Sum::default()).await.unwrap().total, 9);
+}
