@@ -129,6 +129,12 @@ pub trait ChatModel: Send + Sync {
         vec![self.name().unwrap_or_default()]
     }
 
+    /// Returns the request with what this model adds to each one, such as its tools. A model that takes its place in a
+    /// call, the cheaper one of a [`Budget`](crate::Budget) for instance, gets that request.
+    fn prepare(&self, request: ChatRequest) -> ChatRequest {
+        request
+    }
+
     /// Returns the answer to a request if it is known without a call. It costs nothing, so no budget
     /// is asked for it.
     async fn cached_answer(&self, request: &ChatRequest) -> Option<ChatResponse> {
@@ -165,6 +171,10 @@ macro_rules! pointers {
 
             fn names(&self) -> Vec<&str> {
                 (**self).names()
+            }
+
+            fn prepare(&self, request: ChatRequest) -> ChatRequest {
+                (**self).prepare(request)
             }
 
             async fn cached_answer(&self, request: &ChatRequest) -> Option<ChatResponse> {

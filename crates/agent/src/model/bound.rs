@@ -33,14 +33,6 @@ impl<M> BoundModel<M> {
         self.choice = choice;
         self
     }
-
-    fn bind(&self, mut request: ChatRequest) -> ChatRequest {
-        if request.tools.is_empty() && !self.tools.is_empty() {
-            request.tools.clone_from(&self.tools);
-            request.tool_choice.clone_from(&self.choice);
-        }
-        request
-    }
 }
 
 #[async_trait]
@@ -57,20 +49,33 @@ impl<M: ChatModel> ChatModel for BoundModel<M> {
         self.model.names()
     }
 
+    fn prepare(&self, request: ChatRequest) -> ChatRequest {
+        let mut request = self.model.prepare(request);
+        if request.tools.is_empty() && !self.tools.is_empty() {
+            request.tools.clone_from(&self.tools);
+            request.tool_choice.clone_from(&self.choice);
+        }
+        request
+    }
+
     async fn cached_answer(&self, request: &ChatRequest) -> Option<ChatResponse> {
-        self.model.cached_answer(&self.bind(request.clone())).await
+        self.model
+            .cached_answer(&self.prepare(request.clone()))
+            .await
     }
 
     async fn generate(&self, request: ChatRequest) -> Result<ChatResponse, ModelError> {
-        self.model.generate(self.bind(request)).await
+        self.model.generate(self.prepare(request)).await
     }
 
     fn stream(&self, request: ChatRequest) -> ModelStream<'_> {
-        self.model.stream(self.bind(request))
+        self.model.stream(self.prepare(request))
     }
 
     async fn count_tokens(&self, request: &ChatRequest) -> Result<TokenCount, ModelError> {
-        self.model.count_tokens(&self.bind(request.clone())).await
+        self.model
+            .count_tokens(&self.prepare(request.clone()))
+            .await
     }
 }
 

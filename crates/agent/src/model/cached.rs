@@ -123,6 +123,10 @@ impl<M: ChatModel> ChatModel for CachedModel<M> {
         self.model.names()
     }
 
+    fn prepare(&self, request: ChatRequest) -> ChatRequest {
+        self.model.prepare(request)
+    }
+
     async fn cached_answer(&self, request: &ChatRequest) -> Option<ChatResponse> {
         self.known(&request.digest()).await
     }

@@ -30,9 +30,10 @@ pub(crate) async fn respond<M: ChatModel + ?Sized>(
 pub(crate) async fn respond_inside<M: ChatModel + ?Sized>(
     surroundings: &Surroundings,
     model: &M,
-    mut request: ChatRequest,
+    request: ChatRequest,
     cx: Option<&Context>,
 ) -> Result<ChatResponse, ModelError> {
+    let mut request = model.prepare(request);
     if let Some(cx) = cx
         && let Ok(stand_in) = cx.resource::<dyn StandIn>()
         && let Some(answer) = stand_in.model(model.name(), &request, cx).await

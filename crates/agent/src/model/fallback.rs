@@ -119,6 +119,16 @@ impl ChatModel for FallbackModel {
         self.models.iter().flat_map(|model| model.names()).collect()
     }
 
+    /// What all models add; nothing if one of them adds something else.
+    fn prepare(&self, request: ChatRequest) -> ChatRequest {
+        let models = self.models.iter();
+        let mut prepared = models.map(|model| model.prepare(request.clone()));
+        match prepared.next() {
+            Some(first) if prepared.all(|other| other == first) => first,
+            _ => request,
+        }
+    }
+
     /// The answer that the first model knows: the others are called only if it fails.
     async fn cached_answer(&self, request: &ChatRequest) -> Option<ChatResponse> {
         let mut response = self.models.first()?.cached_answer(request).await?;

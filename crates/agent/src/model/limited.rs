@@ -46,6 +46,10 @@ impl<M: ChatModel> ChatModel for LimitedModel<M> {
         self.model.names()
     }
 
+    fn prepare(&self, request: ChatRequest) -> ChatRequest {
+        self.model.prepare(request)
+    }
+
     async fn cached_answer(&self, request: &ChatRequest) -> Option<ChatResponse> {
         self.model.cached_answer(request).await
     }

@@ -282,6 +282,28 @@ async fn k4_money_follows_the_price_table_and_a_cheaper_model_takes_the_rest() {
 }
 
 #[tokio::test]
+async fn k4_the_cheaper_model_has_the_tools_of_the_model_whose_place_it_takes() {
+    async fn ask(_: &MessagesState, cx: &Context) -> Result<(), NodeError> {
+        let model = cx.model()?;
+        model.respond(ChatRequest::new(Vec::new()), cx).await?;
+        Ok(())
+    }
+    let small = ScriptedModel::new(["hi", "hi"]);
+    let bound = || ScriptedModel::new(["never"]).bind_tools((clock(),));
+    let models: [Arc<dyn ChatModel>; 2] = [Arc::new(bound()), Arc::new(bound().or(bound()))];
+    for model in models {
+        let budget = Budget::per_run().model_calls(10);
+        let budget = Arc::new(budget.cheaper_from(0.0, small.clone()));
+        let mut graph = StateGraph::<MessagesState>::new();
+        graph.add_node("ask", ask).add_sequence(&["ask"]);
+        let graph = graph.compile().unwrap().resource(budget).resource(model);
+        graph.invoke(hi()).await.unwrap();
+    }
+    let tools = small.requests().into_iter().map(|request| request.tools);
+    assert_eq!(tools.map(|tools| tools.len()).collect::<Vec<_>>(), [1, 1]);
+}
+
+#[tokio::test]
 async fn k4_the_time_of_a_run_is_limited_from_its_first_call() {
     let budget = Arc::new(Budget::per_run().time(Duration::from_millis(10)));
     let slow = FnTool::new("get_current_time", "", || async {

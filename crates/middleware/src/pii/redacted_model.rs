@@ -66,6 +66,10 @@ impl ChatModel for RedactedModel {
         self.model.names()
     }
 
+    fn prepare(&self, request: ChatRequest) -> ChatRequest {
+        self.model.prepare(request)
+    }
+
     async fn cached_answer(&self, request: &ChatRequest) -> Option<ChatResponse> {
         let answer = self.model.cached_answer(request).await?;
         self.clean(answer).ok()

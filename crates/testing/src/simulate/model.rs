@@ -109,6 +109,10 @@ impl ChatModel for SimulatedModel {
         self.model.provider()
     }
 
+    fn prepare(&self, request: ChatRequest) -> ChatRequest {
+        self.model.prepare(request)
+    }
+
     fn names(&self) -> Vec<&str> {
         self.model.names()
     }

@@ -8,7 +8,7 @@ use langgraph::message::ToolCall;
 use langgraph::prelude::*;
 use langgraph_agent::prelude::*;
 use langgraph_agent::{
-    FnTool, MessagesState, MessagesStateUpdate, ScriptedModel, Turn, react_agent,
+    FnTool, MessagesState, MessagesStateUpdate, ModelNode, ScriptedModel, Turn, react_agent,
 };
 use langgraph_testing::{Cassette, ReplayReport, replay};
 use serde_json::json;
@@ -121,4 +121,27 @@ async fn k8_a_request_that_was_not_recorded_is_not_checked() {
         report.to_string().contains("not in the cassette"),
         "{report}"
     );
+}
+
+#[tokio::test]
+async fn k8_the_tools_of_a_bound_model_are_a_part_of_its_request() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("bound.json");
+    let graph = |model: Cassette| {
+        let mut graph = StateGraph::<MessagesState>::new();
+        graph.add_node("chat", ModelNode::new(model.bind_tools((double,))));
+        graph.add_sequence(&["chat"]);
+        graph.compile().unwrap()
+    };
+    let saver = Arc::new(MemorySaver::new());
+    let recorded = Cassette::record(&file, ScriptedModel::new(["Hello."])).unwrap();
+    let stored = graph(recorded).checkpointer(saver.clone());
+    let run = stored.thread("t").run(MessagesStateUpdate::user("Hi."));
+    run.await.unwrap();
+
+    let replayed = || Cassette::replay(&file).unwrap();
+    let report = replay(saver, &graph(replayed())).recorded(replayed());
+    let report = report.await.unwrap();
+    assert!(report.is_same(), "{report}");
+    assert!(report.threads[0].unchecked.is_empty(), "{report}");
 }
