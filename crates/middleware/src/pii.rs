@@ -9,8 +9,8 @@ use std::sync::Arc;
 use langgraph::error::NodeError;
 use langgraph::message::{Content, ContentPart, Message, MessageKind};
 use langgraph_agent::{
-    AgentContext, AgentMiddleware, AgentUpdate, ChatResponse, ModelCall, NextModel, ToolAnswer,
-    ToolContext, middleware,
+    AgentContext, AgentMiddleware, AgentUpdate, ChatResponse, MiddlewareField, ModelCall,
+    NextModel, ToolAnswer, ToolContext, middleware,
 };
 
 pub use detector::{InvalidPattern, PiiDetector};
@@ -95,8 +95,8 @@ impl Pii {
         self
     }
 
-    /// Also reads what tools return, before it is stored and streams. What is blocked fails the run before a model
-    /// reads it, or before it is the answer of the agent.
+    /// Also reads what tools return, before it is stored and streams. What is blocked is hidden there, too, and fails the
+    /// run before a model reads it, or before it is the answer of the agent.
     #[must_use]
     pub fn tool_results(mut self) -> Self {
         self.tool_results = true;
@@ -128,6 +128,23 @@ impl Pii {
             Ok(None)
         }
     }
+}
+
+/// The calls of tools that have returned what is blocked, each with the kind of data. The results have a label in its
+/// place, so that they do not show it.
+const BLOCKED: MiddlewareField<Vec<(String, String)>> = MiddlewareField::new("pii_blocked");
+
+/// Refuses a run whose tools have returned what is blocked.
+fn check_results(cx: &AgentContext<'_>) -> Result<(), NodeError> {
+    let blocked = cx.fields().read(BLOCKED)?;
+    let results = cx.messages().iter().rev();
+    let results = results.take_while(|message| !said::by_user(message));
+    for result in results.filter_map(Message::tool_result) {
+        if let Some(found) = blocked.iter().find(|(call, _)| *call == result.call_id) {
+            return Err(PiiFound::new(&found.1).into());
+        }
+    }
+    Ok(())
 }
 
 /// Returns the message without personal data, if it has some.
@@ -176,17 +193,29 @@ impl AgentMiddleware for Pii {
         true
     }
 
+    fn fields(&self) -> Vec<&'static str> {
+        let reads = self.tool_results || self.output;
+        let mut strategies = self.rules.0.iter().map(|(_, strategy)| *strategy);
+        let blocks = strategies.any(|strategy| strategy == PiiStrategy::Block);
+        (reads && blocks)
+            .then_some(BLOCKED.name())
+            .into_iter()
+            .collect()
+    }
+
     // Before other middleware of the agent reads what the user has said.
     async fn before_agent(&self, cx: &AgentContext<'_>) -> Result<AgentUpdate, NodeError> {
         Ok(AgentUpdate::messages(self.clean_all(cx.messages())?))
     }
 
     async fn before_model(&self, cx: &AgentContext<'_>) -> Result<AgentUpdate, NodeError> {
+        check_results(cx)?;
         Ok(AgentUpdate::messages(self.clean_all(cx.messages())?))
     }
 
     // What a tool returns may be the answer of the run, which no model reads.
     async fn after_agent(&self, cx: &AgentContext<'_>) -> Result<AgentUpdate, NodeError> {
+        check_results(cx)?;
         let mut all = self.clean_all(cx.messages())?;
         if self.output && !self.tool_results {
             let results = cx.messages().iter().rev().take_while(|last| last.is_tool());
@@ -218,10 +247,18 @@ impl AgentMiddleware for Pii {
         cx: &ToolContext<'_>,
     ) -> Result<ToolAnswer, NodeError> {
         let reads = self.tool_results || self.output && cx.returns_directly();
-        let mut content = answer.result.content.clone();
-        if reads && self.rules.clean_content(&mut content).is_ok() {
-            answer.result.content = content;
+        if !reads {
+            return Ok(answer);
         }
+        let mut content = answer.result.content.clone();
+        if let Err(found) = self.rules.clean_content(&mut content) {
+            let call = answer.result.call_id.clone();
+            cx.fields()
+                .append(BLOCKED, [(call, found.kind().to_owned())])?;
+            content.clone_from(&answer.result.content);
+            self.hiding.clean_content(&mut content)?;
+        }
+        answer.result.content = content;
         Ok(answer)
     }
 }

@@ -15,13 +15,25 @@ pub enum PiiStrategy {
     Mask,
     /// A digest takes its place, so that equal data stays equal: `<email_hash:9f86d081>`.
     Hash,
-    /// The run fails. Its message stays in the thread; later runs go on with a label in place of the data.
+    /// The run fails. What the user has said stays in the thread, and later runs go on with a label in place of the data;
+    /// what a tool has returned gets the label at once.
     Block,
 }
 
 /// The error if personal data was found that is [blocked](PiiStrategy::Block).
 #[derive(Clone, PartialEq, Eq)]
 pub struct PiiFound(String);
+
+impl PiiFound {
+    pub(super) fn new(kind: &str) -> Self {
+        Self(kind.to_owned())
+    }
+
+    /// Returns the kind of data.
+    pub(super) fn kind(&self) -> &str {
+        &self.0
+    }
+}
 
 impl fmt::Display for PiiFound {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -158,7 +170,7 @@ impl PiiStrategy {
                 }
                 clean.push('>');
             }
-            Self::Block => return Err(PiiFound(name.to_owned())),
+            Self::Block => return Err(PiiFound::new(name)),
         }
         Ok(())
     }

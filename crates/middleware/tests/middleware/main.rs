@@ -10,6 +10,7 @@ mod memories;
 mod models;
 mod moderation;
 mod personal_data;
+mod personal_data_of_tools;
 mod programs;
 mod prompts;
 mod questions;

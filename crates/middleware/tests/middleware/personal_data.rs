@@ -13,12 +13,12 @@ use langgraph_agent::{
 };
 use langgraph_middleware::{
     GuardVerdict, ModelCallLimit, ModelRefusal, ModelRouter, Moderation, Pii, PiiDetector,
-    PiiStrategy, Summarization, ToolEmulator,
+    PiiStrategy, Summarization,
 };
 
 use super::support::{ask, calls, texts};
 
-fn all(strategy: PiiStrategy) -> Pii {
+pub(crate) fn all(strategy: PiiStrategy) -> Pii {
     Pii::new(PiiDetector::email(), strategy)
         .and(PiiDetector::credit_card(), strategy)
         .and(PiiDetector::ip(), strategy)
@@ -149,37 +149,6 @@ async fn what_tools_return_is_read_on_request() {
 }
 
 #[tokio::test]
-async fn what_tools_return_is_read_before_it_is_stored_or_streams() {
-    let who = || FnTool::new("who", "", || async { "ada@example.org" });
-    for direct in [false, true] {
-        let model = ScriptedModel::new([calls(&[("c1", "who")]), Turn::text("ok")]);
-        let tool = if direct {
-            who().return_directly()
-        } else {
-            who()
-        };
-        let agent = react_agent(model, (tool,)).with(redacted()).compile();
-        let agent = agent.unwrap().checkpointer(Arc::new(MemorySaver::new()));
-        let run = agent.thread("t").run(MessagesStateUpdate::user("?"));
-        let mut events = run.stream(StreamMode::Messages);
-        let mut streamed = Vec::new();
-        while let Some(event) = events.next().await {
-            if let EventKind::Message { message, .. } = event.unwrap().kind {
-                streamed.extend(texts(&[message]));
-            }
-        }
-        events.finish().await.unwrap();
-        assert!(
-            streamed.contains(&"[REDACTED_EMAIL]".to_owned()),
-            "{streamed:?}"
-        );
-        let history = agent.thread("t").history().await.unwrap();
-        let mut stored = history.iter().flat_map(|then| texts(&then.values.messages));
-        assert!(stored.all(|text| !text.contains("ada@")));
-    }
-}
-
-#[tokio::test]
 async fn no_part_of_a_match_gets_out_while_an_answer_streams() {
     let answer = "Write to ada@example.org or bob@example.org, or call. Or ask at the desk, today.";
     let clean =
@@ -260,7 +229,7 @@ async fn read_in_two_turns(agent: ReactAgent, model: &ScriptedModel) -> Vec<Vec<
 
 const HIDDEN: &str = "I am [REDACTED_EMAIL].";
 
-fn redacted() -> Pii {
+pub(crate) fn redacted() -> Pii {
     all(PiiStrategy::Redact).tool_results()
 }
 
@@ -326,60 +295,6 @@ async fn a_summary_has_no_personal_data_in_any_order() {
         let run = agent.invoke(MessagesStateUpdate::user("Who is it?")).await;
         assert!(run.unwrap_err().to_string().contains("which is blocked"));
         assert!(summaries.requests().is_empty());
-    }
-}
-
-#[tokio::test]
-async fn answers_in_place_of_a_tool_are_read_in_any_order() {
-    for first in [true, false] {
-        let model = ScriptedModel::new([calls(&[("c1", "who")])]);
-        let who = FnTool::new("who", "", || async { "nobody" }).return_directly();
-        let emulator = ToolEmulator::all(ScriptedModel::new(["ada@example.org"]));
-        let agent = react_agent(model, (who,));
-        let agent = if first {
-            agent.with((redacted(), emulator))
-        } else {
-            agent.with((emulator, redacted()))
-        };
-        let agent = agent.compile().unwrap();
-        let state = agent.invoke(MessagesStateUpdate::user("Who?")).await;
-        assert_eq!(texts(&state.unwrap().messages)[2], "[REDACTED_EMAIL]");
-    }
-}
-
-#[tokio::test]
-async fn what_is_blocked_is_not_the_answer_of_a_tool_that_returns_directly() {
-    let who = FnTool::new("who", "", || async { "ada@example.org" }).return_directly();
-    let model = ScriptedModel::new([calls(&[("c1", "who")]), Turn::text("ok")]);
-    let pii = all(PiiStrategy::Block).tool_results();
-    let agent = react_agent(model.clone(), (who,)).with(pii);
-    let agent = agent.compile().unwrap();
-    let thread = agent.checkpointer(Arc::new(MemorySaver::new())).thread("t");
-    let refused = thread.run(MessagesStateUpdate::user("Who?")).await;
-    let error = refused.unwrap_err().to_string();
-    assert!(error.contains("which is blocked"), "{error}");
-
-    let state = thread.run(MessagesStateUpdate::user("And now?")).await;
-    let state = state.unwrap().finished().unwrap();
-    let chat = ["Who?", "", "[REDACTED_EMAIL]", "And now?", "ok"];
-    assert_eq!(texts(&state.messages), chat);
-}
-
-#[tokio::test]
-async fn what_a_tool_returns_that_is_the_answer_is_read_as_answers_are() {
-    for strategy in [PiiStrategy::Redact, PiiStrategy::Block] {
-        let who = FnTool::new("who", "", || async { "ada@example.org" }).return_directly();
-        let model = ScriptedModel::new([calls(&[("c1", "who")])]);
-        let agent = react_agent(model, (who,)).with(all(strategy).output());
-        let agent = agent.compile().unwrap();
-        let state = agent.invoke(MessagesStateUpdate::user("Who?")).await;
-        match strategy {
-            PiiStrategy::Block => {
-                let error = state.unwrap_err().to_string();
-                assert!(error.contains("which is blocked"), "{error}");
-            }
-            _ => assert_eq!(texts(&state.unwrap().messages)[2], "[REDACTED_EMAIL]"),
-        }
     }
 }
 
