@@ -306,7 +306,7 @@ async fn b19_another_attempt_finds_the_end_of_a_called_graph_on_a_thread_and_run
         if cx.attempt() == 1 {
             return Err(NodeError::msg("not yet"));
         }
-        Ok(line(&state.lines.join(", ")))
+        Ok(line(state.lines.join(", ")))
     }
     for has_thread in [false, true] {
         let ran = Arc::new(AtomicU32::new(0));
