@@ -19,7 +19,7 @@ use crate::graph::NodeName;
 use crate::graph::plan::Plan;
 use crate::interrupt::Answer;
 use crate::log::{LogHead, TaskPosition};
-use crate::node::{Argument, Context, NodeId};
+use crate::node::{Argument, Context, NodeId, Output};
 use crate::state::{State, TrackedState, Write};
 use crate::task::{Finished, Task, TaskResult};
 
@@ -240,6 +240,11 @@ impl<S: State> Recorder<S> {
         let input = TaskOutcome::Finished(input);
         self.held.known(task, KnownTask::Ended(input));
         Ok(())
+    }
+
+    /// Fails if an input cannot be encoded.
+    pub(crate) fn check_input(&self, input: Output<S>) -> Result<(), CheckpointError> {
+        self.done(NodeId::START, Finished::new(input)).map(drop)
     }
 
     /// Stores the next checkpoint together with the one behind it, unless the saver is one in memory.

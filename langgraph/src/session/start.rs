@@ -198,6 +198,8 @@ async fn dismiss<S: State>(
     loaded: Loaded<S>,
     mut input: Output<S>,
 ) -> Result<(), AgentError> {
+    // The dismissal is stored before the input: one that cannot be stored must not have closed anything.
+    log.recorder(engine.coder()).check_input(input.clone())?;
     let kept = clear(engine, log, Some(loaded), true).await?;
     if let Some(jump) = kept {
         // The state has what the kept input wrote.

@@ -215,14 +215,14 @@ async fn broken(_: &Scores) -> Result<(), NodeError> {
 }
 
 #[tokio::test]
-async fn an_input_that_cannot_be_stored_leaves_no_thread_that_is_running() {
+async fn an_input_that_cannot_be_stored_leaves_its_thread_at_rest_with_its_interrupt() {
     let score = |score: f64| ScoresUpdate::default().scores(vec![score]);
     let graph = graph! { START => [question, broken] => END };
     let graph = graph.compile().unwrap();
     for (policy, status) in [
         (OnOpenInterrupt::Keep, RunStatus::Failed),
-        // The dismissal is a change of its own.
-        (OnOpenInterrupt::Dismiss, RunStatus::Done),
+        // Nothing of the run was stored, so the thread is as its last run has left it.
+        (OnOpenInterrupt::Dismiss, RunStatus::Failed),
     ] {
         // With `Exit`, nothing is encoded before the end of a run.
         for durability in [Durability::Sync, Durability::Async] {
@@ -236,6 +236,7 @@ async fn an_input_that_cannot_be_stored_leaves_no_thread_that_is_running() {
             assert!(error.to_string().contains("cannot be stored"), "{place}");
             let threads = graph.threads().list(ThreadFilter::new()).await.unwrap();
             assert_eq!(threads[0].status, status, "{place}");
+            assert_eq!(shown(&thread).await.interrupts.len(), 1, "{place}");
         }
     }
 }
