@@ -30,23 +30,35 @@ pub(crate) fn purpose(message: &Message, entry: &Entry) -> Result<Purpose, A2AEr
             payload,
         )])));
     }
-    // Several interrupts are answered by an object: by id, or by key.
+    // Several interrupts are answered by an object: by id, or by key. A key that several have says nothing of which it
+    // answers.
+    let is_shared = |key: &str| open.iter().filter(|open| open.key == *key).count() > 1;
     let mut given = match payload {
         Value::Object(given) => given,
         _ => Map::new(),
     };
     let mut answers = Map::new();
     for interrupt in &open {
-        let answer = given
-            .remove(&interrupt.id)
-            .or_else(|| given.remove(&interrupt.key));
+        let by_id = given.remove(&interrupt.id);
+        let answer = match by_id {
+            None if !is_shared(&interrupt.key) => given.remove(&interrupt.key),
+            by_id => by_id,
+        };
         if let Some(answer) = answer {
             answers.insert(interrupt.id.clone(), answer);
         }
     }
     if answers.is_empty() || !given.is_empty() {
-        let keys: Vec<String> = open.iter().map(|open| format!("`{}`", open.key)).collect();
-        let message = format!("the answer must be an object with {}", keys.join(", "));
+        let names = open.iter().map(|open| {
+            let name = if is_shared(&open.key) {
+                &open.id
+            } else {
+                &open.key
+            };
+            format!("`{name}`")
+        });
+        let names: Vec<String> = names.collect();
+        let message = format!("the answer must be an object with {}", names.join(", "));
         return Err(A2AError::invalid_params(message));
     }
     Ok(Purpose::Answers(answers))
