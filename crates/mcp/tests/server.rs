@@ -282,6 +282,31 @@ async fn a_user_who_does_not_answer_ends_the_call() {
 }
 
 #[tokio::test]
+async fn a_graph_that_pauses_at_a_breakpoint_has_no_answer_and_leaves_no_thread() {
+    let pausing = || {
+        let mut graph = StateGraph::<i64>::new();
+        let double = |n: &i64| n * 2;
+        graph
+            .add_node("write", double)
+            .add_node("publish", double)
+            .add_sequence(&["write", "publish"])
+            .interrupt_before(["publish"]);
+        graph.compile().unwrap()
+    };
+    for inner in [pausing(), persistent(pausing())] {
+        let graph = caller(&served(number("essay", inner.clone())).await).await;
+        let run = graph.run(call("essay", json!({"start": 1}))).thread("t");
+        let (is_error, text) = answer(run.await.unwrap().state());
+        assert!(is_error, "{text}");
+        assert!(text.contains("paused at a breakpoint"), "{text}");
+        if inner.is_persistent() {
+            let left = inner.threads().list(ThreadFilter::default()).await;
+            assert!(left.unwrap().is_empty());
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_call_can_go_on_in_another_process_that_shares_the_key_and_the_checkpointer() {
     let ask =
         |_: &i64, cx: &Context| -> Result<i64, NodeError> { Ok(cx.interrupt("n", "How many?")?) };

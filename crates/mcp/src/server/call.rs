@@ -114,7 +114,7 @@ impl<'a> Call<'a> {
             };
             let (Some(thread), Some(form)) = (thread, paused.0.first()) else {
                 return Err(ToolError::model(
-                    "the graph has stopped at a breakpoint, which a client cannot resume",
+                    "the graph has paused at a breakpoint, where a client cannot go on",
                 ));
             };
             self.check_capability(form, why.as_deref())?;
