@@ -5,13 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use crate::support::Api;
+use crate::support::{Api, pausing};
 use langgraph::error::NodeError;
 use langgraph::graph::StateGraph;
-use langgraph::message::Message;
 use langgraph::node;
 use langgraph::node::Context;
-use langgraph_agent::{MessagesState, MessagesStateUpdate};
 use langgraph_server::Server;
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -96,18 +94,6 @@ fn a_run_whose_process_dies_at_a_breakpoint_ends_there() {
         assert_eq!(done, json!(42));
         assert_eq!(begun.0.load(Ordering::SeqCst), 1);
     });
-}
-
-/// A server of a graph with messages that pauses before its last node, and is a tool, a model and an agent.
-async fn pausing() -> Api {
-    let said = |text: &str| MessagesStateUpdate::default().messages(vec![Message::assistant(text)]);
-    let mut graph = StateGraph::<MessagesState>::new();
-    graph
-        .add_node("draft", move |_: &MessagesState| said("A draft."))
-        .add_node("publish", move |_: &MessagesState| said("Published."))
-        .add_sequence(&["draft", "publish"])
-        .interrupt_before(["publish"]);
-    Api::serve(Server::new().graph("desk", graph.compile().unwrap())).await
 }
 
 #[tokio::test]

@@ -7,8 +7,9 @@ use crate::support::Api;
 use langgraph::error::NodeError;
 use langgraph::graph::StateGraph;
 use langgraph::message::Message;
+use langgraph::node;
 use langgraph::node::Context;
-use langgraph::{State, node};
+use langgraph_agent::{MessagesState, MessagesStateUpdate};
 use langgraph_server::{GraphHandle, Server};
 use reqwest::Method;
 use rusqlite::Connection;
@@ -17,16 +18,10 @@ use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-#[derive(State, Clone, Debug, Default)]
-struct Desk {
-    #[reducer(add_messages)]
-    messages: Vec<Message>,
-}
-
 #[node(interrupts)]
-async fn ask(_: &Desk, cx: &Context) -> Result<DeskUpdate, NodeError> {
+async fn ask(_: &MessagesState, cx: &Context) -> Result<MessagesStateUpdate, NodeError> {
     let word: String = cx.interrupt("word", "Which?")?;
-    Ok(DeskUpdate::default().messages(vec![Message::assistant(word)]))
+    Ok(MessagesStateUpdate::default().messages(vec![Message::assistant(word)]))
 }
 
 /// The file whose rows are mended when a context is read, between two looks at a thread.
@@ -58,7 +53,7 @@ fn damage(file: &Path) {
 }
 
 async fn api(file: &Path) -> Api {
-    let mut graph = StateGraph::<Desk>::new();
+    let mut graph = StateGraph::<MessagesState>::new();
     graph.add_node("ask", ask).add_sequence(&["ask"]);
     let desk = GraphHandle::new(graph.compile().unwrap()).context::<Mending>();
     Api::serve(Server::new().file(file).graph("desk", desk)).await

@@ -6,29 +6,24 @@ use langgraph::graph::{START, StateGraph};
 use langgraph::message::Message;
 use langgraph::node::Context;
 use langgraph::{State, node};
+use langgraph_agent::{MessagesState, MessagesStateUpdate};
 use langgraph_server::Server;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-#[derive(State, Clone, Debug, Default)]
-struct Desk {
-    #[reducer(add_messages)]
-    messages: Vec<Message>,
-}
-
 #[node(interrupts)]
-async fn answer(state: &Desk, cx: &Context) -> Result<DeskUpdate, NodeError> {
+async fn answer(state: &MessagesState, cx: &Context) -> Result<MessagesStateUpdate, NodeError> {
     let text = state.messages.last().map(|last| last.text().into_owned());
     let mut text = text.unwrap_or_default();
     if text == "ask" {
         text = cx.interrupt("which", "which?")?;
     }
     let said = format!("Hello: {text}");
-    Ok(DeskUpdate::default().messages(vec![Message::assistant(said)]))
+    Ok(MessagesStateUpdate::default().messages(vec![Message::assistant(said)]))
 }
 
 async fn api() -> Api {
-    let mut graph = StateGraph::<Desk>::new();
+    let mut graph = StateGraph::<MessagesState>::new();
     graph.add_node("answer", answer).add_sequence(&["answer"]);
     Api::serve(Server::new().graph("desk", graph.compile().unwrap())).await
 }
@@ -162,20 +157,20 @@ async fn a_task_without_messages_has_its_values_in_a_stream_too() {
 }
 
 #[node(interrupts)]
-async fn meal(_: &Desk, cx: &Context) -> Result<DeskUpdate, NodeError> {
+async fn meal(_: &MessagesState, cx: &Context) -> Result<MessagesStateUpdate, NodeError> {
     let meal: String = cx.interrupt("meal", "Which meal?")?;
-    Ok(DeskUpdate::default().messages(vec![Message::assistant(meal)]))
+    Ok(MessagesStateUpdate::default().messages(vec![Message::assistant(meal)]))
 }
 
 #[node(interrupts)]
-async fn seat(_: &Desk, cx: &Context) -> Result<DeskUpdate, NodeError> {
+async fn seat(_: &MessagesState, cx: &Context) -> Result<MessagesStateUpdate, NodeError> {
     let seat: String = cx.interrupt("seat", &json!({"question": "Which seat?", "rows": 2}))?;
-    Ok(DeskUpdate::default().messages(vec![Message::assistant(seat)]))
+    Ok(MessagesStateUpdate::default().messages(vec![Message::assistant(seat)]))
 }
 
 /// A server of a graph that asks two questions at once.
 async fn meal_and_seat() -> Api {
-    let mut graph = StateGraph::<Desk>::new();
+    let mut graph = StateGraph::<MessagesState>::new();
     graph.add_node("meal", meal).add_node("seat", seat);
     graph.add_edge(START, "meal").add_edge(START, "seat");
     Api::serve(Server::new().graph("desk", graph.compile().unwrap())).await

@@ -2,36 +2,31 @@
 
 use std::time::Duration;
 
-use crate::support::Api;
+use crate::support::{Api, pausing};
 use langgraph::error::NodeError;
 use langgraph::graph::{CompiledStateGraph, StateGraph};
 use langgraph::message::Message;
 use langgraph::node::Context;
 use langgraph::{State, node};
+use langgraph_agent::{MessagesState, MessagesStateUpdate};
 use langgraph_server::Server;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-#[derive(State, Clone, Debug, Default)]
-struct Desk {
-    #[reducer(add_messages)]
-    messages: Vec<Message>,
-}
-
 /// Asks for two words, one after the other.
 #[node(interrupts)]
-async fn ask(_: &Desk, cx: &Context) -> Result<DeskUpdate, NodeError> {
+async fn ask(_: &MessagesState, cx: &Context) -> Result<MessagesStateUpdate, NodeError> {
     let first: String = cx.interrupt("first", "First?")?;
     let second: String = cx.interrupt("second", "Second?")?;
     if second == "slowly" {
         tokio::time::sleep(Duration::from_millis(500)).await;
     }
     let said = Message::assistant(format!("{first} {second}"));
-    Ok(DeskUpdate::default().messages(vec![said]))
+    Ok(MessagesStateUpdate::default().messages(vec![said]))
 }
 
-fn graph() -> CompiledStateGraph<Desk> {
-    let mut graph = StateGraph::<Desk>::new();
+fn graph() -> CompiledStateGraph<MessagesState> {
+    let mut graph = StateGraph::<MessagesState>::new();
     graph.add_node("ask", ask).add_sequence(&["ask"]);
     graph.compile().unwrap()
 }
@@ -137,18 +132,6 @@ async fn a_message_while_an_answer_is_taken_is_no_second_answer() {
     let next = send(&api, &context, "again").await;
     assert_eq!(next["status"]["state"], "input-required", "{next}");
     assert_eq!(state(&api, &answer).await, "completed");
-}
-
-/// A graph that pauses before its last node.
-async fn pausing() -> Api {
-    let mut graph = StateGraph::<Desk>::new();
-    let said = |text: &str| DeskUpdate::default().messages(vec![Message::assistant(text)]);
-    graph
-        .add_node("draft", move |_: &Desk| said("A draft."))
-        .add_node("publish", move |_: &Desk| said("Published."))
-        .add_sequence(&["draft", "publish"])
-        .interrupt_before(["publish"]);
-    Api::serve(Server::new().graph("desk", graph.compile().unwrap())).await
 }
 
 #[tokio::test]

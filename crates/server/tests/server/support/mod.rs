@@ -5,6 +5,9 @@
 
 use std::time::Duration;
 
+use langgraph::graph::StateGraph;
+use langgraph::message::Message;
+use langgraph_agent::{MessagesState, MessagesStateUpdate};
 use langgraph_server::Server;
 use reqwest::{Client, Method, RequestBuilder, Response, StatusCode};
 use serde_json::{Value, json};
@@ -105,6 +108,18 @@ impl Api {
             .map(|frame| (frame.event, frame.data))
             .collect()
     }
+}
+
+/// A server of a graph with messages that pauses before its last node, and is a tool, a model and an agent.
+pub(crate) async fn pausing() -> Api {
+    let said = |text: &str| MessagesStateUpdate::default().messages(vec![Message::assistant(text)]);
+    let mut graph = StateGraph::<MessagesState>::new();
+    graph
+        .add_node("draft", move |_: &MessagesState| said("A draft."))
+        .add_node("publish", move |_: &MessagesState| said("Published."))
+        .add_sequence(&["draft", "publish"])
+        .interrupt_before(["publish"]);
+    Api::serve(Server::new().graph("desk", graph.compile().unwrap())).await
 }
 
 /// Returns a schema of its own in PostgreSQL.
