@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::Resource::{self, Assistants, Crons, Store, Threads};
+use crate::wire::truth::is_true;
 
 /// An action, and where its request says the rest.
 #[derive(Debug, PartialEq)]
@@ -14,6 +15,8 @@ pub(super) struct RequestedAction {
     pub(super) copies: bool,
     /// Its body is a call of A2A, whose method says what it does.
     pub(super) calls: bool,
+    /// It joins a run.
+    pub(super) joins: bool,
 }
 
 /// What the route of a request reads of it, apart from the variable parts of the path.
@@ -57,15 +60,25 @@ impl RequestedAction {
         self.name == "create_run" || self.is_cron() || self.calls
     }
 
-    /// Returns the action of a call by its body: a task is a run.
+    /// Returns the action of a request by what it says: a task of a call is a run, and a join may cancel its run.
     pub(super) fn called(self, value: &Value) -> Self {
         let name = match value["method"].as_str() {
             Some("tasks/get" | "GetTask") if self.calls => "read",
             Some("tasks/cancel" | "CancelTask") if self.calls => "update",
+            _ if self.joins && cancels_on_disconnect(value) => "update",
             _ => self.name,
         };
         Self { name, ..self }
     }
+}
+
+/// Returns true if the client of a join wants its run cancelled when it leaves. Of several words, the last one counts.
+fn cancels_on_disconnect(query: &Value) -> bool {
+    let word = match &query["cancel_on_disconnect"] {
+        Value::Array(words) => words.last(),
+        word => Some(word),
+    };
+    word.and_then(Value::as_str).is_some_and(is_true)
 }
 
 /// Returns the action of a request; `None` if it is about no resource: the server itself, the Studio.
@@ -98,6 +111,11 @@ pub(super) fn requested(method: &str, path: &str) -> Option<RequestedAction> {
         says: Says::of(method, &rest),
         copies: (first, method) == ("threads", "POST") && matches!(*rest, [_, "copy"]),
         calls: first == "a2a" && rest.len() == 1,
+        joins: matches!(method, "GET" | "HEAD")
+            && matches!(
+                (first, &*rest),
+                ("runs", [_, "stream"]) | ("threads", [_, "runs", _, "join" | "stream"])
+            ),
     })
 }
 

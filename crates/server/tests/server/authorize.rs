@@ -104,6 +104,29 @@ async fn members_of_a_team_see_what_the_filter_shows() {
 }
 
 #[tokio::test]
+async fn a_join_that_cancels_its_run_when_it_leaves_is_a_change() {
+    let [ada, ben, rea, _] = team().await;
+    let thread = ada.thread().await;
+    let body = json!({"assistant_id": "notes", "input": {}});
+    let run = ada.post(&format!("/threads/{thread}/runs"), body).await;
+    let run = run["run_id"].as_str().unwrap();
+    for path in [
+        format!("/threads/{thread}/runs/{run}/join?"),
+        format!("/threads/{thread}/runs/{run}/stream?"),
+        format!("/runs/{run}/stream?"),
+        format!("/runs/{run}/stream?cancel_on_disconnect=false&"),
+    ] {
+        for (cancels, reads) in [("false", 200), ("0", 200), ("true", 403), ("1", 403)] {
+            let path = format!("{path}cancel_on_disconnect={cancels}");
+            for (api, expected) in [(&ada, 200), (&ben, 404), (&rea, reads)] {
+                let found = status(api, Method::GET, &path, json!({})).await;
+                assert_eq!(found, expected, "{path}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
 async fn assistants_crons_and_the_store_are_asked_about() {
     let [ada, ben, rea, amy] = team().await;
     let made = ada.post("/assistants", json!({"graph_id": "notes"})).await;
