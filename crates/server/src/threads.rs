@@ -12,6 +12,24 @@ pub(crate) fn sees(app: &Access, thread: &Thread) -> bool {
     app.sees(&thread.owner) && app.filters.threads.fits(&thread.metadata)
 }
 
+/// Returns true if a thread has open interrupts. Those of one that is busy are being answered.
+pub(crate) fn is_waiting(thread: &Thread) -> bool {
+    let open = thread.interrupts.as_object();
+    thread.status != "busy" && open.is_some_and(|open| !open.is_empty())
+}
+
+/// Returns true if a run has paused a thread, for an answer or at a breakpoint. A thread whose run was cancelled has the
+/// error of that run, and one whose state was changed when no run waited there was left by none.
+pub(crate) fn is_paused(thread: &Thread) -> bool {
+    let is_left_by_run = thread.left_by.as_deref() != Some("");
+    thread.status == "interrupted" && thread.error.is_null() && is_left_by_run
+}
+
+/// Returns true if a run has paused a thread at a breakpoint.
+pub(crate) fn is_at_breakpoint(thread: &Thread) -> bool {
+    is_paused(thread) && !is_waiting(thread)
+}
+
 /// Returns a new thread that is removed when the server says so, if it does not say it itself.
 pub(crate) fn expiring(app: &App, mut thread: Thread) -> Thread {
     if let Some(time) = app.retention.threads {

@@ -3,8 +3,8 @@
 use langgraph_http::Frame;
 use serde_json::{Value, json};
 
-use super::Encoder;
 use super::openai::Answer;
+use super::{Encoder, add_open};
 use crate::stream::{EndStatus, OpenInterrupt, StreamEvent, StreamEventKind};
 use crate::wire::a2a::{State, StatusMessage, Version};
 use crate::wire::ag_ui::text;
@@ -112,10 +112,7 @@ impl Encoder for A2a {
             frames.push(self.frame(&self.form.wrapped(task)));
         }
         if let StreamEventKind::Interrupt { interrupt, .. } = &event.kind {
-            // An attempt that goes on where another was cut off shows what is open again.
-            if !self.interrupts.iter().any(|open| open.id == interrupt.id) {
-                self.interrupts.push(interrupt.clone());
-            }
+            add_open(&mut self.interrupts, interrupt);
         }
         if let StreamEventKind::Values(values) = &event.kind {
             self.last = reply(values);

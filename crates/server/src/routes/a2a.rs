@@ -30,7 +30,7 @@ use crate::runs::{
     give_up,
 };
 use crate::spec::{Mode, RunCommand};
-use crate::threads;
+use crate::threads::{self, is_at_breakpoint, is_waiting};
 use crate::wire::a2a::{Given, State, StatusMessage, Version};
 
 /// The code of A2A for a task that does not exist, and for one that has ended.
@@ -120,17 +120,6 @@ async fn begin(
         _ => request.input = given.input(),
     }
     Ok(accept(app, Some(&context), request).await?)
-}
-
-/// Returns true if a thread has open interrupts. Those of one that is busy are being answered.
-fn is_waiting(thread: &Thread) -> bool {
-    let open = thread.interrupts.as_object();
-    thread.status != "busy" && open.is_some_and(|open| !open.is_empty())
-}
-
-/// Returns true if a thread waits at a breakpoint. One whose run was cancelled has the error of that run.
-fn is_at_breakpoint(thread: &Thread) -> bool {
-    thread.status == "interrupted" && thread.error.is_null() && !is_waiting(thread)
 }
 
 /// Returns the thread of a context. An id that is no UUID becomes one, for each owner another.
@@ -236,7 +225,7 @@ async fn cancelled(app: &Access, run: &Run) -> ApiResult<bool> {
     let thread = threads::find(app, &run.thread_id).await?;
     let waits = has_paused(app, &thread, run).await?;
     if waits {
-        give_up(app, &thread, run).await?;
+        give_up(app, &thread, &run.run_id).await?;
     }
     Ok(waits)
 }

@@ -357,6 +357,7 @@ async fn fill(
         row.values = thread.values.clone();
         row.interrupts = thread.interrupts.clone();
         row.wakes = thread.wakes;
+        row.left_by.clone_from(&thread.left_by);
         row.error = thread.error.clone();
         if thread.status != "busy" {
             row.status.clone_from(&thread.status);

@@ -73,7 +73,7 @@ pub(crate) struct Thread {
     /// The run that has paused there with a wait: another one goes on as it. Clients do not see it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) paused: Option<Box<QueuedRun>>,
-    /// The run that has left its state as it is. Clients do not see it.
+    /// The run that has left its state as it is; empty if none has. Clients do not see it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) left_by: Option<String>,
     /// Whose it is. Clients do not see it.

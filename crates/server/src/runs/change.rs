@@ -13,7 +13,7 @@ use crate::app::App;
 use crate::error::{ApiError, ApiResult};
 use crate::graph::{Change, ErasedGraph};
 use crate::queue::RunQueue;
-use crate::rows::{Run, Thread};
+use crate::rows::Thread;
 use crate::wire::usage::Usages;
 
 /// How long a change holds its thread. The next one waits for that long if the process of this one is lost.
@@ -46,13 +46,18 @@ pub(crate) async fn change_state(
 
 /// Ends a thread that a run has paused: nobody answers its interrupts any more. The run is interrupted, and its result
 /// has no interrupts.
-pub(crate) async fn give_up(app: &Arc<App>, thread: &Thread, run: &Run) -> ApiResult<()> {
+pub(crate) async fn give_up(app: &Arc<App>, thread: &Thread, run: &str) -> ApiResult<()> {
     change_state(app, thread, Change::end()).await?;
-    let mut result = app.rows.result(&run.run_id).await?;
+    // A copy of a thread leaves the run that has paused the other one alone.
+    let own = app.rows.run_of_id(run).await?;
+    if own.is_none_or(|own| own.thread_id != thread.thread_id) {
+        return Ok(());
+    }
+    let mut result = app.rows.result(run).await?;
     if let Some(Value::Object(fields)) = &mut result {
         fields.remove("__interrupt__");
     }
-    let marked = app.rows.mark_interrupted(&run.run_id, result.as_ref());
+    let marked = app.rows.mark_interrupted(run, result.as_ref());
     Ok(marked.await?)
 }
 
@@ -184,6 +189,7 @@ pub(crate) async fn write_changed(
     let status = if waits { "interrupted" } else { "idle" };
     let update = ThreadStatusUpdate {
         usages,
+        is_from_outside: true,
         ..ThreadStatusUpdate::new(status)
     };
     write_thread(app, graph, thread, update).await

@@ -234,11 +234,10 @@ async fn write_end(
     let before = before_refused(app, row, attempt).await?;
     let update = before.as_ref().map(Before::row);
     let update = update.unwrap_or_else(|| ThreadStatusUpdate {
-        status: thread_status,
         error,
         usages: attempt.usages.clone(),
         run: (attempt.result.is_ok() || is_cancelled).then_some(&*row.run_id),
-        is_as_before: false,
+        ..ThreadStatusUpdate::new(thread_status)
     });
     let spent = with_spent(row, attempt.spent);
     let next = live.feed.is_stored.then(|| live.feed.next_number());

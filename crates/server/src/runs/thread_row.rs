@@ -7,6 +7,7 @@ use crate::app::App;
 use crate::error::ApiResult;
 use crate::graph::ErasedGraph;
 use crate::rows::Thread;
+use crate::threads::is_paused;
 use crate::wire::time::now;
 use crate::wire::usage::Usages;
 
@@ -18,6 +19,8 @@ pub(super) struct ThreadStatusUpdate<'a> {
     pub(super) usages: Usages,
     /// The run that has left the thread so, if it has come to its end there, has paused, or was cancelled.
     pub(super) run: Option<&'a str>,
+    /// No run has changed the state: one that has paused there still waits, and no other one does.
+    pub(super) is_from_outside: bool,
     /// The state is as before: the time of its last change stays.
     pub(super) is_as_before: bool,
 }
@@ -29,6 +32,7 @@ impl<'a> ThreadStatusUpdate<'a> {
             error: Value::Null,
             usages: Usages::default(),
             run: None,
+            is_from_outside: false,
             is_as_before: false,
         }
     }
@@ -46,6 +50,7 @@ pub(super) async fn thread_change<'a>(
         error,
         usages,
         run,
+        is_from_outside,
         is_as_before,
     } = update;
     let state = graph.state(thread, None, false).await?;
@@ -74,6 +79,9 @@ pub(super) async fn thread_change<'a>(
             if error.is_null() {
                 row.paused.clone_from(&paused);
             }
+        }
+        if is_from_outside && !is_paused(row) {
+            row.left_by = Some(String::new());
         }
         status.clone_into(&mut row.status);
         let mut values = state["values"].clone();

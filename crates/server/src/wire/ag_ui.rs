@@ -4,6 +4,11 @@ use langgraph::message::{ContentPart, Media};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+/// Returns the id of the interrupt that stands for the breakpoint at which a run has paused its thread.
+pub(crate) fn breakpoint_id(run: &str) -> String {
+    format!("breakpoint:{run}")
+}
+
 /// Returns a message in `LangChain`'s form. What is only for the client's screen is left out.
 pub(crate) fn message_in(message: &Value) -> Option<Value> {
     let content = |value: &Value| match value {

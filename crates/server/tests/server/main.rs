@@ -4,6 +4,7 @@
 
 mod support;
 
+mod ag_ui;
 mod approvals;
 mod attempts;
 mod authorize;

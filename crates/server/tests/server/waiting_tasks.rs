@@ -185,6 +185,51 @@ async fn a_task_at_a_breakpoint_requires_input_however_it_is_read() {
     assert_eq!(state(&api, &sent).await, "canceled");
 }
 
+#[tokio::test]
+async fn a_state_that_no_run_has_left_is_no_breakpoint() {
+    let api = pausing().await;
+    let thread = api.post("/threads", json!({"graph_id": "desk"})).await;
+    let context = thread["thread_id"].as_str().unwrap().to_owned();
+    let change = async |values: Value, node: Option<&str>| {
+        let body = json!({"values": values, "as_node": node});
+        api.post(&format!("/threads/{context}/state"), body).await;
+        let row = api.get(&format!("/threads/{context}")).await;
+        assert_eq!(row["status"], "interrupted", "{row}");
+    };
+    // A conversation of elsewhere is brought along, and its thread would go on at the first node.
+    change(json!({"messages": "before"}), None).await;
+    let first = send(&api, &context, "hi").await;
+    assert_eq!(texts(&api, &context).await, ["before", "hi", "A draft."]);
+    // What a person changes where a run has paused is behind the breakpoint.
+    change(json!({"messages": "by hand"}), Some("draft")).await;
+    assert_eq!(state(&api, &first).await, "input-required");
+    let second = send(&api, &context, "go on").await;
+    assert_eq!(second["status"]["state"], "completed", "{second}");
+    let published = ["before", "hi", "A draft.", "by hand", "Published."];
+    assert_eq!(texts(&api, &context).await, published);
+    // A run that has ended does not wait because the state is changed later.
+    change(json!({}), Some("draft")).await;
+    assert_eq!(state(&api, &second).await, "completed");
+    let third = send(&api, &context, "again").await;
+    assert_eq!(third["status"]["state"], "input-required", "{third}");
+    let all = texts(&api, &context).await;
+    assert_eq!(all[published.len()..], ["again", "A draft."]);
+}
+
+#[tokio::test]
+async fn a_copy_of_a_thread_at_a_breakpoint_goes_on_there() {
+    let api = pausing().await;
+    let context = api.thread().await;
+    let first = send(&api, &context, "hi").await;
+    let copy = format!("/threads/{context}/copy");
+    let copy = api.post(&copy, json!({})).await;
+    let copy = copy["thread_id"].as_str().unwrap();
+    let second = send(&api, copy, "go on").await;
+    assert_eq!(second["status"]["state"], "completed", "{second}");
+    assert_eq!(texts(&api, copy).await, ["hi", "A draft.", "Published."]);
+    assert_eq!(state(&api, &first).await, "input-required");
+}
+
 #[derive(State, Clone, Debug, Default)]
 struct Sheet {
     #[reducer(add_messages)]

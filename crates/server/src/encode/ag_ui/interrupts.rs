@@ -3,9 +3,21 @@
 use serde_json::{Value, json};
 
 use crate::stream::OpenInterrupt;
+use crate::wire::ag_ui::breakpoint_id;
 use crate::wire::question::question;
 
-pub(super) fn interrupt_json(open: &OpenInterrupt) -> Value {
+/// Returns what a paused run waits for: answers to its interrupts, or that it may pass its breakpoint if it has none.
+pub(super) fn waits_for(open: &[OpenInterrupt], run: &str) -> Vec<Value> {
+    if open.is_empty() {
+        return vec![json!({
+            "id": breakpoint_id(run), "reason": "breakpoint",
+            "message": "The run has paused at a breakpoint. Does it go on?",
+        })];
+    }
+    open.iter().map(interrupt_json).collect()
+}
+
+fn interrupt_json(open: &OpenInterrupt) -> Value {
     let value = &open.value;
     let is_approval = value["type"] == "tool_approval";
     let mut out = json!({

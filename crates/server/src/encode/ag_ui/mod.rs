@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use langgraph_http::Frame;
 use serde_json::{Map, Value, json};
 
-use self::interrupts::interrupt_json;
-use super::Encoder;
+use self::interrupts::waits_for;
+use super::{Encoder, add_open};
 use crate::stream::{EndStatus, OpenInterrupt, RunError, StreamEvent, StreamEventKind};
 use crate::wire::ag_ui::{message_out, text};
 use crate::wire::chunk;
@@ -17,6 +17,8 @@ use crate::wire::chunk;
 pub(crate) struct AgUi {
     thread: String,
     run: String,
+    /// The run of the server that the client's run is.
+    run_id: String,
     started: bool,
     /// How many tasks of a node run: a step has a name, and is open once.
     steps: BTreeMap<String, usize>,
@@ -41,6 +43,7 @@ impl AgUi {
         Self {
             thread: thread.to_owned(),
             run: run.to_owned(),
+            run_id: String::new(),
             started: false,
             steps: BTreeMap::new(),
             texts: BTreeSet::new(),
@@ -60,6 +63,7 @@ impl AgUi {
     fn add(&mut self, event: &StreamEvent, out: &mut Vec<Value>) {
         let is_root = event.namespace.is_empty();
         match &event.kind {
+            StreamEventKind::Started { run_id, .. } => self.run_id.clone_from(run_id),
             StreamEventKind::TaskStarted { node, .. } if is_root => {
                 out.extend(self.task(node, true));
             }
@@ -75,7 +79,7 @@ impl AgUi {
                 out.extend(self.state());
             }
             StreamEventKind::Interrupt { interrupt, .. } if is_root => {
-                self.interrupts.push(interrupt.clone());
+                add_open(&mut self.interrupts, interrupt);
             }
             StreamEventKind::Custom(value) => {
                 let name = value["name"].as_str().or_else(|| value["type"].as_str());
@@ -243,11 +247,11 @@ impl AgUi {
             let messages: Vec<Value> = messages.iter().filter_map(message_out).collect();
             out.push(json!({"type": "MESSAGES_SNAPSHOT", "messages": messages}));
         }
-        let interrupts: Vec<Value> = self.interrupts.iter().map(interrupt_json).collect();
-        let outcome = if interrupts.is_empty() {
-            json!({"type": "success"})
-        } else {
+        let outcome = if status == EndStatus::Interrupted {
+            let interrupts = waits_for(&self.interrupts, &self.run_id);
             json!({"type": "interrupt", "interrupts": interrupts})
+        } else {
+            json!({"type": "success"})
         };
         out.push(json!({
             "type": "RUN_FINISHED", "threadId": self.thread, "runId": self.run,

@@ -6,10 +6,11 @@ use uuid::Uuid;
 
 use crate::error::{ApiError, ApiResult};
 use crate::guard::Access;
+use crate::rows::Thread;
 use crate::runs::{IfNotExists, Modes, OnDisconnect, RunRequest};
 use crate::spec::{Mode, RunCommand};
-use crate::threads::seen;
-use crate::wire::ag_ui::message_in;
+use crate::threads::{is_at_breakpoint, seen};
+use crate::wire::ag_ui::{breakpoint_id, message_in};
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -29,6 +30,9 @@ pub(in crate::routes) struct RunAgentInput {
     resume: Option<Vec<Resume>>,
 }
 
+/// The status of an answer of a user who does not want to answer.
+const CANCELLED: &str = "cancelled";
+
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Resume {
@@ -36,6 +40,16 @@ struct Resume {
     status: String,
     #[serde(default)]
     payload: Value,
+}
+
+/// What a client asks for.
+pub(super) enum Asked {
+    Run(Box<RunRequest>),
+    /// The run that has paused at a breakpoint does not go on. Another one begins anew if there are new messages.
+    GiveUp {
+        run: String,
+        then: Option<Box<RunRequest>>,
+    },
 }
 
 impl RunAgentInput {
@@ -54,19 +68,51 @@ impl RunAgentInput {
         })
     }
 
-    /// Returns the run that is asked for. `state` is where the thread stands.
-    pub(super) fn request(&self, assistant: &str, state: &Value) -> ApiResult<RunRequest> {
-        let open: Vec<&str> = state["interrupts"]
-            .as_array()
-            .into_iter()
-            .flatten()
-            .filter_map(|interrupt| interrupt["id"].as_str())
-            .collect();
+    /// Returns what is asked for. `state` is where the thread stands.
+    pub(super) fn asked(
+        &self,
+        assistant: &str,
+        thread: Option<&Thread>,
+        state: &Value,
+    ) -> ApiResult<Asked> {
+        let paused = thread.filter(|thread| is_at_breakpoint(thread));
+        let paused_by = paused.and_then(|thread| thread.left_by.as_deref());
+        let breakpoint = paused_by.map(breakpoint_id);
+        let interrupts = state["interrupts"].as_array().into_iter().flatten();
+        let ids = interrupts.filter_map(|interrupt| interrupt["id"].as_str());
+        let open: Vec<&str> = ids.chain(breakpoint.as_deref()).collect();
+        let answers = self.resume.as_deref().unwrap_or_default();
+        let given = resume(answers, &open, state)?;
+        let mut request = self.request(assistant);
+        let values = &state["values"];
+        match (paused, given) {
+            (Some(_), _) if answers.iter().any(Resume::is_cancelled) => {
+                request.input = self.input(values);
+                let then = request.input.get("messages").is_some();
+                return Ok(Asked::GiveUp {
+                    run: paused_by.unwrap_or_default().to_owned(),
+                    then: then.then(|| Box::new(request)),
+                });
+            }
+            (Some(_), _) => request.command = self.update(values).map(RunCommand::update),
+            (None, Some(given)) => request.command = Some(RunCommand::resume(given)),
+            (None, None) if !open.is_empty() => {
+                return Err(ApiError::conflict(
+                    "the thread waits for answers: resume its interrupts before a new input",
+                ));
+            }
+            (None, None) => request.input = self.input(values),
+        }
+        Ok(Asked::Run(Box::new(request)))
+    }
+
+    /// Returns a run without an input.
+    fn request(&self, assistant: &str) -> RunRequest {
         let configurable = json!({"ag_ui": {
             "tools": self.tools, "context": self.context,
             "forwarded_props": self.forwarded_props,
         }});
-        let mut request = RunRequest {
+        RunRequest {
             assistant_id: assistant.to_owned(),
             if_not_exists: Some(IfNotExists::Create),
             stream_mode: Some(Modes(vec![
@@ -79,20 +125,22 @@ impl RunAgentInput {
             on_disconnect: Some(OnDisconnect::Cancel),
             config: Some(Map::from_iter([("configurable".to_owned(), configurable)])),
             ..RunRequest::default()
-        };
-        match &self.resume {
-            Some(answers) if !answers.is_empty() => {
-                let answers = resume(answers, &open, state)?;
-                request.command = Some(RunCommand::resume(answers));
-            }
-            _ if !open.is_empty() => {
-                return Err(ApiError::conflict(
-                    "the thread waits for answers: resume its interrupts before a new input",
-                ));
-            }
-            _ => request.input = self.input(&state["values"]),
         }
-        Ok(request)
+    }
+
+    /// Returns what changes the state of a run that goes on: fields, and results of tools. Another message would stand
+    /// between the tool calls that were paused and their results.
+    fn update(&self, values: &Value) -> Option<Value> {
+        let mut update = self.input(values);
+        if let Value::Object(fields) = &mut update
+            && let Some(Value::Array(messages)) = fields.get_mut("messages")
+        {
+            messages.retain(|message| message["type"] == "tool");
+            if messages.is_empty() {
+                fields.remove("messages");
+            }
+        }
+        Some(update).filter(|update| *update != json!({}))
     }
 
     /// Returns what the thread does not have yet: new messages, and changed fields of the state.
@@ -120,8 +168,17 @@ impl RunAgentInput {
     }
 }
 
-/// Returns the answers by interrupt. All that are open are answered at once.
-fn resume(answers: &[Resume], open: &[&str], state: &Value) -> ApiResult<Value> {
+impl Resume {
+    fn is_cancelled(&self) -> bool {
+        self.status == CANCELLED
+    }
+}
+
+/// Returns the answers by interrupt; `None` if there are none. All that are open are answered at once.
+fn resume(answers: &[Resume], open: &[&str], state: &Value) -> ApiResult<Option<Value>> {
+    if answers.is_empty() {
+        return Ok(None);
+    }
     let mut given = Map::new();
     for answer in answers {
         if !open.contains(&answer.interrupt_id.as_str()) {
@@ -132,7 +189,7 @@ fn resume(answers: &[Resume], open: &[&str], state: &Value) -> ApiResult<Value> 
         }
         let value = match answer.status.as_str() {
             "resolved" => answer.payload.clone(),
-            "cancelled" => cancelled(&answer.interrupt_id, state),
+            CANCELLED => cancelled(&answer.interrupt_id, state),
             other => {
                 return Err(ApiError::invalid(format!(
                     "the status of an answer is `resolved` or `cancelled`, found `{other}`"
@@ -147,7 +204,7 @@ fn resume(answers: &[Resume], open: &[&str], state: &Value) -> ApiResult<Value> 
             open.len()
         )));
     }
-    Ok(Value::Object(given))
+    Ok(Some(Value::Object(given)))
 }
 
 /// Returns the answer to an interrupt that the user has cancelled: an approval is refused.

@@ -16,12 +16,13 @@ use super::query::Body;
 use super::runs::{event_stream, permit};
 use crate::encode::Encoder;
 use crate::encode::ag_ui::AgUi;
-use crate::error::{ApiError, ApiResult};
+use crate::error::ApiResult;
 use crate::guard::Access;
-use crate::runs::{Disconnect, accept};
+use crate::rows::Thread;
+use crate::runs::{Accepted, Disconnect, accept, give_up};
 use crate::stream::{EndStatus, RunError, StreamEvent};
 use crate::threads::seen;
-use input::RunAgentInput;
+use input::{Asked, RunAgentInput};
 
 /// Runs the graph of an assistant on the client's thread.
 pub(super) async fn run(
@@ -33,32 +34,60 @@ pub(super) async fn run(
     let assistant = app.assistant(&assistant).await?;
     let thread = input.thread(&app).await?;
     let graph = app.graph(&assistant.graph_id)?;
-    let state = match seen(&app, &thread).await? {
+    let row = seen(&app, &thread).await?;
+    let state = match &row {
         Some(_) => graph.state(&thread, None, false).await?,
         None => None,
     };
     let mut state = state.unwrap_or_default();
-    let started = match input.request(&assistant.assistant_id, &state) {
-        Ok(request) => accept(&app, Some(&thread), request).await,
+    let asked = input.asked(&assistant.assistant_id, row.as_ref(), &state);
+    let started = match asked {
+        Ok(asked) => start(&app, &thread, row, asked).await,
         Err(error) => Err(error),
     };
     let encoder = AgUi::new(&input.thread_id, &input.run_id, state["values"].take());
     let sse = match started {
-        Ok(run) => {
+        Ok(Some(run)) => {
             let guard = Disconnect::new(&app, &run.row.run_id, run.cancel_on_disconnect);
             Sse::new(whole(encoded(run.events, encoder, guard)).boxed())
         }
+        Ok(None) => ended(encoder, EndStatus::Completed, None),
         // The server stops, or its storage fails: another one may take the request, or this one later.
         Err(error) if error.may_work_later() => return Err(error),
-        Err(error) => refused(encoder, &error),
+        // A run that cannot start is a run that has failed: clients read events, not statuses.
+        Err(error) => {
+            let error = RunError::new("INVALID_REQUEST", error.detail());
+            ended(encoder, EndStatus::Failed, Some(error))
+        }
     };
     Ok(event_stream(permit, HeaderMap::new(), sse))
 }
 
-/// A run that cannot start is a run that has failed: clients read events, not statuses.
-fn refused(mut encoder: AgUi, error: &ApiError) -> Sse {
-    let error = RunError::new("INVALID_REQUEST", error.detail());
-    let end = StreamEvent::ended(EndStatus::Failed, Some(error));
+/// Does what a client asks for on a thread. Returns `None` if that takes no run.
+async fn start(
+    app: &Access,
+    thread: &str,
+    row: Option<Thread>,
+    asked: Asked,
+) -> ApiResult<Option<Accepted>> {
+    let request = match asked {
+        Asked::Run(request) => request,
+        Asked::GiveUp { run, then } => {
+            if let Some(row) = row {
+                give_up(app, &row, &run).await?;
+            }
+            match then {
+                Some(request) => request,
+                None => return Ok(None),
+            }
+        }
+    };
+    accept(app, Some(thread), *request).await.map(Some)
+}
+
+/// Returns the events of a run that has ended before it began.
+fn ended(mut encoder: AgUi, status: EndStatus, error: Option<RunError>) -> Sse {
+    let end = StreamEvent::ended(status, error);
     Sse::new(stream::iter(encoder.encode(&end)))
 }
 
