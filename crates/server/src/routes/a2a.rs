@@ -97,9 +97,11 @@ async fn begin(
         return Err(RpcFailure::invalid_params("`message` needs its `parts`"));
     }
     let given = Given::read(&message["parts"]);
-    let context = match message["contextId"].as_str() {
-        Some(id) => context(app, id),
-        None => langgraph_core::new_id().to_string(),
+    let context = match (message["contextId"].as_str(), message["taskId"].as_str()) {
+        (Some(id), _) => context(app, id),
+        // The context is that of the task.
+        (None, Some(task)) => run_of(app, task).await?.thread_id,
+        (None, None) => langgraph_core::new_id().to_string(),
     };
     let thread = threads::seen(app, &context).await?;
     let mut request = RunRequest {
@@ -185,10 +187,15 @@ async fn stream(
 }
 
 async fn find(app: &Access, params: &Value) -> Result<Run, RpcFailure> {
-    let missing = || RpcFailure::new(NO_SUCH_TASK, "there is no such task");
     // Version 1.0 has names of resources in some bindings: `tasks/<id>`.
     let id = params["id"].as_str().or_else(|| params["name"].as_str());
-    let id = id.and_then(|id| id.rsplit('/').next()).unwrap_or_default();
+    let id = id.and_then(|id| id.rsplit('/').next());
+    run_of(app, id.unwrap_or_default()).await
+}
+
+/// Returns the run of a task that the user sees.
+async fn run_of(app: &Access, id: &str) -> Result<Run, RpcFailure> {
+    let missing = || RpcFailure::new(NO_SUCH_TASK, "there is no such task");
     let id = id.parse::<Uuid>().map_err(|_| missing())?.to_string();
     let run = app.rows.run_of_id(&id).await.map_err(ApiError::from)?;
     let run = run.ok_or_else(missing)?;

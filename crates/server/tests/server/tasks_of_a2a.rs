@@ -229,6 +229,28 @@ async fn several_questions_are_shown_in_order_and_answered_by_their_ids() {
 }
 
 #[tokio::test]
+async fn a_message_that_names_only_its_task_is_an_answer_in_its_context() {
+    let api = api().await;
+    let message = |text: &str, task: Value| {
+        json!({"message": {
+            "messageId": "m", "role": "user", "taskId": task,
+            "parts": [{"kind": "text", "text": text}],
+        }})
+    };
+    let ask = message("ask", Value::Null);
+    let asked = rpc(&api, "message/send", ask).await["result"].take();
+    assert_eq!(asked["status"]["state"], "input-required", "{asked}");
+    let answer = message("this one", asked["id"].clone());
+    let done = rpc(&api, "message/send", answer).await["result"].take();
+    assert_eq!(done["contextId"], asked["contextId"], "{done}");
+    let text = &done["artifacts"][0]["parts"][0]["text"];
+    assert_eq!(text, "Hello: this one", "{done}");
+    let unknown = message("hi", json!("11111111-1111-4111-8111-111111111111"));
+    let unknown = rpc(&api, "message/send", unknown).await;
+    assert_eq!(unknown["error"]["code"], -32001, "{unknown}");
+}
+
+#[tokio::test]
 async fn a_stream_ends_with_all_questions_in_their_order() {
     let api = meal_and_seat().await;
     let message = json!({"message": {
