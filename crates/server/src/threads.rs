@@ -12,10 +12,12 @@ pub(crate) fn sees(app: &Access, thread: &Thread) -> bool {
     app.sees(&thread.owner) && app.filters.threads.fits(&thread.metadata)
 }
 
-/// Returns true if a thread has open interrupts. Those of one that is busy are being answered.
+/// Returns true if a thread waits for answers. The interrupts of one that is busy are being answered, and those beside a
+/// failure or a cancellation, which is the error of the thread, were shown to no client.
 pub(crate) fn is_waiting(thread: &Thread) -> bool {
     let open = thread.interrupts.as_object();
-    thread.status != "busy" && open.is_some_and(|open| !open.is_empty())
+    let is_open = open.is_some_and(|open| !open.is_empty());
+    thread.status != "busy" && thread.error.is_null() && is_open
 }
 
 /// Returns true if a run has paused a thread, for an answer or at a breakpoint. A thread whose run was cancelled has the

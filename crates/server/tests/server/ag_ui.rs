@@ -1,6 +1,6 @@
 //! Pauses of runs, for clients of AG-UI.
 
-use crate::support::{Api, frames, pausing};
+use crate::support::{Api, failing, frames, pausing};
 use langgraph::error::NodeError;
 use langgraph::graph::{CompiledStateGraph, StateGraph};
 use langgraph::message::{Message, ToolCall};
@@ -174,4 +174,16 @@ async fn a_question_of_a_subgraph_is_the_interrupt_of_the_run() {
     let done = run(&api, &thread, resume).await;
     assert_eq!(done["outcome"]["type"], "success", "{done}");
     assert_eq!(texts(&api, &thread).await, ["hi", "this"]);
+}
+
+#[tokio::test]
+async fn a_question_beside_a_failure_keeps_no_input_out() {
+    let api = failing().await;
+    let thread = api.thread().await;
+    for (text, said) in [("hi", vec!["hi"]), ("again", vec!["hi", "again"])] {
+        let failed = run(&api, &thread, says(text)).await;
+        assert_eq!(failed["type"], "RUN_ERROR", "{failed}");
+        assert_eq!(failed["code"], "NodeError", "{failed}");
+        assert_eq!(texts(&api, &thread).await, said);
+    }
 }

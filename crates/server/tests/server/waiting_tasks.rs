@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::support::{Api, pausing};
+use crate::support::{Api, failing, pausing};
 use langgraph::error::NodeError;
 use langgraph::graph::{CompiledStateGraph, StateGraph};
 use langgraph::message::Message;
@@ -214,6 +214,17 @@ async fn a_state_that_no_run_has_left_is_no_breakpoint() {
     assert_eq!(third["status"]["state"], "input-required", "{third}");
     let all = texts(&api, &context).await;
     assert_eq!(all[published.len()..], ["again", "A draft."]);
+}
+
+#[tokio::test]
+async fn a_message_after_a_failure_answers_no_question_beside_it() {
+    let api = failing().await;
+    let context = api.thread().await;
+    for (text, said) in [("hi", vec!["hi"]), ("again", vec!["hi", "again"])] {
+        let failed = send(&api, &context, text).await;
+        assert_eq!(failed["status"]["state"], "failed", "{failed}");
+        assert_eq!(texts(&api, &context).await, said);
+    }
 }
 
 #[tokio::test]

@@ -81,6 +81,8 @@ impl RunAgentInput {
         let interrupts = state["interrupts"].as_array().into_iter().flatten();
         let ids = interrupts.filter_map(|interrupt| interrupt["id"].as_str());
         let open: Vec<&str> = ids.chain(breakpoint.as_deref()).collect();
+        // The client of a run that has failed, or was cancelled, knows of no interrupt that was left open.
+        let waits = !open.is_empty() && thread.is_none_or(|thread| thread.error.is_null());
         let answers = self.resume.as_deref().unwrap_or_default();
         let given = resume(answers, &open, state)?;
         let mut request = self.request(assistant);
@@ -96,7 +98,7 @@ impl RunAgentInput {
             }
             (Some(_), _) => request.command = self.update(values).map(RunCommand::update),
             (None, Some(given)) => request.command = Some(RunCommand::resume(given)),
-            (None, None) if !open.is_empty() => {
+            (None, None) if waits => {
                 return Err(ApiError::conflict(
                     "the thread waits for answers: resume its interrupts before a new input",
                 ));

@@ -5,8 +5,10 @@
 
 use std::time::Duration;
 
-use langgraph::graph::StateGraph;
+use langgraph::error::NodeError;
+use langgraph::graph::{START, StateGraph};
 use langgraph::message::Message;
+use langgraph::node::Context;
 use langgraph_agent::{MessagesState, MessagesStateUpdate};
 use langgraph_server::Server;
 use reqwest::{Client, Method, RequestBuilder, Response, StatusCode};
@@ -119,6 +121,24 @@ pub(crate) async fn pausing() -> Api {
         .add_node("publish", move |_: &MessagesState| said("Published."))
         .add_sequence(&["draft", "publish"])
         .interrupt_before(["publish"]);
+    Api::serve(Server::new().graph("desk", graph.compile().unwrap())).await
+}
+
+/// Returns a server of a graph with messages that asks a question, and fails in a node beside it.
+pub(crate) async fn failing() -> Api {
+    async fn ask(_: &MessagesState, cx: &Context) -> Result<MessagesStateUpdate, NodeError> {
+        let word: String = cx.interrupt("word", "Which?")?;
+        Ok(MessagesStateUpdate::default()
+            .messages(vec![Message::assistant(format!("Answer: {word}"))]))
+    }
+    let fail = async |_: &MessagesState| -> Result<MessagesStateUpdate, NodeError> {
+        // The other node has asked by then.
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        Err(NodeError::msg("no paper"))
+    };
+    let mut graph = StateGraph::<MessagesState>::new();
+    graph.add_node("ask", ask).add_node("fail", fail);
+    graph.add_edge(START, "ask").add_edge(START, "fail");
     Api::serve(Server::new().graph("desk", graph.compile().unwrap())).await
 }
 
