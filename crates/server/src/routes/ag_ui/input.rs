@@ -43,7 +43,7 @@ struct Resume {
 }
 
 /// What a client asks for.
-pub(super) enum Asked {
+pub(super) enum Intent {
     Run(Box<RunRequest>),
     /// The run that has paused at a breakpoint does not go on. Another one begins anew if there are new messages.
     GiveUp {
@@ -69,12 +69,12 @@ impl RunAgentInput {
     }
 
     /// Returns what is asked for. `state` is where the thread stands.
-    pub(super) fn asked(
+    pub(super) fn intent(
         &self,
         assistant: &str,
         thread: Option<&Thread>,
         state: &Value,
-    ) -> ApiResult<Asked> {
+    ) -> ApiResult<Intent> {
         let paused = thread.filter(|thread| is_at_breakpoint(thread));
         let paused_by = paused.and_then(|thread| thread.left_by.as_deref());
         let breakpoint = paused_by.map(breakpoint_id);
@@ -91,7 +91,7 @@ impl RunAgentInput {
             (Some(_), _) if answers.iter().any(Resume::is_cancelled) => {
                 request.input = self.input(values);
                 let then = request.input.get("messages").is_some();
-                return Ok(Asked::GiveUp {
+                return Ok(Intent::GiveUp {
                     run: paused_by.unwrap_or_default().to_owned(),
                     then: then.then(|| Box::new(request)),
                 });
@@ -105,7 +105,7 @@ impl RunAgentInput {
             }
             (None, None) => request.input = self.input(values),
         }
-        Ok(Asked::Run(Box::new(request)))
+        Ok(Intent::Run(Box::new(request)))
     }
 
     /// Returns a run without an input.

@@ -22,7 +22,7 @@ use crate::rows::Thread;
 use crate::runs::{Accepted, Disconnect, accept, give_up};
 use crate::stream::{EndStatus, RunError, StreamEvent};
 use crate::threads::seen;
-use input::{Asked, RunAgentInput};
+use input::{Intent, RunAgentInput};
 
 /// Runs the graph of an assistant on the client's thread.
 pub(super) async fn run(
@@ -40,9 +40,9 @@ pub(super) async fn run(
         None => None,
     };
     let mut state = state.unwrap_or_default();
-    let asked = input.asked(&assistant.assistant_id, row.as_ref(), &state);
-    let started = match asked {
-        Ok(asked) => start(&app, &thread, row, asked).await,
+    let intent = input.intent(&assistant.assistant_id, row.as_ref(), &state);
+    let started = match intent {
+        Ok(intent) => start(&app, &thread, row, intent).await,
         Err(error) => Err(error),
     };
     let encoder = AgUi::new(&input.thread_id, &input.run_id, state["values"].take());
@@ -68,11 +68,11 @@ async fn start(
     app: &Access,
     thread: &str,
     row: Option<Thread>,
-    asked: Asked,
+    intent: Intent,
 ) -> ApiResult<Option<Accepted>> {
-    let request = match asked {
-        Asked::Run(request) => request,
-        Asked::GiveUp { run, then } => {
+    let request = match intent {
+        Intent::Run(request) => request,
+        Intent::GiveUp { run, then } => {
             if let Some(row) = row {
                 give_up(app, &row, &run).await?;
             }
