@@ -6,6 +6,7 @@ use std::sync::Arc;
 use langgraph::checkpoint::MemorySaver;
 use langgraph::graph::EdgeBound;
 use langgraph::prelude::*;
+use tokio::sync::mpsc;
 
 use super::measure::{Pair, work};
 
@@ -144,10 +145,10 @@ pub(crate) fn stored(nodes: usize) -> Pair {
     })
 }
 
-/// The same chain with a reader of its updates.
+/// The same chain with a reader of its updates. By hand, a copy of each goes through a channel with as much room.
 pub(crate) fn updates(nodes: usize) -> Pair {
     let graph = graph_of(nodes);
-    observed("plain supersteps, updates", nodes, move |expected| {
+    let run = observed("plain supersteps, updates", nodes, move |expected| {
         let graph = graph.clone();
         Box::pin(async move {
             let mut events = graph.run(()).limit(expected).stream(StreamMode::Updates);
@@ -156,7 +157,31 @@ pub(crate) fn updates(nodes: usize) -> Pair {
             }
             events.finish().await.unwrap().finished().unwrap()
         })
-    })
+    });
+    let steps: Arc<[ByHand]> = (0..nodes).map(|_| by_hand()).collect();
+    let expected = i64::try_from(nodes).unwrap();
+    let baseline = work(move || {
+        let steps = Arc::clone(&steps);
+        async move {
+            let (updates, mut reader) = mpsc::channel(16);
+            let run = async move {
+                let mut state = Counter::default();
+                for step in &*steps {
+                    let update = step(&state).await;
+                    updates.send(update.clone()).await.unwrap();
+                    state.try_merge(update).unwrap();
+                }
+                state
+            };
+            let read = async move {
+                while let Some(update) = reader.recv().await {
+                    drop(black_box(update));
+                }
+            };
+            assert_eq!(tokio::join!(run, read).0.total, expected);
+        }
+    });
+    Pair { baseline, ..run }
 }
 
 /// Pairs a run with the hand-written loop of [`chain`].

@@ -40,6 +40,7 @@ const WORKLOADS: &[(Make, &[usize])] = &[
     (thread::grown, &[1_000, 5_000]),
     (whole::runs, &[1_000, 10_000]),
     (whole::streamed, &[100]),
+    (whole::streamed_updates, &[100]),
     (whole::inside, &[10]),
     (whole::compiled, &[1_000]),
     (start::first_answer, &[10]),

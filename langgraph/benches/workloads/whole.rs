@@ -55,12 +55,22 @@ async fn sum(running: JoinSet<i64>) -> usize {
 
 /// A chain whose events of all modes are read, compared with the same chain without a reader.
 pub(crate) fn streamed(nodes: usize) -> Pair {
+    read("all stream modes beside none", nodes, StreamModes::ALL).target(10.0)
+}
+
+/// The same with the updates alone.
+pub(crate) fn streamed_updates(nodes: usize) -> Pair {
+    let modes = StreamMode::Updates.into();
+    read("one stream mode beside none", nodes, modes).target(3.0)
+}
+
+fn read(name: &'static str, nodes: usize, modes: StreamModes) -> Pair {
     let graph = graph_of(nodes);
     let quiet = graph.clone();
     let langgraph = work(move || {
         let graph = graph.clone();
         async move {
-            let mut events = graph.run(()).stream(StreamModes::ALL);
+            let mut events = graph.run(()).stream(modes);
             while let Some(event) = events.next().await {
                 event.unwrap();
             }
@@ -72,7 +82,7 @@ pub(crate) fn streamed(nodes: usize) -> Pair {
             graph.invoke(()).await.unwrap();
         }
     });
-    Pair::new("all stream modes beside none", nodes, langgraph, baseline).target(10.0)
+    Pair::new(name, nodes, langgraph, baseline)
 }
 
 /// A chain in a subgraph, compared with the same chain in the parent graph.
