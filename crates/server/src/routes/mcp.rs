@@ -90,27 +90,46 @@ async fn tools(app: &Access) -> ApiResult<BTreeMap<String, Assistant>> {
         limit: usize::MAX,
     };
     let shown = |assistant: &Assistant| app.shows(assistant);
-    for assistant in app.rows.wanted(listed, None, shown).await?.page {
+    let mut assistants = app.rows.wanted(listed, None, shown).await?.page;
+    // Names of graphs that are those of tools stay as they are, whatever was created first.
+    assistants.sort_by_key(|assistant| {
+        let of_graph = assistant.owner.is_empty();
+        !(of_graph && assistant.graph_id.chars().all(fits))
+    });
+    for assistant in assistants {
         let of_graph = assistant.owner.is_empty();
         let named = if of_graph {
             &assistant.graph_id
         } else {
             &assistant.name
         };
-        let fits = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-');
-        let mut name: String = named
-            .chars()
-            .map(|letter| if fits(letter) { letter } else { '_' })
-            .take(64)
-            .collect();
-        // Names of assistants are not unique; those of graphs are.
-        if !of_graph && (tools.contains_key(&name) || app.graphs.contains_key(&name)) {
-            let id = assistant.assistant_id.split('-').next().unwrap_or_default();
-            name = format!("{name}_{id}");
-        }
+        let name = tool_name(named, &assistant.assistant_id, |name| {
+            tools.contains_key(name)
+        });
         tools.insert(name, assistant);
     }
     Ok(tools)
+}
+
+/// Returns true for what the name of a tool may have.
+fn fits(letter: char) -> bool {
+    letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-')
+}
+
+/// Returns the name as that of a tool; with a part of the id, if another tool has it.
+fn tool_name(named: &str, id: &str, is_taken: impl Fn(&str) -> bool) -> String {
+    const LONGEST: usize = 64;
+    let letters = named.chars();
+    let letters = letters.map(|letter| if fits(letter) { letter } else { '_' });
+    let name: String = letters.take(LONGEST).collect();
+    let first = id.split('-').next().unwrap_or_default();
+    let with = |id: &str| {
+        let short = name.get(..LONGEST - 1 - id.len()).unwrap_or(&name);
+        format!("{short}_{id}")
+    };
+    let names = [name.clone(), with(first), with(id)];
+    let free = names.iter().find(|name| !is_taken(name));
+    free.cloned().unwrap_or_else(|| id.to_owned())
 }
 
 fn described(app: &Access, name: &str, assistant: &Assistant) -> ApiResult<Value> {

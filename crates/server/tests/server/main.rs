@@ -52,6 +52,7 @@ mod studio;
 mod tasks;
 mod tasks_of_a2a;
 mod texts;
+mod tools_of_mcp;
 mod unwritten;
 mod waiting_tasks;
 mod webhooks;
