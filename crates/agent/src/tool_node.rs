@@ -142,6 +142,9 @@ impl ToolNode {
     /// its id, in any run of the graph. Failures and commands are not kept, and what is answered from
     /// memory does not count for a budget.
     ///
+    /// Name only tools whose answers depend on their arguments alone: what a tool has found in the state, in the store or
+    /// for a user would be the answer in other threads, and for other users.
+    ///
     /// A [`CachePolicy`](langgraph::policy::CachePolicy) is of no use here: its key is the whole call, and
     /// each call has an id of its own.
     ///

@@ -10,7 +10,8 @@ use langgraph::error::NodeError;
 use langgraph::message::{ToolCall, ToolResult};
 
 /// Answers an equal call of some tools from memory for a time; as
-/// [`ToolNode::keep_answers`](crate::ToolNode::keep_answers).
+/// [`ToolNode::keep_answers`](crate::ToolNode::keep_answers). The memory is that of all runs and users of the agent, so
+/// name only tools whose answers depend on their arguments alone.
 ///
 /// # Examples
 ///
