@@ -134,7 +134,7 @@ async fn a_superstep_waits_for_the_server_once() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_thread_is_read_in_the_round_trips_of_its_queries() {
-    const TIMES: usize = 10;
+    const TIMES: usize = 30;
     let schema = Schema::new();
     let trips = RoundTrips::default();
     let options = schema.options().max_connections(1);
