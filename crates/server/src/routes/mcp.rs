@@ -124,7 +124,9 @@ fn tool_name(named: &str, id: &str, is_taken: impl Fn(&str) -> bool) -> String {
     let name: String = letters.take(LONGEST).collect();
     let first = id.split('-').next().unwrap_or_default();
     let with = |id: &str| {
-        let short = name.get(..LONGEST - 1 - id.len()).unwrap_or(&name);
+        let short = name
+            .get(..LONGEST.saturating_sub(id.len() + 1))
+            .unwrap_or(&name);
         format!("{short}_{id}")
     };
     let names = [name.clone(), with(first), with(id)];
