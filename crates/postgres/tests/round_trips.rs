@@ -1,4 +1,4 @@
-//! How often a superstep waits for the server: once; and how often who reads a thread does.
+//! How often a superstep waits for the server: once; how often a reader of a thread does; and what a dropped read leaves.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod support;
@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
+use futures_util::FutureExt;
 use futures_util::future::join_all;
 use langgraph::checkpoint::{
     Batch, Checkpointer, Head, Leases, TaskOutcome, TaskRecord, ThreadKey,
@@ -203,4 +204,30 @@ async fn batches_of_many_threads_share_round_trips() {
         fewest <= THREADS / 4,
         "{fewest} round trips for {THREADS} batches"
     );
+}
+
+#[tokio::test]
+async fn a_read_that_is_dropped_leaves_no_transaction_behind() {
+    let schema = Schema::new();
+    let options = schema.options().max_connections(1);
+    let database = Database::connect_with(&url(), options).await.unwrap();
+    let saver = PostgresSaver::new(database);
+    let graph = graph(1).checkpointer(Arc::new(saver.clone()));
+    graph.run(()).thread("t").await.unwrap();
+    let key = ThreadKey::root("t");
+    let mut dropped = 0;
+    for polls in 1..=12 {
+        let mut read = saver.load(&key, None);
+        let mut is_ready = false;
+        for _ in 0..polls {
+            is_ready = is_ready || (&mut read).now_or_never().is_some();
+            // The connection goes on meanwhile.
+            tokio::task::yield_now().await;
+        }
+        dropped += usize::from(!is_ready);
+        drop(read);
+        // On the same connection, whose transaction would only read.
+        graph.run(()).thread("t").await.unwrap();
+    }
+    assert!(dropped > 0, "every read had ended before it was dropped");
 }
