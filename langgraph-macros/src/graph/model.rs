@@ -13,6 +13,9 @@ use langgraph_topology::{self as data, NodeInfo, NodeKind, NodeName, Topology};
 
 mod beside;
 mod build;
+mod decide;
+mod map;
+mod source;
 
 pub(crate) use beside::Beside;
 
@@ -34,7 +37,7 @@ pub(crate) struct Model {
     pub(crate) ends: Vec<(usize, ExprPath)>,
     numbers: BTreeMap<String, usize>,
     /// The decisions by name.
-    named: BTreeMap<String, build::Named>,
+    named: BTreeMap<String, decide::Named>,
     /// The number of places so far.
     places: usize,
 }
