@@ -39,6 +39,7 @@ mod calls;
 pub mod draw;
 mod edge_bound;
 mod fingerprint;
+mod key_info;
 mod lint;
 mod location;
 #[cfg(feature = "lock")]
@@ -75,6 +76,7 @@ pub mod together;
 pub use bounds::{Bounds, Unbounded, UnboundedReason, WorstCalls};
 pub use calls::Calls;
 pub use edge_bound::EdgeBound;
+pub use key_info::{KeyInfo, KeyKind};
 pub use lint::{Lint, lints};
 pub use location::{Locations, SourceLocation};
 #[doc(hidden)]
