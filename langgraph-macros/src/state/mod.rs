@@ -9,6 +9,7 @@ mod overwrite;
 mod part;
 mod reducers;
 mod rows;
+mod rule;
 mod stored;
 #[cfg(test)]
 mod tests;
@@ -190,7 +191,7 @@ fn read<'a>(field: &'a syn::Field, errors: &mut Errors) -> Option<Field<'a>> {
 impl Field<'_> {
     /// Returns true if a reducer merges the writes.
     fn is_reduced(&self) -> bool {
-        !matches!(self.options.rule, attr::Rule::Replace)
+        !matches!(self.options.rule, rule::Rule::Replace)
     }
 
     /// Returns the type of what nodes write.

@@ -4,8 +4,8 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 
-use super::attr::Rule;
 use super::names::Names;
+use super::rule::Rule;
 use super::{Field, StateModel};
 
 /// Prints one function per reduced field: the only place that mentions and checks a reducer.
