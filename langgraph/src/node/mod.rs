@@ -31,13 +31,14 @@ mod send;
 mod step;
 mod stored;
 mod subgraph;
+mod target;
 mod worker;
 mod worker_node;
 
 pub use agent::{Agent, AgentGraph};
 #[doc(hidden)]
 pub use annotated::{Checked, Returns, ReturnsNoAnswer};
-pub use command::{Command, IntoTargets, Next, Target};
+pub use command::{Command, Next};
 pub use context::{Context, ContextOptions, DetachedContext};
 pub use each_item::EachItem;
 pub use future::{NodeFuture, NodeMeta, NodeRun, OwnedFuture};
@@ -52,6 +53,7 @@ pub use overwriting::Overwriting;
 pub use resources::Resources;
 pub use router::{IntoRouter, RouterRun};
 pub use send::{Item, Send, WorkerRef};
+pub use target::{IntoTargets, Target};
 pub use worker::Worker;
 pub use worker_node::WorkerNode;
 

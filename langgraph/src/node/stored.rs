@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use super::command::{Jump, JumpTo, ParentCommand, Target};
+use super::command::{Jump, JumpTo, ParentCommand};
 use super::output::Output;
 use super::send::{Argument, Send, StoredItem};
+use super::target::Target;
 use crate::error::FormatError;
 use crate::state::decoded::{Decoded, Updates};
 use crate::state::wire::{JumpWire, LentUpdate, OutputWire, TargetWire, UpdateIndex, WriteWire};

@@ -4,7 +4,9 @@ mod function_call;
 mod future;
 mod graph;
 mod graph_call;
+mod graph_node;
 mod io;
+mod mapped_graph;
 mod only_node;
 mod recovery;
 #[allow(clippy::module_inception)] // the type has the name of the module
@@ -22,7 +24,7 @@ pub use function_call::{BegunCall, FunctionCall};
 pub use future::RunFuture;
 pub use graph_call::GraphCall;
 pub use io::IoGraph;
+pub use mapped_graph::MappedGraph;
 pub use recovery::{ResumePending, Resumed};
 pub use run::Run;
 pub use stream::EventStream;
-pub use subgraph::MappedGraph;

@@ -4,22 +4,17 @@ use std::sync::Arc;
 
 use crate::checkpoint::check_path;
 use crate::error::{AgentError, NodeError};
-use crate::graph::copies::copy_of;
+use crate::graph::CompiledStateGraph;
 use crate::graph::thread_policy::OnOpenInterrupt;
-use crate::graph::{CompiledStateGraph, NodeKind};
-use crate::graph::{ConfiguredNode, IntoNode};
 use crate::interrupt::Answer;
 use crate::log::answer_key;
-use crate::node::{
-    AgentGraph, Call, Context, GraphNode, IntoOutput, NodeRun, OnlyCall, Output, ParentCommand,
-    Persistence, RunBounds, Scope, Step,
-};
+use crate::node::{Call, Context, OnlyCall, Output, ParentCommand, Persistence, RunBounds, Scope};
 use crate::record::{Log, Snapshots};
 use crate::session::resume::resume;
 use crate::session::start::start;
 use crate::state::{State, TrackedState, Writes};
 use crate::superstep::{End, Engine, RunBreakpoints};
-use crate::task::{Changes, Position, normalize_input};
+use crate::task::{Changes, Position};
 
 /// Refuses to go on with a call that was another one.
 pub(super) type CheckCall<S> = dyn Fn(&S) -> Result<(), NodeError> + Send + Sync;
@@ -233,31 +228,8 @@ async fn begin_logged<S: State>(
     .map_err(NodeError::from_agent)
 }
 
-/// A compiled graph as a node of a graph over the same state.
-struct SameState<S: State>(CompiledStateGraph<S>);
-
-impl<S: State> SameState<S> {
-    async fn run(&self, call: Call<'_, S>) -> Result<Output<S>, NodeError> {
-        let plan = &self.0.plan;
-        let (state, input) = match self.0.persistence {
-            // It has a state of its own, and gets the parent's state as its input.
-            Persistence::PerThread(_) if call.cx.place().is_some() => {
-                let mut input = Output::update(call.state.clone().into());
-                normalize_input(plan, &mut input);
-                (plan.unwritten_state(), input)
-            }
-            _ => (call.tracked_state(), Output::none()),
-        };
-        let mut run =
-            SubgraphRun::begin(&self.0, state, input, call.cx, call.cx.next_call(), true)?;
-        let parent = run.run(&self.0.persistence, call.cx, None).await?;
-        let changes = run.engine.changes.take();
-        finish(parent, changes.unwrap_or_default().into_writes(), call)
-    }
-}
-
 /// Returns the output of a node that is a graph: the changes, and the command for the parent.
-fn finish<P: State>(
+pub(super) fn finish<P: State>(
     parent: Option<Box<ParentCommand>>,
     changes: Writes<P>,
     call: Call<'_, P>,
@@ -273,152 +245,3 @@ fn finish<P: State>(
     }
     Ok(output)
 }
-
-impl<S: State> Step<S> for SameState<S> {
-    fn call<'a>(&'a self, call: Call<'a, S>) -> NodeRun<'a, S> {
-        NodeRun::future(self.run(call))
-    }
-
-    fn graph(&self) -> Option<GraphNode<'_>> {
-        Some(GraphNode {
-            graph: &self.0,
-            shares_state: true,
-        })
-    }
-}
-
-#[doc(hidden)]
-#[derive(Debug)]
-pub enum ByGraph {}
-
-#[diagnostic::do_not_recommend]
-impl<S: State> IntoNode<S, ByGraph> for CompiledStateGraph<S> {
-    fn into_node(self) -> ConfiguredNode<S> {
-        AgentGraph::from(self).into()
-    }
-}
-
-impl<S: State> From<CompiledStateGraph<S>> for AgentGraph<S> {
-    fn from(graph: CompiledStateGraph<S>) -> Self {
-        Self {
-            kind: NodeKind::Subgraph(Box::new(copy_of(graph.topology()))),
-            unstorable: graph.unstorable(),
-            step: Arc::new(SameState(graph)),
-        }
-    }
-}
-
-impl<S: State> CompiledStateGraph<S> {
-    /// Returns the state type, of this graph or of a subgraph, that cannot be stored as bytes.
-    fn unstorable(&self) -> Option<&'static str> {
-        if self.codec.or_else(S::codec).is_none() {
-            return Some(std::any::type_name::<S>());
-        }
-        self.plan.unstorable.as_ref().map(|(_, state)| *state)
-    }
-}
-
-/// A compiled graph as a node of a graph over another state; see
-/// [`CompiledStateGraph::mapped`].
-#[derive(Clone)]
-pub struct MappedGraph<S: State, P: State> {
-    graph: CompiledStateGraph<S>,
-    #[allow(clippy::type_complexity)]
-    into: Arc<dyn Fn(&P) -> Result<Output<S>, NodeError> + Send + Sync>,
-    #[allow(clippy::type_complexity)]
-    back: Arc<dyn Fn(S) -> Result<Output<P>, NodeError> + Send + Sync>,
-    /// Whether the output of `back` can name the next node.
-    may_goto: bool,
-}
-
-impl<S: State> CompiledStateGraph<S> {
-    /// Makes this graph a node of a graph over `P`: `into` makes its input from the outer state,
-    /// `back` makes the node's output from its final state.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use langgraph::prelude::*;
-    ///
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let mut length = StateGraph::<i64>::new();
-    /// length.add_node("double", |n: &i64| n * 2).add_sequence(&["double"]);
-    /// let length = length.compile()?;
-    ///
-    /// let mut outer = StateGraph::<String>::new();
-    /// let node = length.mapped(|text: &String| text.len() as i64, |n| n.to_string());
-    /// outer.add_node("length", node).add_sequence(&["length"]);
-    /// assert_eq!(outer.compile()?.invoke("four".to_owned()).await?, "8");
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn mapped<P, I, O>(
-        &self,
-        into: impl Fn(&P) -> I + Send + Sync + 'static,
-        back: impl Fn(S) -> O + Send + Sync + 'static,
-    ) -> MappedGraph<S, P>
-    where
-        P: State,
-        I: IntoOutput<S>,
-        O: IntoOutput<P>,
-    {
-        MappedGraph {
-            graph: self.clone(),
-            into: Arc::new(move |outer| into(outer).into_output()),
-            back: Arc::new(move |state| back(state).into_output()),
-            may_goto: O::MAY_GOTO,
-        }
-    }
-}
-
-impl<S: State, P: State> MappedGraph<S, P> {
-    async fn run(&self, call: Call<'_, P>) -> Result<Output<P>, NodeError> {
-        let mut input = (self.into)(call.state)?;
-        let plan = &self.graph.plan;
-        normalize_input(plan, &mut input);
-        let state = plan.unwritten_state();
-        let mut run = SubgraphRun::begin(
-            &self.graph,
-            state,
-            input,
-            call.cx,
-            call.cx.next_call(),
-            false,
-        )?;
-        let parent = run.run(&self.graph.persistence, call.cx, None).await?;
-        // A paused graph has no result yet.
-        let command = finish(parent, Writes::None, call)?;
-        let mut output = (self.back)(run.engine.into_state())?;
-        output.writes.extend(command.writes);
-        output.jump = output.jump.and(command.jump);
-        Ok(output)
-    }
-}
-
-impl<S: State, P: State> Step<P> for MappedGraph<S, P> {
-    fn call<'a>(&'a self, call: Call<'a, P>) -> NodeRun<'a, P> {
-        NodeRun::future(self.run(call))
-    }
-
-    fn graph(&self) -> Option<GraphNode<'_>> {
-        Some(GraphNode {
-            graph: &self.graph,
-            shares_state: false,
-        })
-    }
-}
-
-#[diagnostic::do_not_recommend]
-impl<S: State, P: State> IntoNode<P, ByGraph> for MappedGraph<S, P> {
-    fn into_node(self) -> ConfiguredNode<P> {
-        let kind = NodeKind::Subgraph(Box::new(copy_of(self.graph.topology())));
-        let may_goto = self.may_goto;
-        let unstorable = self.graph.unstorable();
-        ConfiguredNode::new(Arc::new(self), may_goto)
-            .with_kind(kind)
-            .unstorable(unstorable)
-    }
-}
-
-impl_debug!([S: State, P: State] MappedGraph<S, P>, |graph| graph = graph.graph);
