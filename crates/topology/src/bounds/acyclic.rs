@@ -39,61 +39,21 @@ pub(super) struct Bounded {
 impl Acyclic {
     /// Cuts a graph in which every loop has a bound.
     pub(super) fn new(analysis: &Analysis<'_>, is_closed: bool) -> Self {
-        let (flow, components) = (&analysis.flow, &analysis.components);
-        let mut bounded: Vec<Bounded> = Vec::new();
-        for (from, to, at_most) in &flow.bounds {
-            // If an edge has several bounds, the first counts, as in a run.
-            if !bounded
-                .iter()
-                .any(|known| (known.from, known.to) == (*from, *to))
-            {
-                bounded.push(Bounded {
-                    from: *from,
-                    to: *to,
-                    at_most: u64::from(*at_most),
-                    closes: components.of(*from) == components.of(*to),
-                    is_always: false,
-                });
-            }
-        }
+        let mut bounded = bounded_edges(analysis);
         let lines = lines(analysis, &bounded);
         let cut = Components::new(&lines);
         let order = cut.all().iter().flatten().copied().collect();
         let mut next = vec![Next::default(); lines.size()];
-        let mut always = Vec::new();
-        for (from, to) in &flow.edges {
-            always.push((*from, *to));
-        }
-        for (from, targets) in &flow.gotos {
-            always.extend(targets.iter().flatten().map(|to| (*from, *to)));
-        }
-        for (from, arms) in &flow.branches {
-            let arms = arms.as_deref().unwrap_or_default();
-            if is_closed {
-                let arms = arms.iter().map(|arm| arm.targets.clone()).collect();
+        if is_closed {
+            for (from, arms) in &analysis.flow.branches {
+                let arms = arms.as_deref().unwrap_or_default().iter();
                 if let Some(next) = next.get_mut(*from) {
-                    next.choices.push(arms);
+                    next.choices
+                        .push(arms.map(|arm| arm.targets.clone()).collect());
                 }
-            } else {
-                // A router of the builder may answer with several keys.
-                let targets = arms.iter().flat_map(|arm| &arm.targets);
-                always.extend(targets.map(|to| (*from, *to)));
             }
         }
-        for (sources, target) in &flow.joins {
-            // Every source runs before each run of the target: one outside of loops runs less often.
-            let in_loop = |source: usize| {
-                let members = components.all().get(components.of(source));
-                members.is_some_and(|all| Components::is_cycle(&analysis.lines, all))
-            };
-            let mut outside = sources.iter().filter(|source| !in_loop(**source));
-            if let Some(source) = outside.next().or(sources.first()) {
-                always.push((*source, *target));
-            }
-        }
-        always.sort_unstable();
-        always.dedup();
-        for (from, to) in always {
+        for (from, to) in always_followed(analysis, is_closed) {
             let mut edges = bounded.iter_mut();
             if let Some(edge) = edges.find(|edge| (edge.from, edge.to) == (from, to)) {
                 edge.is_always = true;
@@ -155,4 +115,55 @@ fn lines(analysis: &Analysis<'_>, bounded: &[Bounded]) -> Lines {
         all.push((edge.from, edge.to));
     }
     Lines::new(size, &all)
+}
+
+/// Returns the edges with bounds. If an edge has several, the first counts, as in a run.
+fn bounded_edges(analysis: &Analysis<'_>) -> Vec<Bounded> {
+    let mut bounded: Vec<Bounded> = Vec::new();
+    for (from, to, at_most) in &analysis.flow.bounds {
+        let mut known = bounded.iter();
+        if known.any(|known| (known.from, known.to) == (*from, *to)) {
+            continue;
+        }
+        let components = &analysis.components;
+        bounded.push(Bounded {
+            from: *from,
+            to: *to,
+            at_most: u64::from(*at_most),
+            closes: components.of(*from) == components.of(*to),
+            is_always: false,
+        });
+    }
+    bounded
+}
+
+/// Returns the edges that a run follows whenever it has left their source, each once. A router of a graph that is not
+/// closed, which the builder has, may answer with several keys: all of its arms count.
+fn always_followed(analysis: &Analysis<'_>, is_closed: bool) -> Vec<(usize, usize)> {
+    let flow = &analysis.flow;
+    let mut always: Vec<(usize, usize)> = flow.edges.clone();
+    for (from, targets) in &flow.gotos {
+        always.extend(targets.iter().flatten().map(|to| (*from, *to)));
+    }
+    if !is_closed {
+        for (from, arms) in &flow.branches {
+            let arms = arms.as_deref().unwrap_or_default().iter();
+            always.extend(arms.flat_map(|arm| &arm.targets).map(|to| (*from, *to)));
+        }
+    }
+    for (sources, target) in &flow.joins {
+        // Every source runs before each run of the target: one outside of loops runs less often.
+        let in_loop = |source: usize| {
+            let components = &analysis.components;
+            let members = components.all().get(components.of(source));
+            members.is_some_and(|all| Components::is_cycle(&analysis.lines, all))
+        };
+        let mut outside = sources.iter().filter(|source| !in_loop(**source));
+        if let Some(source) = outside.next().or(sources.first()) {
+            always.push((*source, *target));
+        }
+    }
+    always.sort_unstable();
+    always.dedup();
+    always
 }
