@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
-use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use super::{Barrier, Barriers, Feed, Publisher, StreamEvent};
@@ -26,17 +25,21 @@ const WAITING: usize = 1024;
 pub(crate) enum Out {
     /// To the database, and then to the feed.
     Stored {
-        events: Sender<StreamEvent>,
-        /// How many were sent.
-        sent: usize,
-        /// How many are stored.
-        stored: watch::Receiver<usize>,
+        sent: Sender<Sent>,
         storing: JoinHandle<Stored>,
     },
     /// To the feed at once.
     Unstored(Arc<Feed>),
     /// Nowhere: an earlier attempt has published all, and its process died before it ended the run.
     AlreadyPublished,
+}
+
+/// What is sent to the task that stores.
+#[allow(clippy::large_enum_variant)] // most are events
+pub(crate) enum Sent {
+    Event(StreamEvent),
+    /// Opens when the events before it are stored.
+    Barrier(Barrier),
 }
 
 /// What became of the events of a run.
@@ -63,50 +66,45 @@ pub(crate) struct Storing {
 impl Out {
     /// Sends the events of a run to the database.
     pub(crate) fn stored(storing: Storing) -> Self {
-        let (events, waiting) = channel(WAITING);
-        let (count, stored) = watch::channel(0);
+        let (sent, waiting) = channel(WAITING);
         Self::Stored {
-            events,
-            sent: 0,
-            stored,
-            storing: tokio::spawn(storing.store(waiting, count)),
+            sent,
+            storing: tokio::spawn(storing.store(waiting)),
         }
     }
 
     pub(crate) async fn push(&mut self, event: StreamEvent) {
         match self {
-            Self::Stored { events, sent, .. } => {
-                *sent += 1;
-                // Without a reader the run is lost, and ends soon.
-                let _ = events.send(event).await;
-            }
+            // Without a reader the run is lost, and ends soon.
+            Self::Stored { sent, .. } => drop(sent.send(Sent::Event(event)).await),
             Self::Unstored(feed) => feed.push(event).await,
             Self::AlreadyPublished => {}
         }
     }
 
-    /// Opens a barrier when everything so far is stored. It stays closed if that cannot be.
-    fn open_when_stored(&self, barrier: Barrier) {
-        let Self::Stored { sent, stored, .. } = self else {
-            let _ = barrier.send(true);
+    /// Takes the next barrier, and opens it when everything so far is stored. It is dropped if that cannot be.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe: no barrier is taken before there is room for it.
+    async fn open_next(&self, barriers: &mut Barriers) {
+        let Self::Stored { sent, .. } = self else {
+            let _ = barriers.next().await.send(true);
             return;
         };
-        let (until, mut stored) = (*sent, stored.clone());
-        tokio::spawn(async move {
-            let is_stored = stored.wait_for(|count| *count >= until).await.is_ok();
-            let _ = barrier.send(is_stored);
-        });
+        let room = sent.reserve().await;
+        let barrier = barriers.next().await;
+        if let Ok(room) = room {
+            room.send(Sent::Barrier(barrier));
+        }
     }
 
     /// Waits until all events are stored.
     pub(crate) async fn finish(self) -> Stored {
-        let Self::Stored {
-            events, storing, ..
-        } = self
-        else {
+        let Self::Stored { sent, storing } = self else {
             return Stored::All;
         };
-        drop(events);
+        drop(sent);
         storing.await.unwrap_or_else(|error| {
             tracing::error!(%error, "the task that stores events panicked");
             Stored::Failed
@@ -115,21 +113,29 @@ impl Out {
 }
 
 impl Storing {
-    /// Stores the events of a run, many at once, before clients see them.
-    async fn store(
-        self,
-        mut events: Receiver<StreamEvent>,
-        stored: watch::Sender<usize>,
-    ) -> Stored {
+    /// Stores the events of a run, many at once, before clients see them, and opens the barriers behind them.
+    async fn store(self, mut waiting: Receiver<Sent>) -> Stored {
         let mut group = Vec::with_capacity(GROUP);
-        while events.recv_many(&mut group, GROUP).await > 0 {
-            let ended = self.append(&group).await;
+        while waiting.recv_many(&mut group, GROUP).await > 0 {
+            let (mut events, mut barriers) = (Vec::with_capacity(group.len()), Vec::new());
+            for sent in group.drain(..) {
+                match sent {
+                    Sent::Event(event) => events.push(event),
+                    Sent::Barrier(barrier) => barriers.push(barrier),
+                }
+            }
+            let ended = match events.as_slice() {
+                [] => Stored::All,
+                events => self.append(events).await,
+            };
             if ended != Stored::All {
                 (self.stop)(ended);
                 return ended;
             }
-            stored.send_modify(|count| *count += group.len());
-            for event in group.drain(..) {
+            for barrier in barriers {
+                let _ = barrier.send(true);
+            }
+            for event in events {
                 self.feed.add(event);
             }
         }
@@ -180,45 +186,55 @@ impl EventSink for Publishing {
     }
 
     async fn open_barrier(&mut self) {
-        let barrier = self.barriers.next().await;
-        self.out.open_when_stored(barrier);
+        self.out.open_next(&mut self.barriers).await;
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::future::poll_fn;
+    use std::pin::pin;
+    use std::task::Poll;
+
     use serde_json::json;
     use tokio::sync::oneshot;
 
     use super::*;
     use crate::stream::StreamEventKind;
 
+    fn event() -> StreamEvent {
+        StreamEvent::new(StreamEventKind::Custom(json!(1)))
+    }
+
     #[tokio::test]
-    async fn a_barrier_opens_when_the_events_before_it_are_stored() {
-        let (events, _waiting) = channel(8);
-        let (count, stored) = watch::channel(0);
+    async fn a_barrier_comes_behind_the_events_before_it_and_is_not_taken_without_room() {
+        let (sent, mut waiting) = channel(1);
         let mut out = Out::Stored {
-            events,
-            sent: 0,
-            stored,
+            sent,
             storing: tokio::spawn(async { Stored::All }),
         };
-        let event = StreamEvent::new(StreamEventKind::Custom(json!(1)));
-        out.push(event).await;
+        let (sender, mut barriers) = Barriers::new();
         let (barrier, mut opened) = oneshot::channel();
-        out.open_when_stored(barrier);
-        for _ in 0..10 {
-            tokio::task::yield_now().await;
+        assert!(sender.send(barrier));
+        out.push(event()).await;
+        for _ in 0..2 {
+            let mut opens = pin!(out.open_next(&mut barriers));
+            let polled = poll_fn(|cx| Poll::Ready(opens.as_mut().poll(cx))).await;
+            assert!(polled.is_pending());
         }
+        assert!(matches!(waiting.recv().await, Some(Sent::Event(_))));
+        out.open_next(&mut barriers).await;
         assert!(opened.try_recv().is_err());
-        count.send_replace(1);
+        let Some(Sent::Barrier(barrier)) = waiting.recv().await else {
+            panic!("the barrier is sent");
+        };
+        barrier.send(true).unwrap();
         assert!(opened.await.unwrap());
         // What is never stored opens none.
-        let event = StreamEvent::new(StreamEventKind::Custom(json!(2)));
-        out.push(event).await;
+        drop(waiting);
         let (barrier, opened) = oneshot::channel();
-        out.open_when_stored(barrier);
-        drop(count);
-        assert!(!opened.await.unwrap());
+        assert!(sender.send(barrier));
+        out.open_next(&mut barriers).await;
+        assert!(opened.await.is_err());
     }
 }
