@@ -350,7 +350,8 @@ pub trait ChatModelExt: ChatModel {
         CachedModel::new(self, cache)
     }
 
-    /// Returns the model behind a limit; see [`limit`](crate::limit).
+    /// Returns the model behind a limit; see [`limit`](crate::limit). An answer from a cache waits for nothing,
+    /// whichever of the two is around the other.
     fn limited(self, limit: Limit) -> LimitedModel<Self>
     where
         Self: Sized,

@@ -150,12 +150,7 @@ impl<M: ChatModel> ChatModel for CachedModel<M> {
                     CachedStep::Looks(request) => {
                         let digest = request.digest();
                         if let Some(known) = self.known(&digest).await {
-                            let answer = Box::pin(async move { Ok(known) });
-                            (
-                                Box::pin(Whole::new(answer)) as ModelStream<'_>,
-                                None,
-                                digest,
-                            )
+                            (Whole::known(known), None, digest)
                         } else {
                             let stream = self.model.stream(*request);
                             (stream, Some(MessageAccumulator::new()), digest)

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 
-use super::stream::{next, unfold};
+use super::stream::{Whole, next, unfold};
 use super::{
     ChatModel, ChatRequest, ChatResponse, ModelError, ModelErrorKind, ModelStream, TokenCount,
 };
@@ -10,6 +10,8 @@ use crate::{Limit, limit::Permit};
 use langgraph::error::NodeError;
 
 /// A model that waits for its turn; see [`ChatModelExt::limited`](super::ChatModelExt::limited).
+///
+/// An answer that is [known without a call](ChatModel::cached_answer) waits for nothing: a limit counts calls.
 #[derive(Clone, Debug)]
 pub struct LimitedModel<M> {
     model: M,
@@ -24,7 +26,7 @@ impl<M> LimitedModel<M> {
 
 enum LimitedStep<'a> {
     Waits(Box<ChatRequest>),
-    Streams(ModelStream<'a>, Permit),
+    Streams(ModelStream<'a>, Option<Permit>),
 }
 
 fn closed(error: NodeError) -> ModelError {
@@ -55,6 +57,9 @@ impl<M: ChatModel> ChatModel for LimitedModel<M> {
     }
 
     async fn generate(&self, request: ChatRequest) -> Result<ChatResponse, ModelError> {
+        if let Some(answer) = self.cached_answer(&request).await {
+            return Ok(answer);
+        }
         let _permit = self.limit.acquire().await.map_err(closed)?;
         self.model.generate(request).await
     }
@@ -65,9 +70,12 @@ impl<M: ChatModel> ChatModel for LimitedModel<M> {
             move |turn| async move {
                 let (mut stream, permit) = match turn? {
                     LimitedStep::Streams(stream, permit) => (stream, permit),
-                    LimitedStep::Waits(request) => match self.limit.acquire().await {
-                        Ok(permit) => (self.model.stream(*request), permit),
-                        Err(error) => return Some((Err(closed(error)), None)),
+                    LimitedStep::Waits(request) => match self.cached_answer(&request).await {
+                        Some(answer) => (Whole::known(answer), None),
+                        None => match self.limit.acquire().await {
+                            Ok(permit) => (self.model.stream(*request), Some(permit)),
+                            Err(error) => return Some((Err(closed(error)), None)),
+                        },
                     },
                 };
                 let chunk = next(&mut stream).await?;

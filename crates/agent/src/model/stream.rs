@@ -5,7 +5,7 @@ use std::task::{Context, Poll};
 
 use futures_core::Stream;
 
-use super::{ChatResponse, ModelError};
+use super::{ChatResponse, ModelError, ModelStream};
 use langgraph::message::MessageChunk;
 
 /// What [`ChatModel::generate`](super::ChatModel::generate) returns.
@@ -20,6 +20,11 @@ pub(super) enum Whole<'a> {
 impl<'a> Whole<'a> {
     pub(super) fn new(answer: Answer<'a>) -> Self {
         Self::Pending(answer)
+    }
+
+    /// Returns the stream of an answer that is there.
+    pub(super) fn known(answer: ChatResponse) -> ModelStream<'a> {
+        Box::pin(Self::Known(answer.into_chunks().into_iter()))
     }
 }
 

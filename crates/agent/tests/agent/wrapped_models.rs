@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::StreamExt as _;
 use langgraph::message::Usage;
 use langgraph::prelude::*;
 use langgraph::stream::StreamMode;
@@ -236,4 +237,40 @@ async fn k4_a_limit_of_a_known_name_with_other_numbers_is_an_error() {
     let request = ChatRequest::new(vec![Message::user("hi")]);
     let error = model.generate(request).await.unwrap_err();
     assert!(error.to_string().contains("limit `k4-twice`"), "{error}");
+}
+
+/// Asks for the text of the answer while no call of the limit may start.
+async fn answer_at_the_limit(model: &Shared, streamed: bool) -> String {
+    let request = ChatRequest::new(vec![Message::user("?")]);
+    let answer = async {
+        if streamed {
+            let chunks: Vec<_> = model.stream(request).collect().await;
+            let texts = chunks.into_iter().map(|chunk| chunk.unwrap().text);
+            return texts.collect();
+        }
+        let response = model.generate(request).await.unwrap();
+        response.message.text().into_owned()
+    };
+    let answer = tokio::time::timeout(Duration::from_secs(1), answer).await;
+    answer.unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn k4_a_cached_answer_waits_for_no_limit_in_either_order() {
+    let hour = || MemoryModelCache::new(Duration::from_secs(3600));
+    for (index, cached_first) in [true, false].into_iter().enumerate() {
+        let model = ScriptedModel::new(["hi"]);
+        let limit = Limit::new(format!("k4-known-{index}"), 1);
+        let model: Shared = if cached_first {
+            Arc::new(model.cached(hour()).limited(limit.clone()))
+        } else {
+            Arc::new(model.limited(limit.clone()).cached(hour()))
+        };
+        let request = ChatRequest::new(vec![Message::user("?")]);
+        model.generate(request).await.unwrap();
+        let _all = limit.acquire().await.unwrap();
+        for streamed in [false, true] {
+            assert_eq!(answer_at_the_limit(&model, streamed).await, "hi");
+        }
+    }
 }
