@@ -2,11 +2,13 @@
 
 use std::fmt;
 use std::mem;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use langgraph::error::NodeError;
 use langgraph::message::Usage;
 use langgraph::node::Context;
+use serde::{Deserialize, Serialize};
+
 use langgraph_budget::{Amounts, Budget, BudgetExceeded, BudgetItem, Funds, Price, Reserved};
 
 use crate::{ChatModel, ChatRequest, ChatResponse, ModelError, ModelErrorKind};
@@ -49,16 +51,21 @@ pub(crate) struct ReservedCall {
     pub(crate) cheaper: Option<Arc<dyn ChatModel>>,
 }
 
-/// What a model call has cost.
-#[derive(Clone, Debug)]
-pub(crate) struct CallCost {
+/// What an answer of a model has cost: tokens, as far as they are known, and whose price they have.
+///
+/// A model that records others stores those of its [`Bill`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CallCost {
     spent: Spent,
     /// The model that answered, if it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     model: Option<String>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     cached: bool,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 enum Spent {
     Reported(Usage),
     /// Only the output is known here: the input is that of the request.
@@ -88,20 +95,47 @@ impl CallCost {
     }
 }
 
-/// What a request has cost so far: the answers that it got and that no caller sees, since another one takes their place.
+/// What a request has cost so far: the answers that it got and that no caller sees, since another one takes their
+/// place. [`ChatRequest::with_bill`] returns one.
 ///
 /// Clones of a request share it, so that models around others need not hand it back.
 #[derive(Clone, Default)]
-pub(crate) struct Bill(Arc<Mutex<Vec<CallCost>>>);
+pub struct Bill(Arc<Sheet>);
+
+#[derive(Default)]
+struct Sheet {
+    costs: Mutex<Vec<CallCost>>,
+    /// The bill that also gets them.
+    outer: Option<Bill>,
+}
 
 impl Bill {
+    /// Returns a bill whose costs this one gets, too.
+    pub(crate) fn inner(&self) -> Self {
+        Self(Arc::new(Sheet {
+            costs: Mutex::default(),
+            outer: Some(self.clone()),
+        }))
+    }
+
+    /// Returns the costs so far.
+    pub fn costs(&self) -> Vec<CallCost> {
+        self.lock().clone()
+    }
+
     pub(crate) fn add(&self, cost: CallCost) {
-        let mut costs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        costs.push(cost);
+        if let Some(outer) = &self.0.outer {
+            outer.add(cost.clone());
+        }
+        self.lock().push(cost);
     }
 
     fn take(&self) -> Vec<CallCost> {
-        mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        mem::take(&mut *self.lock())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<CallCost>> {
+        self.0.costs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -114,7 +148,7 @@ impl PartialEq for Bill {
 
 impl fmt::Debug for Bill {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Bill")
+        f.debug_list().entries(&*self.lock()).finish()
     }
 }
 

@@ -95,7 +95,7 @@ pub use around::{
 };
 #[doc(no_inline)]
 pub use async_trait::async_trait;
-pub use budget::BudgetExt;
+pub use budget::{Bill, BudgetExt, CallCost};
 pub use effect::{Effect, EffectDecision, EffectExt, EffectRequest, OnUnknown, UnknownOutcome};
 #[doc(inline)]
 pub use langgraph_budget::{

@@ -25,6 +25,8 @@ use replaying::Replaying;
 
 /// A model that replays recorded exchanges from a file, or records them from a real model.
 ///
+/// A replayed call costs what the recorded one has cost, with the answers that a fallback refused before it.
+///
 /// An exchange is found by the [digest](ChatRequest::digest) of its request. Requests that are equal
 /// get their answers in the order of the recording. A request that was not recorded is an error,
 /// which shows how it differs from the nearest recorded one: nothing is ever sent to a real model
@@ -201,17 +203,17 @@ impl ChatModel for Cassette {
     async fn generate(&self, request: ChatRequest) -> Result<ChatResponse, ModelError> {
         let clean = self.clean(request.clone());
         match &self.0.mode {
-            Mode::Records(recording) => recording.generate(request, clean, &self.0.model).await,
-            Mode::Replays(replaying) => replaying.response(&clean),
+            Mode::Records(recording) => recording.generate(&request, clean, &self.0.model).await,
+            Mode::Replays(replaying) => replaying.response(&request, &clean),
         }
     }
 
     fn stream(&self, request: ChatRequest) -> ModelStream<'_> {
         let clean = self.clean(request.clone());
         match &self.0.mode {
-            Mode::Records(recording) => recording.stream(request, clean, &self.0.model),
+            Mode::Records(recording) => recording.stream(&request, clean, &self.0.model),
             Mode::Replays(replaying) => {
-                let chunks = async move { stream::iter(replaying.chunks(&clean)) };
+                let chunks = async move { stream::iter(replaying.chunks(&request, &clean)) };
                 Box::pin(stream::once(chunks).flatten())
             }
         }

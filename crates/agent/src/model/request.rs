@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::ModelError;
-use crate::budget::Bill;
+use crate::budget::{Bill, CallCost};
 use crate::{ToolDefinition, schema_of};
 use langgraph::message::{
     ContentPart, FinishReason, Message, MessageAccumulator, MessageChunk, MessageKind,
@@ -183,6 +183,38 @@ impl ChatRequest {
         if let Some(cost) = error.cost() {
             self.bill.add(cost.clone());
         }
+    }
+
+    /// Counts what was charged before to an equal request: a model does so whose answers are recorded ones.
+    pub fn charge_again(&self, costs: &[CallCost]) {
+        for cost in costs {
+            self.bill.add(cost.clone());
+        }
+    }
+
+    /// Returns the request with a bill that has what is [charged](Self::charge) to it from now on. It is charged to
+    /// this request, too.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use langgraph::prelude::*;
+    /// use langgraph_agent::{ChatRequest, ChatResponse, ModelError, ModelErrorKind};
+    ///
+    /// let (request, bill) = ChatRequest::new(vec![Message::user("hi")]).with_bill();
+    /// let answer = ChatResponse::new(Message::assistant("a secret"));
+    /// let refused = ModelError::new(ModelErrorKind::InvalidOutput, "it has a secret");
+    /// request.charge(&refused.behind_answer(&answer));
+    /// assert_eq!(bill.costs().len(), 1);
+    /// ```
+    #[must_use]
+    pub fn with_bill(&self) -> (Self, Bill) {
+        let bill = self.bill.inner();
+        let request = Self {
+            bill: bill.clone(),
+            ..self.clone()
+        };
+        (request, bill)
     }
 
     /// Adds a text at which the answer stops.

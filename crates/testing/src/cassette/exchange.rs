@@ -1,7 +1,7 @@
 //! A recorded request and its answer.
 
 use langgraph::message::{Message, MessageChunk};
-use langgraph_agent::{ChatModel, ChatRequest, ChatResponse};
+use langgraph_agent::{CallCost, ChatModel, ChatRequest, ChatResponse};
 use serde::{Deserialize, Serialize};
 
 /// A request and its answer, as they are stored.
@@ -18,6 +18,9 @@ pub(crate) struct Exchange {
     /// True if the reader of the stream left before its end: the answer is not known any further.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) left_early: bool,
+    /// What the answers have cost that the model refused before this one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) refused: Vec<CallCost>,
 }
 
 /// The names of a model, for prices and traces.
@@ -42,6 +45,7 @@ impl Exchange {
             response,
             chunks: Vec::new(),
             left_early: false,
+            refused: Vec::new(),
         }
     }
 

@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use futures_util::stream::{self, StreamExt as _};
 use langgraph::message::{MessageAccumulator, MessageChunk};
 use langgraph_agent::{
-    ChatModel, ChatRequest, ChatResponse, ModelError, ModelErrorKind, ModelStream,
+    Bill, ChatModel, ChatRequest, ChatResponse, ModelError, ModelErrorKind, ModelStream,
 };
 
 use super::{CassetteError, CassetteFile, Exchange, ModelName};
@@ -29,6 +29,8 @@ struct Streamed<'a> {
     /// The request, until the answer is recorded or has failed.
     open: Option<ChatRequest>,
     chunks: Vec<MessageChunk>,
+    /// What the answers have cost that the model refuses.
+    bill: Bill,
 }
 
 impl Recording {
@@ -48,29 +50,33 @@ impl Recording {
 
     pub(super) async fn generate(
         &self,
-        request: ChatRequest,
+        request: &ChatRequest,
         clean: ChatRequest,
         model: &ModelName,
     ) -> Result<ChatResponse, ModelError> {
+        let (request, bill) = request.with_bill();
         let answer = self.model.generate(request).await;
         let response = self.noted(answer)?;
-        let kept = self.keep(Exchange::new(model, clean, response.clone()));
-        kept.map_err(unkept)?;
+        let mut exchange = Exchange::new(model, clean, response.clone());
+        exchange.refused = bill.costs();
+        self.keep(exchange).map_err(unkept)?;
         Ok(response)
     }
 
     pub(super) fn stream<'a>(
         &'a self,
-        request: ChatRequest,
+        request: &ChatRequest,
         clean: ChatRequest,
         model: &'a ModelName,
     ) -> ModelStream<'a> {
+        let (request, bill) = request.with_bill();
         let streamed = Streamed {
             recording: self,
             model,
             stream: self.model.stream(request),
             open: Some(clean),
             chunks: Vec::new(),
+            bill,
         };
         Box::pin(stream::unfold(streamed, async |mut streamed| {
             let chunk = streamed.next().await?;
@@ -144,6 +150,7 @@ impl Streamed<'_> {
     fn exchange(&mut self, request: ChatRequest, response: ChatResponse) -> Exchange {
         let mut exchange = Exchange::new(self.model, request, response);
         exchange.chunks = std::mem::take(&mut self.chunks);
+        exchange.refused = self.bill.costs();
         exchange
     }
 }

@@ -41,21 +41,32 @@ impl Replaying {
         first.map_or_else(ModelName::default, |first| first.model.clone())
     }
 
-    /// Returns the next answer to this request.
-    pub(super) fn response(&self, request: &ChatRequest) -> Result<ChatResponse, ModelError> {
-        let exchange = self.find(request)?;
+    /// Returns the next answer to `request`, which is looked up as `clean`.
+    pub(super) fn response(
+        &self,
+        request: &ChatRequest,
+        clean: &ChatRequest,
+    ) -> Result<ChatResponse, ModelError> {
+        let exchange = self.find(clean)?;
+        request.charge_again(&exchange.refused);
         if exchange.left_early {
             return Err(self.unread(&exchange));
         }
         Ok(exchange.response)
     }
 
-    /// Returns the chunks of the next answer to this request, and an error at the place where its reader left.
-    pub(super) fn chunks(&self, request: &ChatRequest) -> Vec<Result<MessageChunk, ModelError>> {
-        let exchange = match self.find(request) {
+    /// Returns the chunks of the next answer to `request`, which is looked up as `clean`, and an error at the place
+    /// where its reader left.
+    pub(super) fn chunks(
+        &self,
+        request: &ChatRequest,
+        clean: &ChatRequest,
+    ) -> Vec<Result<MessageChunk, ModelError>> {
+        let exchange = match self.find(clean) {
             Ok(exchange) => exchange,
             Err(error) => return vec![Err(error)],
         };
+        request.charge_again(&exchange.refused);
         let unread = exchange.left_early.then(|| Err(self.unread(&exchange)));
         let chunks = exchange.into_chunks().into_iter().map(Ok);
         chunks.chain(unread).collect()

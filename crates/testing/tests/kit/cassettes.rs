@@ -5,6 +5,7 @@ use std::sync::Arc;
 use futures_util::{StreamExt as _, stream};
 use langgraph::message::{FinishReason, Message, MessageChunk, Usage};
 use langgraph::prelude::*;
+use langgraph::stream::StreamMode;
 use langgraph_agent::prelude::*;
 use langgraph_agent::{
     Budget, MessagesState, MessagesStateUpdate, ModelErrorKind, ModelNode, ModelStream, Price,
@@ -23,15 +24,62 @@ fn hi() -> ChatRequest {
     ChatRequest::new(vec![Message::user("hi")])
 }
 
-/// Runs the graph, and returns what its account has spent.
-async fn micros(graph: &CompiledStateGraph<MessagesState>) -> u64 {
+/// Runs the graph, streamed or not, and returns what its account has spent.
+async fn micros_of(graph: &CompiledStateGraph<MessagesState>, streamed: bool) -> u64 {
     let prices = Prices::new()
         .model("cheap", Price::per_million(1.0, 1.0))
         .model("dear", Price::per_million(1_000.0, 1_000.0));
     let budget = Arc::new(Budget::by(|_| "ada".to_owned()).money(10_000.0, prices));
     let run = graph.run(MessagesStateUpdate::user("hi"));
-    run.resource(Arc::clone(&budget)).await.unwrap();
+    let run = run.resource(Arc::clone(&budget));
+    if streamed {
+        let mut events = run.stream(StreamMode::Messages);
+        while let Some(event) = events.next().await {
+            event.unwrap();
+        }
+    } else {
+        run.await.unwrap();
+    }
     budget.account("ada").await.unwrap().spent.micros
+}
+
+async fn micros(graph: &CompiledStateGraph<MessagesState>) -> u64 {
+    micros_of(graph, false).await
+}
+
+/// A model whose answer of a million tokens is refused.
+struct Refuses(ScriptedModel);
+
+#[async_trait]
+impl ChatModel for Refuses {
+    async fn generate(&self, request: ChatRequest) -> Result<ChatResponse, ModelError> {
+        let response = self.0.generate(request).await?;
+        let refused = ModelError::new(ModelErrorKind::InvalidOutput, "it has a secret");
+        Err(refused.behind_answer(&response))
+    }
+
+    fn name(&self) -> Option<&str> {
+        self.0.name()
+    }
+}
+
+#[tokio::test]
+async fn a_replayed_call_costs_also_what_a_refused_answer_cost() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("chat.json");
+    let answer = || Turn::text("hello").with_usage(Usage::new(1_000_000, 0));
+    for streamed in [false, true] {
+        let refused = Refuses(ScriptedModel::new([answer()]).named("dear"));
+        let model = refused.or(ScriptedModel::new([answer()]).named("cheap"));
+        let cassette = Cassette::record(&file, model).unwrap();
+        let recorded = micros_of(&chat(cassette), streamed).await;
+        assert_eq!(recorded, 1_001_000_000);
+        // A cassette that cleans requests gives the model another one.
+        let anew = |request: ChatRequest| ChatRequest::new(request.messages);
+        let cassette = Cassette::replay(&file).unwrap().cleaned(anew).unwrap();
+        let replayed = micros_of(&chat(cassette), streamed).await;
+        assert_eq!(replayed, recorded, "streamed: {streamed}");
+    }
 }
 
 #[tokio::test]
