@@ -19,6 +19,7 @@ struct Parts<'m> {
     reset: TokenStream,
     prepare: Bodies<'m>,
     prepare_whole: TokenStream,
+    make_reusable: Bodies<'m>,
     messages: Bodies<'m>,
 }
 
@@ -113,6 +114,8 @@ impl<'m> Parts<'m> {
         if field.options.rule.is_messages() {
             self.prepare_whole
                 .extend(quote!(#root::__private::give_ids(&mut self.#ident);));
+            let forget = quote!(#root::__private::forget_new_ids(&self.#ident, value););
+            self.make_reusable.push((field, forget));
             self.messages
                 .push((field, quote!(#root::__private::see_messages(value, see);)));
         }
@@ -164,6 +167,7 @@ pub(super) fn state_impl(model: &StateModel<'_>, names: &Names<'_>) -> TokenStre
         reset,
         prepare,
         prepare_whole,
+        make_reusable,
         messages,
     } = Parts::new(model, names);
     let (written, discard) = (layout.written(), layout.discard());
@@ -178,6 +182,10 @@ pub(super) fn state_impl(model: &StateModel<'_>, names: &Names<'_>) -> TokenStre
     this.set_span(Span::call_site());
     let prepare_whole =
         (!prepare_whole.is_empty()).then(|| quote!(fn prepare_whole(&mut self) { #prepare_whole }));
+    let make_reusable = (!make_reusable.is_empty()).then(|| {
+        let forget = visit(Access::Mutable, &make_reusable);
+        quote!(fn make_reusable(&self, update: &mut Self::Update) { #forget })
+    });
     let codec = codec(model);
     let dismiss = dismiss(model);
     let name = name(model);
@@ -222,6 +230,8 @@ pub(super) fn state_impl(model: &StateModel<'_>, names: &Names<'_>) -> TokenStre
             }
 
             #prepare_whole
+
+            #make_reusable
 
             fn messages(
                 update: &Self::Update,

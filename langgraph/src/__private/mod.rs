@@ -44,8 +44,8 @@ pub use crate::graph::Pick;
 pub use crate::node::{Checked, Returns, ReturnsNoAnswer};
 pub use crate::state::StoredField;
 pub use langgraph_core::state::derive::{
-    ByFunction, ByValue, IntoReducer, ReadField, closure_reducer, give_ids, merge_field,
-    read_fields, reducer, reducers, see_messages, the_messages, written_messages,
+    ByFunction, ByValue, IntoReducer, ReadField, closure_reducer, forget_new_ids, give_ids,
+    merge_field, read_fields, reducer, reducers, see_messages, the_messages, written_messages,
 };
 pub use serde;
 pub use std::boxed::Box;

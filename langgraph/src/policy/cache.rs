@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::checkpoint::Json;
 use crate::error::{FormatError, NodeError};
 use crate::node::{Call, Context, Output};
-use crate::state::State;
+use crate::state::{State, Write};
 use langgraph_topology::NodeName;
 
 /// When to reuse a node's output: for the same key, until it expires.
@@ -19,6 +19,10 @@ use langgraph_topology::NodeName;
 /// The item of a worker is always part of the key. The cache holds the node's writes and targets.
 /// It never holds errors, pauses, outputs that depend on a person's answer, or outputs of an error
 /// handler.
+///
+/// A message that the node adds to a chat history is a new message each time, so a chat can hold the same answer twice:
+/// the cache keeps no generated ids of messages. An id that the node has chosen stays, and the message replaces the
+/// one of that id.
 ///
 /// # Examples
 ///
@@ -274,8 +278,15 @@ impl<S: State> Cached<S> {
         kept.output().cloned()
     }
 
-    pub(crate) async fn put(&self, key: CacheKey, output: &Output<S>, cx: &Context) {
-        let kept = CachedOutput::new(output.clone());
-        self.cache(cx).put(key, kept, self.policy.ttl).await;
+    /// Keeps the output of the call.
+    pub(crate) async fn put(&self, key: CacheKey, output: &Output<S>, call: Call<'_, S>) {
+        let mut kept = output.clone();
+        for write in kept.writes.as_mut_slice() {
+            if let Write::Update(update) | Write::Overwrite(update) = write {
+                call.state.make_reusable(update);
+            }
+        }
+        let kept = CachedOutput::new(kept);
+        self.cache(call.cx).put(key, kept, self.policy.ttl).await;
     }
 }

@@ -64,7 +64,7 @@ impl<S: State> Stack<S> {
         match self.attempts(call).await {
             Ok(output) => {
                 if !call.cx.has_open_interrupt() {
-                    cache.put(key, &output, call.cx).await;
+                    cache.put(key, &output, call).await;
                 }
                 Ok(output)
             }

@@ -146,6 +146,14 @@ pub trait State: Clone + Send + Sync + 'static {
     /// when it enters the graph. Existing ids stay.
     fn prepare_whole(&mut self) {}
 
+    /// Removes from `update` what each merge of it has to make anew, before a [cache](crate::policy::CachePolicy) keeps
+    /// it: the generated ids of messages that the state does not have.
+    ///
+    /// An id that a node has chosen stays, and so does that of a message of the state, which the update replaces.
+    fn make_reusable(&self, update: &mut Self::Update) {
+        let _ = update;
+    }
+
     /// Passes every chat message of `update` to `see`, for the `messages` stream.
     fn messages(update: &Self::Update, see: &mut dyn FnMut(&Message)) {
         let _ = (update, see);

@@ -10,6 +10,7 @@
 )]
 
 mod cache;
+mod cached_messages;
 mod defaults;
 mod error_handler;
 mod middleware;

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::convert::Infallible;
 
-use super::{Message, MessageKind};
+use super::{Message, MessageId, MessageKind};
 
 /// Merges an update into a chat history, by message id.
 ///
@@ -58,6 +58,27 @@ pub(crate) fn give_missing_ids(messages: &mut [Message]) {
     for message in messages {
         message.give_missing_id();
         message.settle();
+    }
+}
+
+/// Takes the generated ids from the messages that an update adds to `current`, so that the update can be merged more
+/// than once: each time they are new messages. An id that the update has twice stays, such as that of a removal.
+pub(crate) fn forget_new_ids(current: &[Message], update: &mut [Message]) {
+    let mut uses: HashMap<MessageId, usize> = HashMap::new();
+    for id in update.iter().filter_map(|message| message.id.as_ref()) {
+        *uses.entry(id.clone()).or_default() += 1;
+    }
+    uses.retain(|id, uses| *uses == 1 && id.looks_generated());
+    if uses.is_empty() {
+        return;
+    }
+    for known in current.iter().filter_map(|message| message.id.as_ref()) {
+        uses.remove(known);
+    }
+    for message in update.iter_mut().filter(|message| !message.is_removal()) {
+        if message.id.as_ref().is_some_and(|id| uses.contains_key(id)) {
+            message.id = None;
+        }
     }
 }
 

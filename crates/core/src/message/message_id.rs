@@ -8,6 +8,7 @@ use std::ops::Deref;
 
 use serde::de::{Deserialize, Deserializer, Error, Visitor};
 use serde::{Serialize, Serializer};
+use uuid::Uuid;
 use uuid::fmt::Hyphenated;
 
 /// Identifies a message in its history. It is a text, and compares, prints and serializes like one.
@@ -47,6 +48,12 @@ impl MessageId {
         let id = crate::id::new_id_at(crate::environment::now());
         id.hyphenated().encode_lower(&mut buffer);
         Self(IdText::Inline(buffer))
+    }
+
+    /// Returns true if the id looks like a generated one.
+    pub(crate) fn looks_generated(&self) -> bool {
+        let id = Uuid::try_parse(self.as_str());
+        self.len() == Hyphenated::LENGTH && id.is_ok_and(|id| id.get_version_num() == 7)
     }
 }
 
@@ -186,9 +193,11 @@ mod tests {
     #[test]
     fn an_id_of_any_length_is_its_text() {
         let generated = MessageId::generate();
+        assert!(generated.looks_generated());
         let chinese = "编".repeat(12);
         for text in ["", "m1", &generated, &chinese, &"x".repeat(37)] {
             let id = MessageId::from(text);
+            assert_eq!(id.looks_generated(), text == &*generated);
             assert_eq!(
                 (id.as_str(), &String::from(id.clone())),
                 (text, &text.to_owned())

@@ -106,6 +106,15 @@ pub fn give_ids(field: &mut dyn Any) {
     }
 }
 
+/// Takes the generated ids from the messages that a write adds to a chat history field.
+///
+/// A field of another type is skipped: it has an error of its own.
+pub fn forget_new_ids(field: &dyn Any, write: &mut dyn Any) {
+    if let Some(update) = write.downcast_mut::<Vec<Message>>() {
+        crate::message::merge::forget_new_ids(the_messages(field), update);
+    }
+}
+
 /// Returns the chat history of a field.
 ///
 /// A field of another type has an error of its own.

@@ -164,6 +164,11 @@ fn a_chat_history_under_another_crate_name() {
                     fn prepare_whole(&mut self) {
                         lg::__private::give_ids(&mut self.r#in);
                     }
+                    fn make_reusable(&self, update: &mut Self::Update) {
+                        if let ::core::option::Option::Some(value) = &mut update.r#in {
+                            lg::__private::forget_new_ids(&self.r#in, value);
+                        }
+                    }
                     fn messages(
                         update: &Self::Update,
                         see: &mut dyn ::core::ops::FnMut(&lg::message::Message),
