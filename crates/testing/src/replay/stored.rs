@@ -25,13 +25,29 @@ pub(super) type Answers = Arc<HashMap<(CheckpointId, usize), TaskAnswers>>;
 
 pub(super) fn all(logs: &Logs, formats: &Formats) -> Result<Answers, CheckpointError> {
     let mut answers = HashMap::new();
-    for stored in logs.values().flat_map(|log| &log.records) {
-        for (task, fold) in fold_tasks(stored).iter().enumerate() {
-            let mut found = TaskAnswers::default();
-            if let Some(written) = fold.written() {
-                collect(&json(written, formats)?, &mut found);
+    for log in logs.values() {
+        let mut earlier = HashMap::new();
+        for stored in &log.records {
+            let mut written = Vec::new();
+            for (task, fold) in fold_tasks(stored).iter().enumerate() {
+                let mut found = TaskAnswers::default();
+                if let Some(written) = fold.written() {
+                    collect(&json(written, formats)?, &mut found);
+                }
+                // A summary, for instance, writes the messages again that it keeps: no model says them there.
+                let is_new = |message: &Message| {
+                    let id = message.id.as_deref();
+                    id.and_then(|id| earlier.get(id)) != Some(message)
+                };
+                found.models.retain(is_new);
+                written.extend(found.models.iter().cloned());
+                answers.insert((stored.checkpoint.id, task), found);
             }
-            answers.insert((stored.checkpoint.id, task), found);
+            let by_id = written.into_iter().filter_map(|message| {
+                let id = message.id.as_deref().map(str::to_owned);
+                Some((id?, message))
+            });
+            earlier.extend(by_id);
         }
     }
     Ok(Arc::new(answers))

@@ -4,6 +4,7 @@ mod agents;
 mod interrupts;
 mod requests;
 mod runs;
+mod summaries;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
