@@ -5,10 +5,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use langgraph::error::NodeError;
+use langgraph::graph::Calls;
 use langgraph::message::{Message, ToolCall, ToolResult};
 use langgraph_agent::{
-    AgentMiddleware, ChatModel, ChatModelExt as _, ChatRequest, NextTool, ToolAnswer, ToolContext,
-    ToolError, Tools, middleware,
+    AgentMiddleware, ChatModel, ChatModelExt as _, ChatRequest, Hook, NextTool, STRUCTURED_CALLS,
+    ToolAnswer, ToolContext, ToolError, Tools, middleware,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -114,6 +115,14 @@ impl AutoMode {
 impl AgentMiddleware for AutoMode {
     fn check(&self, tools: &Tools) -> Result<(), String> {
         tools.require(&self.tools)
+    }
+
+    fn calls(&self, hook: Hook, inner: Calls) -> Calls {
+        if hook == Hook::AroundTool {
+            inner.and(STRUCTURED_CALLS)
+        } else {
+            inner
+        }
     }
 
     async fn around_tool(

@@ -6,7 +6,7 @@ use langgraph_agent::prelude::*;
 use langgraph_agent::{MessagesState, ScriptedModel, SimpleAgent, ToolAgent, react_agent};
 use langgraph_deep::deep_agent;
 use langgraph_middleware::{
-    LongTermMemory, ModelGuard, ModelRefusal, Moderation, Rubric, Summarization, ToolEmulator,
+    AutoMode, LongTermMemory, ModelGuard, ModelRefusal, Moderation, Rubric, Summarization, ToolEmulator,
     ToolSelector,
 };
 use langgraph_patterns::{PlanAndExecute, Reflection, Retrieval, Reviewed, Supervisor, Swarm};
@@ -100,6 +100,7 @@ fn models_that_middleware_asks_count() {
     assert_eq!(calls(agent().with(Summarization::new(model()))), 10 + 11);
     assert_eq!(calls(agent().with(ToolSelector::new(model(), 2))), 40);
     assert_eq!(calls(agent().with(ToolEmulator::all(model()))), 30);
+    assert_eq!(calls(agent().with(AutoMode::new(["now"], model()))), 70);
     assert_eq!(calls(agent().with(ModelRefusal::ask(model()))), 20);
     let memory = LongTermMemory::new(|_| ["memories"].into());
     assert_eq!(calls(agent().with(memory)), 10);
