@@ -28,7 +28,7 @@ use replaying::Replaying;
 /// A replayed call costs what the recorded one has cost, with the answers that a fallback refused before it.
 ///
 /// An exchange is found by the [digest](ChatRequest::digest) of its request. Requests that are equal
-/// get their answers in the order of the recording. A request that was not recorded is an error,
+/// get their answers in the order in which they were made. A request that was not recorded is an error,
 /// which shows how it differs from the nearest recorded one: nothing is ever sent to a real model
 /// while a cassette replays.
 ///

@@ -38,7 +38,7 @@ impl CassetteFile {
         begin().map_err(|error: std::io::Error| CassetteError::write(&self.0, error))
     }
 
-    pub(super) fn write(&self, exchanges: &[Exchange]) -> Result<(), CassetteError> {
+    pub(super) fn write(&self, exchanges: &[&Exchange]) -> Result<(), CassetteError> {
         let text = serde_json::to_string_pretty(exchanges)
             .map_err(|error| CassetteError::write(&self.0, error))?;
         self.replace((text + "\n").as_bytes())

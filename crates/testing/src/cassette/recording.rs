@@ -16,15 +16,21 @@ pub(super) struct Recording {
     /// The content of the file before this recording.
     earlier: Option<Vec<u8>>,
     model: Box<dyn ChatModel>,
-    exchanges: Mutex<Vec<Exchange>>,
+    /// In the order of the requests; without those that have no answer yet, or got none.
+    exchanges: Mutex<Vec<Option<Exchange>>>,
     /// The first error of the file that no reader has got.
     unread: Mutex<Option<CassetteError>>,
 }
+
+/// The place of a request among the others: requests that are made at once can be answered in another order.
+#[derive(Clone, Copy)]
+struct Place(usize);
 
 /// A streamed answer on its way through. It is recorded at its end, or when its reader leaves.
 struct Streamed<'a> {
     recording: &'a Recording,
     model: &'a ModelName,
+    place: Place,
     stream: ModelStream<'a>,
     /// The request, until the answer is recorded or has failed.
     open: Option<ChatRequest>,
@@ -55,11 +61,12 @@ impl Recording {
         model: &ModelName,
     ) -> Result<ChatResponse, ModelError> {
         let (request, bill) = request.with_bill();
+        let place = self.place();
         let answer = self.model.generate(request).await;
         let response = self.noted(answer)?;
         let mut exchange = Exchange::new(model, clean, response.clone());
         exchange.refused = bill.costs();
-        self.keep(exchange).map_err(unkept)?;
+        self.keep(place, exchange).map_err(unkept)?;
         Ok(response)
     }
 
@@ -73,6 +80,7 @@ impl Recording {
         let streamed = Streamed {
             recording: self,
             model,
+            place: self.place(),
             stream: self.model.stream(request),
             open: Some(clean),
             chunks: Vec::new(),
@@ -90,23 +98,33 @@ impl Recording {
         unread.take().map_or(Ok(()), Err)
     }
 
-    fn exchanges(&self) -> MutexGuard<'_, Vec<Exchange>> {
+    fn exchanges(&self) -> MutexGuard<'_, Vec<Option<Exchange>>> {
         self.exchanges
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn keep(&self, exchange: Exchange) -> Result<(), CassetteError> {
+    fn place(&self) -> Place {
         let mut exchanges = self.exchanges();
-        exchanges.push(exchange);
-        self.file.write(&exchanges)
+        exchanges.push(None);
+        Place(exchanges.len() - 1)
+    }
+
+    fn keep(&self, Place(place): Place, exchange: Exchange) -> Result<(), CassetteError> {
+        let mut exchanges = self.exchanges();
+        if let Some(kept) = exchanges.get_mut(place) {
+            *kept = Some(exchange);
+        }
+        let recorded: Vec<&Exchange> = exchanges.iter().flatten().collect();
+        self.file.write(&recorded)
     }
 
     /// Puts the earlier file back if the model has failed.
     fn noted<T>(&self, answer: Result<T, ModelError>) -> Result<T, ModelError> {
         answer.inspect_err(|_| {
             let exchanges = self.exchanges();
-            if let Some(earlier) = self.earlier.as_ref().filter(|_| !exchanges.is_empty()) {
+            let has_written = exchanges.iter().any(Option::is_some);
+            if let Some(earlier) = self.earlier.as_ref().filter(|_| has_written) {
                 // The error of the model is more important.
                 let _ = self.file.replace(earlier);
             }
@@ -140,7 +158,7 @@ impl Streamed<'_> {
             return Ok(());
         };
         let exchange = self.exchange(request, response);
-        self.recording.keep(exchange).map_err(unkept)
+        self.recording.keep(self.place, exchange).map_err(unkept)
     }
 
     fn response(&self) -> Result<ChatResponse, ModelError> {
@@ -169,7 +187,7 @@ impl Drop for Streamed<'_> {
         let response = whole.unwrap_or_else(|| ChatResponse::new(read.finish()));
         let mut exchange = self.exchange(request, response);
         exchange.left_early = left_early;
-        if let Err(error) = self.recording.keep(exchange) {
+        if let Err(error) = self.recording.keep(self.place, exchange) {
             let unread = &self.recording.unread;
             let mut unread = unread.lock().unwrap_or_else(PoisonError::into_inner);
             unread.get_or_insert(error);

@@ -249,3 +249,41 @@ async fn a_recording_reports_a_left_stream_that_it_could_not_write() {
     let error = model.finish().unwrap_err().to_string();
     assert!(error.contains("cannot be written"), "{error}");
 }
+
+/// A model whose first answer takes longer than the second.
+struct SlowFirst(ScriptedModel);
+
+#[async_trait]
+impl ChatModel for SlowFirst {
+    async fn generate(&self, request: ChatRequest) -> Result<ChatResponse, ModelError> {
+        let response = self.0.generate(request).await?;
+        if response.message.text() == "first" {
+            tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+        }
+        Ok(response)
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn equal_requests_that_are_made_at_once_get_the_answers_that_they_got() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("votes.json");
+    let ask = async |model: &Cassette, streamed: bool| {
+        if streamed {
+            let chunks: Vec<_> = model.stream(hi()).collect().await;
+            return chunks[0].as_ref().unwrap().text.clone();
+        }
+        let response = model.generate(hi()).await.unwrap();
+        response.message.text().into_owned()
+    };
+    for streamed in [false, true] {
+        let model = SlowFirst(ScriptedModel::new(["first", "second"]));
+        let recorded = Cassette::record(&file, model).unwrap();
+        let votes = tokio::join!(ask(&recorded, streamed), ask(&recorded, streamed));
+        assert_eq!(votes, ("first".to_owned(), "second".to_owned()));
+
+        let replayed = Cassette::replay(&file).unwrap();
+        let again = tokio::join!(ask(&replayed, streamed), ask(&replayed, streamed));
+        assert_eq!(again, votes, "streamed: {streamed}");
+    }
+}
