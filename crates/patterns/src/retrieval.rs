@@ -109,6 +109,9 @@ impl Retrieval {
     }
 
     /// Sets how often an answer with wrong citations goes back to the model; the default is once.
+    ///
+    /// An answer streams before its citations are checked: a reader also sees one that goes back, under an id that no
+    /// message of the state has. With 0, none goes back.
     pub fn repairs(mut self, repairs: usize) -> Self {
         self.repairs = repairs;
         self

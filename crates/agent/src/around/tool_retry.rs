@@ -11,7 +11,9 @@ use langgraph::policy::RetryPolicy;
 /// Calls a tool again that failed, before the model reads about it.
 ///
 /// Arguments that do not fit are not tried again: the model corrects them. A tool that changes the world
-/// uses an [`Effect`](crate::Effect), or is left out with [`of`](Self::of).
+/// uses an [`Effect`](crate::Effect), or is left out with [`of`](Self::of). A [fatal](crate::ToolError::fatal) error, such
+/// as that of a sub-agent, fails the run, which goes on later where the sub-agent stands; a
+/// [`ModelRetry`](crate::ModelRetry) of the sub-agent tries its model again.
 ///
 /// # Examples
 ///

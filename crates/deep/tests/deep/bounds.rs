@@ -6,8 +6,8 @@ use langgraph_agent::prelude::*;
 use langgraph_agent::{MessagesState, ScriptedModel, SimpleAgent, ToolAgent, react_agent};
 use langgraph_deep::deep_agent;
 use langgraph_middleware::{
-    AutoMode, LongTermMemory, ModelGuard, ModelRefusal, Moderation, Rubric, Summarization, ToolEmulator,
-    ToolSelector,
+    AutoMode, LongTermMemory, ModelGuard, ModelRefusal, Moderation, Rubric, Summarization,
+    ToolEmulator, ToolSelector,
 };
 use langgraph_patterns::{PlanAndExecute, Reflection, Retrieval, Reviewed, Supervisor, Swarm};
 
