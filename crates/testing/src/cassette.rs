@@ -153,7 +153,8 @@ impl Cassette {
     /// # Errors
     ///
     /// [`CassetteError::Unused`], with the number of those that were not replayed. [`CassetteError::Write`], if what the
-    /// reader of a stream had read when it left could not be written.
+    /// reader of a stream had read when it left could not be written. [`CassetteError::Earlier`], if the last call of
+    /// the recording has failed, also where a fallback has answered instead: the file is still the earlier one.
     pub fn finish(&self) -> Result<(), CassetteError> {
         match &self.0.mode {
             Mode::Records(recording) => recording.finish(),

@@ -1,5 +1,6 @@
 //! A model whose exchanges are recorded.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use futures_util::stream::{self, StreamExt as _};
@@ -18,6 +19,8 @@ pub(super) struct Recording {
     model: Box<dyn ChatModel>,
     /// In the order of the requests; without those that have no answer yet, or got none.
     exchanges: Mutex<Vec<Option<Exchange>>>,
+    /// True if the file has the earlier content, because the last call has failed.
+    is_earlier: AtomicBool,
     /// The first error of the file that no reader has got.
     unread: Mutex<Option<CassetteError>>,
 }
@@ -50,6 +53,7 @@ impl Recording {
             earlier,
             model,
             exchanges: Mutex::default(),
+            is_earlier: AtomicBool::new(false),
             unread: Mutex::default(),
         })
     }
@@ -92,10 +96,18 @@ impl Recording {
         }))
     }
 
-    /// Takes an error of the file that no reader has got, since it had left.
+    /// Takes an error of the file that no reader has got, since it had left. Fails also if the file is not this
+    /// recording.
     pub(super) fn finish(&self) -> Result<(), CassetteError> {
         let mut unread = self.unread.lock().unwrap_or_else(PoisonError::into_inner);
-        unread.take().map_or(Ok(()), Err)
+        if let Some(error) = unread.take() {
+            return Err(error);
+        }
+        if self.is_earlier.load(Ordering::Relaxed) {
+            let path = self.file.path().to_owned();
+            return Err(CassetteError::Earlier { path });
+        }
+        Ok(())
     }
 
     fn exchanges(&self) -> MutexGuard<'_, Vec<Option<Exchange>>> {
@@ -116,15 +128,20 @@ impl Recording {
             *kept = Some(exchange);
         }
         let recorded: Vec<&Exchange> = exchanges.iter().flatten().collect();
-        self.file.write(&recorded)
+        self.file.write(&recorded)?;
+        self.is_earlier.store(false, Ordering::Relaxed);
+        Ok(())
     }
 
     /// Puts the earlier file back if the model has failed.
     fn noted<T>(&self, answer: Result<T, ModelError>) -> Result<T, ModelError> {
         answer.inspect_err(|_| {
             let exchanges = self.exchanges();
-            let has_written = exchanges.iter().any(Option::is_some);
-            if let Some(earlier) = self.earlier.as_ref().filter(|_| has_written) {
+            let Some(earlier) = &self.earlier else {
+                return;
+            };
+            self.is_earlier.store(true, Ordering::Relaxed);
+            if exchanges.iter().any(Option::is_some) {
                 // The error of the model is more important.
                 let _ = self.file.replace(earlier);
             }
