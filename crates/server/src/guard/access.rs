@@ -96,6 +96,16 @@ impl Access {
         })
     }
 
+    /// Returns the assistant that goes on with a thread of these metadata: the last one there, or the default one of its
+    /// graph if that was deleted.
+    pub(crate) async fn assistant_of_thread(&self, metadata: &Value) -> ApiResult<Assistant> {
+        let named = |name: &str| metadata[name].as_str().unwrap_or_default();
+        match self.assistant(named("assistant_id")).await {
+            Err(error) if !error.is_storage() => self.assistant(named("graph_id")).await,
+            found => found,
+        }
+    }
+
     pub(crate) fn user(&self) -> Option<&User> {
         self.user.as_deref()
     }

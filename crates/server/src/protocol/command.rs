@@ -152,9 +152,9 @@ async fn respond(app: &Access, thread: &str, params: &Value) -> Result<Value, Re
         }
         answers[id] = answer["response"].clone();
     }
-    let assistant = &row.metadata["assistant_id"];
+    let assistant = app.assistant_of_thread(&row.metadata).await?;
     let mut request = json!({
-        "assistant_id": assistant.as_str().unwrap_or_default(),
+        "assistant_id": assistant.assistant_id,
         "command": {
             "resume": answers, "update": params["update"], "goto": params["goto"],
         },

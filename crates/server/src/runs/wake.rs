@@ -55,15 +55,15 @@ async fn start(app: &Arc<App>, thread: &Thread) -> ApiResult<()> {
     // An older row, whose run was deleted: its owner asks for another one.
     let user = app.authenticate.is_some();
     let user = user.then(|| User::new(&*thread.owner).owner(&*thread.owner));
-    let assistant = thread.metadata["assistant_id"].as_str().unwrap_or_default();
+    let access = Access::of(app, user);
+    let assistant = access.assistant_of_thread(&thread.metadata).await?;
     let request = RunRequest {
-        assistant_id: assistant.to_owned(),
+        assistant_id: assistant.assistant_id,
         command: Some(command),
         strict_resume: true,
         by_clock: true,
         ..RunRequest::default()
     };
-    let access = Access::of(app, user);
     accept(&access, Some(id), request).await?;
     Ok(())
 }

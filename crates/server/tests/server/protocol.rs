@@ -306,6 +306,25 @@ async fn a_run_that_starts_on_a_thread_with_an_open_interrupt_answers_it() {
 }
 
 #[tokio::test]
+async fn an_answer_goes_on_with_the_graph_when_the_assistant_of_the_thread_was_deleted() {
+    let api = Api::serve(server()).await;
+    let thread = api.thread().await;
+    let assistant = api.post("/assistants", json!({"graph_id": "asks"})).await;
+    let assistant = assistant["assistant_id"].as_str().unwrap();
+    let begin = json!({"assistant_id": assistant, "input": {}});
+    let runs = format!("/threads/{thread}/runs/wait");
+    let asked = api.post(&runs, begin).await;
+    let path = format!("/assistants/{assistant}");
+    api.send(Method::DELETE, &path, json!({})).await;
+    let answer = json!({"interrupt_id": asked["__interrupt__"][0]["id"], "response": "yes"});
+    let answered = command(&api, &thread, "input.respond", answer).await;
+    assert_eq!(answered["type"], "success", "{answered}");
+    let run = answered["result"]["run_id"].as_str().unwrap();
+    let done = api.get(&format!("/threads/{thread}/runs/{run}/join")).await;
+    assert_eq!(done["notes"], json!(["yes"]), "{done}");
+}
+
+#[tokio::test]
 async fn custom_events_are_read_by_both_clients_and_no_message_is_made_up() {
     let api = Api::serve(server()).await;
     let thread = api.thread().await;
