@@ -26,8 +26,8 @@ use crate::guard::Access;
 use crate::queue::Cancel;
 use crate::rows::{Assistant, Run, Thread};
 use crate::runs::{
-    Accepted, Disconnect, IfNotExists, Modes, OnCompletion, RunRequest, accept, attach, cancel,
-    give_up,
+    Accepted, Disconnect, IfNotExists, Modes, OnCompletion, RunRequest, Standing, accept_at,
+    attach, cancel, give_up,
 };
 use crate::spec::{Mode, RunCommand};
 use crate::threads::{self, is_at_breakpoint, is_waiting};
@@ -103,15 +103,30 @@ async fn begin(
         (None, Some(task)) => run_of(app, task).await?.thread_id,
         (None, None) => langgraph_core::new_id().to_string(),
     };
-    let thread = threads::seen(app, &context).await?;
-    let mut request = RunRequest {
+    let request = RunRequest {
         assistant_id: assistant.assistant_id.clone(),
         if_not_exists: Some(IfNotExists::Create),
         on_completion: Some(OnCompletion::Keep),
         stream_mode: Some(Modes(modes)),
         ..RunRequest::default()
     };
-    match &thread {
+    loop {
+        let standing = Standing::of(app, &context).await?;
+        let thread = standing.thread.as_ref();
+        let request = request_on(request.clone(), given.clone(), thread);
+        if let Some(accepted) = accept_at(app, &standing, request).await? {
+            return Ok(accepted);
+        }
+    }
+}
+
+/// Returns what a message asks for on a thread that stands so.
+fn request_on(
+    mut request: RunRequest,
+    given: Given,
+    thread: Option<&Thread>,
+) -> RunRequest {
+    match thread {
         Some(thread) if is_waiting(thread) => {
             request.command = Some(RunCommand::resume(given.answer()));
         }
@@ -121,7 +136,7 @@ async fn begin(
         }
         _ => request.input = given.input(),
     }
-    Ok(accept(app, Some(&context), request).await?)
+    request
 }
 
 /// Returns the thread of a context. An id that is no UUID becomes one, for each owner another.

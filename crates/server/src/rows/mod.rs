@@ -42,6 +42,7 @@ mod submission;
 mod threads;
 mod times;
 mod translated;
+mod ttl;
 mod worker;
 
 use std::path::{Path, PathBuf};
@@ -76,7 +77,8 @@ pub(crate) use search::{ThreadOrder, ThreadsOf};
 pub(crate) use shelf::create_file;
 use statement::{find, read, sql};
 pub(crate) use submission::{Submission, Submitted, ThreadOfJob};
-pub(crate) use threads::{ChangedThread, Creation, Pruning, Thread, Ttl};
+pub(crate) use threads::{ChangedThread, Creation, Thread};
+pub(crate) use ttl::{Pruning, Ttl};
 pub(crate) use worker::Worker;
 
 pub(crate) type RowsResult<T> = Result<T, RowsError>;

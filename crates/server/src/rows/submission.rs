@@ -82,15 +82,16 @@ impl<'a> Submission<'a> {
 
     /// Has the job refused if the row of its thread is another one than the one that is changed or created.
     fn expects_its_thread(&mut self) -> RowsResult<()> {
-        self.job.thread_doc = match &self.thread {
+        let doc = match &self.thread {
             ThreadOfJob::New {
                 row,
                 is_named: true,
                 ..
-            } => Some(serde_json::to_string(row)?),
-            ThreadOfJob::Changed(changed) => Some(changed.before.clone()),
-            ThreadOfJob::New { .. } | ThreadOfJob::Unchanged => None,
+            } => serde_json::to_string(row)?,
+            ThreadOfJob::Changed(changed) => changed.before.clone(),
+            ThreadOfJob::New { .. } | ThreadOfJob::Unchanged => return Ok(()),
         };
+        self.job.thread_doc = Some(doc);
         Ok(())
     }
 

@@ -1,56 +1,17 @@
 //! Rows of threads.
 
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::statement::Statement;
-use super::{Line, QueuedRun, Rows, RowsResult, find, read, sql};
+use super::{Line, QueuedRun, Rows, RowsResult, Ttl, find, read, sql};
 use crate::queue::{Claim, Job};
 use crate::wire::time::{iso, now};
 
 /// How long a process has to do what the clock wants, before another one tries, in milliseconds.
 pub(super) const TURN: i64 = 60_000;
-
-/// What happens to a thread that nothing has changed for a while.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Ttl {
-    /// The time in minutes.
-    pub(crate) ttl: f64,
-    #[serde(default)]
-    pub(crate) strategy: Pruning,
-}
-
-/// What is removed of a thread.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Pruning {
-    /// Everything.
-    #[default]
-    Delete,
-    /// All checkpoints but the newest.
-    KeepLatest,
-}
-
-impl Ttl {
-    /// Removes a thread that nothing has changed for that time.
-    pub(crate) fn delete_after(time: Duration) -> Self {
-        Self {
-            ttl: time.as_secs_f64() / 60.0,
-            strategy: Pruning::Delete,
-        }
-    }
-
-    /// Returns the time; `None` if it is none.
-    pub(crate) fn time(self) -> Option<Duration> {
-        Duration::try_from_secs_f64(self.ttl * 60.0).ok()
-    }
-
-    fn milliseconds(self) -> Option<i64> {
-        i64::try_from(self.time()?.as_millis()).ok()
-    }
-}
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[allow(clippy::struct_field_names)] // the names of the interface
@@ -215,6 +176,11 @@ impl ChangedThread {
         })
     }
 
+    /// Returns true if that was the document of the row before the change.
+    pub(crate) fn is_of(&self, doc: &str) -> bool {
+        self.before == doc
+    }
+
     /// Returns the statement that writes the row, unless it has changed since, or it is not the time.
     pub(super) fn written(&self, when: When<'_>) -> Statement {
         let (run, fence, status, payload) = match when {
@@ -291,12 +257,18 @@ impl Rows {
     }
 
     pub(crate) async fn thread(&self, id: &str) -> RowsResult<Option<Thread>> {
+        Ok(self.thread_and_doc(id).await?.map(|(thread, _)| thread))
+    }
+
+    /// Returns a row with its document, which is another one after each change.
+    pub(crate) async fn thread_and_doc(&self, id: &str) -> RowsResult<Option<(Thread, String)>> {
         let statement = find!(
             "SELECT owner, temporary, doc FROM served_threads WHERE id = $1 AND temporary < 2",
             id
         );
         let line = self.db.row(statement).await?;
-        line.map(|line| read_thread(&line)).transpose()
+        line.map(|line| Ok((read_thread(&line)?, line.text(2).to_owned())))
+            .transpose()
     }
 
     /// Changes a row, and returns it. The change may be made several times, if others change it
@@ -322,12 +294,8 @@ impl Rows {
         id: &str,
         change: impl Fn(&mut Thread),
     ) -> RowsResult<Option<ChangedThread>> {
-        let statement = find!(
-            "SELECT owner, temporary, doc FROM served_threads WHERE id = $1 AND temporary < 2",
-            id
-        );
-        let line = self.db.row(statement).await?;
-        line.map(|line| ChangedThread::of(read_thread(&line)?, line.text(2).to_owned(), change))
+        let row = self.thread_and_doc(id).await?;
+        row.map(|(thread, doc)| ChangedThread::of(thread, doc, change))
             .transpose()
     }
 

@@ -8,6 +8,7 @@ use super::attach::attach;
 use super::new_run::{NewRun, ThreadOfRun};
 use super::removal::finish_removal;
 use super::request::{IfNotExists, RunRequest};
+use super::standing::Standing;
 use super::submit::{submit, submit_all};
 use crate::error::{ApiError, ApiResult};
 use crate::guard::Access;
@@ -36,7 +37,23 @@ pub(crate) async fn accept(
     request: RunRequest,
 ) -> ApiResult<Accepted> {
     let thread = thread.map(thread_id).transpose()?;
-    start(app, check(app, thread, request).await?).await
+    let checked = check(app, thread, request, None).await?;
+    loop {
+        if let Some(accepted) = start(app, &checked, None).await? {
+            return Ok(accepted);
+        }
+    }
+}
+
+/// As [`accept`], for a request that was decided by how its thread stands. Returns `None` if that has changed since.
+pub(crate) async fn accept_at(
+    app: &Access,
+    standing: &Standing,
+    request: RunRequest,
+) -> ApiResult<Option<Accepted>> {
+    let thread = Some(standing.id().to_owned());
+    let checked = check(app, thread, request, Some(standing)).await?;
+    start(app, &checked, Some(standing)).await
 }
 
 /// Accepts runs without threads, if none of them is refused. One that is named twice is one run.
@@ -46,7 +63,7 @@ pub(crate) async fn accept_all(app: &Access, requests: Vec<RunRequest>) -> ApiRe
         let mut rows = Vec::with_capacity(requests.len());
         let mut new: Vec<(Arc<NewRun>, ThreadOfRun)> = Vec::new();
         for request in requests.clone() {
-            let one = match check(app, None, request).await? {
+            let one = match check(app, None, request, None).await? {
                 Checked::Known { row, .. } => {
                     rows.push(*row);
                     continue;
@@ -63,7 +80,7 @@ pub(crate) async fn accept_all(app: &Access, requests: Vec<RunRequest>) -> ApiRe
                 is_named: false,
             };
             rows.push(one.new.row.clone());
-            new.push((Arc::new(one.new), thread));
+            new.push((one.new, thread));
         }
         let first = new.first().map(|(new, _)| new.row.run_id.clone());
         match first {
@@ -90,7 +107,7 @@ enum Checked {
 
 /// A request for a run that is new.
 struct NewRequest {
-    new: NewRun,
+    new: Arc<NewRun>,
     assistant: Assistant,
     /// The thread that the client has named.
     thread: Option<String>,
@@ -101,7 +118,12 @@ struct NewRequest {
 }
 
 /// Checks a request, before anything is done for it.
-async fn check(app: &Access, thread: Option<String>, request: RunRequest) -> ApiResult<Checked> {
+async fn check(
+    app: &Access,
+    thread: Option<String>,
+    request: RunRequest,
+    standing: Option<&Standing>,
+) -> ApiResult<Checked> {
     if app.runs.is_draining() {
         return Err(ApiError::unavailable());
     }
@@ -114,9 +136,11 @@ async fn check(app: &Access, thread: Option<String>, request: RunRequest) -> Api
     let create = request.if_not_exists == Some(IfNotExists::Create);
     let again =
         (request.request_key.is_some() || request.run_id.is_some()).then(|| request.clone());
-    let (new, assistant) = request.plan(app, thread.as_deref()).await?;
+    let (mut new, assistant) = request.plan(app, thread.as_deref()).await?;
+    let expected_doc = standing.and_then(Standing::expected_doc);
+    new.expected_doc = expected_doc.map(str::to_owned);
     Ok(Checked::New(Box::new(NewRequest {
-        new,
+        new: Arc::new(new),
         assistant,
         thread,
         create,
@@ -124,30 +148,37 @@ async fn check(app: &Access, thread: Option<String>, request: RunRequest) -> Api
     })))
 }
 
-/// Puts the run of a request in the queue.
-async fn start(app: &Access, checked: Checked) -> ApiResult<Accepted> {
+/// Puts the run of a request in the queue. Returns `None` if its thread has changed since it was looked at.
+async fn start(
+    app: &Access,
+    checked: &Checked,
+    standing: Option<&Standing>,
+) -> ApiResult<Option<Accepted>> {
     let one = match checked {
-        Checked::Known { row, stateless } => return follow(app, *row, stateless).await,
-        Checked::New(one) => *one,
+        Checked::Known { row, stateless } => {
+            return follow(app, Run::clone(row), *stateless).await.map(Some);
+        }
+        Checked::New(one) => one,
     };
-    let (new, stateless) = (Arc::new(one.new), one.thread.is_none());
+    let (new, stateless) = (&one.new, one.thread.is_none());
     // The reader is there before the first event.
     let stores = app.stores_events(&new.row);
     let feed = app.runs.feeds.of(&new.row.run_id, stores, None);
     let events = FeedReader::new(&app.rows, Arc::clone(&feed), 0);
-    let pushed = loop {
-        let thread = if stateless {
-            let row = Box::new(new_thread(app, &new, &one.assistant));
-            let is_named = false;
-            ThreadOfRun::New { row, is_named }
-        } else {
-            thread_of(app, &new, &one.assistant, one.create).await?
-        };
-        match submit(app, &new, thread).await? {
-            Pushed::Changed => {}
-            pushed => break pushed,
-        }
+    let thread = if stateless {
+        let row = Box::new(new_thread(app, new, &one.assistant));
+        let is_named = false;
+        ThreadOfRun::New { row, is_named }
+    } else {
+        thread_of(app, new, &one.assistant, one.create).await?
     };
+    if standing.is_some_and(|standing| !standing.allows(&thread)) {
+        return Ok(None);
+    }
+    let pushed = submit(app, new, thread).await?;
+    if pushed == Pushed::Changed {
+        return Ok(None);
+    }
     if pushed == Pushed::Known {
         // The same request was faster.
         let row = match &one.again {
@@ -155,16 +186,16 @@ async fn start(app: &Access, checked: Checked) -> ApiResult<Accepted> {
             None => None,
         };
         let row = row.ok_or_else(|| taken(&new.row.run_id))?;
-        return follow(app, row, stateless).await;
+        return follow(app, row, stateless).await.map(Some);
     }
     feed.see();
-    Ok(Accepted {
+    Ok(Some(Accepted {
         feed,
         events,
         cancel_on_disconnect: new.cancel_on_disconnect,
         row: new.row.clone(),
         stateless,
-    })
+    }))
 }
 
 /// Returns the accepted run of a request that comes again.
@@ -290,7 +321,7 @@ async fn thread_of(
 
 /// Refuses a thread whose states are of another type than those of the graph. Graphs with the same
 /// state may share a thread.
-async fn belongs(app: &Access, thread: &Thread, assistant: &Assistant) -> ApiResult<()> {
+pub(crate) async fn belongs(app: &Access, thread: &Thread, assistant: &Assistant) -> ApiResult<()> {
     let new = assistant.graph_id.as_str();
     let before = match &thread.metadata["graph_id"] {
         Value::String(before) if before == new => return Ok(()),

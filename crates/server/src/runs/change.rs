@@ -14,6 +14,7 @@ use crate::error::{ApiError, ApiResult};
 use crate::graph::{Change, ErasedGraph};
 use crate::queue::RunQueue;
 use crate::rows::Thread;
+use crate::threads::is_paused;
 use crate::wire::usage::Usages;
 
 /// How long a change holds its thread. The next one waits for that long if the process of this one is lost.
@@ -28,6 +29,16 @@ pub(crate) async fn change_state(
     thread: &Thread,
     change: Change,
 ) -> ApiResult<CheckpointId> {
+    change_if(app, thread, change, |_| true).await
+}
+
+/// As [`change_state`], unless the row of the thread is not as it should be.
+async fn change_if(
+    app: &Arc<App>,
+    thread: &Thread,
+    change: Change,
+    fits: impl Fn(&Thread) -> bool + Send + 'static,
+) -> ApiResult<CheckpointId> {
     let graph = app.graph_of_thread(&thread.metadata)?;
     let graph = graph.ok_or_else(|| {
         ApiError::invalid(
@@ -35,6 +46,11 @@ pub(crate) async fn change_state(
         )
     })?;
     let made = while_held(app, thread, graph, async move |app, graph, id| {
+        // A removal that has marked the row before will take the lease, or has had it.
+        let row = app.rows.thread(&id).await?;
+        if !fits(&row.ok_or_else(|| ApiError::no_thread(&id))?) {
+            return Err(ApiError::conflict("the thread has gone on meanwhile"));
+        }
         change_held(&app, &*graph, &id, change).await
     });
     made.await?.ok_or_else(|| {
@@ -44,10 +60,12 @@ pub(crate) async fn change_state(
     })
 }
 
-/// Ends a thread that a run has paused: nobody answers its interrupts any more. The run is interrupted, and its result
-/// has no interrupts.
+/// Ends a thread that a run has paused, as it was read: nobody answers its interrupts any more. The run is interrupted,
+/// and its result has no interrupts.
 pub(crate) async fn give_up(app: &Arc<App>, thread: &Thread, run: &str) -> ApiResult<()> {
-    change_state(app, thread, Change::end()).await?;
+    let left_by = thread.left_by.clone();
+    let is_same_pause = move |row: &Thread| is_paused(row) && row.left_by == left_by;
+    change_if(app, thread, Change::end(), is_same_pause).await?;
     // A copy of a thread leaves the run that has paused the other one alone.
     let own = app.rows.run_of_id(run).await?;
     if own.is_none_or(|own| own.thread_id != thread.thread_id) {
@@ -149,10 +167,6 @@ async fn change_held(
     thread: &str,
     change: Change,
 ) -> ApiResult<CheckpointId> {
-    // A removal that has marked the row before will take the lease, or has had it.
-    if app.rows.thread(thread).await?.is_none() {
-        return Err(ApiError::no_thread(thread));
-    }
     let mut usages = Usages::default();
     for update in &change.updates {
         usages.read(&update.values);

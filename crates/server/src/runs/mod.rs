@@ -31,6 +31,7 @@ mod request;
 mod retention;
 mod session;
 mod signals;
+mod standing;
 mod submit;
 mod temporary;
 mod thread_row;
@@ -52,7 +53,7 @@ use crate::guard::PerOwner;
 use crate::stream::Feeds;
 use live::LiveRuns;
 
-pub(crate) use accept::{Accepted, accept, accept_all};
+pub(crate) use accept::{Accepted, accept, accept_all, accept_at, belongs};
 pub(crate) use attach::attach;
 pub(crate) use change::{change_state, give_up, write_changed};
 pub(crate) use cleanup::{prune_thread, remove_thread};
@@ -60,6 +61,7 @@ pub(crate) use process::{drain, start};
 pub(crate) use removal::finish_removal;
 pub(crate) use request::{IfNotExists, Modes, OnCompletion, OnDisconnect, RunRequest};
 pub use retention::Retention;
+pub(crate) use standing::Standing;
 pub(crate) use submit::{Disconnect, cancel};
 pub(crate) use watchers::{Watcher, Watchers};
 

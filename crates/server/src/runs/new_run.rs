@@ -19,6 +19,9 @@ pub(crate) struct NewRun {
     pub(crate) delay: Option<Duration>,
     pub(crate) cancel_on_disconnect: bool,
     pub(crate) request: Option<RequestKey>,
+    /// The document of the row of its thread, if the request was decided by that: the run is refused if the row has
+    /// changed, or if another run of the thread is due or runs.
+    pub(super) expected_doc: Option<String>,
 }
 
 /// What becomes of the row of the thread with the run: if that is refused, nothing.
@@ -45,6 +48,7 @@ impl NewRun {
             delay: None,
             cancel_on_disconnect: false,
             request: None,
+            expected_doc: None,
         }
     }
 
@@ -70,6 +74,11 @@ impl NewRun {
         })
     }
 
+    /// Returns true if no other run may come before it. What comes before a delayed one is not known yet.
+    fn is_first(&self) -> bool {
+        self.expected_doc.is_some() && self.delay.is_none()
+    }
+
     fn job(&self, most_waiting: u64) -> serde_json::Result<Job> {
         let row = &self.row;
         let payload = serde_json::to_string(row)?;
@@ -79,7 +88,8 @@ impl NewRun {
             not_before: self.delay.map(|delay| environment::now() + delay),
             stops: self.delay.and_then(|_| row.multitask_strategy.stops()),
             needs_thread: true,
-            unless_busy: row.multitask_strategy == Strategy::Reject,
+            unless_busy: row.multitask_strategy == Strategy::Reject || self.is_first(),
+            thread_doc: self.expected_doc.clone(),
             most_waiting: Some(most_waiting),
             request: self.request.clone(),
             ..Job::new(&row.run_id, &row.thread_id, payload).owner(&self.owner)

@@ -39,7 +39,11 @@ async fn push_and_stop(
     thread: ThreadOfRun,
 ) -> ApiResult<Pushed> {
     let row = &new.row;
-    let pushed = accepted(app, push(app, new, thread).await?, &row.thread_id)?;
+    let pushed = match push(app, new, thread).await? {
+        // Another run of a thread that was at rest has come first.
+        Pushed::Busy if new.expected_doc.is_some() => Pushed::Changed,
+        pushed => accepted(app, pushed, &row.thread_id)?,
+    };
     if pushed != Pushed::Queued {
         return Ok(pushed);
     }

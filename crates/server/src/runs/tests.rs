@@ -18,7 +18,7 @@ use super::attach::catch_up;
 use super::change::free_from;
 use super::cleanup::prune_expired;
 use super::execute::execute;
-use super::{change_state, prune_thread, remove_thread};
+use super::{change_state, give_up, prune_thread, remove_thread};
 use crate::graph::{Change, NodeUpdate};
 use crate::guard::Limits;
 use crate::queue::{After, RunQueue};
@@ -256,6 +256,24 @@ async fn a_change_does_not_take_the_thread_of_a_run_that_began_meanwhile() {
     assert!(!prune_thread(app, &row, Pruning::KeepLatest).await.unwrap());
     let other = app.saver.lease(ONE, "another", term).await.unwrap();
     assert_eq!(other.map(|other| other.holder), Some(holder));
+}
+
+#[tokio::test]
+async fn a_pause_is_not_given_up_once_its_thread_has_gone_on() {
+    let serving = counting().start().await.unwrap();
+    let client = Client::of(&serving).await;
+    client.thread(ONE).await;
+    let path = format!("/threads/{ONE}/runs/wait");
+    let pausing = json!({"assistant_id": "count", "input": 1, "interrupt_before": ["count"]});
+    client.post(&path, &pausing).await;
+    let paused = serving.app.rows.thread(ONE).await.unwrap().unwrap();
+    let run = paused.left_by.as_deref().unwrap();
+    let goes_on = json!({"assistant_id": "count", "input": null});
+    assert_eq!(client.post(&path, &goes_on).await, 2);
+    let refused = give_up(&serving.app, &paused, run).await.unwrap_err();
+    assert_eq!(refused.status(), StatusCode::CONFLICT);
+    let run = client.get(&format!("/threads/{ONE}/runs/{run}")).await;
+    assert_eq!(run["status"], "success", "{run}");
 }
 
 #[tokio::test]

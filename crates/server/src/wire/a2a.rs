@@ -147,7 +147,7 @@ impl Version {
 }
 
 /// What a message brings.
-#[derive(Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Given {
     /// Its texts and files, as the content of a message.
     content: Vec<Value>,

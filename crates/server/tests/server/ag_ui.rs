@@ -4,8 +4,8 @@ use crate::support::{Api, failing, frames, pausing};
 use langgraph::error::NodeError;
 use langgraph::graph::{CompiledStateGraph, StateGraph};
 use langgraph::message::{Message, ToolCall};
-use langgraph::node;
 use langgraph::node::Context;
+use langgraph::{State, node};
 use langgraph_agent::{MessagesState, MessagesStateUpdate, ToolNode, tool};
 use langgraph_server::Server;
 use reqwest::Method;
@@ -186,4 +186,29 @@ async fn a_question_beside_a_failure_keeps_no_input_out() {
         assert_eq!(failed["code"], "NodeError", "{failed}");
         assert_eq!(texts(&api, &thread).await, said);
     }
+}
+
+#[derive(State, Clone, Debug, Default)]
+struct Other {
+    number: u64,
+}
+
+#[tokio::test]
+async fn a_thread_of_another_state_is_an_error_of_the_run() {
+    let mut other = StateGraph::<Other>::new();
+    other.add_node("count", |_: &Other| OtherUpdate::default().number(1));
+    other.add_sequence(&["count"]);
+    let mut desk = StateGraph::<MessagesState>::new();
+    desk.add_node("ask", ask).add_sequence(&["ask"]);
+    let server = Server::new().graph("other", other.compile().unwrap());
+    let api = Api::serve(server.graph("desk", desk.compile().unwrap())).await;
+    let thread = api.thread().await;
+    let body = json!({"assistant_id": "other", "input": {}});
+    api.post(&format!("/threads/{thread}/runs/wait"), body)
+        .await;
+    let refused = run(&api, &thread, says("hi")).await;
+    assert_eq!(refused["type"], "RUN_ERROR", "{refused}");
+    assert_eq!(refused["code"], "INVALID_REQUEST", "{refused}");
+    let why = refused["message"].as_str().unwrap();
+    assert!(why.contains("belongs to the graph 'other'"), "{why}");
 }

@@ -6,6 +6,7 @@ mod support;
 
 mod ag_ui;
 mod approvals;
+mod at_once;
 mod attempts;
 mod authorize;
 mod authorized_words;

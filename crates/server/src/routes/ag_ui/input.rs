@@ -9,7 +9,7 @@ use crate::guard::Access;
 use crate::rows::Thread;
 use crate::runs::{IfNotExists, Modes, OnDisconnect, RunRequest};
 use crate::spec::{Mode, RunCommand};
-use crate::threads::{is_at_breakpoint, seen};
+use crate::threads::{is_at_breakpoint, is_waiting, seen};
 use crate::wire::ag_ui::{breakpoint_id, message_in};
 
 #[derive(Debug, Deserialize)]
@@ -78,11 +78,11 @@ impl RunAgentInput {
         let paused = thread.filter(|thread| is_at_breakpoint(thread));
         let paused_by = paused.and_then(|thread| thread.left_by.as_deref());
         let breakpoint = paused_by.map(breakpoint_id);
-        let interrupts = state["interrupts"].as_array().into_iter().flatten();
+        let waits = thread.is_some_and(is_waiting);
+        let interrupts = state["interrupts"].as_array().filter(|_| waits);
+        let interrupts = interrupts.into_iter().flatten();
         let ids = interrupts.filter_map(|interrupt| interrupt["id"].as_str());
         let open: Vec<&str> = ids.chain(breakpoint.as_deref()).collect();
-        // The client of a run that has failed, or was cancelled, knows of no interrupt that was left open.
-        let waits = !open.is_empty() && thread.is_none_or(|thread| thread.error.is_null());
         let answers = self.resume.as_deref().unwrap_or_default();
         let given = resume(answers, &open, state)?;
         let mut request = self.request(assistant);

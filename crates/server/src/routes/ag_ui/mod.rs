@@ -9,6 +9,7 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 use futures_util::stream::{self, Stream, StreamExt};
 use langgraph_http::{BrokenOff, Frame, Sse};
+use serde_json::Value;
 
 use super::address::Path;
 use super::encoded::encoded;
@@ -18,10 +19,9 @@ use crate::encode::Encoder;
 use crate::encode::ag_ui::AgUi;
 use crate::error::ApiResult;
 use crate::guard::Access;
-use crate::rows::Thread;
-use crate::runs::{Accepted, Disconnect, accept, give_up};
+use crate::rows::Assistant;
+use crate::runs::{Accepted, Disconnect, Standing, accept, accept_at, belongs, give_up};
 use crate::stream::{EndStatus, RunError, StreamEvent};
-use crate::threads::seen;
 use input::{Intent, RunAgentInput};
 
 /// Runs the graph of an assistant on the client's thread.
@@ -32,20 +32,9 @@ pub(super) async fn run(
 ) -> ApiResult<Response> {
     let permit = permit(&app)?;
     let assistant = app.assistant(&assistant).await?;
-    let thread = input.thread(&app).await?;
-    let graph = app.graph(&assistant.graph_id)?;
-    let row = seen(&app, &thread).await?;
-    let state = match &row {
-        Some(_) => graph.state(&thread, None, false).await?,
-        None => None,
-    };
-    let mut state = state.unwrap_or_default();
-    let intent = input.intent(&assistant.assistant_id, row.as_ref(), &state);
-    let started = match intent {
-        Ok(intent) => start(&app, &thread, row, intent).await,
-        Err(error) => Err(error),
-    };
-    let encoder = AgUi::new(&input.thread_id, &input.run_id, state["values"].take());
+    let mut values = Value::Null;
+    let started = start(&app, &assistant, &input, &mut values).await;
+    let encoder = AgUi::new(&input.thread_id, &input.run_id, values);
     let sse = match started {
         Ok(Some(run)) => {
             let guard = Disconnect::new(&app, &run.row.run_id, run.cancel_on_disconnect);
@@ -63,26 +52,40 @@ pub(super) async fn run(
     Ok(event_stream(permit, HeaderMap::new(), sse))
 }
 
-/// Does what a client asks for on a thread. Returns `None` if that takes no run.
+/// Does what a client asks for on its thread, and reads the values there. Returns `None` if that takes no run.
 async fn start(
     app: &Access,
-    thread: &str,
-    row: Option<Thread>,
-    intent: Intent,
+    assistant: &Assistant,
+    input: &RunAgentInput,
+    values: &mut Value,
 ) -> ApiResult<Option<Accepted>> {
-    let request = match intent {
-        Intent::Run(request) => request,
-        Intent::GiveUp { run, then } => {
-            if let Some(row) = row {
-                give_up(app, &row, &run).await?;
-            }
-            match then {
-                Some(request) => request,
-                None => return Ok(None),
-            }
+    let thread = input.thread(app).await?;
+    let graph = app.graph(&assistant.graph_id)?;
+    loop {
+        let standing = Standing::of(app, &thread).await?;
+        let mut state = Value::Null;
+        if let Some(row) = &standing.thread {
+            belongs(app, row, assistant).await?;
+            state = graph.state(&thread, None, false).await?.unwrap_or_default();
         }
-    };
-    accept(app, Some(thread), *request).await.map(Some)
+        let intent = input.intent(&assistant.assistant_id, standing.thread.as_ref(), &state)?;
+        *values = state["values"].take();
+        let accepted = match intent {
+            Intent::Run(request) => accept_at(app, &standing, *request).await?,
+            Intent::GiveUp { run, then } => {
+                if let Some(row) = &standing.thread {
+                    give_up(app, row, &run).await?;
+                }
+                return match then {
+                    Some(request) => accept(app, Some(&thread), *request).await.map(Some),
+                    None => Ok(None),
+                };
+            }
+        };
+        if accepted.is_some() {
+            return Ok(accepted);
+        }
+    }
 }
 
 /// Returns the events of a run that has ended before it began.
