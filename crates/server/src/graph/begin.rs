@@ -1,6 +1,7 @@
 //! How a run on a thread begins: from an input, an answer, a command, or where the thread stands.
 
 use langgraph::State;
+use langgraph::checkpoint::CheckpointId;
 use langgraph::error::{AgentError, CheckpointError};
 use langgraph::interrupt::Interrupt;
 use langgraph::node::Command;
@@ -83,9 +84,7 @@ where
             Start::Recover => thread.recover(),
             Start::Resume(answer) => {
                 let open = self.open(spec).await?;
-                if spec.strict {
-                    all_open(&spec.thread, &open, &answer)?;
-                }
+                all_open(&spec.thread, &open, &answer, spec.strict)?;
                 let mut answer = answer_in(&open, answer);
                 if let Some(user) = &spec.context.user {
                     name_answers(&open, &mut answer, user.identity()).map_err(invalid)?;
@@ -123,9 +122,14 @@ fn answers(open: &[Interrupt], given: &Value) -> Option<Vec<(String, Value)>> {
     })
 }
 
-/// Fails if an answer is for an interrupt that is not open. A map is one from ids if it has an open
-/// one, or looks as if it had.
-fn all_open(thread: &str, open: &[Interrupt], given: &Value) -> Result<(), AgentError> {
+/// Fails if an answer is for an interrupt that is not open: one that comes twice is none to the next question. A map is
+/// one from ids if all its keys look so; in a strict request, if one is open, or looks so.
+fn all_open(
+    thread: &str,
+    open: &[Interrupt],
+    given: &Value,
+    strict: bool,
+) -> Result<(), AgentError> {
     let refused = |key: &str| {
         let ids: Vec<&str> = open.iter().map(|interrupt| &*interrupt.id).collect();
         AgentError::from(CheckpointError::NothingToResume {
@@ -138,18 +142,37 @@ fn all_open(thread: &str, open: &[Interrupt], given: &Value) -> Result<(), Agent
             },
         })
     };
-    let keys = given.as_object().filter(|given| !given.is_empty());
-    let mut keys = keys.into_iter().flat_map(|given| given.keys());
+    let Some(given) = given.as_object().filter(|given| !given.is_empty()) else {
+        return match open {
+            [] if strict => Err(refused("")),
+            _ => Ok(()),
+        };
+    };
     let is_open = |key: &str| {
         open.iter()
             .any(|interrupt| interrupt.id == key || interrupt.key == key)
     };
-    let is_map = keys
-        .clone()
-        .any(|key| is_open(key) || key.matches(':').count() > 1);
-    match keys.find(|key| !is_open(key)) {
+    let mut keys = given.keys();
+    let is_map = if strict {
+        keys.any(|key| is_open(key) || key.matches(':').count() > 1)
+    } else {
+        keys.all(|key| is_open(key) || is_id(key))
+    };
+    match given.keys().find(|key| !is_open(key)) {
         Some(key) if is_map => Err(refused(key)),
-        _ if open.is_empty() => Err(refused("")),
+        _ if strict && open.is_empty() => Err(refused("")),
         _ => Ok(()),
     }
+}
+
+/// Returns true for a text in the form of the ids of interrupts: a checkpoint, or a superstep of a call, with a task and
+/// a key.
+fn is_id(text: &str) -> bool {
+    let mut parts = text.splitn(3, ':');
+    let mut next = || parts.next().unwrap_or_default();
+    let (base, task) = (next(), next());
+    let is_number = |text: &str| text.parse::<u64>().is_ok();
+    let step = base.rsplit_once('@').map(|(_, step)| step);
+    let is_base = base.parse::<CheckpointId>().is_ok() || step.is_some_and(is_number);
+    is_base && is_number(task) && parts.next().is_some()
 }

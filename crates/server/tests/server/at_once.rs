@@ -107,3 +107,40 @@ async fn a_pause_is_resumed_once_by_clients_of_ag_ui() {
         }
     }
 }
+
+/// A server of a graph that asks twice.
+async fn asking_twice() -> Api {
+    let mut graph = StateGraph::<MessagesState>::new();
+    graph.add_node("first", ask).add_node("second", ask);
+    graph.add_sequence(&["first", "second"]);
+    Api::serve(Server::new().graph("desk", graph.compile().unwrap())).await
+}
+
+#[tokio::test]
+async fn an_answer_that_comes_twice_is_none_to_the_next_question() {
+    let api = asking_twice().await;
+    for (path, twice) in [("runs", false), ("commands", true)] {
+        let thread = api.thread().await;
+        let runs = format!("/threads/{thread}/runs");
+        let begin = json!({"assistant_id": "desk", "input": {"messages": "hi"}});
+        let asked = api.post(&format!("{runs}/wait"), begin).await;
+        let id = asked["__interrupt__"][0]["id"].as_str().unwrap();
+        let answer = if twice {
+            let params = json!({"interrupt_id": id, "response": "yes"});
+            json!({"id": 1, "method": "input.respond", "params": params})
+        } else {
+            json!({"assistant_id": "desk", "command": {"resume": {id: "yes"}}})
+        };
+        let path = format!("/threads/{thread}/{path}");
+        let both = [api.post(&path, answer.clone()), api.post(&path, answer)];
+        futures_util::future::join_all(both).await;
+        let rows = api.get(&runs).await;
+        for run in rows.as_array().unwrap() {
+            let id = run["run_id"].as_str().unwrap();
+            api.get(&format!("{runs}/{id}/join")).await;
+        }
+        assert_eq!(texts(&api, &thread).await, ["hi", "yes"]);
+        let row = api.get(&format!("/threads/{thread}")).await;
+        assert_eq!(row["status"], "interrupted", "{row}");
+    }
+}
