@@ -97,11 +97,18 @@ async fn begin(
         return Err(RpcFailure::invalid_params("`message` needs its `parts`"));
     }
     let given = Given::read(&message["parts"]);
-    let context = match (message["contextId"].as_str(), message["taskId"].as_str()) {
-        (Some(id), _) => context(app, id),
+    let context = message["contextId"].as_str().map(|id| context(app, id));
+    let context = match message["taskId"].as_str() {
         // The context is that of the task.
-        (None, Some(task)) => run_of(app, task).await?.thread_id,
-        (None, None) => langgraph_core::new_id().to_string(),
+        Some(task) => {
+            let of_task = run_of(app, task).await?.thread_id;
+            if context.is_some_and(|context| context != of_task) {
+                let message = "`contextId` names another context than that of the task";
+                return Err(RpcFailure::invalid_params(message));
+            }
+            of_task
+        }
+        None => context.unwrap_or_else(|| langgraph_core::new_id().to_string()),
     };
     let request = RunRequest {
         assistant_id: assistant.assistant_id.clone(),

@@ -248,6 +248,11 @@ async fn a_message_that_names_only_its_task_is_an_answer_in_its_context() {
     let unknown = message("hi", json!("11111111-1111-4111-8111-111111111111"));
     let unknown = rpc(&api, "message/send", unknown).await;
     assert_eq!(unknown["error"]["code"], -32001, "{unknown}");
+    // A task is of one context.
+    let mut other = message("hi", asked["id"].clone());
+    other["message"]["contextId"] = json!(api.thread().await);
+    let refused = rpc(&api, "message/send", other).await;
+    assert_eq!(refused["error"]["code"], -32602, "{refused}");
 }
 
 #[tokio::test]
