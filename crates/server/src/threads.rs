@@ -1,23 +1,48 @@
 //! Threads, as the user of a request sees them.
 
+use std::time::SystemTime;
+
+use serde_json::Value;
+
 use crate::app::App;
 use crate::error::{ApiError, ApiResult};
 use crate::guard::Access;
 use crate::ids::thread_id;
 use crate::rows::{Creation, Thread, Ttl};
 use crate::runs::finish_removal;
+use crate::wire::sleep::{all_sleep_until, asks, sleeps};
 
 /// Returns true if the user sees the thread.
 pub(crate) fn sees(app: &Access, thread: &Thread) -> bool {
     app.sees(&thread.owner) && app.filters.threads.fits(&thread.metadata)
 }
 
-/// Returns true if a thread waits for answers. The interrupts of one that is busy are being answered, and those beside a
-/// failure or a cancellation, which is the error of the thread, were shown to no client.
+/// Returns the payloads of the open interrupts of a thread. Those of one that is busy are being answered, and those
+/// beside a failure or a cancellation, which is the error of the thread, were shown to no client.
+fn open(thread: &Thread) -> impl Iterator<Item = &Value> {
+    let is_shown = thread.status != "busy" && thread.error.is_null();
+    let tasks = thread.interrupts.as_object().filter(|_| is_shown);
+    let open = tasks.into_iter().flat_map(|tasks| tasks.values());
+    let open = open.filter_map(Value::as_array).flatten();
+    open.map(|interrupt| &interrupt["value"])
+}
+
+/// Returns true if a thread waits for answers.
 pub(crate) fn is_waiting(thread: &Thread) -> bool {
-    let open = thread.interrupts.as_object();
-    let is_open = open.is_some_and(|open| !open.is_empty());
-    thread.status != "busy" && thread.error.is_null() && is_open
+    open(thread).any(asks)
+}
+
+/// Returns when a thread goes on by itself that waits for nothing else: its run is work in progress.
+pub(crate) fn sleeps_until(thread: &Thread) -> Option<SystemTime> {
+    all_sleep_until(open(thread))
+}
+
+/// Refuses an input for a thread that sleeps: it would end the sleep, and what was to come after it.
+pub(crate) fn refuse_asleep(thread: &Thread) -> ApiResult<()> {
+    match sleeps_until(thread) {
+        Some(until) => Err(ApiError::conflict(format!("the thread {}", sleeps(until)))),
+        None => Ok(()),
+    }
 }
 
 /// Returns true if a run has paused a thread, for an answer or at a breakpoint. A thread whose run was cancelled has the
@@ -29,7 +54,7 @@ pub(crate) fn is_paused(thread: &Thread) -> bool {
 
 /// Returns true if a run has paused a thread at a breakpoint.
 pub(crate) fn is_at_breakpoint(thread: &Thread) -> bool {
-    is_paused(thread) && !is_waiting(thread)
+    is_paused(thread) && open(thread).next().is_none()
 }
 
 /// Returns a new thread that is removed when the server says so, if it does not say it itself.

@@ -173,6 +173,12 @@ impl Wait {
         self.until.is_some_and(|until| until <= now)
     }
 
+    /// Returns true if it asks nothing: only its time ends it, as that of
+    /// [`sleep_until`](crate::WaitExt::sleep_until), and no person and no event.
+    pub fn is_sleep(&self) -> bool {
+        self.until.is_some() && self.events.is_empty() && self.default.is_none()
+    }
+
     /// Returns the answer that says that its time has come. A program that starts the runs itself
     /// gives it to the [interrupt](Self::interrupt):
     /// `graph.thread(&wait.thread).resume(&wait.interrupt, wait.answer())`.

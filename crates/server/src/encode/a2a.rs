@@ -8,6 +8,7 @@ use super::{Encoder, add_open};
 use crate::stream::{EndStatus, OpenInterrupt, StreamEvent, StreamEventKind};
 use crate::wire::a2a::{State, StatusMessage, Version};
 use crate::wire::ag_ui::text;
+use crate::wire::sleep::all_sleep_until;
 
 /// Encodes the events of one run as the messages of a streaming call.
 pub(crate) struct A2a {
@@ -45,11 +46,12 @@ pub(crate) fn reply(values: &Value) -> Option<String> {
     })
 }
 
-/// Returns the state of a task whose run has ended so. It requires input if its thread waits, for answers or at a
-/// breakpoint.
-pub(crate) fn state_of(end: EndStatus) -> State {
+/// Returns the state of a task whose run has ended so, with open interrupts of these payloads. It requires input if its
+/// thread waits, for answers or at a breakpoint, and works if it sleeps.
+pub(crate) fn state_of<'a>(end: EndStatus, open: impl IntoIterator<Item = &'a Value>) -> State {
     match end {
         EndStatus::Completed => State::Completed,
+        EndStatus::Interrupted if all_sleep_until(open).is_some() => State::Working,
         EndStatus::Interrupted => State::InputRequired,
         EndStatus::Cancelled => State::Canceled,
         EndStatus::Failed => State::Failed,
@@ -85,16 +87,18 @@ impl A2a {
     }
 
     fn end(&self, status: EndStatus, error: Option<&str>) -> Frame {
-        let says = match status {
-            EndStatus::Interrupted => {
+        let open = || self.interrupts.iter().map(|open| &open.value);
+        let state = state_of(status, open());
+        let says = match state {
+            State::InputRequired => {
                 let open = self.interrupts.iter();
                 let open: Vec<_> = open.map(|open| (&*open.id, &open.value)).collect();
                 StatusMessage::requires(&open)
             }
-            EndStatus::Failed => error.map(StatusMessage::text),
-            EndStatus::Completed | EndStatus::Cancelled => None,
+            State::Working => all_sleep_until(open()).map(StatusMessage::sleeps),
+            State::Failed => error.map(StatusMessage::text),
+            _ => None,
         };
-        let state = state_of(status);
         let update = self
             .form
             .status_update(&self.task, &self.context, state, says.as_ref());

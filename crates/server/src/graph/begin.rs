@@ -8,7 +8,7 @@ use langgraph::node::Command;
 use langgraph::run::Run;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::command::{command, invalid};
 use super::inside::InnerCheckpoint;
@@ -16,6 +16,7 @@ use super::json::{CheckpointPlace, snapshot_value, update_in};
 use super::typed::Typed;
 use super::{Invocation, Start};
 use crate::wire::approval::{answer_in, name_answers};
+use crate::wire::sleep::asks;
 
 impl<S> Typed<S>
 where
@@ -85,7 +86,7 @@ where
             Start::Resume(answer) => {
                 let open = self.open(spec).await?;
                 all_open(&spec.thread, &open, &answer, spec.strict)?;
-                let mut answer = answer_in(&open, answer);
+                let mut answer = answer_in(&open, addressed(&open, answer));
                 if let Some(user) = &spec.context.user {
                     name_answers(&open, &mut answer, user.identity()).map_err(invalid)?;
                 }
@@ -104,6 +105,17 @@ where
             Some(command) => run.command(command),
             None => run,
         })
+    }
+}
+
+/// Returns an answer that names no interrupt as that of the only one that asks something, if the others sleep.
+fn addressed(open: &[Interrupt], given: Value) -> Value {
+    let mut asking = open.iter().filter(|interrupt| asks(&interrupt.payload));
+    match (asking.next(), asking.next()) {
+        (Some(only), None) if open.len() > 1 && answers(open, &given).is_none() => {
+            json!({&*only.id: given})
+        }
+        _ => given,
     }
 }
 

@@ -8,6 +8,7 @@ use crate::guard::Access;
 use crate::rows::Thread;
 use crate::runs::{RunRequest, accept};
 use crate::threads;
+use crate::wire::sleep::asks;
 
 /// A command, as it comes.
 #[derive(Debug, Deserialize)]
@@ -103,7 +104,7 @@ async fn start(app: &Access, thread: &str, params: &Value) -> Result<Value, Refu
     run(app, thread, request).await
 }
 
-/// Returns true if the thread waits for answers.
+/// Returns true if the thread waits for answers. One that only sleeps takes an input.
 async fn has_interrupts(app: &Access, thread: &str) -> Result<bool, Refused> {
     let row = threads::seen(app, thread).await?;
     // The row of a run that ends just now still says that the thread is busy.
@@ -111,18 +112,20 @@ async fn has_interrupts(app: &Access, thread: &str) -> Result<bool, Refused> {
     let Some(row) = row else {
         return Ok(false);
     };
-    Ok(!open_interrupts(app, &row).await?.is_empty())
+    let open = open_interrupts(app, &row).await?;
+    Ok(open.iter().any(|interrupt| asks(&interrupt["value"])))
 }
 
-/// Returns the ids of the open interrupts of a thread.
-async fn open_interrupts(app: &Access, row: &Thread) -> Result<Vec<String>, Refused> {
+/// Returns the open interrupts of a thread.
+async fn open_interrupts(app: &Access, row: &Thread) -> Result<Vec<Value>, Refused> {
     let graph = app.graph_of_thread(&row.metadata)?;
     let graph = graph.ok_or_else(|| Refused::new("no_such_run", "Nothing has run here."))?;
     let state = graph.state(&row.thread_id, None, false).await;
-    let state = state.map_err(ApiError::from)?.unwrap_or_default();
-    let open = state["interrupts"].as_array().into_iter().flatten();
-    let ids = open.filter_map(|interrupt| interrupt["id"].as_str());
-    Ok(ids.map(str::to_owned).collect())
+    let mut state = state.map_err(ApiError::from)?.unwrap_or_default();
+    Ok(match state["interrupts"].take() {
+        Value::Array(open) => open,
+        _ => Vec::new(),
+    })
 }
 
 /// The options of a run whose events are streamed by the protocol.
@@ -146,7 +149,7 @@ async fn respond(app: &Access, thread: &str, params: &Value) -> Result<Value, Re
     let mut answers = json!({});
     for answer in given {
         let id = answer["interrupt_id"].as_str().unwrap_or_default();
-        if !open.iter().any(|open| open == id) {
+        if !open.iter().any(|open| open["id"] == id) {
             let message = format!("Unknown or already-consumed interrupt: {id}");
             return Err(Refused::new("no_such_interrupt", message));
         }

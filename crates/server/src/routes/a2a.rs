@@ -30,8 +30,9 @@ use crate::runs::{
     attach, cancel, give_up,
 };
 use crate::spec::{Mode, RunCommand};
-use crate::threads::{self, is_at_breakpoint, is_waiting};
+use crate::threads::{self, is_at_breakpoint, is_waiting, refuse_asleep};
 use crate::wire::a2a::{Given, State, StatusMessage, Version};
+use crate::wire::sleep::all_sleep_until;
 
 /// The code of A2A for a task that does not exist, and for one that has ended.
 const NO_SUCH_TASK: i64 = -32001;
@@ -120,7 +121,7 @@ async fn begin(
     loop {
         let standing = Standing::of(app, &context).await?;
         let thread = standing.thread.as_ref();
-        let request = request_on(request.clone(), given.clone(), thread);
+        let request = request_on(request.clone(), given.clone(), thread)?;
         if let Some(accepted) = accept_at(app, &standing, request).await? {
             return Ok(accepted);
         }
@@ -132,7 +133,7 @@ fn request_on(
     mut request: RunRequest,
     given: Given,
     thread: Option<&Thread>,
-) -> RunRequest {
+) -> ApiResult<RunRequest> {
     match thread {
         Some(thread) if is_waiting(thread) => {
             request.command = Some(RunCommand::resume(given.answer()));
@@ -141,9 +142,12 @@ fn request_on(
         Some(thread) if is_at_breakpoint(thread) => {
             request.command = given.update().map(RunCommand::update);
         }
-        _ => request.input = given.input(),
+        thread => {
+            thread.map_or(Ok(()), refuse_asleep)?;
+            request.input = given.input();
+        }
     }
-    request
+    Ok(request)
 }
 
 /// Returns the thread of a context. An id that is no UUID becomes one, for each owner another.
@@ -175,7 +179,10 @@ async fn send(
     drop(run.events);
     let feed = Arc::clone(&run.feed);
     let shown: Shown = Box::new(move |values| {
-        let state = feed.end_status().map_or(State::Completed, state_of);
+        let open = open_interrupts(&values).map(|(_, payload)| payload);
+        let state = feed
+            .end_status()
+            .map_or(State::Completed, |end| state_of(end, open));
         let (reply, says) = outcome(state, &values);
         let task = form.task(&task, &thread, state, reply.as_deref(), says.as_ref());
         response(&id, Ok(form.wrapped(task)))
@@ -225,36 +232,62 @@ async fn run_of(app: &Access, id: &str) -> Result<Run, RpcFailure> {
     thread.map(|_| run).ok_or_else(missing)
 }
 
-async fn task(app: &Access, form: Version, run: &Run) -> Result<Value, RpcFailure> {
+async fn task(app: &Access, form: Version, task: &Run) -> Result<Value, RpcFailure> {
+    let (run, thread) = &newest_of(app, task).await?;
     let values = if run.is_open() {
         Value::Null
     } else {
         attach(app, run).await?.result().await.unwrap_or_default()
     };
-    let thread = threads::find(app, &run.thread_id).await?;
     let state = match &*run.status {
-        "pending" => State::Submitted,
-        "running" => State::Working,
+        "pending" if run.run_id == task.run_id => State::Submitted,
+        "pending" | "running" => State::Working,
         "error" | "timeout" => State::Failed,
         "interrupted" => State::Canceled,
-        _ if has_paused(app, &thread, run).await? => State::InputRequired,
+        _ if has_paused(app, thread, run).await? => match threads::sleeps_until(thread) {
+            Some(_) => State::Working,
+            None => State::InputRequired,
+        },
         // What it has asked is answered.
         _ => State::Completed,
     };
     let (reply, says) = outcome(state, &values);
-    let (task, reply) = (&run.run_id, reply.as_deref());
+    let (task, reply) = (&task.run_id, reply.as_deref());
     Ok(form.task(task, &run.thread_id, state, reply, says.as_ref()))
 }
 
-/// Cancels a task that works, or waits for input. Returns false if it has ended.
-async fn cancelled(app: &Access, run: &Run) -> ApiResult<bool> {
+/// Returns the newest run of a task, and its thread, as both were at one time.
+async fn newest_of(app: &Access, task: &Run) -> ApiResult<(Run, Thread)> {
+    let mut run = continued(app, task).await?;
+    loop {
+        let thread = threads::find(app, &task.thread_id).await?;
+        let now = continued(app, task).await?;
+        if now.run_id == run.run_id && now.status == run.status {
+            return Ok((run, thread));
+        }
+        run = now;
+    }
+}
+
+/// Returns the run with which the clock has gone on last with a task, or the one of its message.
+async fn continued(app: &Access, task: &Run) -> ApiResult<Run> {
+    // What has failed, or was cancelled, is not gone on with.
+    let continued = match &*task.status {
+        "success" => app.rows.continued(&task.thread_id, &task.run_id).await?,
+        _ => None,
+    };
+    Ok(continued.unwrap_or_else(|| task.clone()))
+}
+
+/// Cancels a task that works, sleeps, or waits for input. Returns false if it has ended.
+async fn cancelled(app: &Access, task: &Run) -> ApiResult<bool> {
+    let (run, thread) = &newest_of(app, task).await?;
     if run.is_open() {
         return cancel(app, &run.run_id, Cancel::Interrupt).await;
     }
-    let thread = threads::find(app, &run.thread_id).await?;
-    let waits = has_paused(app, &thread, run).await?;
+    let waits = has_paused(app, thread, run).await?;
     if waits {
-        give_up(app, &thread, &run.run_id).await?;
+        give_up(app, thread, &run.run_id).await?;
     }
     Ok(waits)
 }
@@ -275,6 +308,12 @@ async fn has_left(app: &Access, thread: &Thread, run: &Run) -> ApiResult<bool> {
     Ok(newest.is_some_and(|newest| newest.run.run_id == run.run_id))
 }
 
+/// Returns the ids and the payloads of the interrupts with which a run has ended.
+fn open_interrupts(values: &Value) -> impl Iterator<Item = (&str, &Value)> {
+    let open = values["__interrupt__"].as_array().into_iter().flatten();
+    open.map(|open| (open["id"].as_str().unwrap_or_default(), &open["value"]))
+}
+
 /// Returns what a task in that state shows of the result of its run: what it has come to, and what its status says.
 fn outcome(state: State, values: &Value) -> (Option<String>, Option<StatusMessage>) {
     match state {
@@ -283,10 +322,13 @@ fn outcome(state: State, values: &Value) -> (Option<String>, Option<StatusMessag
             (None, message.map(StatusMessage::text))
         }
         State::InputRequired => {
-            let open = values["__interrupt__"].as_array().into_iter().flatten();
-            let open = open.map(|open| (open["id"].as_str().unwrap_or_default(), &open["value"]));
-            let open: Vec<_> = open.collect();
+            let open: Vec<_> = open_interrupts(values).collect();
             (last_text(values), StatusMessage::requires(&open))
+        }
+        State::Working => {
+            let open = open_interrupts(values).map(|(_, payload)| payload);
+            let until = all_sleep_until(open);
+            (last_text(values), until.map(StatusMessage::sleeps))
         }
         State::Completed => (reply(values), None),
         _ => (last_text(values), None),

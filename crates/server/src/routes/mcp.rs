@@ -18,6 +18,7 @@ use crate::guard::Access;
 use crate::rows::{Assistant, AssistantOrder, AssistantsOf, Listing};
 use crate::runs::{Disconnect, OnDisconnect, RunRequest, accept};
 use crate::stream::EndStatus;
+use crate::wire::sleep::{all_sleep_until, sleeps};
 
 /// The versions of the protocol that a client may ask for, the newest first.
 const VERSIONS: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
@@ -180,6 +181,11 @@ fn tool_result(values: &Value, end: Option<EndStatus>) -> Value {
     if let Some(error) = values.get("__error__") {
         let message = error["message"].as_str().unwrap_or("the run failed");
         return json!({"content": said(message.to_owned()), "isError": true});
+    }
+    let open = values["__interrupt__"].as_array().into_iter().flatten();
+    if let Some(until) = all_sleep_until(open.map(|open| &open["value"])) {
+        let message = format!("the run {}; a tool cannot wait for it", sleeps(until));
+        return json!({"content": said(message), "isError": true});
     }
     if let Some(open) = values.get("__interrupt__") {
         let message = format!("the run waits for an answer, which a tool cannot get: {open}");

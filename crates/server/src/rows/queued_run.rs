@@ -37,6 +37,7 @@ impl QueuedRun {
         self.run.kwargs.user = user.cloned();
         self.run.kwargs.webhook = None;
         self.run.kwargs.temporary = false;
+        self.run.kwargs.continues = None;
         self
     }
 }

@@ -78,6 +78,23 @@ impl Rows {
         line.map(|line| read_run(&line)).transpose()
     }
 
+    /// Returns the newest run with which the clock has gone on with that run of the thread.
+    pub(crate) async fn continued(&self, thread: &str, id: &str) -> RowsResult<Option<Run>> {
+        // What only looks as if it named the run is left out below.
+        let named = format!("%\"continues\":\"{id}\"%");
+        let statement = read!(
+            "SELECT status, updated, doc FROM served_runs WHERE thread = $1 AND doc LIKE $2 \
+             ORDER BY made DESC, id DESC",
+            thread,
+            &named,
+        );
+        let lines = self.db.rows(statement).await?;
+        let runs = lines.iter().map(read_run);
+        let runs: Vec<Run> = runs.collect::<RowsResult<_>>()?;
+        let mut runs = runs.into_iter();
+        Ok(runs.find(|run| run.kwargs.continues.as_deref() == Some(id)))
+    }
+
     /// Returns the open runs of an owner: those that wait, those that run, or all.
     pub(crate) async fn open_runs(
         &self,

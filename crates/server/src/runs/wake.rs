@@ -71,7 +71,8 @@ async fn start(app: &Arc<App>, thread: &Thread) -> ApiResult<()> {
 /// Returns the run that continues a paused one: with what its client has asked for. If the
 /// interrupt was answered meanwhile, it changes nothing.
 fn next(mut row: Run, command: RunCommand) -> Run {
-    row.run_id = langgraph_core::new_id().to_string();
+    let paused = std::mem::replace(&mut row.run_id, langgraph_core::new_id().to_string());
+    row.kwargs.continues.get_or_insert(paused);
     "pending".clone_into(&mut row.status);
     row.multitask_strategy = Strategy::Enqueue;
     row.created_at = now();

@@ -38,6 +38,9 @@ pub(crate) struct RunSpec {
     /// The clock has started it, for a wait that is due.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) by_clock: bool,
+    /// The run with which the clock goes on; if that was started by the clock, too, the first of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) continues: Option<String>,
     /// Who has asked for the run.
     pub(crate) user: Option<User>,
     pub(crate) feedback_keys: (),

@@ -7,6 +7,7 @@ pub(crate) mod chunk;
 pub(crate) mod message;
 pub(crate) mod namespace;
 pub(crate) mod question;
+pub(crate) mod sleep;
 pub(crate) mod time;
 pub(crate) mod truth;
 pub(crate) mod usage;

@@ -43,6 +43,7 @@ mod rolled_back_answers;
 mod rolled_back_memory;
 mod routes;
 mod searches;
+mod sleeping;
 mod slow_clients;
 mod spending;
 mod state;

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use crate::stream::OpenInterrupt;
 use crate::wire::ag_ui::breakpoint_id;
 use crate::wire::question::question;
+use crate::wire::sleep::asks;
 
 /// Returns what a paused run waits for: answers to its interrupts, or that it may pass its breakpoint if it has none.
 pub(super) fn waits_for(open: &[OpenInterrupt], run: &str) -> Vec<Value> {
@@ -14,7 +15,8 @@ pub(super) fn waits_for(open: &[OpenInterrupt], run: &str) -> Vec<Value> {
             "message": "The run has paused at a breakpoint. Does it go on?",
         })];
     }
-    open.iter().map(interrupt_json).collect()
+    let asking = open.iter().filter(|open| asks(&open.value));
+    asking.map(interrupt_json).collect()
 }
 
 fn interrupt_json(open: &OpenInterrupt) -> Value {

@@ -12,6 +12,8 @@ use super::{Encoder, add_open};
 use crate::stream::{EndStatus, OpenInterrupt, RunError, StreamEvent, StreamEventKind};
 use crate::wire::ag_ui::{message_out, text};
 use crate::wire::chunk;
+use crate::wire::sleep::all_sleep_until;
+use crate::wire::time::iso;
 
 /// Encodes the events of one run.
 pub(crate) struct AgUi {
@@ -247,11 +249,19 @@ impl AgUi {
             let messages: Vec<Value> = messages.iter().filter_map(message_out).collect();
             out.push(json!({"type": "MESSAGES_SNAPSHOT", "messages": messages}));
         }
-        let outcome = if status == EndStatus::Interrupted {
-            let interrupts = waits_for(&self.interrupts, &self.run_id);
-            json!({"type": "interrupt", "interrupts": interrupts})
-        } else {
-            json!({"type": "success"})
+        let payloads = self.interrupts.iter().map(|open| &open.value);
+        let outcome = match all_sleep_until(payloads) {
+            Some(until) => {
+                out.push(json!({
+                    "type": "CUSTOM", "name": "sleep", "value": {"until": iso(until)},
+                }));
+                json!({"type": "success"})
+            }
+            None if status == EndStatus::Interrupted => {
+                let interrupts = waits_for(&self.interrupts, &self.run_id);
+                json!({"type": "interrupt", "interrupts": interrupts})
+            }
+            None => json!({"type": "success"}),
         };
         out.push(json!({
             "type": "RUN_FINISHED", "threadId": self.thread, "runId": self.run,

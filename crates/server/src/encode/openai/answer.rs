@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use crate::stream::{EndStatus, StreamEvent, StreamEventKind};
 use crate::wire::chunk;
+use crate::wire::sleep::{sleeps, sleeps_until};
 
 /// Why there is no answer.
 pub(crate) struct NoAnswer {
@@ -22,7 +23,7 @@ pub(crate) struct Answer {
     messages: Vec<String>,
     values: Value,
     /// Why the run has paused.
-    paused: Option<&'static str>,
+    paused: Option<String>,
     error: Option<String>,
     input_tokens: u64,
     output_tokens: u64,
@@ -53,14 +54,14 @@ impl Answer {
                 self.values = values.clone();
                 None
             }
-            StreamEventKind::Interrupt { .. } => {
-                self.paused = Some("asks a question, which this interface cannot answer");
+            StreamEventKind::Interrupt { interrupt, .. } => {
+                self.pause(&interrupt.value);
                 None
             }
             StreamEventKind::Ended { status, error } => {
                 if *status == EndStatus::Interrupted {
                     let paused = "has paused at a breakpoint, where this interface cannot go on";
-                    self.paused.get_or_insert(paused);
+                    self.paused.get_or_insert_with(|| paused.to_owned());
                 }
                 self.error = match status {
                     EndStatus::Completed | EndStatus::Interrupted => None,
@@ -73,6 +74,17 @@ impl Answer {
                 self.rest()
             }
             _ => None,
+        }
+    }
+
+    /// Notes why the run will pause: a question counts before a sleep.
+    fn pause(&mut self, payload: &Value) {
+        if let Some(until) = sleeps_until(payload) {
+            let why = || format!("{}, but this interface cannot wait for it", sleeps(until));
+            self.paused.get_or_insert_with(why);
+        } else {
+            let why = "asks a question, which this interface cannot answer";
+            self.paused = Some(why.to_owned());
         }
     }
 
@@ -136,7 +148,7 @@ impl Answer {
                 code: "run_failed",
             });
         }
-        self.paused.map(|why| NoAnswer {
+        self.paused.as_ref().map(|why| NoAnswer {
             status: StatusCode::UNPROCESSABLE_ENTITY,
             message: format!("the graph {why}: use a thread"),
             code: "interrupted",

@@ -18,6 +18,7 @@ use super::tasks::task_json;
 use crate::rows::PER_EVENT;
 use crate::stream::{EndStatus, OpenInterrupt, StreamEvent, StreamEventKind};
 use crate::wire::chunk;
+use crate::wire::sleep::asks;
 
 pub(crate) use channels::Channels;
 
@@ -177,7 +178,9 @@ impl V2 {
             }
             StreamEventKind::Interrupt { interrupt, values } => {
                 self.finish_messages(namespace, out);
-                out.push("input.requested", namespace, requested(interrupt));
+                if asks(&interrupt.value) {
+                    out.push("input.requested", namespace, requested(interrupt));
+                }
                 self.at_interrupt.clone_from(values);
             }
             StreamEventKind::Custom(value) => out.push("custom", namespace, custom(value)),

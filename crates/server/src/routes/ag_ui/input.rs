@@ -9,8 +9,9 @@ use crate::guard::Access;
 use crate::rows::Thread;
 use crate::runs::{IfNotExists, Modes, OnDisconnect, RunRequest};
 use crate::spec::{Mode, RunCommand};
-use crate::threads::{is_at_breakpoint, is_waiting, seen};
+use crate::threads::{is_at_breakpoint, is_waiting, refuse_asleep, seen};
 use crate::wire::ag_ui::{breakpoint_id, message_in};
+use crate::wire::sleep::asks;
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -75,13 +76,15 @@ impl RunAgentInput {
         thread: Option<&Thread>,
         state: &Value,
     ) -> ApiResult<Intent> {
+        thread.map_or(Ok(()), refuse_asleep)?;
         let paused = thread.filter(|thread| is_at_breakpoint(thread));
         let paused_by = paused.and_then(|thread| thread.left_by.as_deref());
         let breakpoint = paused_by.map(breakpoint_id);
         let waits = thread.is_some_and(is_waiting);
         let interrupts = state["interrupts"].as_array().filter(|_| waits);
-        let interrupts = interrupts.into_iter().flatten();
-        let ids = interrupts.filter_map(|interrupt| interrupt["id"].as_str());
+        let asking = interrupts.into_iter().flatten();
+        let asking = asking.filter(|interrupt| asks(&interrupt["value"]));
+        let ids = asking.filter_map(|interrupt| interrupt["id"].as_str());
         let open: Vec<&str> = ids.chain(breakpoint.as_deref()).collect();
         let answers = self.resume.as_deref().unwrap_or_default();
         let given = resume(answers, &open, state)?;

@@ -1,11 +1,13 @@
 //! What the message of a task's status says.
 
 use std::borrow::Cow;
+use std::time::SystemTime;
 
 use serde_json::{Value, json};
 
 use super::Version;
 use crate::wire::question::question;
+use crate::wire::sleep::{asks, sleeps};
 
 /// What the message of a status says: why a task has failed, or what it waits for.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,16 +31,23 @@ impl StatusMessage {
         Self(vec![StatusPart::text(text)])
     }
 
+    /// Returns what the status of a task says that only sleeps.
+    pub(crate) fn sleeps(until: SystemTime) -> Self {
+        Self::text(format!("The task {}.", sleeps(until)))
+    }
+
     /// Returns what a task waits for: what its interrupts ask, in their order, or a message at its breakpoint if it has
     /// none. Several interrupts are answered by their ids, so the message names these.
     pub(crate) fn requires(open: &[(&str, &Value)]) -> Option<Self> {
-        match open {
+        let open = open.iter().copied();
+        let asking: Vec<_> = open.filter(|(_, payload)| asks(payload)).collect();
+        match &*asking {
             [] => Some(Self::text(AT_BREAKPOINT)),
-            [(_, payload)] => Some(Self(asks(payload))).filter(|says| !says.0.is_empty()),
+            [(_, payload)] => Some(Self(parts_of(payload))).filter(|says| !says.0.is_empty()),
             several => {
                 let mut parts = Vec::new();
                 for (id, payload) in several {
-                    parts.extend(asks(payload).into_iter().map(|part| StatusPart {
+                    parts.extend(parts_of(payload).into_iter().map(|part| StatusPart {
                         interrupt: Some((*id).to_owned()),
                         ..part
                     }));
@@ -74,7 +83,7 @@ impl From<StatusContent> for StatusPart {
 }
 
 /// Returns what an interrupt asks: its question as a text, and a payload with fields or items as data.
-fn asks(payload: &Value) -> Vec<StatusPart> {
+fn parts_of(payload: &Value) -> Vec<StatusPart> {
     let text = question(payload).map(Cow::into_owned);
     let (text, data) = match payload {
         Value::Null => (None, None),
