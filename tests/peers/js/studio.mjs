@@ -354,6 +354,18 @@ await check("a run is stopped", async () => {
   await until(async () => (await page.locator(".runs .quiet").first().textContent()).startsWith("interrupted"), "the run is interrupted");
 });
 
+await check("a node that sleeps asks nothing, and is woken by hand", async () => {
+  await go("later");
+  await page.getByLabel("text", { exact: true }).fill("tea");
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  const sleep = page.getByRole("region", { name: "Sleep" });
+  await sleep.getByText("Goes on by itself").waitFor();
+  assert.equal(await page.getByRole("region", { name: "Question" }).count(), 0);
+  await sleep.getByRole("button", { name: "Wake now" }).click();
+  await until(async () => (await light("remind")) === "done", "it goes on");
+  await idle();
+});
+
 await check("the tasks of an entrypoint appear in the picture as they run", async () => {
   await go("book");
   assert.equal(await page.locator('[data-node="book:outline"]').count(), 0);

@@ -167,6 +167,24 @@ function Question({ interrupt, onAnswer }: { interrupt: Interrupt; onAnswer: Ans
   );
 }
 
+/** Until when a node sleeps whose interrupt asks nothing; null if it asks something. */
+function sleepsUntil(value: Json): Date | null {
+  const wait = isFields(value) ? value.$wait : null;
+  if (!isFields(wait) || typeof wait.until !== "string" || wait.event || wait.one_of) return null;
+  return new Date(wait.until);
+}
+
+/** A node that sleeps: the server goes on with it by itself. */
+function Sleep({ until, onAnswer }: { until: Date; onAnswer: Answer }) {
+  return (
+    <div className="line">
+      <p className="hint">Goes on by itself: {until.toLocaleString()}</p>
+      <span className="grow" />
+      <button type="button" onClick={() => onAnswer("time")}>Wake now</button>
+    </div>
+  );
+}
+
 /** The questions of the thread, each with a form. */
 export function Interrupts() {
   const state = useStudio((state) => state);
@@ -177,10 +195,13 @@ export function Interrupts() {
       {list.map((interrupt, index) => {
         const onAnswer: Answer = (value) => void answer(interrupt.id ? { [interrupt.id]: value } : value);
         const isApproval = isFields(interrupt.value) && interrupt.value.type === "tool_approval" && isFields(interrupt.value.call);
+        const until = sleepsUntil(interrupt.value);
+        const kind = until ? "Sleep" : "Question";
+        const head = isApproval ? "Approval" : until ? "Sleeping" : "Waiting for you";
         return (
-          <section key={interrupt.id ?? index} className="interrupt" aria-label={list.length > 1 ? `Question ${index + 1} of ${list.length}` : "Question"} data-interrupt={interrupt.id}>
-            <p className="interrupt-head"><Warn /> {isApproval ? "Approval" : "Waiting for you"}{list.length > 1 ? ` · ${index + 1} of ${list.length}` : ""}</p>
-            {isApproval ? <Approval request={interrupt.value as Fields} onAnswer={onAnswer} /> : <Question interrupt={interrupt} onAnswer={onAnswer} />}
+          <section key={interrupt.id ?? index} className="interrupt" aria-label={list.length > 1 ? `${kind} ${index + 1} of ${list.length}` : kind} data-interrupt={interrupt.id}>
+            <p className="interrupt-head"><Warn /> {head}{list.length > 1 ? ` · ${index + 1} of ${list.length}` : ""}</p>
+            {isApproval ? <Approval request={interrupt.value as Fields} onAnswer={onAnswer} /> : until ? <Sleep until={until} onAnswer={onAnswer} /> : <Question interrupt={interrupt} onAnswer={onAnswer} />}
           </section>
         );
       })}
