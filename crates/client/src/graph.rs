@@ -18,6 +18,9 @@ use crate::{Client, ClientError, NewRun, RunStream};
 /// in the events of the node's run. If the remote graph is interrupted, the node interrupts its own run, and
 /// sends the answer back.
 ///
+/// A node of the remote graph that sleeps has the caller sleep, too. The server wakes it by itself, and the reply is what
+/// its thread has come to then.
+///
 /// A broken connection resumes without a gap. A reply is complete only if its run has ended as `success`, and not at a
 /// breakpoint: one that was cancelled, ran out of time or has paused before a node fails the node. A node that is dropped
 /// cancels its run.
@@ -75,12 +78,10 @@ impl RemoteGraph {
             };
             match &*event.event {
                 "values" => values = event.data,
-                "updates" => open.extend(interrupts(&event.data)),
+                "updates" => open.extend(interrupts(&event.data["__interrupt__"])),
                 "messages" => pass_chunk_on(&replies, &mut stream, &event.data[0]).await?,
                 "error" => {
-                    let message = event.data["message"].as_str().unwrap_or_default();
-                    replies.error(ErrorCode::Failed, message).await;
-                    events.has_ended();
+                    events.fail(&replies, &event.data).await;
                     return Ok(());
                 }
                 _ => {}
@@ -138,6 +139,12 @@ fn new_run(request: &AgentEnvelope) -> Result<NewRun, RemoteError> {
     Ok(run.with("on_disconnect", "continue"))
 }
 
+/// Where a thread has come to by itself.
+enum GoneOn {
+    Done(Value),
+    Asks(Vec<OpenInterrupt>),
+}
+
 /// A run on a thread of the server, which is cancelled if this is dropped before its end.
 struct RemoteRun {
     stream: RunStream,
@@ -188,6 +195,40 @@ impl RemoteRun {
         ))
     }
 
+    /// Replies to a request whose run has failed.
+    async fn fail(self, replies: &Replies, error: &Value) {
+        match self.outcome_without(error).await {
+            Some(GoneOn::Done(values)) => replies.send(EnvelopeBody::Complete(values)).await,
+            Some(GoneOn::Asks(open)) => {
+                let conversation = ConversationId::new(&*self.cancel.thread);
+                replies.interrupt(conversation, open).await;
+            }
+            None => {
+                let message = error["message"].as_str().unwrap_or_default();
+                replies.error(ErrorCode::Failed, message).await;
+            }
+        }
+        self.has_ended();
+    }
+
+    /// Returns where the thread has come to without the answers of this run, if the run was refused because their
+    /// interrupts are not open any more: the server wakes a node that sleeps by itself.
+    async fn outcome_without(&self, error: &Value) -> Option<GoneOn> {
+        if error["error"] != "UnknownInterruptError" {
+            return None;
+        }
+        let mut row = self.cancel.client.thread(&self.cancel.thread).await.ok()?;
+        match row["status"].as_str()? {
+            "idle" => Some(GoneOn::Done(row["values"].take())),
+            "interrupted" => {
+                let tasks = row["interrupts"].as_object()?.values();
+                let open: Vec<OpenInterrupt> = tasks.flat_map(interrupts).collect();
+                (!open.is_empty()).then_some(GoneOn::Asks(open))
+            }
+            _ => None,
+        }
+    }
+
     fn has_ended(mut self) {
         self.cancel.run = None;
     }
@@ -227,9 +268,9 @@ async fn pass_chunk_on(
     Ok(())
 }
 
-/// Returns the interrupts of an event.
-fn interrupts(data: &Value) -> impl Iterator<Item = OpenInterrupt> + '_ {
-    let interrupts = data["__interrupt__"].as_array().into_iter().flatten();
+/// Returns the interrupts of a list.
+fn interrupts(list: &Value) -> impl Iterator<Item = OpenInterrupt> + '_ {
+    let interrupts = list.as_array().into_iter().flatten();
     interrupts.map(|interrupt| {
         let id = interrupt["id"].as_str().unwrap_or_default();
         OpenInterrupt::new(id, id, interrupt["value"].clone())

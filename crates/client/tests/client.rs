@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)] // in what the tests share
 
 use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
 use langgraph::checkpoint::MemorySaver;
 use langgraph::error::NodeError;
@@ -11,6 +12,7 @@ use langgraph::node::Context;
 use langgraph_client::{Client, ClientError, NewRun, RemoteGraph};
 use langgraph_remote::RemoteNode;
 use langgraph_server::{BearerTokens, Server, User};
+use langgraph_wait::WaitExt;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
@@ -36,8 +38,11 @@ async fn client() -> Client {
         .add_node("second", |n: &i64| n * 10)
         .add_sequence(&["first", "second"])
         .interrupt_before(["second"]);
+    let mut naps = StateGraph::<i64>::new();
+    naps.add_node("nap", nap).add_sequence(&["nap"]);
     let server = Server::new()
         .show_node_errors()
+        .graph("naps", naps.compile().unwrap())
         .authenticate(BearerTokens::new().token("key", User::new("ada")))
         .graph("double", double.compile().unwrap())
         .graph("asks", asks.compile().unwrap())
@@ -131,6 +136,42 @@ async fn a_remote_graph_is_a_node_that_passes_interrupts_on() {
     graph.run(-1).thread("u").await.unwrap();
     let failed = graph.thread("u").answer(true).await.unwrap_err();
     assert!(failed.to_string().contains("it is negative"), "{failed}");
+}
+
+/// Sleeps, and then asks if the number is odd.
+#[allow(clippy::trivially_copy_pass_by_ref)] // the form of a node
+fn nap(n: &i64, cx: &Context) -> Result<i64, NodeError> {
+    cx.sleep_until(SystemTime::now() + Duration::from_millis(300))?;
+    if n % 2 == 1 {
+        return Ok(cx.interrupt("which", "Which?")?);
+    }
+    Ok(n * 3)
+}
+
+#[tokio::test]
+async fn a_remote_graph_that_has_gone_on_by_itself_has_replied() {
+    let server = RemoteGraph::new(client().await);
+    let node = RemoteNode::new("naps", server).bind(
+        |n: &i64| Some(json!(n)),
+        |values: Value| values.as_i64().unwrap_or_default(),
+    );
+    let mut graph = StateGraph::<i64>::new();
+    graph.add_node("naps", node).add_sequence(&["naps"]);
+    let saver = Arc::new(MemorySaver::new());
+    let graph = graph.compile().unwrap().checkpointer(saver);
+    for n in [2, 3] {
+        let thread = graph.thread(format!("t{n}"));
+        let asleep = thread.run(n).await.unwrap();
+        assert!(asleep.interrupts()[0].payload["$wait"].is_object());
+        // The server wakes its thread meanwhile.
+        tokio::time::sleep(Duration::from_millis(2_500)).await;
+        let mut outcome = thread.answer("time").await.unwrap();
+        if n == 3 {
+            assert_eq!(outcome.interrupts()[0].payload, json!("Which?"));
+            outcome = thread.answer(9).await.unwrap();
+        }
+        assert_eq!(outcome.finished().unwrap(), if n == 3 { 9 } else { 6 });
+    }
 }
 
 #[tokio::test]
