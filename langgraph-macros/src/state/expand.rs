@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 use super::names::Names;
-use super::{StateModel, methods, overwrite, part, reducers, rows, stored, update};
+use super::{StateModel, chat, methods, overwrite, part, reducers, rows, stored, update};
 
 /// Prints the whole expansion.
 pub(super) fn expand(model: &StateModel<'_>) -> TokenStream {
@@ -14,7 +14,7 @@ pub(super) fn expand(model: &StateModel<'_>) -> TokenStream {
     let overwrites = overwrite::overwrites(model, &names);
     let reducers = reducers::reducers(model, &names);
     let state = methods::state_impl(model, &names);
-    let messages = methods::has_messages(model, &names);
+    let messages = chat::has_messages(model, &names);
     let rows = rows::rows(model, &names);
     let serde = stored::serde_impls(model, &names);
     quote! {

@@ -1,6 +1,7 @@
 //! `#[derive(State)]`: parses the struct, then prints its update type and its `State` impl.
 
 mod attr;
+mod chat;
 mod expand;
 mod layout;
 mod methods;
