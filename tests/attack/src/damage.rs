@@ -213,7 +213,7 @@ pub(crate) fn attack(effort: Effort) -> Report {
     let bytes = std::fs::read(&base).expect("the file is read");
     let case = folder.path().join("case.db");
     let mut outcomes = Outcomes::default();
-    for number in 0..effort.of(500, 10_000) {
+    for number in 0..effort.of(250, 10_000) {
         let mut random = fastrand::Rng::with_seed(effort.seed * 7_000_000 + number);
         let mut damaged = bytes.clone();
         let how = change(&mut damaged, &mut random);
@@ -231,7 +231,7 @@ pub(crate) fn attack(effort: Effort) -> Report {
     report.say(outcomes.figures("bytes of files"));
     let rows = Rows::of_file(&base);
     let mut outcomes = Outcomes::default();
-    for number in 0..effort.of(500, 6_000) {
+    for number in 0..effort.of(250, 6_000) {
         let mut random = fastrand::Rng::with_seed(effort.seed * 8_000_000 + number);
         let sql = rows.damage(&mut random);
         let how = sql.shown();
@@ -617,7 +617,7 @@ async fn postgres(effort: Effort, storage: &Storage) -> Report {
     fill(&saver).await.expect("the threads are written");
     let client = client().await;
     let mut outcomes = Outcomes::default();
-    for number in 0..effort.of(150, 3_000) {
+    for number in 0..effort.of(80, 3_000) {
         let mut random = fastrand::Rng::with_seed(effort.seed * 9_000_000 + number);
         let seed = SEEDS[random.usize(..SEEDS.len())];
         let graph = graph(seed, Arc::clone(&saver));

@@ -61,8 +61,8 @@ pub(crate) fn attack(effort: Effort) -> Report {
     let folder = tempfile::tempdir().expect("there is room for files");
     let file = Storage::Sqlite(folder.path().join("threads.db"));
     for (storage, runs) in [
-        (Storage::memory(), effort.of(4_000, 400_000)),
-        (file, effort.of(500, 40_000)),
+        (Storage::memory(), effort.of(2_000, 400_000)),
+        (file, effort.of(250, 40_000)),
     ] {
         report.add(block_on(soak(&storage, runs)));
     }
