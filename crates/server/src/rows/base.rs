@@ -94,7 +94,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::queue::{After, Cancel, Cancelled, Job, Notice, Outbox, RunQueue};
+    use crate::queue::{After, Cancel, Cancelled, Job, Notice, Outbox, Pushed, RunQueue};
 
     #[tokio::test]
     async fn a_run_that_was_put_back_is_not_withdrawn_but_ended_by_its_next_attempt() {
@@ -128,6 +128,30 @@ mod tests {
         let cancelled = rows.cancel("other", Cancel::Rollback, notice()).await;
         assert_eq!(cancelled.unwrap(), Cancelled::Withdrawn);
         assert_eq!(reported().await.len(), 1);
+    }
+
+    #[tokio::test]
+    async fn a_run_that_is_to_be_attempted_later_keeps_its_thread() {
+        let rows = Rows::in_memory().await.unwrap();
+        let thread = Thread {
+            wakes: Some(1),
+            ..Thread::new("thread".to_owned(), "", json!({}))
+        };
+        rows.create_thread(&thread, None).await.unwrap();
+        rows.push(Job::new("run", "thread", "{}")).await.unwrap();
+        let claim = rows.claim("one", Duration::from_secs(30), After::START);
+        let claim = claim.await.unwrap().unwrap();
+        let begun = rows.begin(&claim, Some(&Base::default()), false).await;
+        begun.unwrap().unwrap();
+        assert!(rows.give_back_failed(&claim).await.unwrap());
+        // Nothing else changes the thread, or begins on it, as if the run were over.
+        assert_eq!(rows.active("thread").await.unwrap(), ["run"]);
+        let other = Job {
+            unless_busy: true,
+            ..Job::new("other", "thread", "{}")
+        };
+        assert_eq!(rows.push(other).await.unwrap(), Pushed::Busy);
+        assert_eq!(rows.due_threads().await.unwrap().len(), 0);
     }
 
     #[tokio::test]

@@ -52,7 +52,7 @@ impl Rows {
              AND status = 'pending' AND stage = 'delayed' AND stops IS NOT NULL \
              AND (CAST($3 AS BIGINT) = 0 OR NOT EXISTS (SELECT 1 FROM served_runs AS o \
                 WHERE o.thread = $2 AND (o.status = 'running' \
-                OR (o.status = 'pending' AND o.stage <> 'delayed')))) RETURNING id",
+                OR (o.status = 'pending' AND {TAKES_PART})))) RETURNING id",
             run,
             thread,
             i64::from(*act == WhenDue::GiveWay),

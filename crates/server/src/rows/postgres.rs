@@ -15,7 +15,7 @@ use super::cells::{Cell, Line};
 use super::lease_of_thread::LeaseOfThread;
 use super::signal_words::signal;
 use super::statement::Statement;
-use super::translated::Translations;
+use super::translated::{TAKES_PART, Translations};
 
 /// The channel on which processes notify each other of changes.
 pub(super) const CHANNEL: &str = "langgraph_served";
@@ -49,6 +49,7 @@ pub(super) fn in_postgres(sql: &str) -> String {
     .replace("{KEY}", "TEXT COLLATE \"C\"")
     .replace("{DOC}", "CAST(doc AS jsonb)")
     .replace("{KEPT}", "STORED")
+    .replace(TAKES_PART.0, TAKES_PART.1)
 }
 
 impl ToSql for Cell {

@@ -18,7 +18,7 @@ pub(super) fn inserted(job: &Job) -> Statement {
             ELSE 'queued' END, CAST($14 AS TEXT) \
          WHERE (CAST($8 AS BIGINT) = 0 OR NOT (EXISTS (SELECT 1 FROM served_runs \
             WHERE thread = $2 AND status = 'running') OR EXISTS (SELECT 1 FROM served_runs \
-            WHERE thread = $2 AND status = 'pending' AND stage <> 'delayed'))) \
+            WHERE thread = $2 AND status = 'pending' AND {TAKES_PART}))) \
          AND (CAST($10 AS BIGINT) = 0 OR (SELECT count(*) FROM (SELECT 1 FROM served_runs \
             WHERE owner = $9 AND status = 'pending' LIMIT CAST($10 AS BIGINT)) AS waiting) \
             < CAST($10 AS BIGINT)) \
@@ -64,7 +64,7 @@ pub(super) fn why_not(job: &Job) -> Statement {
          WHEN CAST($7 AS TEXT) IS NOT NULL AND NOT EXISTS (SELECT 1 FROM served_threads \
             WHERE id = $5 AND doc = $7) THEN 'changed' \
          WHEN CAST($6 AS BIGINT) = 1 AND EXISTS (SELECT 1 FROM served_runs WHERE thread = $5 \
-            AND (status = 'running' OR (status = 'pending' AND stage <> 'delayed'))) THEN 'busy' \
+            AND (status = 'running' OR (status = 'pending' AND {TAKES_PART}))) THEN 'busy' \
          ELSE 'many' END",
         &job.run,
         &job.owner,

@@ -303,7 +303,7 @@ impl RunQueue for Rows {
     async fn active(&self, thread: &str) -> QueueResult<Vec<String>> {
         let statement = read!(
             "SELECT id FROM served_runs WHERE thread = $1 AND (status = 'running' \
-             OR (status = 'pending' AND stage <> 'delayed')) \
+             OR (status = 'pending' AND {TAKES_PART})) \
              ORDER BY CASE WHEN status = 'running' THEN 0 ELSE 1 END, made, id",
             thread
         );

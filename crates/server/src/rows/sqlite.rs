@@ -12,14 +12,14 @@ use super::RowsError;
 use super::cells::{Cell, Line};
 use super::lease_of_thread::LeaseOfThread;
 use super::statement::{Statement, StatementKind};
-use super::translated::Translations;
+use super::translated::{TAKES_PART, Translations};
 use crate::queue::QueueError;
 
 /// Rows in the database of the threads: what is written to both at the same time waits once for the disk.
 pub(crate) struct Sqlite(Database);
 
 /// What the words are in SQLite.
-const WORDS: [(&str, &str); 10] = [
+const WORDS: [(&str, &str); 11] = [
     ("{NOW}", "CAST(unixepoch('subsec') * 1000 AS INTEGER)"),
     ("{LOCK}", ""),
     ("{SKIP}", ""),
@@ -30,6 +30,7 @@ const WORDS: [(&str, &str); 10] = [
     ("{KEY}", "TEXT"),
     ("{DOC}", "doc"),
     ("{KEPT}", "VIRTUAL"),
+    TAKES_PART,
 ];
 
 static TRANSLATIONS: Translations = Translations::new(in_sqlite);
