@@ -113,8 +113,9 @@ pub use middleware::{
 };
 pub use model::{
     BoundModel, CachedModel, ChatModel, ChatModelExt, ChatRequest, ChatResponse, FallbackModel,
-    LimitedModel, MemoryModelCache, ModelCache, ModelError, ModelErrorKind, ModelStream,
-    ResponseFormat, STRUCTURED_CALLS, Structured, StructuredAnswer, TokenCount, ToolChoice,
+    LimitedModel, MemoryModelCache, ModelCache, ModelError, ModelErrorKind, ModelFailure,
+    ModelStream, ResponseFormat, STRUCTURED_CALLS, Structured, StructuredAnswer, TokenCount,
+    ToolChoice,
 };
 pub use model_node::{ModelNode, UnansweredCalls, check_answered};
 pub use next_action::NextAction;

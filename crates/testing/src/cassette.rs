@@ -28,13 +28,17 @@ use replaying::Replaying;
 /// A replayed call costs what the recorded one has cost, with the answers that a fallback refused before it.
 ///
 /// An exchange is found by the [digest](ChatRequest::digest) of its request. Requests that are equal
-/// get their answers in the order in which they were made. A request that was not recorded is an error,
+/// get their answers in the order in which they were made. A call that has failed fails again, with the kind and the text
+/// of the error, so that retries and fallbacks go the same way. A request that was not recorded is an error,
 /// which shows how it differs from the nearest recorded one: nothing is ever sent to a real model
 /// while a cassette replays.
 ///
 /// A stream whose reader leaves it before its end is recorded as far as it was read: nothing is requested that the
 /// program did not ask for. It replays these chunks. A reader that then reads on gets an error, and so does a call for
 /// the whole answer. Of a stream that was left before its first chunk nothing is recorded.
+///
+/// A cassette stands around the model of a provider, with or without a cache and others that answer if it fails. Tools are
+/// bound around it: its file has the requests that it gets.
 ///
 /// # Examples
 ///
@@ -101,7 +105,7 @@ impl Cassette {
     }
 
     /// Records the exchanges with `model`. The first answer replaces the file; a call that fails puts
-    /// the earlier file back, until a later call succeeds.
+    /// the earlier file back, until a later call succeeds or [`finish`](Self::finish) is called.
     ///
     /// # Errors
     ///
@@ -148,13 +152,13 @@ impl Cassette {
         Ok(self)
     }
 
-    /// Checks that every recorded exchange was replayed; or, while recording, that all could be written.
+    /// Checks that every recorded exchange was replayed; or, while recording, that all could be written. A recording that
+    /// ends in calls that have failed, where a fallback has answered instead, is written here.
     ///
     /// # Errors
     ///
-    /// [`CassetteError::Unused`], with the number of those that were not replayed. [`CassetteError::Write`], if what the
-    /// reader of a stream had read when it left could not be written. [`CassetteError::Earlier`], if the last call of
-    /// the recording has failed, also where a fallback has answered instead: the file is still the earlier one.
+    /// [`CassetteError::Unused`], with the number of those that were not replayed. [`CassetteError::Write`], if the file
+    /// could not be written, now or when the reader of a stream had left.
     pub fn finish(&self) -> Result<(), CassetteError> {
         match &self.0.mode {
             Mode::Records(recording) => recording.finish(),
@@ -217,6 +221,16 @@ impl ChatModel for Cassette {
                 let chunks = async move { stream::iter(replaying.chunks(&request, &clean)) };
                 Box::pin(stream::once(chunks).flatten())
             }
+        }
+    }
+
+    async fn cached_answer(&self, request: &ChatRequest) -> Option<ChatResponse> {
+        let clean = || self.clean(request.clone());
+        match &self.0.mode {
+            Mode::Records(recording) => {
+                recording.cached_answer(request, clean, &self.0.model).await
+            }
+            Mode::Replays(replaying) => replaying.cached_answer(&clean()),
         }
     }
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 use langgraph::error::{NodeError, Transient};
 use langgraph::message::MessageAccumulator;
 use langgraph::policy::RetryPolicy;
+use serde::{Deserialize, Serialize};
 
 use super::ChatResponse;
 use crate::budget::CallCost;
@@ -37,7 +38,8 @@ pub struct ModelError {
 }
 
 /// What kind of failure a [`ModelError`] is.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ModelErrorKind {
     /// The provider wants fewer requests.
@@ -163,6 +165,12 @@ impl ModelError {
             return self;
         }
         self.behind_answer(&ChatResponse::so_far(read))
+    }
+
+    /// Sets what the call has cost.
+    pub(super) fn with_cost(mut self, cost: Option<CallCost>) -> Self {
+        self.cost = cost.map(Box::new);
+        self
     }
 
     /// Returns what the call has cost, if the model has answered.

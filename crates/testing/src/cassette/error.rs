@@ -23,12 +23,6 @@ pub enum CassetteError {
         /// Why.
         source: Box<dyn Error + Send + Sync>,
     },
-    /// The last call of a recording has failed, so the file is still the earlier one.
-    #[error("cassette `{}` is still the earlier one, because the last call of this recording failed; record it again", path.display())]
-    Earlier {
-        /// The file.
-        path: PathBuf,
-    },
     /// Recorded exchanges were not replayed.
     #[error("cassette `{}` has {unused} exchanges that were not replayed", path.display())]
     Unused {

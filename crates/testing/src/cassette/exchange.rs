@@ -1,7 +1,7 @@
 //! A recorded request and its answer.
 
 use langgraph::message::{Message, MessageChunk};
-use langgraph_agent::{CallCost, ChatModel, ChatRequest, ChatResponse};
+use langgraph_agent::{CallCost, ChatModel, ChatRequest, ChatResponse, ModelError, ModelFailure};
 use serde::{Deserialize, Serialize};
 
 /// A request and its answer, as they are stored.
@@ -11,8 +11,9 @@ pub(crate) struct Exchange {
     pub(crate) model: ModelName,
     pub(crate) digest: String,
     pub(crate) request: ChatRequest,
-    pub(crate) response: ChatResponse,
-    /// The chunks of the answer, if it was streamed.
+    #[serde(flatten)]
+    pub(crate) answer: Recorded,
+    /// The chunks of the answer, if it was streamed; those before the failure, if it failed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) chunks: Vec<MessageChunk>,
     /// True if the reader of the stream left before its end: the answer is not known any further.
@@ -21,6 +22,14 @@ pub(crate) struct Exchange {
     /// What the answers have cost that the model refused before this one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) refused: Vec<CallCost>,
+}
+
+/// What came of a request: the field of the exchange has the name of the variant.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Recorded {
+    Response(ChatResponse),
+    Failure(ModelFailure),
 }
 
 /// The names of a model, for prices and traces.
@@ -37,12 +46,12 @@ pub(crate) struct ModelName {
 }
 
 impl Exchange {
-    pub(crate) fn new(model: &ModelName, request: ChatRequest, response: ChatResponse) -> Self {
+    pub(crate) fn new(model: &ModelName, request: ChatRequest, answer: Recorded) -> Self {
         Self {
             model: model.clone(),
             digest: request.digest(),
             request,
-            response,
+            answer,
             chunks: Vec::new(),
             left_early: false,
             refused: Vec::new(),
@@ -55,7 +64,11 @@ impl Exchange {
             name: model.map(str::to_owned),
             ..ModelName::default()
         };
-        Self::new(&model, request, ChatResponse::new(answer))
+        Self::new(
+            &model,
+            request,
+            Recorded::Response(ChatResponse::new(answer)),
+        )
     }
 
     /// Returns it with another request.
@@ -77,19 +90,57 @@ impl Exchange {
     /// Returns true if another exchange has the same request to the same model, and the same answer.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         let answer = |exchange: &Self| {
-            let mut message = exchange.response.message.clone();
-            message.id = None;
+            let mut message = exchange.answer.message().cloned();
+            if let Some(message) = &mut message {
+                message.id = None;
+            }
             message
         };
         (&self.digest, &self.model, answer(self)) == (&other.digest, &other.model, answer(other))
     }
 
-    /// Returns the chunks of the stream, or those of the whole answer.
-    pub(crate) fn into_chunks(self) -> Vec<MessageChunk> {
-        if self.chunks.is_empty() {
-            return self.response.into_chunks();
+    /// Returns the chunks of the stream, or those of the whole answer, and the failure behind them.
+    pub(crate) fn into_chunks(self) -> (Vec<MessageChunk>, Option<ModelError>) {
+        match self.answer {
+            Recorded::Failure(failure) => (self.chunks, Some(failure.into())),
+            Recorded::Response(response) if self.chunks.is_empty() => {
+                (response.into_chunks(), None)
+            }
+            Recorded::Response(_) => (self.chunks, None),
         }
-        self.chunks
+    }
+}
+
+impl Recorded {
+    pub(crate) fn of(answer: &Result<ChatResponse, ModelError>) -> Self {
+        match answer {
+            Ok(response) => Self::Response(response.clone()),
+            Err(error) => Self::Failure(ModelFailure::of(error)),
+        }
+    }
+
+    pub(crate) fn into_result(self) -> Result<ChatResponse, ModelError> {
+        match self {
+            Self::Response(response) => Ok(response),
+            Self::Failure(failure) => Err(failure.into()),
+        }
+    }
+
+    /// Returns the message, if the model has answered.
+    pub(crate) fn message(&self) -> Option<&Message> {
+        match self {
+            Self::Response(response) => Some(&response.message),
+            Self::Failure(_) => None,
+        }
+    }
+
+    pub(crate) fn is_failure(&self) -> bool {
+        matches!(self, Self::Failure(_))
+    }
+
+    /// Returns true if the answer was known without a call.
+    pub(crate) fn is_cached(&self) -> bool {
+        matches!(self, Self::Response(response) if response.metadata.cached)
     }
 }
 

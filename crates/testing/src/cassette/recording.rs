@@ -6,10 +6,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use futures_util::stream::{self, StreamExt as _};
 use langgraph::message::{MessageAccumulator, MessageChunk};
 use langgraph_agent::{
-    Bill, ChatModel, ChatRequest, ChatResponse, ModelError, ModelErrorKind, ModelStream,
+    Bill, ChatModel, ChatRequest, ChatResponse, ModelError, ModelErrorKind, ModelFailure,
+    ModelStream,
 };
 
-use super::{CassetteError, CassetteFile, Exchange, ModelName};
+use super::exchange::{Exchange, ModelName, Recorded};
+use super::{CassetteError, CassetteFile};
 
 /// Records the exchanges of a model.
 pub(super) struct Recording {
@@ -17,10 +19,11 @@ pub(super) struct Recording {
     /// The content of the file before this recording.
     earlier: Option<Vec<u8>>,
     model: Box<dyn ChatModel>,
-    /// In the order of the requests; without those that have no answer yet, or got none.
+    /// In the order of the requests; without those whose reader has left before an answer.
     exchanges: Mutex<Vec<Option<Exchange>>>,
-    /// True if the file has the earlier content, because the last call has failed.
-    is_earlier: AtomicBool,
+    /// True if the last call has failed: the file is not written until a later one succeeds, or the recording is
+    /// finished.
+    ends_in_failure: AtomicBool,
     /// The first error of the file that no reader has got.
     unread: Mutex<Option<CassetteError>>,
 }
@@ -53,7 +56,7 @@ impl Recording {
             earlier,
             model,
             exchanges: Mutex::default(),
-            is_earlier: AtomicBool::new(false),
+            ends_in_failure: AtomicBool::new(false),
             unread: Mutex::default(),
         })
     }
@@ -67,11 +70,24 @@ impl Recording {
         let (request, bill) = request.with_bill();
         let place = self.place();
         let answer = self.model.generate(request).await;
-        let response = self.noted(answer)?;
-        let mut exchange = Exchange::new(model, clean, response.clone());
+        let mut exchange = Exchange::new(model, clean, Recorded::of(&answer));
         exchange.refused = bill.costs();
         self.keep(place, exchange).map_err(unkept)?;
-        Ok(response)
+        answer
+    }
+
+    /// Returns the answer that the model knows without a call, and records it: a replay knows it at the same place.
+    pub(super) async fn cached_answer(
+        &self,
+        request: &ChatRequest,
+        clean: impl FnOnce() -> ChatRequest,
+        model: &ModelName,
+    ) -> Option<ChatResponse> {
+        let mut response = self.model.cached_answer(request).await?;
+        response.metadata.cached = true;
+        let exchange = Exchange::new(model, clean(), Recorded::Response(response.clone()));
+        self.keep_unread(self.place(), exchange);
+        Some(response)
     }
 
     pub(super) fn stream<'a>(
@@ -96,16 +112,14 @@ impl Recording {
         }))
     }
 
-    /// Takes an error of the file that no reader has got, since it had left. Fails also if the file is not this
-    /// recording.
+    /// Writes the failures at the end, and takes an error of the file that no reader has got.
     pub(super) fn finish(&self) -> Result<(), CassetteError> {
         let mut unread = self.unread.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(error) = unread.take() {
             return Err(error);
         }
-        if self.is_earlier.load(Ordering::Relaxed) {
-            let path = self.file.path().to_owned();
-            return Err(CassetteError::Earlier { path });
+        if self.ends_in_failure.load(Ordering::Relaxed) {
+            self.write(&self.exchanges())?;
         }
         Ok(())
     }
@@ -122,30 +136,42 @@ impl Recording {
         Place(exchanges.len() - 1)
     }
 
+    /// Keeps an exchange, and writes the file. If the model has failed, it puts the earlier file back: the program may
+    /// end here, and a wrong key must not cost a good recording.
     fn keep(&self, Place(place): Place, exchange: Exchange) -> Result<(), CassetteError> {
         let mut exchanges = self.exchanges();
+        let failed = exchange.answer.is_failure();
+        let written = exchanges.iter().any(Option::is_some);
         if let Some(kept) = exchanges.get_mut(place) {
             *kept = Some(exchange);
         }
-        let recorded: Vec<&Exchange> = exchanges.iter().flatten().collect();
-        self.file.write(&recorded)?;
-        self.is_earlier.store(false, Ordering::Relaxed);
+        if !failed {
+            return self.write(&exchanges);
+        }
+        let is_earlier = self.ends_in_failure.swap(true, Ordering::Relaxed);
+        if let Some(earlier) = &self.earlier
+            && written
+            && !is_earlier
+        {
+            // The error of the model is more important.
+            let _ = self.file.replace(earlier);
+        }
         Ok(())
     }
 
-    /// Puts the earlier file back if the model has failed.
-    fn noted<T>(&self, answer: Result<T, ModelError>) -> Result<T, ModelError> {
-        answer.inspect_err(|_| {
-            let exchanges = self.exchanges();
-            let Some(earlier) = &self.earlier else {
-                return;
-            };
-            self.is_earlier.store(true, Ordering::Relaxed);
-            if exchanges.iter().any(Option::is_some) {
-                // The error of the model is more important.
-                let _ = self.file.replace(earlier);
-            }
-        })
+    /// As [`keep`](Self::keep), where no caller reads the error: [`finish`](Self::finish) returns it.
+    fn keep_unread(&self, place: Place, exchange: Exchange) {
+        if let Err(error) = self.keep(place, exchange) {
+            let mut unread = self.unread.lock().unwrap_or_else(PoisonError::into_inner);
+            unread.get_or_insert(error);
+        }
+    }
+
+    fn write(&self, exchanges: &[Option<Exchange>]) -> Result<(), CassetteError> {
+        let recorded: Vec<&Exchange> = exchanges.iter().flatten().collect();
+        self.file.write(&recorded)?;
+        self.ends_in_failure.store(false, Ordering::Relaxed);
+        Ok(())
     }
 }
 
@@ -158,23 +184,23 @@ impl Streamed<'_> {
                 self.chunks.push(chunk.clone());
                 Some(Ok(chunk))
             }
-            Some(error) => {
-                self.open = None;
-                Some(self.recording.noted(error))
+            Some(Err(error)) => {
+                let failure = Recorded::Failure(ModelFailure::of(&error));
+                // The error of the model is more important.
+                let _ = self.end(failure);
+                Some(Err(error))
             }
-            None => self.end().err().map(Err),
+            // A stream that ends without its last chunk has failed, which its caller finds out.
+            None => self.end(Recorded::of(&self.response())).err().map(Err),
         }
     }
 
-    /// Records an answer that has come to its end.
-    fn end(&mut self) -> Result<(), ModelError> {
+    /// Records what has come to its end.
+    fn end(&mut self, answer: Recorded) -> Result<(), ModelError> {
         let Some(request) = self.open.take() else {
             return Ok(());
         };
-        let Ok(response) = self.recording.noted(self.response()) else {
-            return Ok(());
-        };
-        let exchange = self.exchange(request, response);
+        let exchange = self.exchange(request, answer);
         self.recording.keep(self.place, exchange).map_err(unkept)
     }
 
@@ -182,8 +208,8 @@ impl Streamed<'_> {
         ChatResponse::from_chunks(self.chunks.iter().cloned().collect())
     }
 
-    fn exchange(&mut self, request: ChatRequest, response: ChatResponse) -> Exchange {
-        let mut exchange = Exchange::new(self.model, request, response);
+    fn exchange(&mut self, request: ChatRequest, answer: Recorded) -> Exchange {
+        let mut exchange = Exchange::new(self.model, request, answer);
         exchange.chunks = std::mem::take(&mut self.chunks);
         exchange.refused = self.bill.costs();
         exchange
@@ -202,13 +228,9 @@ impl Drop for Streamed<'_> {
         let left_early = whole.is_none();
         let read: MessageAccumulator = self.chunks.iter().cloned().collect();
         let response = whole.unwrap_or_else(|| ChatResponse::new(read.finish()));
-        let mut exchange = self.exchange(request, response);
+        let mut exchange = self.exchange(request, Recorded::Response(response));
         exchange.left_early = left_early;
-        if let Err(error) = self.recording.keep(self.place, exchange) {
-            let unread = &self.recording.unread;
-            let mut unread = unread.lock().unwrap_or_else(PoisonError::into_inner);
-            unread.get_or_insert(error);
-        }
+        self.recording.keep_unread(self.place, exchange);
     }
 }
 

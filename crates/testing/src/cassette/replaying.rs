@@ -52,11 +52,11 @@ impl Replaying {
         if exchange.left_early {
             return Err(self.unread(&exchange));
         }
-        Ok(exchange.response)
+        exchange.answer.into_result()
     }
 
     /// Returns the chunks of the next answer to `request`, which is looked up as `clean`, and an error at the place
-    /// where its reader left.
+    /// where its reader left, or where the model failed.
     pub(super) fn chunks(
         &self,
         request: &ChatRequest,
@@ -68,8 +68,31 @@ impl Replaying {
         };
         request.charge_again(&exchange.refused);
         let unread = exchange.left_early.then(|| Err(self.unread(&exchange)));
-        let chunks = exchange.into_chunks().into_iter().map(Ok);
-        chunks.chain(unread).collect()
+        let (chunks, failure) = exchange.into_chunks();
+        let chunks = chunks.into_iter().map(Ok);
+        chunks.chain(failure.map(Err)).chain(unread).collect()
+    }
+
+    /// Returns the next answer to a request that is looked up as `clean`, if it was known without a call.
+    pub(super) fn cached_answer(&self, clean: &ChatRequest) -> Option<ChatResponse> {
+        let digest = clean.digest();
+        let mut used = self.used();
+        let (exchange, used) = self.of_digest(&digest, &mut used).next()?;
+        if !exchange.answer.is_cached() {
+            return None;
+        }
+        *used = true;
+        exchange.answer.clone().into_result().ok()
+    }
+
+    /// Returns the exchanges of a digest that are not replayed yet, with their marks.
+    fn of_digest<'a>(
+        &'a self,
+        digest: &'a str,
+        used: &'a mut [bool],
+    ) -> impl Iterator<Item = (&'a Exchange, &'a mut bool)> {
+        let exchanges = self.exchanges.iter().zip(used);
+        exchanges.filter(move |(exchange, used)| exchange.digest == digest && !**used)
     }
 
     /// The error of a reader that reads further than the one of the recording.
@@ -86,12 +109,7 @@ impl Replaying {
     fn find(&self, request: &ChatRequest) -> Result<Exchange, ModelError> {
         let digest = request.digest();
         let mut used = self.used();
-        let mut found = self
-            .exchanges
-            .iter()
-            .zip(used.iter_mut())
-            .filter(|(exchange, _)| exchange.digest == digest);
-        if let Some((exchange, used)) = found.find(|(_, used)| !**used) {
+        if let Some((exchange, used)) = self.of_digest(&digest, &mut used).next() {
             *used = true;
             return Ok(exchange.clone());
         }

@@ -42,9 +42,9 @@ pub(super) fn compare(
 ) -> Compared {
     let request = cassette.clean(request.clone());
     let digest = request.digest();
-    let answer = without_id(answer);
+    let answer = Some(without_id(answer));
     let recorded = cassette.exchanges().iter();
-    let recorded = recorded.filter(|exchange| without_id(&exchange.response.message) == answer);
+    let recorded = recorded.filter(|exchange| exchange.answer.message().map(without_id) == answer);
     let mut nearest = Compared::Unknown;
     for exchange in recorded {
         nearest = match difference(exchange, model, &request, &digest) {

@@ -8,5 +8,6 @@ mod cassettes;
 mod context;
 mod evaluation;
 mod export;
+mod failed_calls;
 mod replay;
 mod traces;
