@@ -4,6 +4,7 @@
 
 mod circles;
 mod features;
+mod forwarding;
 mod names;
 mod order;
 mod pages;

@@ -7,7 +7,7 @@ use futures_util::StreamExt as _;
 use futures_util::stream::once;
 use langgraph::async_trait;
 use langgraph_agent::{
-    ChatModel, ChatRequest, ChatResponse, ModelError, ModelErrorKind, ModelStream,
+    ChatModel, ChatRequest, ChatResponse, ModelError, ModelErrorKind, ModelStream, TokenCount,
 };
 use tokio::time::sleep;
 
@@ -115,5 +115,13 @@ impl ChatModel for SimulatedModel {
 
     fn names(&self) -> Vec<&str> {
         self.model.names()
+    }
+
+    async fn cached_answer(&self, request: &ChatRequest) -> Option<ChatResponse> {
+        self.model.cached_answer(request).await
+    }
+
+    async fn count_tokens(&self, request: &ChatRequest) -> Result<TokenCount, ModelError> {
+        self.model.count_tokens(request).await
     }
 }
