@@ -128,9 +128,11 @@ pub(crate) fn read_answers(message: &Message) -> Option<Map<String, Value>> {
 /// Writes an interrupt as a part of a message.
 pub(crate) fn interrupt(interrupt: &OpenInterrupt) -> Part {
     let mut part = part(&interrupt.payload);
-    part.metadata = Some(metadata(
-        json!({ "interrupt": interrupt.id, "key": interrupt.key }),
-    ));
+    let mut fields = json!({ "interrupt": interrupt.id, "key": interrupt.key });
+    if let Some(why) = &interrupt.refused {
+        fields["refused"] = json!(why);
+    }
+    part.metadata = Some(metadata(fields));
     part
 }
 
@@ -149,11 +151,9 @@ pub(crate) fn read_interrupts(message: Option<&Message>, task: &str) -> Vec<Open
                     .as_str()
                     .map(str::to_owned)
             };
-            Some(OpenInterrupt::new(
-                text("interrupt")?,
-                text("key")?,
-                value(part),
-            ))
+            let mut open = OpenInterrupt::new(text("interrupt")?, text("key")?, value(part));
+            open.refused = text("refused");
+            Some(open)
         })
         .collect();
     if ours.is_empty() {
@@ -223,7 +223,8 @@ mod tests {
             interrupts,
             [OpenInterrupt::new("t-1", "input", json!("Which\none?"))]
         );
-        let ours = OpenInterrupt::new("i", "sure", json!({"n": 2}));
+        let mut ours = OpenInterrupt::new("i", "sure", json!({"n": 2}));
+        ours.refused = Some("it is late".to_owned());
         let message = Message::new(a2a::Role::Agent, vec![interrupt(&ours)]);
         assert_eq!(read_interrupts(Some(&message), "t-1"), [ours]);
     }

@@ -17,6 +17,9 @@ pub struct OpenInterrupt {
     /// What the agent asks.
     #[serde(default)]
     pub payload: Value,
+    /// Why the agent has refused the answer that it got, if it asks again for that reason.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused: Option<String>,
 }
 
 impl OpenInterrupt {
@@ -26,6 +29,7 @@ impl OpenInterrupt {
             id: id.into(),
             key: key.into(),
             payload,
+            refused: None,
         }
     }
 }
@@ -44,4 +48,12 @@ pub struct RemotePause {
     pub conversation: Option<ConversationId>,
     /// The open interrupts.
     pub interrupts: Vec<OpenInterrupt>,
+}
+
+impl RemotePause {
+    /// Returns the id of the first interrupt whose answer was refused, and why.
+    pub(crate) fn refused(&self) -> Option<(&str, &str)> {
+        let mut open = self.interrupts.iter();
+        open.find_map(|one| Some((one.id.as_str(), one.refused.as_deref()?)))
+    }
 }

@@ -22,7 +22,8 @@ use self::passed_keys::PassedKeys;
 
 use crate::envelope::written;
 use crate::{
-    AgentId, ConversationId, EnvelopeBody, RemoteError, RemotePause, StreamLimits, Transport,
+    AgentId, ConversationId, EnvelopeBody, OpenInterrupt, RemoteError, RemotePause, StreamLimits,
+    Transport,
 };
 
 /// A remote agent, for use as a node of a graph.
@@ -199,6 +200,7 @@ impl RemoteNode {
         let mut body = EnvelopeBody::Complete(request);
         let mut conversation = self.conversation(cx);
         let mut keys = PassedKeys::default();
+        let mut asked = Vec::new();
         for round in 0_usize.. {
             let mut whole = None;
             let pause = cx.once(format!("remote:{round}"), async {
@@ -209,7 +211,10 @@ impl RemoteNode {
                         Err(NodeError::msg("the reply is complete"))
                     }
                     Err(error) => match error.downcast_ref() {
-                        Some(RemoteError::Interrupted(pause)) => Ok(pause.clone()),
+                        // One that asks again is not: the pause before it gets another answer.
+                        Some(RemoteError::Interrupted(pause)) if pause.refused().is_none() => {
+                            Ok(pause.clone())
+                        }
                         _ => Err(error),
                     },
                 }
@@ -218,7 +223,7 @@ impl RemoteNode {
             if let Some(whole) = whole {
                 return Ok(whole);
             }
-            let pause = pause?;
+            let pause = pause.map_err(|error| ask_again(error, &asked, cx))?;
             if cx.thread_id().is_none() {
                 return Err(RemoteError::Interrupted(pause).into());
             }
@@ -226,7 +231,8 @@ impl RemoteNode {
             for interrupt in pause.interrupts {
                 let key = keys.own(&interrupt.key);
                 let answer: Value = cx.interrupt(&key, &interrupt.payload)?;
-                answers.insert(interrupt.id, answer);
+                answers.insert(interrupt.id.clone(), answer);
+                asked.push((key, interrupt));
             }
             body = EnvelopeBody::Resume(answers);
             conversation = pause.conversation;
@@ -240,6 +246,23 @@ impl RemoteNode {
         let path: Vec<String> = graphs.chain([cx.node().to_owned()]).collect();
         Some(format!("{thread}/{}", path.join("/")).into())
     }
+}
+
+/// Opens the interrupt again whose answer the agent has refused, if that is the error.
+fn ask_again(error: NodeError, asked: &[(String, OpenInterrupt)], cx: &Context) -> NodeError {
+    let refused = match error.downcast_ref() {
+        Some(RemoteError::Interrupted(pause)) => pause.refused(),
+        _ => None,
+    };
+    let asked = refused.and_then(|(id, why)| {
+        let (key, interrupt) = asked.iter().find(|(_, interrupt)| interrupt.id == id)?;
+        Some((key, interrupt, why.to_owned()))
+    });
+    let Some((key, interrupt, why)) = asked else {
+        return error;
+    };
+    let again = cx.interrupt_checked(key, &interrupt.payload, |_: Value| Err(why));
+    again.err().map_or(error, NodeError::from)
 }
 
 impl<S> Node<S> for RemoteNode

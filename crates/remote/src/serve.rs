@@ -1,5 +1,6 @@
 //! Serves a graph as an agent.
 
+mod asks;
 mod names;
 
 use std::collections::BTreeMap;
@@ -18,13 +19,14 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tracing::Instrument as _;
 
+use self::asks::asks;
 use self::names::{error_code, thread_name};
 
 use crate::envelope::written;
 use crate::propagate::span_within;
 use crate::{
-    AgentEnvelope, AgentHandler, ConversationId, Deadline, EnvelopeBody, ErrorCode, OpenInterrupt,
-    RemoteError, Replies, ReplyStream, StreamContent, StreamId,
+    AgentEnvelope, AgentHandler, ConversationId, Deadline, EnvelopeBody, ErrorCode, RemoteError,
+    Replies, ReplyStream, StreamContent, StreamId,
 };
 
 /// Serves `graph` as an agent. Each request is a run of its own: `input` makes its input from the
@@ -213,11 +215,9 @@ impl<S: State> ServedGraph<S> {
                 self.run(run, &request, &replies, &mut stream).await?
             }
         };
-        if let (Ok(Outcome::Interrupted { interrupts, .. }), Some(conversation)) =
-            (&outcome, &conversation)
-            && !interrupts.is_empty()
+        if let (Some(conversation), Some(thread)) = (&conversation, &thread)
+            && let Some(interrupts) = asks(thread, &request, &outcome).await
         {
-            let interrupts = interrupts.iter().map(OpenInterrupt::from).collect();
             replies.interrupt(conversation.clone(), interrupts).await;
             return Ok(());
         }

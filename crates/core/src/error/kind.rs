@@ -25,7 +25,9 @@ impl AgentError {
     /// ```
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Self::Node { .. } | Self::Agent { .. } if self.refused_answer().is_some() => {
+            Self::Node { .. } | Self::Agent { .. } | Self::Remote { .. }
+                if self.refused_answer().is_some() =>
+            {
                 ErrorKind::RefusedAnswer
             }
             Self::Node { .. } | Self::Agent { .. } => ErrorKind::Node,

@@ -10,6 +10,7 @@ mod ends;
 mod every_row;
 mod failing;
 mod mail;
+mod refused;
 mod relay;
 mod streaming;
 mod threads;

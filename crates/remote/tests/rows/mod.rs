@@ -498,6 +498,9 @@ async fn interrupts(transport: &Arc<dyn Transport>) {
     assert_eq!(outcome.interrupts()[0].payload, "who?");
     let outcome = graph.thread("a").resume("name", "Ann").await.unwrap();
     assert_eq!(outcome.interrupts()[0].payload, "Ann?");
+    // The agent wants a boolean.
+    let error = graph.thread("a").answer("maybe").await.unwrap_err();
+    assert!(error.refused_answer().is_some(), "{error}");
     let outcome = graph.thread("a").resume("sure", true).await.unwrap();
     assert_eq!(outcome.finished().unwrap(), "Ann true");
 
