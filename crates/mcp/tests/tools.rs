@@ -11,7 +11,8 @@ use langgraph::checkpoint::MemorySaver;
 use langgraph::message::{ContentPart, ToolCall};
 use langgraph::prelude::*;
 use langgraph_agent::{
-    MessagesState, MessagesStateUpdate, ScriptedModel, ToolNode, Turn, react_agent,
+    ApprovalRequest, Budget, HumanInTheLoop, MessagesState, MessagesStateUpdate, ScriptedModel,
+    ToolDecision, ToolNode, Turn, react_agent,
 };
 use langgraph_mcp::{Elicited, Http, McpClient, McpError, Options, Question};
 use serde_json::{Value, json};
@@ -235,4 +236,108 @@ async fn addresses_and_programs_that_are_no_server_are_named() {
             .to_string()
             .starts_with("failed to connect to the MCP server `http://127.0.0.1:9/mcp`")
     );
+}
+
+/// An agent whose model calls these tools at once, and answers.
+async fn agent(
+    client: &McpClient,
+    calls: Vec<ToolCall>,
+    approved: &'static str,
+) -> CompiledStateGraph<MessagesState> {
+    let model = ScriptedModel::new([Turn::tool_calls(calls), Turn::text("Done.")]);
+    let agent = react_agent(model, client.tools().await.unwrap());
+    let agent = agent.with(HumanInTheLoop::new(approved)).compile().unwrap();
+    agent.checkpointer(Arc::new(MemorySaver::new()))
+}
+
+#[tokio::test]
+async fn an_approved_call_that_asks_counts_once_and_keeps_its_decision() {
+    let (client, seen) = connected(Options::default()).await;
+    let calls = vec![ToolCall::new("c", "book_table", json!({}))];
+    let budget = Arc::new(Budget::by(|_| "ada".to_owned()).tool_calls(1));
+    let agent = agent(&client, calls, "book_table").await;
+    let agent = agent.resource(Arc::clone(&budget));
+    let thread = agent.thread("t");
+    let paused = thread
+        .run(MessagesStateUpdate::user("A table!"))
+        .await
+        .unwrap();
+    assert_eq!(seen.calls.load(Ordering::SeqCst), 0);
+    let request = ApprovalRequest::of(&paused.interrupts()[0]).unwrap();
+    let paused = thread
+        .resume("c", request.answer(ToolDecision::Approve))
+        .await
+        .unwrap();
+    assert_eq!(paused.interrupts()[0].key, "book_table/guests");
+    // An answer of another form leaves the question open.
+    thread.answer("four").await.unwrap_err();
+    let guests = Elicited::Accept(json!({"guests": 4}));
+    let state = thread.answer(guests).await.unwrap().finished().unwrap();
+    assert_eq!(answers(&state).len(), 1);
+    assert_eq!(state.messages[3].text(), "Done.");
+    assert_eq!(seen.calls.load(Ordering::SeqCst), 2);
+    assert_eq!(budget.account("ada").await.unwrap().spent.tool_calls, 1);
+}
+
+#[tokio::test]
+async fn edited_arguments_of_a_servers_tool_are_checked_by_its_schema() {
+    let (client, _) = connected(Options::default()).await;
+    let calls = vec![ToolCall::new("c", "add", json!({"a": 1, "b": 2}))];
+    let agent = agent(&client, calls, "add").await;
+    let thread = agent.thread("t");
+    thread
+        .run(MessagesStateUpdate::user("1 + 2?"))
+        .await
+        .unwrap();
+    let typo = ToolDecision::edit([("a", json!("seven"))]);
+    thread.resume("c", typo).await.unwrap_err();
+    let edited = ToolDecision::edit([("a", 40), ("b", 2)]);
+    let state = thread
+        .resume("c", edited)
+        .await
+        .unwrap()
+        .finished()
+        .unwrap();
+    let text = answers(&state).remove(0).1;
+    assert!(text.ends_with("\n42"), "{text}");
+}
+
+#[tokio::test]
+async fn equal_questions_of_calls_side_by_side_wait_beside_an_approval_and_get_an_answer_each() {
+    let (client, seen) = connected(Options::default()).await;
+    let calls = vec![
+        ToolCall::new("c1", "book_table", json!({})),
+        ToolCall::new("c2", "add", json!({"a": 1, "b": 2})),
+        ToolCall::new("c3", "book_table", json!({})),
+    ];
+    let agent = agent(&client, calls, "add").await;
+    let thread = agent.thread("t");
+    let run = thread.run(MessagesStateUpdate::user("?"));
+    let asked = run.await.unwrap().interrupts().to_vec();
+    let keys = asked.iter().map(|asked| &*asked.key);
+    assert_eq!(
+        keys.collect::<Vec<_>>(),
+        ["book_table/guests", "c2", "book_table/guests"]
+    );
+    // The key names two of them.
+    let guests = |n: u8| Elicited::Accept(json!({"guests": n}));
+    thread
+        .resume("book_table/guests", guests(3))
+        .await
+        .unwrap_err();
+    thread.resume(&asked[2].id, guests(3)).await.unwrap();
+    let request = ApprovalRequest::of(&asked[1]).unwrap();
+    thread
+        .resume("c2", request.answer(ToolDecision::Approve))
+        .await
+        .unwrap();
+    let done = thread.answer(guests(2)).await.unwrap().finished().unwrap();
+    let said = answers(&done);
+    assert!(
+        said[0].1.contains("\"guests\":2") && said[2].1.contains("\"guests\":3"),
+        "{said:?}"
+    );
+    assert_eq!(said[1], (true, "3".to_owned()));
+    // Each booking in two rounds, and the sum: nothing runs again for an answer to another call.
+    assert_eq!(seen.calls.load(Ordering::SeqCst), 5);
 }
