@@ -87,7 +87,8 @@ pub trait Tool: Send + Sync + 'static {
 
     /// Checks arguments without calling the tool: those that a person has edited.
     ///
-    /// The default compares them with the schema: required properties, types and enumerations.
+    /// The default compares them with the schema, at every depth: required properties, types, enumerations and
+    /// alternatives.
     ///
     /// # Errors
     ///

@@ -122,34 +122,102 @@ pub(super) fn check_as<T: DeserializeOwned>(value: &Value) -> Result<(), String>
     }
 }
 
-/// Compares arguments with a schema: required properties, types and enumerations.
+/// How deep a schema is followed. A reference to itself without a value in between would have no end.
+const DEPTH: usize = 64;
+
+/// Compares arguments with a schema, at every depth: required properties, types, enumerations and alternatives.
 pub(super) fn check(schema: &Value, arguments: &Value) -> Result<(), String> {
-    let Value::Object(given) = arguments else {
+    if !arguments.is_object() {
         return Err("the arguments are not a JSON object".to_owned());
-    };
-    let required = schema.get("required").and_then(Value::as_array);
-    for name in required.into_iter().flatten().filter_map(Value::as_str) {
-        if !given.contains_key(name) {
-            return Err(format!("missing field `{name}`"));
-        }
     }
-    let closed = schema.get("additionalProperties") == Some(&Value::Bool(false));
-    for (name, value) in given {
-        match schema.get("properties").and_then(|known| known.get(name)) {
-            Some(property) => {
-                check_value(property, value).map_err(|why| format!("{name}: {why}"))?;
-            }
-            None if closed => return Err(format!("unknown field `{name}`")),
-            None => {}
-        }
-    }
-    Ok(())
+    Checked { root: schema }.value(schema, arguments, DEPTH)
 }
 
-fn check_value(schema: &Value, value: &Value) -> Result<(), String> {
+/// A schema with its definitions, to which its parts refer.
+#[derive(Clone, Copy)]
+struct Checked<'a> {
+    root: &'a Value,
+}
+
+impl<'a> Checked<'a> {
+    fn value(self, schema: &Value, value: &Value, depth: usize) -> Result<(), String> {
+        let Some(depth) = depth.checked_sub(1) else {
+            return Ok(());
+        };
+        if let Some(referred) = self.referred(schema) {
+            self.value(referred, value, depth)?;
+        }
+        for form in forms(schema, "allOf") {
+            self.value(form, value, depth)?;
+        }
+        for alternatives in ["anyOf", "oneOf"] {
+            let mut tried = forms(schema, alternatives).map(|form| self.value(form, value, depth));
+            if let Some(Err(why)) = tried.next()
+                && !tried.any(|other| other.is_ok())
+            {
+                return Err(why);
+            }
+        }
+        check_type(schema, value)?;
+        match value {
+            Value::Object(fields) => self.fields(schema, fields, depth),
+            Value::Array(items) => {
+                let Some(item) = schema.get("items") else {
+                    return Ok(());
+                };
+                let mut items = items.iter().enumerate();
+                items.try_for_each(|(index, value)| {
+                    let checked = self.value(item, value, depth);
+                    checked.map_err(|why| format!("[{index}]: {why}"))
+                })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn fields(
+        self,
+        schema: &Value,
+        given: &Map<String, Value>,
+        depth: usize,
+    ) -> Result<(), String> {
+        for name in forms(schema, "required").filter_map(Value::as_str) {
+            if !given.contains_key(name) {
+                return Err(format!("missing field `{name}`"));
+            }
+        }
+        let closed = schema.get("additionalProperties") == Some(&Value::Bool(false));
+        for (name, value) in given {
+            match schema.get("properties").and_then(|known| known.get(name)) {
+                Some(property) => {
+                    let checked = self.value(property, value, depth);
+                    checked.map_err(|why| format!("{name}: {why}"))?;
+                }
+                None if closed => return Err(format!("unknown field `{name}`")),
+                None => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the definition that a schema refers to, if it is one of the same schema.
+    fn referred(self, schema: &Value) -> Option<&'a Value> {
+        let reference = schema.get("$ref")?.as_str()?;
+        self.root.pointer(reference.strip_prefix('#')?)
+    }
+}
+
+/// Returns the items of a list in a schema.
+fn forms<'a>(schema: &'a Value, list: &str) -> impl Iterator<Item = &'a Value> {
+    let list = schema.get(list).and_then(Value::as_array);
+    list.into_iter().flatten()
+}
+
+fn check_type(schema: &Value, value: &Value) -> Result<(), String> {
     let fits = |ty: &str| match ty {
         "string" => value.is_string(),
-        "integer" => value.is_i64() || value.is_u64(),
+        // JSON Schema knows no other number than 3.0 for 3.
+        "integer" => value.as_f64().is_some_and(|number| number.fract() == 0.0),
         "number" => value.is_number(),
         "boolean" => value.is_boolean(),
         "array" => value.is_array(),

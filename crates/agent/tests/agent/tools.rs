@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 
 mod approval;
 mod approval_holds;
+mod made_at_run_time;
 mod schemas;
 mod tasks;
 
