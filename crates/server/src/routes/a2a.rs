@@ -2,6 +2,8 @@
 //!
 //! A context is a thread, and a task is a run.
 
+mod tasks;
+
 use std::sync::Arc;
 
 use axum::Json;
@@ -20,23 +22,21 @@ use super::encoded::encoded;
 use super::json_rpc::{RpcCall, RpcFailure, read, response};
 use super::runs::{event_stream, held, permit};
 use super::waiting::{Shown, result_as};
-use crate::encode::a2a::{A2a, last_text, reply, state_of};
-use crate::error::{ApiError, ApiResult};
+use crate::encode::a2a::{A2a, state_of};
+use crate::error::ApiResult;
 use crate::guard::Access;
-use crate::queue::Cancel;
 use crate::rows::{Assistant, Run, Thread};
 use crate::runs::{
     Accepted, Disconnect, IfNotExists, Modes, OnCompletion, RunRequest, Standing, accept_at,
-    attach, cancel, give_up,
 };
 use crate::spec::{Mode, RunCommand};
-use crate::threads::{self, is_at_breakpoint, is_waiting, refuse_asleep};
-use crate::wire::a2a::{Given, State, StatusMessage, Version};
-use crate::wire::sleep::all_sleep_until;
+use crate::threads::{is_at_breakpoint, is_waiting, refuse_asleep};
+use crate::wire::a2a::{Given, State, Version};
+use tasks::{cancelled, continued, find, open_interrupts, outcome, run_of, state_at, task};
 
-/// The code of A2A for a task that does not exist, and for one that has ended.
-const NO_SUCH_TASK: i64 = -32001;
+/// The codes of A2A for a task that has ended: it cannot be cancelled, and takes no message.
 const NOT_CANCELABLE: i64 = -32002;
+const UNSUPPORTED_OPERATION: i64 = -32004;
 
 pub(super) async fn call(app: Access, Path(id): Path<String>, body: Bytes) -> ApiResult<Response> {
     let assistant = assistants::find(&app, &id).await?;
@@ -99,17 +99,18 @@ async fn begin(
     }
     let given = Given::read(&message["parts"]);
     let context = message["contextId"].as_str().map(|id| context(app, id));
-    let context = match message["taskId"].as_str() {
+    let task = match message["taskId"].as_str() {
+        Some(task) => Some(run_of(app, task).await?),
+        None => None,
+    };
+    let context = match (&task, context) {
         // The context is that of the task.
-        Some(task) => {
-            let of_task = run_of(app, task).await?.thread_id;
-            if context.is_some_and(|context| context != of_task) {
-                let message = "`contextId` names another context than that of the task";
-                return Err(RpcFailure::invalid_params(message));
-            }
-            of_task
+        (Some(task), Some(context)) if context != task.thread_id => {
+            let message = "`contextId` names another context than that of the task";
+            return Err(RpcFailure::invalid_params(message));
         }
-        None => context.unwrap_or_else(|| langgraph_core::new_id().to_string()),
+        (Some(task), _) => task.thread_id.clone(),
+        (None, context) => context.unwrap_or_else(|| langgraph_core::new_id().to_string()),
     };
     let request = RunRequest {
         assistant_id: assistant.assistant_id.clone(),
@@ -121,11 +122,24 @@ async fn begin(
     loop {
         let standing = Standing::of(app, &context).await?;
         let thread = standing.thread.as_ref();
+        if let (Some(task), Some(thread)) = (&task, thread) {
+            refuse_ended(app, task, thread).await?;
+        }
         let request = request_on(request.clone(), given.clone(), thread)?;
         if let Some(accepted) = accept_at(app, &standing, request).await? {
             return Ok(accepted);
         }
     }
+}
+
+/// Refuses a message for a task that has ended: it is not for what its context asks now. The protocol asks agents to do so.
+async fn refuse_ended(app: &Access, task: &Run, thread: &Thread) -> Result<(), RpcFailure> {
+    let newest = continued(app, task).await?;
+    if !state_at(app, task, &newest, thread).await?.is_terminal() {
+        return Ok(());
+    }
+    let message = "the task has ended: send the message without a `taskId`";
+    Err(RpcFailure::new(UNSUPPORTED_OPERATION, message))
 }
 
 /// Returns what a message asks for on a thread that stands so.
@@ -213,126 +227,6 @@ async fn stream(
     });
     let sse = Sse::new(frames.boxed());
     Ok(event_stream(permit, HeaderMap::new(), sse))
-}
-
-async fn find(app: &Access, params: &Value) -> Result<Run, RpcFailure> {
-    // Version 1.0 has names of resources in some bindings: `tasks/<id>`.
-    let id = params["id"].as_str().or_else(|| params["name"].as_str());
-    let id = id.and_then(|id| id.rsplit('/').next());
-    run_of(app, id.unwrap_or_default()).await
-}
-
-/// Returns the run of a task that the user sees.
-async fn run_of(app: &Access, id: &str) -> Result<Run, RpcFailure> {
-    let missing = || RpcFailure::new(NO_SUCH_TASK, "there is no such task");
-    let id = id.parse::<Uuid>().map_err(|_| missing())?.to_string();
-    let run = app.rows.run_of_id(&id).await.map_err(ApiError::from)?;
-    let run = run.ok_or_else(missing)?;
-    let thread = threads::seen(app, &run.thread_id).await?;
-    thread.map(|_| run).ok_or_else(missing)
-}
-
-async fn task(app: &Access, form: Version, task: &Run) -> Result<Value, RpcFailure> {
-    let (run, thread) = &newest_of(app, task).await?;
-    let values = if run.is_open() {
-        Value::Null
-    } else {
-        attach(app, run).await?.result().await.unwrap_or_default()
-    };
-    let state = match &*run.status {
-        "pending" if run.run_id == task.run_id => State::Submitted,
-        "pending" | "running" => State::Working,
-        "error" | "timeout" => State::Failed,
-        "interrupted" => State::Canceled,
-        _ if has_paused(app, thread, run).await? => match threads::sleeps_until(thread) {
-            Some(_) => State::Working,
-            None => State::InputRequired,
-        },
-        // What it has asked is answered.
-        _ => State::Completed,
-    };
-    let (reply, says) = outcome(state, &values);
-    let (task, reply) = (&task.run_id, reply.as_deref());
-    Ok(form.task(task, &run.thread_id, state, reply, says.as_ref()))
-}
-
-/// Returns the newest run of a task, and its thread, as both were at one time.
-async fn newest_of(app: &Access, task: &Run) -> ApiResult<(Run, Thread)> {
-    let mut run = continued(app, task).await?;
-    loop {
-        let thread = threads::find(app, &task.thread_id).await?;
-        let now = continued(app, task).await?;
-        if now.run_id == run.run_id && now.status == run.status {
-            return Ok((run, thread));
-        }
-        run = now;
-    }
-}
-
-/// Returns the run with which the clock has gone on last with a task, or the one of its message.
-async fn continued(app: &Access, task: &Run) -> ApiResult<Run> {
-    // What has failed, or was cancelled, is not gone on with.
-    let continued = match &*task.status {
-        "success" => app.rows.continued(&task.thread_id, &task.run_id).await?,
-        _ => None,
-    };
-    Ok(continued.unwrap_or_else(|| task.clone()))
-}
-
-/// Cancels a task that works, sleeps, or waits for input. Returns false if it has ended.
-async fn cancelled(app: &Access, task: &Run) -> ApiResult<bool> {
-    let (run, thread) = &newest_of(app, task).await?;
-    if run.is_open() {
-        return cancel(app, &run.run_id, Cancel::Interrupt).await;
-    }
-    let waits = has_paused(app, thread, run).await?;
-    if waits {
-        give_up(app, thread, &run.run_id).await?;
-    }
-    Ok(waits)
-}
-
-/// Returns true if a run has paused its thread, which still waits there: for answers, or at a breakpoint.
-async fn has_paused(app: &Access, thread: &Thread, run: &Run) -> ApiResult<bool> {
-    let waits = run.status == "success" && thread.status == "interrupted";
-    Ok(waits && has_left(app, thread, run).await?)
-}
-
-/// Returns true if the state of a thread is as the run has left it.
-async fn has_left(app: &Access, thread: &Thread, run: &Run) -> ApiResult<bool> {
-    if let Some(left_by) = &thread.left_by {
-        return Ok(*left_by == run.run_id);
-    }
-    // Rows of before do not say which run has left them: the newest one has.
-    let newest = app.rows.newest_run(&thread.thread_id).await?;
-    Ok(newest.is_some_and(|newest| newest.run.run_id == run.run_id))
-}
-
-/// Returns the ids and the payloads of the interrupts with which a run has ended.
-fn open_interrupts(values: &Value) -> impl Iterator<Item = (&str, &Value)> {
-    let open = values["__interrupt__"].as_array().into_iter().flatten();
-    open.map(|open| (open["id"].as_str().unwrap_or_default(), &open["value"]))
-}
-
-/// Returns what a task in that state shows of the result of its run: what it has come to, and what its status says.
-fn outcome(state: State, values: &Value) -> (Option<String>, Option<StatusMessage>) {
-    match state {
-        State::Failed => {
-            let message = values["__error__"]["message"].as_str();
-            (None, message.map(StatusMessage::text))
-        }
-        State::InputRequired => {
-            let open: Vec<_> = open_interrupts(values).collect();
-            (last_text(values), StatusMessage::requires(&open))
-        }
-        State::Working => {
-            let open = open_interrupts(values).map(|(_, payload)| payload);
-            let until = all_sleep_until(open);
-            (last_text(values), until.map(StatusMessage::sleeps))
-        }
-        State::Completed => (reply(values), None),
-        _ => (last_text(values), None),
-    }
 }
 
 #[derive(Deserialize)]

@@ -27,6 +27,14 @@ pub(crate) enum State {
 }
 
 impl State {
+    /// Returns true if a task in this state has ended: it takes no more messages.
+    pub(crate) fn is_terminal(self) -> bool {
+        match self {
+            Self::Submitted | Self::Working | Self::InputRequired => false,
+            Self::Completed | Self::Canceled | Self::Failed => true,
+        }
+    }
+
     /// Returns the names in version 0.3 and 1.0.
     fn names(self) -> (&'static str, &'static str) {
         match self {

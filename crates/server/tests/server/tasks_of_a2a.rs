@@ -256,6 +256,41 @@ async fn a_message_that_names_only_its_task_is_an_answer_in_its_context() {
 }
 
 #[tokio::test]
+async fn a_message_to_a_task_that_has_ended_is_refused_and_answers_no_other_one() {
+    let api = api().await;
+    let message = |text: &str, task: Value, context: Value| {
+        json!({"message": {
+            "messageId": "m", "role": "user", "taskId": task, "contextId": context,
+            "parts": [{"kind": "text", "text": text}],
+        }})
+    };
+    let of_context = |text: &str, context: &Value| message(text, Value::Null, context.clone());
+    let first = of_context("hi", &json!(api.thread().await));
+    let first = rpc(&api, "message/send", first).await["result"].take();
+    assert_eq!(first["status"]["state"], "completed", "{first}");
+    let context = &first["contextId"];
+    let asked = rpc(&api, "message/send", of_context("ask", context)).await["result"].take();
+    for method in ["message/send", "SendMessage", "message/stream"] {
+        let late = message("late", first["id"].clone(), Value::Null);
+        let refused = rpc(&api, method, late).await;
+        assert_eq!(refused["error"]["code"], -32004, "{refused}");
+    }
+    let read = rpc(&api, "tasks/get", json!({"id": asked["id"]})).await["result"].take();
+    assert_eq!(read["status"]["state"], "input-required", "{read}");
+    let answer = || message("this", asked["id"].clone(), context.clone());
+    let done = rpc(&api, "message/send", answer()).await["result"].take();
+    assert_eq!(done["status"]["state"], "completed", "{done}");
+    // Its question is answered.
+    let again = rpc(&api, "message/send", answer()).await;
+    assert_eq!(again["error"]["code"], -32004, "{again}");
+    let cancelled = rpc(&api, "message/send", of_context("ask", context)).await["result"].take();
+    rpc(&api, "tasks/cancel", json!({"id": cancelled["id"]})).await;
+    let to_it = message("hi", cancelled["id"].clone(), Value::Null);
+    let refused = rpc(&api, "message/send", to_it).await;
+    assert_eq!(refused["error"]["code"], -32004, "{refused}");
+}
+
+#[tokio::test]
 async fn a_stream_ends_with_all_questions_in_their_order() {
     let api = meal_and_seat().await;
     let message = json!({"message": {
