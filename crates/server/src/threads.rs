@@ -17,24 +17,38 @@ pub(crate) fn sees(app: &Access, thread: &Thread) -> bool {
     app.sees(&thread.owner) && app.filters.threads.fits(&thread.metadata)
 }
 
-/// Returns the payloads of the open interrupts of a thread. Those of one that is busy are being answered, and those
+/// Returns the open interrupts of a thread. Those of one that is busy are being answered, and those
 /// beside a failure or a cancellation, which is the error of the thread, were shown to no client.
 fn open(thread: &Thread) -> impl Iterator<Item = &Value> {
     let is_shown = thread.status != "busy" && thread.error.is_null();
     let tasks = thread.interrupts.as_object().filter(|_| is_shown);
     let open = tasks.into_iter().flat_map(|tasks| tasks.values());
-    let open = open.filter_map(Value::as_array).flatten();
-    open.map(|interrupt| &interrupt["value"])
+    open.filter_map(Value::as_array).flatten()
+}
+
+/// Returns the payloads of the open interrupts of a thread.
+fn payloads(thread: &Thread) -> impl Iterator<Item = &Value> {
+    open(thread).map(|interrupt| &interrupt["value"])
+}
+
+/// Keeps those of the interrupts with which a run has ended that its thread still has: a change of the state closes them.
+pub(crate) fn retain_open(thread: &Thread, result: &mut Value) {
+    let listed = result
+        .get_mut("__interrupt__")
+        .and_then(Value::as_array_mut);
+    if let Some(listed) = listed {
+        listed.retain(|ended| open(thread).any(|open| open["id"] == ended["id"]));
+    }
 }
 
 /// Returns true if a thread waits for answers.
 pub(crate) fn is_waiting(thread: &Thread) -> bool {
-    open(thread).any(asks)
+    payloads(thread).any(asks)
 }
 
 /// Returns when a thread goes on by itself that waits for nothing else: its run is work in progress.
 pub(crate) fn sleeps_until(thread: &Thread) -> Option<SystemTime> {
-    all_sleep_until(open(thread))
+    all_sleep_until(payloads(thread))
 }
 
 /// Refuses an input for a thread that sleeps: it would end the sleep, and what was to come after it.

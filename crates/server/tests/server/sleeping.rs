@@ -209,10 +209,7 @@ async fn a_run_that_sleeps_has_no_interrupt_for_a_client_of_ag_ui() {
     assert_eq!(refused["type"], "RUN_ERROR", "{refused}");
     let why = refused["message"].as_str().unwrap();
     assert!(why.contains("sleeps until"), "{refused}");
-    let path = format!("/threads/{thread}");
-    while api.get(&path).await["status"] != "idle" {
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
+    reaches_idle(&api, &format!("/threads/{thread}")).await;
     let events = ag_ui(&api, &thread, says("0")).await;
     let snapshot = events
         .iter()
@@ -288,4 +285,45 @@ async fn the_input_of_a_command_is_no_answer_to_a_sleep() {
         ));
     }
     assert!(!text.contains("input.requested"), "{text}");
+}
+
+#[tokio::test]
+async fn a_change_of_the_state_ends_a_sleep_for_all_interfaces() {
+    let api = napping(false).await;
+    let context = api.thread().await;
+    let asleep = rpc(&api, "message/send", message(&context, SHORT)).await["result"].take();
+    let path = format!("/threads/{context}");
+    let first = api.get(&path).await["values"]["messages"][0]["id"].take();
+    let soon = json!({"messages": [{"id": first, "role": "user", "content": "0"}]});
+    api.post(&format!("{path}/state"), json!({"values": soon}))
+        .await;
+    // The time of its sleep passes.
+    tokio::time::sleep(Duration::from_millis(1_500)).await;
+    let runs = api.get(&format!("{path}/runs")).await;
+    assert_eq!(runs.as_array().unwrap().len(), 1, "{runs}");
+    let row = api.get(&path).await;
+    assert_eq!(row["status"], "interrupted", "{row}");
+    assert_eq!(row["interrupts"], json!({}), "{row}");
+    // It is as at a breakpoint.
+    let read = rpc(&api, "tasks/get", json!({"id": asleep["id"]})).await["result"].take();
+    assert_eq!(read["status"]["state"], "input-required", "{read}");
+    let text = read["status"]["message"]["parts"][0]["text"].as_str();
+    assert!(text.unwrap().contains("breakpoint"), "{read}");
+    let goes_on = ag_ui(&api, &context, json!({"messages": []})).await;
+    assert_eq!(
+        goes_on.last().unwrap()["type"],
+        "RUN_FINISHED",
+        "{goes_on:?}"
+    );
+    reaches_idle(&api, &path).await;
+}
+
+async fn reaches_idle(api: &Api, path: &str) {
+    for _ in 0..200 {
+        if api.get(path).await["status"] == "idle" {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    panic!("the thread does not go on");
 }

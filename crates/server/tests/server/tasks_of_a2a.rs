@@ -291,6 +291,31 @@ async fn a_message_to_a_task_that_has_ended_is_refused_and_answers_no_other_one(
 }
 
 #[tokio::test]
+async fn a_question_that_a_change_of_the_state_has_closed_is_no_question_of_its_task() {
+    let api = api().await;
+    let context = json!(api.thread().await);
+    let message = |text: &str| {
+        json!({"message": {
+            "messageId": "m", "role": "user", "contextId": context,
+            "parts": [{"kind": "text", "text": text}],
+        }})
+    };
+    let asked = rpc(&api, "message/send", message("ask")).await["result"].take();
+    let path = format!("/threads/{}/state", context.as_str().unwrap());
+    let said = json!({"values": {"messages": [{"role": "user", "content": "hi"}]}});
+    api.post(&path, said).await;
+    let row = api.get(path.trim_end_matches("/state")).await;
+    assert_eq!(row["interrupts"], json!({}), "{row}");
+    let read = rpc(&api, "tasks/get", json!({"id": asked["id"]})).await["result"].take();
+    assert_eq!(read["status"]["state"], "input-required", "{read}");
+    let text = read["status"]["message"]["parts"][0]["text"].as_str();
+    assert!(text.unwrap().contains("breakpoint"), "{read}");
+    let done = rpc(&api, "message/send", message("go on")).await["result"].take();
+    let text = &done["artifacts"][0]["parts"][0]["text"];
+    assert_eq!(text, "Hello: hi", "{done}");
+}
+
+#[tokio::test]
 async fn a_stream_ends_with_all_questions_in_their_order() {
     let api = meal_and_seat().await;
     let message = json!({"message": {

@@ -36,12 +36,15 @@ pub(super) async fn run_of(app: &Access, id: &str) -> Result<Run, RpcFailure> {
 
 pub(super) async fn task(app: &Access, form: Version, task: &Run) -> Result<Value, RpcFailure> {
     let (run, thread) = &newest_of(app, task).await?;
-    let values = if run.is_open() {
+    let mut values = if run.is_open() {
         Value::Null
     } else {
         attach(app, run).await?.result().await.unwrap_or_default()
     };
     let state = state_at(app, task, run, thread).await?;
+    if state == State::InputRequired {
+        threads::retain_open(thread, &mut values);
+    }
     let (reply, says) = outcome(state, &values);
     let (task, reply) = (&task.run_id, reply.as_deref());
     Ok(form.task(task, &run.thread_id, state, reply, says.as_ref()))
