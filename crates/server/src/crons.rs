@@ -15,7 +15,8 @@ use crate::error::{ApiError, ApiResult};
 use crate::guard::{Access, User};
 use crate::queue::RequestKey;
 use crate::rows::Cron;
-use crate::runs::{OnCompletion, RunRequest, accept};
+use crate::runs::{Accepted, OnCompletion, RunRequest, Standing, accept, accept_at};
+use crate::threads::is_paused;
 use crate::wire::time::iso;
 
 /// Returns when a schedule comes next after a time; `None` if it never does.
@@ -93,7 +94,7 @@ async fn fired(app: &App, mut cron: Cron, run: Option<String>) -> ApiResult<()> 
 }
 
 /// Starts a run of a cron, as its owner, and returns the newest run of the cron. While the run before it waits or runs,
-/// it leaves one out: runs that take longer than the time between them do not pile up.
+/// it leaves one out: runs that take longer than the time between them do not pile up. So it does while its thread waits.
 async fn start(app: &Arc<App>, cron: &Cron) -> ApiResult<Option<String>> {
     if let Some(run) = &cron.run
         && app
@@ -120,9 +121,32 @@ async fn start(app: &Arc<App>, cron: &Cron) -> ApiResult<Option<String>> {
         name: format!("cron {} at {}", cron.cron_id, cron.due.unwrap_or_default()),
         digest: String::new(),
     });
-    let thread = cron.thread_id.as_deref();
-    let accepted = accept(&access, thread, request).await?;
-    Ok(Some(accepted.row.run_id))
+    let accepted = match cron.thread_id.as_deref() {
+        Some(thread) => start_on(&access, thread, request).await?,
+        None => Some(accept(&access, None, request).await?),
+    };
+    if accepted.is_none() {
+        tracing::info!(cron = cron.cron_id, "the thread has paused");
+    }
+    let run = accepted.map(|accepted| accepted.row.run_id);
+    Ok(run.or_else(|| cron.run.clone()))
+}
+
+/// Starts a run of a cron on its thread. Returns `None` if it would end a pause there, a sleep or a question, and its
+/// strategy is not one that stops other runs.
+async fn start_on(app: &Access, thread: &str, request: RunRequest) -> ApiResult<Option<Accepted>> {
+    let strategy = request.multitask_strategy.unwrap_or_default();
+    let gives_way = strategy.stops().is_none() && request.begins_anew()?;
+    loop {
+        let standing = Standing::of(app, thread).await?;
+        if gives_way && standing.thread.as_ref().is_some_and(is_paused) {
+            return Ok(None);
+        }
+        let accepted = accept_at(app, &standing, request.clone()).await?;
+        if accepted.is_some() {
+            return Ok(accepted);
+        }
+    }
 }
 
 /// Returns a cron that is created now.

@@ -171,6 +171,14 @@ impl RunRequest {
         Ok((None, at.map(|at| at.to_string())))
     }
 
+    /// Returns true if the run begins anew at a thread that has paused, instead of going on there: with an input, or at a
+    /// checkpoint of before.
+    pub(crate) fn begins_anew(&self) -> ApiResult<bool> {
+        let is_at_head = matches!(self.checkpoint()?, (None, None));
+        let has_input = self.command.is_none() && !self.input.is_null();
+        Ok(has_input || !is_at_head)
+    }
+
     /// Returns the config, the context and the metadata of the assistant and the request together.
     fn merged(&self, assistant: &Assistant) -> ApiResult<(RunConfig, Value, Value)> {
         let given =

@@ -287,6 +287,65 @@ async fn the_input_of_a_command_is_no_answer_to_a_sleep() {
     assert!(!text.contains("input.requested"), "{text}");
 }
 
+/// Runs a cron each second for more than two of them, on a thread that has paused with that input. Returns the runs of the
+/// thread, the newest first, and the thread.
+async fn with_cron(api: &Api, pausing: &Value, more: Value) -> (Vec<Value>, Value) {
+    let thread = api.thread().await;
+    let path = format!("/threads/{thread}");
+    let mut body = pausing.clone();
+    body["assistant_id"] = json!("desk");
+    api.post(&format!("{path}/runs/wait"), body).await;
+    let paused = api.get(&path).await;
+    assert_eq!(paused["status"], "interrupted", "{paused}");
+    let mut cron = json!({"assistant_id": "desk", "schedule": "* * * * * *"});
+    for (name, value) in more.as_object().unwrap() {
+        cron[name] = value.clone();
+    }
+    let cron = api.post(&format!("{path}/runs/crons"), cron).await;
+    tokio::time::sleep(Duration::from_millis(2_300)).await;
+    let cron = format!("/runs/crons/{}", cron["cron_id"].as_str().unwrap());
+    assert_eq!(api.call(Method::DELETE, &cron, json!({})).await.0, 204);
+    let runs = api.get(&format!("{path}/runs")).await;
+    (runs.as_array().unwrap().clone(), paused)
+}
+
+#[tokio::test]
+async fn a_cron_leaves_its_times_out_while_its_thread_has_paused() {
+    let input = json!({"messages": "0"});
+    let asleep = json!({"input": {"messages": LONG}});
+    let asks = asleep.clone();
+    let at_breakpoint = json!({"input": {"messages": "0"}, "interrupt_before": ["nap"]});
+    for (asking, pausing) in [(false, asleep), (true, asks), (false, at_breakpoint)] {
+        let api = napping(asking).await;
+        for strategy in [Value::Null, json!("enqueue"), json!("reject")] {
+            let cron = json!({"input": input, "multitask_strategy": strategy});
+            let (runs, paused) = with_cron(&api, &pausing, cron).await;
+            assert_eq!(runs.len(), 1, "{strategy}: {runs:?}");
+            let thread = paused["thread_id"].as_str().unwrap();
+            let now = api.get(&format!("/threads/{thread}")).await;
+            assert_eq!(now, paused, "{strategy}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_cron_ends_a_pause_if_it_stops_other_runs_or_goes_on_with_them() {
+    let api = napping(false).await;
+    let asleep = json!({"input": {"messages": LONG}});
+    let input = json!({"messages": "0"});
+    for strategy in ["interrupt", "rollback"] {
+        let cron = json!({"input": input, "multitask_strategy": strategy});
+        let (runs, _) = with_cron(&api, &asleep, cron).await;
+        assert!(runs.len() > 1, "{strategy}: {runs:?}");
+    }
+    let at_breakpoint = json!({"input": input, "interrupt_before": ["nap"]});
+    let (runs, paused) = with_cron(&api, &at_breakpoint, json!({"input": null})).await;
+    assert!(runs.len() > 1, "{runs:?}");
+    let thread = paused["thread_id"].as_str().unwrap();
+    let now = api.get(&format!("/threads/{thread}")).await;
+    assert_eq!(now["values"]["messages"][1]["content"], "Awake.", "{now}");
+}
+
 #[tokio::test]
 async fn a_change_of_the_state_ends_a_sleep_for_all_interfaces() {
     let api = napping(false).await;
