@@ -96,6 +96,11 @@ impl Reading {
             // A snapshot does not say which artifacts are whole; the end of the task does.
             let last = self.ours && new.iter().any(is_end);
             self.parts(artifact, new, last, bodies);
+            if !self.ours {
+                // Agents replace artifacts, too: what an agent said before it slept, for example.
+                let parts = artifact.parts.iter();
+                self.seen(&artifact.artifact_id).values = parts.map(chunk).collect();
+            }
         }
         self.status(&task.status, bodies);
     }
@@ -233,4 +238,57 @@ fn chunk(part: &Part) -> Value {
     let whole = wire::field(part.metadata.as_ref(), "chunk");
     let whole = whole.and_then(|whole| serde_json::from_str(whole.as_str()?).ok());
     whole.unwrap_or_else(|| wire::value(part))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn reply_of(events: &[Value]) -> Option<Value> {
+        let mut reading = Reading::new(false);
+        let events = events.iter().cloned();
+        let mut bodies = events.flat_map(|event| {
+            let event = serde_json::from_value(event);
+            reading.take(event.unwrap())
+        });
+        bodies.find_map(|body| match body {
+            EnvelopeBody::Complete(reply) => Some(reply),
+            _ => None,
+        })
+    }
+
+    #[test]
+    fn the_reply_is_what_the_artifacts_of_the_task_are_at_its_end() {
+        let task = |state: &str, texts: &[&str]| {
+            let parts: Vec<Value> = texts.iter().map(|text| json!({"text": text})).collect();
+            let artifacts = match &*parts {
+                [] => json!([]),
+                parts => json!([{"artifactId": "reply", "parts": parts}]),
+            };
+            json!({"task": {
+                "id": "t", "contextId": "c", "artifacts": artifacts, "status": {"state": state},
+            }})
+        };
+        let chunk = |text: &str, append: bool| {
+            json!({"artifactUpdate": {
+                "taskId": "t", "contextId": "c", "append": append,
+                "artifact": {"artifactId": "reply", "parts": [{"text": text}]},
+            }})
+        };
+        let done = task("TASK_STATE_COMPLETED", &["It is done."]);
+        for before in [
+            vec![],
+            vec![task("TASK_STATE_WORKING", &["Tomorrow."])],
+            vec![chunk("To", false), chunk("mor", true), chunk("row.", true)],
+        ] {
+            let events = [
+                vec![task("TASK_STATE_WORKING", &[])],
+                before,
+                vec![done.clone()],
+            ];
+            assert_eq!(reply_of(&events.concat()), Some(json!("It is done.")));
+        }
+    }
 }
