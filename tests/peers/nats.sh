@@ -112,11 +112,15 @@ timeout 120 "$spread" nothing 200000 2>"$work/map.log" | tee "$work/map.out"
 grep -q 'each once and in order: true' "$work/map.out" || fail 'the map with a large state has not ended well'
 
 echo '== a driver is killed; the other one goes on at once'
-timeout 120 "$spread" nothing 2000000 >/dev/null 2>&1 &
+timeout 120 "$spread" nothing 2000000 >/dev/null 2>"$work/victim.log" &
 victim=$!
 children+=($victim)
 disown $victim
-sleep 2
+# A driver that is killed before it has sent a task keeps what it was offered until workers miss its pings.
+until grep -q '[1-9][0-9]* done' "$work/victim.log"; do
+    kill -0 "$victim" || fail 'the driver has ended before it was killed'
+    sleep 0.1
+done
 timeout 60 "$spread" nothing 20000 >"$work/map.out" 2>"$work/map.log" &
 map=$!
 children+=($map)
