@@ -120,7 +120,7 @@ impl<S: State> StateGraph<S> {
 
     /// Adds a worker: a node whose first argument is the item of a send.
     ///
-    /// The returned handle knows the item's type; [`Send::to`] and [`add_map`](Self::add_map) take
+    /// The returned handle knows the item's type; [`Send::to`](crate::node::Send::to) and [`add_map`](Self::add_map) take
     /// it.
     pub fn add_worker<T, K>(
         &mut self,
@@ -240,7 +240,7 @@ impl<S: State> StateGraph<S> {
         self
     }
 
-    /// Gives every run of the graph a resource; see [`Context::resource`].
+    /// Gives every run of the graph a resource; see [`Context::resource`](crate::Context::resource).
     pub fn resource<T: ?Sized + std::marker::Send + Sync + 'static>(
         &mut self,
         value: Arc<T>,

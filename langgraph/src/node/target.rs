@@ -9,7 +9,7 @@ use langgraph_topology::NodeName;
 /// One target of a jump.
 #[derive(Clone)]
 pub enum Target<S: State> {
-    /// A node, or [`END`].
+    /// A node, or [`END`](crate::END).
     Node(NodeName),
     /// A new task.
     Send(Send<S>),
@@ -24,7 +24,7 @@ impl<S: State> fmt::Debug for Target<S> {
     }
 }
 
-/// A type that a router or a `goto` may return: a node's name, [`END`], a [`Send`], or a list of
+/// A type that a router or a `goto` may return: a node's name, [`END`](crate::END), a [`Send`], or a list of
 /// these.
 ///
 /// An empty list has no target.

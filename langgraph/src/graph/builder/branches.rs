@@ -11,7 +11,7 @@ use crate::state::State;
 
 impl<S: State> StateGraph<S> {
     /// Calls `router` after `source` and follows its answer through a path map: pairs of a key and
-    /// a node, or nodes that are their own keys. A node may be [`END`].
+    /// a node, or nodes that are their own keys. A node may be [`END`](crate::END).
     ///
     /// A key that is not in the map is an error of the run, which names the node and the key.
     ///
@@ -57,7 +57,7 @@ impl<S: State> StateGraph<S> {
     }
 
     /// Calls `router` after `source` and goes to the targets that it returns: nodes by name,
-    /// [`END`], [`Send`]s, several of these, or none.
+    /// [`END`](crate::END), [`Send`]s, several of these, or none.
     ///
     /// The targets are not known in advance, so they are not checked, and drawings show that.
     pub fn add_router<K>(
