@@ -60,7 +60,7 @@ async fn change_if(
     })
 }
 
-/// Ends a thread that a run has paused, as it was read: nobody answers its interrupts any more. The run is interrupted,
+/// Ends a thread that a run has paused, as it was read: its interrupts get no answer any more. The run is interrupted,
 /// and its result has no interrupts.
 pub(crate) async fn give_up(app: &Arc<App>, thread: &Thread, run: &str) -> ApiResult<()> {
     let left_by = thread.left_by.clone();
