@@ -19,7 +19,8 @@ use crate::writer::Writer;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Synchronous {
-    /// When the disk has it: no failure loses an acknowledged write.
+    /// When the disk has it: no failure loses an acknowledged write. Leases of threads do not wait: a loss of power ends
+    /// the processes that hold them.
     #[default]
     Full,
     /// When the operating system has it. A crash of the program loses nothing; a power failure may
@@ -297,6 +298,19 @@ impl Database {
         E: From<SqliteError> + Send + 'static,
     {
         self.inner.writer.run_short(job).await
+    }
+
+    /// As [`write_short`](Self::write_short), for a job that a loss of power may undo, until another write has followed:
+    /// it does not wait for the disk.
+    pub(crate) async fn write_passing<T, E>(
+        &self,
+        job: impl FnOnce(&Connection) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<SqliteError> + Send + 'static,
+    {
+        self.inner.writer.run_passing(job).await
     }
 
     /// Runs `job` on a snapshot of the database, which includes everything committed before the

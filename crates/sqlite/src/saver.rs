@@ -304,6 +304,7 @@ impl Checkpointer for SqliteSaver {
     }
 }
 
+/// No lease waits for the disk: a loss of power ends the processes of its host, and with them the leases of this file.
 #[async_trait]
 impl Leases for SqliteSaver {
     async fn lease(
@@ -314,7 +315,7 @@ impl Leases for SqliteSaver {
     ) -> Result<Option<HeldBy>, CheckpointError> {
         let (thread, holder) = (thread.to_owned(), holder.to_owned());
         let job = move |connection: &_| leases::take(connection, &thread, &holder, term);
-        self.database.write_short(job).await
+        self.database.write_passing(job).await
     }
 
     async fn renew(
@@ -325,13 +326,13 @@ impl Leases for SqliteSaver {
     ) -> Result<bool, CheckpointError> {
         let (thread, holder) = (thread.to_owned(), holder.to_owned());
         let job = move |connection: &_| leases::renew(connection, &thread, &holder, term);
-        self.database.write_short(job).await
+        self.database.write_passing(job).await
     }
 
     async fn release(&self, thread: &str, holder: &str) -> Result<(), CheckpointError> {
         let (thread, holder) = (thread.to_owned(), holder.to_owned());
         let job = move |connection: &_| leases::give_back(connection, &thread, &holder);
-        self.database.write_short(job).await
+        self.database.write_passing(job).await
     }
 }
 

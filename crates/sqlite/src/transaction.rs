@@ -11,7 +11,40 @@ use crate::files::Files;
 pub(crate) trait Work {
     /// Runs the job. False means: undo it.
     fn run(&mut self, connection: &Connection) -> bool;
+
+    /// Returns true if its commit has to outlive a loss of power.
+    fn is_lasting(&self) -> bool;
 }
+
+/// Whether the commits of a connection wait for the disk.
+pub(crate) struct Waits {
+    /// False if they never do.
+    may: bool,
+    do_now: bool,
+}
+
+impl Waits {
+    /// Reads how a connection is set up.
+    pub(crate) fn of(connection: &Connection) -> rusqlite::Result<Self> {
+        let level: i64 = connection.pragma_query_value(None, "synchronous", |row| row.get(0))?;
+        let may = level >= FULL;
+        Ok(Self { may, do_now: may })
+    }
+
+    /// Sets whether the next commit waits. What it holds is on the disk with the next one that waits.
+    fn set(&mut self, connection: &Connection, waits: bool) -> rusqlite::Result<()> {
+        if self.may && self.do_now != waits {
+            let level = if waits { FULL } else { NORMAL };
+            connection.pragma_update(None, "synchronous", level)?;
+            self.do_now = waits;
+        }
+        Ok(())
+    }
+}
+
+/// With a write-ahead log, a commit waits for the disk from this level of `synchronous` on.
+const FULL: i64 = 2;
+const NORMAL: i64 = 1;
 
 /// Why jobs are not stored.
 enum Failure<'f> {
@@ -39,8 +72,13 @@ impl Failure<'_> {
     }
 }
 
-/// Begins a transaction that writes.
-pub(crate) fn begin(connection: &Connection) -> rusqlite::Result<()> {
+/// Begins a transaction that writes. Its commit waits for the disk if it is to be `lasting`.
+pub(crate) fn begin(
+    connection: &Connection,
+    waits: &mut Waits,
+    lasting: bool,
+) -> rusqlite::Result<()> {
+    waits.set(connection, lasting)?;
     run(connection, "BEGIN IMMEDIATE")
 }
 
@@ -58,15 +96,17 @@ pub(crate) fn alone(
 /// them.
 pub(crate) fn together<J: Work>(
     connection: &Connection,
+    waits: &mut Waits,
     jobs: Vec<J>,
     files: Option<&Files>,
 ) -> Vec<(J, Result<(), SqliteError>)> {
     let mut ended = Vec::with_capacity(jobs.len());
+    let lasting = jobs.iter().any(Work::is_lasting);
     let mut jobs = jobs.into_iter();
     let is_alone = jobs.len() == 1;
     // A job that makes SQLite give up the transaction ends it, and the others follow in a new one.
     while jobs.len() > 0 {
-        if let Err(error) = begin(connection) {
+        if let Err(error) = begin(connection, waits, lasting) {
             let failure = Failure::Sqlite(error);
             ended.extend(jobs.map(|job| (job, Err(failure.error()))));
             return ended;

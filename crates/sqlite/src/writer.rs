@@ -21,7 +21,7 @@ use tokio::sync::oneshot;
 use crate::SqliteError;
 use crate::files::Files;
 use crate::quick::Quick;
-use crate::transaction::{self, Work};
+use crate::transaction::{self, Waits, Work};
 
 /// After so many writes of callers, the thread does one. Only its commits move a long write-ahead
 /// log into the file, which takes a while. SQLite calls a log of 1,000 pages long.
@@ -54,6 +54,7 @@ struct Desk {
 
 struct Shared {
     connection: Connection,
+    waits: Waits,
     /// How many jobs have run on the threads of callers since the last one on its own; `None`
     /// when the connection is not set up for them.
     by_callers: Option<u32>,
@@ -100,17 +101,30 @@ impl Desk {
             return None;
         }
         shared.hurried().ok()?;
+        let Shared {
+            connection,
+            waits,
+            by_callers,
+        } = &mut *shared;
         let begun = Instant::now();
+        let lasting = job.is_lasting();
         // Another process may write. The thread can wait for it.
-        transaction::begin(&shared.connection).ok()?;
-        let committed = transaction::alone(&shared.connection, job, self.files.as_ref());
-        self.quick.took(begun.elapsed());
-        let count = shared.by_callers.map_or(1, |count| count + 1);
-        shared.by_callers = Some(count);
+        transaction::begin(connection, waits, lasting).ok()?;
+        let committed = transaction::alone(connection, job, self.files.as_ref());
+        self.took(lasting, begun);
+        let count = by_callers.map_or(1, |count| count + 1);
+        *by_callers = Some(count);
         Some(AtOnce {
             committed,
             yields: count.is_multiple_of(TURN),
         })
+    }
+
+    /// Notes how long a transaction took. One that does not wait for the disk says nothing of those that do.
+    fn took(&self, lasting: bool, begun: Instant) {
+        if lasting {
+            self.quick.took(begun.elapsed());
+        }
     }
 
     /// Runs a job now.
@@ -119,10 +133,14 @@ impl Desk {
         F: FnOnce(&Connection) -> Result<T, E>,
         E: From<SqliteError>,
     {
-        let shared = self.connection.lock();
-        let begun = transaction::begin(&shared.connection).map_err(SqliteError::from);
+        let mut shared = self.connection.lock();
+        let Shared {
+            connection, waits, ..
+        } = &mut *shared;
+        let begun = transaction::begin(connection, waits, task.is_lasting());
         let committed = begun
-            .and_then(|()| transaction::alone(&shared.connection, &mut task, self.files.as_ref()));
+            .map_err(SqliteError::from)
+            .and_then(|()| transaction::alone(connection, &mut task, self.files.as_ref()));
         task.answer(committed)
     }
 
@@ -136,8 +154,12 @@ impl Desk {
             // If this fails, the next statement most likely fails as well, and is reported.
             let _ = shared.patient(self.busy_timeout);
             let begun = Instant::now();
-            let ended = transaction::together(&shared.connection, waiting, self.files.as_ref());
-            self.quick.took(begun.elapsed());
+            let lasting = waiting.iter().any(Work::is_lasting);
+            let Shared {
+                connection, waits, ..
+            } = &mut *shared;
+            let ended = transaction::together(connection, waits, waiting, self.files.as_ref());
+            self.took(lasting, begun);
             drop(shared);
             for (job, committed) in ended {
                 job.finish(committed);
@@ -155,9 +177,11 @@ impl Writer {
         busy_timeout: Duration,
         files: Option<Files>,
     ) -> std::io::Result<Self> {
+        let waits = Waits::of(&connection).map_err(std::io::Error::other)?;
         let desk = Arc::new(Desk {
             connection: Lock::new(Shared {
                 connection,
+                waits,
                 by_callers: None,
             }),
             group: group.max(1),
@@ -194,30 +218,9 @@ impl Writer {
         E: From<SqliteError> + Send + 'static,
     {
         if let Some(pauses) = environment::storage_pauses() {
-            return self.run_here(pauses, job).await;
+            return self.run_here(pauses, Task::new(job)).await;
         }
         self.enqueue(Task::new(job)).await
-    }
-
-    /// Runs `job` on the thread of a simulation.
-    async fn run_here<T, E>(
-        &self,
-        pauses: [Pause; 2],
-        job: impl FnOnce(&Connection) -> Result<T, E> + Send + 'static,
-    ) -> Result<T, E>
-    where
-        T: Send + 'static,
-        E: From<SqliteError> + Send + 'static,
-    {
-        let desk = Arc::clone(&self.desk);
-        let call = environment::storage_call(pauses, move || {
-            if environment::storage_fails() {
-                return Err(SqliteError::Busy.into());
-            }
-            desk.run_here(Task::new(job))
-        });
-        let answer = tokio::spawn(call).await;
-        answer.unwrap_or_else(|_| Err(SqliteError::Closed.into()))
     }
 
     /// As [`run`](Self::run), for a job that takes little time. While commits are quick and no other job
@@ -231,10 +234,31 @@ impl Writer {
         T: Send + 'static,
         E: From<SqliteError> + Send + 'static,
     {
+        self.run_task(Task::new(job)).await
+    }
+
+    /// As [`run_short`](Self::run_short), for a job that a loss of power may undo, as long as no other commit has
+    /// followed: it does not wait for the disk, unless others of its transaction do.
+    pub(crate) async fn run_passing<T, E>(
+        &self,
+        job: impl FnOnce(&Connection) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<SqliteError> + Send + 'static,
+    {
+        self.run_task(Task::passing(job)).await
+    }
+
+    async fn run_task<F, T, E>(&self, mut task: Task<F, T, E>) -> Result<T, E>
+    where
+        F: FnOnce(&Connection) -> Result<T, E> + Send + 'static,
+        T: Send + 'static,
+        E: From<SqliteError> + Send + 'static,
+    {
         if let Some(pauses) = environment::storage_pauses() {
-            return self.run_here(pauses, job).await;
+            return self.run_here(pauses, task).await;
         }
-        let mut task = Task::new(job);
         match self.desk.at_once(&mut task) {
             Some(AtOnce { committed, yields }) => {
                 if yields {
@@ -244,6 +268,24 @@ impl Writer {
             }
             None => self.enqueue(task).await,
         }
+    }
+
+    /// Runs a task on the thread of a simulation.
+    async fn run_here<F, T, E>(&self, pauses: [Pause; 2], task: Task<F, T, E>) -> Result<T, E>
+    where
+        F: FnOnce(&Connection) -> Result<T, E> + Send + 'static,
+        T: Send + 'static,
+        E: From<SqliteError> + Send + 'static,
+    {
+        let desk = Arc::clone(&self.desk);
+        let call = environment::storage_call(pauses, move || {
+            if environment::storage_fails() {
+                return Err(SqliteError::Busy.into());
+            }
+            desk.run_here(task)
+        });
+        let answer = tokio::spawn(call).await;
+        answer.unwrap_or_else(|_| Err(SqliteError::Closed.into()))
     }
 
     async fn enqueue<F, T, E>(&self, task: Task<F, T, E>) -> Result<T, E>
@@ -291,11 +333,16 @@ impl Work for Box<dyn Job> {
     fn run(&mut self, connection: &Connection) -> bool {
         (**self).run(connection)
     }
+
+    fn is_lasting(&self) -> bool {
+        (**self).is_lasting()
+    }
 }
 
 struct Task<F, T, E> {
     work: Option<F>,
     answer: Option<Result<T, E>>,
+    is_lasting: bool,
 }
 
 impl<F, T, E> Task<F, T, E>
@@ -307,6 +354,15 @@ where
         Self {
             work: Some(work),
             answer: None,
+            is_lasting: true,
+        }
+    }
+
+    /// Creates a task that a loss of power may undo.
+    fn passing(work: F) -> Self {
+        Self {
+            is_lasting: false,
+            ..Self::new(work)
         }
     }
 
@@ -334,6 +390,10 @@ where
         let answer = answer.unwrap_or_else(|panic| Err(panicked(&*panic).into()));
         self.answer.insert(answer).is_ok()
     }
+
+    fn is_lasting(&self) -> bool {
+        self.is_lasting
+    }
 }
 
 /// A task of a caller who waits for the thread.
@@ -349,6 +409,10 @@ where
 {
     fn run(&mut self, connection: &Connection) -> bool {
         self.task.run(connection)
+    }
+
+    fn is_lasting(&self) -> bool {
+        self.task.is_lasting()
     }
 }
 
@@ -452,6 +516,34 @@ mod tests {
             assert_ne!(insert(&writer, Duration::ZERO).await.unwrap(), here);
         }
         until_here(&writer).await;
+    }
+
+    #[tokio::test]
+    async fn a_job_that_may_be_lost_waits_for_the_disk_only_with_others() {
+        let (folder, writer) = file();
+        drop(writer);
+        let connection = Connection::open(folder.path().join("test.db")).unwrap();
+        let writer = Writer::start(connection, 100, Duration::from_secs(10), None).unwrap();
+        // The level at its end is what a commit goes by; SQLite does not change it within a transaction.
+        let level = |connection: &Connection| -> Result<i64, SqliteError> {
+            thread::sleep(Duration::from_millis(30));
+            Ok(connection.pragma_query_value(None, "synchronous", |row| row.get(0))?)
+        };
+        assert_eq!(writer.run_passing(level).await.unwrap(), 1);
+        assert_eq!(writer.run(level).await.unwrap(), 2);
+        assert_eq!(writer.run_passing(level).await.unwrap(), 1);
+        let (begins, begun) = channel();
+        let mut first = Box::pin(writer.run_passing(move |connection: &Connection| {
+            let _ = begins.send(());
+            level(connection)
+        }));
+        assert!(futures_util::poll!(&mut first).is_pending());
+        begun.recv().unwrap();
+        // The others come while it runs.
+        let (passing, lasting) = tokio::join!(writer.run_passing(level), writer.run(level));
+        assert_eq!((passing.unwrap(), lasting.unwrap()), (2, 2));
+        assert_eq!(first.await.unwrap(), 1);
+        assert_eq!(writer.run_short(level).await.unwrap(), 2);
     }
 
     #[tokio::test]

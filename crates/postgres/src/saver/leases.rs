@@ -7,6 +7,7 @@ use futures_util::future::{join, join3};
 use langgraph_core::checkpoint::HeldBy;
 use langgraph_core::error::CheckpointError;
 use langgraph_sql::{process_is_gone, this_process};
+use tokio_postgres::Statement;
 use tokio_postgres::types::ToSql;
 
 use super::PostgresSaver;
@@ -195,7 +196,8 @@ pub(super) fn milliseconds(term: Duration) -> Term {
     term
 }
 
-/// Renews the lease of `holder`; returns false if it has none.
+/// Renews the lease of `holder`; returns false if it has none. It does not wait for the disk: behind a renewal that is
+/// lost with the power, the lease has the time that was left of it.
 pub(super) async fn renew(
     client: &impl GenericClient,
     thread: &str,
@@ -207,8 +209,8 @@ pub(super) async fn renew(
         WHERE thread = $1 AND holder = $2";
     let statement = client.prepare_cached(sql).await?;
     let term = milliseconds(term);
-    let values = &[&thread as _, &holder as _, &term as _];
-    Ok(client.execute(&statement, values).await? > 0)
+    let values: [&(dyn ToSql + Sync); 3] = [&thread, &holder, &term];
+    Ok(execute_unsynced(client, &statement, &values).await? > 0)
 }
 
 /// Returns true if `holder` has the lease. It cannot be taken until the end of the transaction.
@@ -248,14 +250,26 @@ pub(super) const BEGIN_UNSYNCED: &str = "BEGIN; SET LOCAL synchronous_commit TO 
 pub(super) async fn release(client: &impl GenericClient, hold: &Hold) -> Result<(), PostgresError> {
     let sql = "DELETE FROM thread_leases WHERE thread = $1 AND holder = $2";
     let statement = client.prepare_cached(sql).await?;
-    let values = [&hold.thread as &(dyn ToSql + Sync), &hold.holder];
-    let (begun, released, committed) = join3(
+    let values: [&(dyn ToSql + Sync); 2] = [&hold.thread, &hold.holder];
+    execute_unsynced(client, &statement, &values)
+        .await
+        .map(drop)
+}
+
+/// Executes a statement in a transaction that does not wait for the disk; returns how many rows it has changed.
+async fn execute_unsynced(
+    client: &impl GenericClient,
+    statement: &Statement,
+    values: &[&(dyn ToSql + Sync)],
+) -> Result<u64, PostgresError> {
+    let (begun, changed, committed) = join3(
         client.batch_execute(BEGIN_UNSYNCED),
-        client.execute(&statement, &values),
+        client.execute(statement, values),
         client.batch_execute("COMMIT"),
     )
     .await;
     begun?;
-    released?;
-    Ok(committed?)
+    let changed = changed?;
+    committed?;
+    Ok(changed)
 }
