@@ -19,8 +19,8 @@ use crate::writer::Writer;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Synchronous {
-    /// When the disk has it: no failure loses an acknowledged write. Leases of threads do not wait: a loss of power ends
-    /// the processes that hold them.
+    /// When the disk has it: no failure loses an acknowledged write, except for [passing](Database::write_passing)
+    /// ones. Those are the leases of threads, since a loss of power ends the processes that hold them.
     #[default]
     Full,
     /// When the operating system has it. A crash of the program loses nothing; a power failure may
@@ -300,9 +300,13 @@ impl Database {
         self.inner.writer.run_short(job).await
     }
 
-    /// As [`write_short`](Self::write_short), for a job that a loss of power may undo, until another write has followed:
-    /// it does not wait for the disk.
-    pub(crate) async fn write_passing<T, E>(
+    /// As [`write_short`](Self::write_short), for a job that a loss of power may undo, until a write that waits for the
+    /// disk has followed: this one does not wait, unless it shares the transaction of one that does.
+    ///
+    /// # Errors
+    ///
+    /// As [`write`](Self::write).
+    pub async fn write_passing<T, E>(
         &self,
         job: impl FnOnce(&Connection) -> Result<T, E> + Send + 'static,
     ) -> Result<T, E>

@@ -61,8 +61,10 @@ impl Rows {
                 return Ok(None);
             };
             // The thread before the run, as all others lock them.
-            let mut statements = vec![busy.written(When::Claimed(claim)), based(claim, now)];
+            let busy_row = busy.written(When::Claimed(claim)).passing();
+            let mut statements = vec![busy_row, based(claim, now).passing()];
             if stores_events {
+                // No other event has its numbers, whatever happens.
                 statements.push(numbered(claim));
             }
             let answers = self.db.together(statements).await?;

@@ -109,11 +109,8 @@ impl Rows {
         (worker, lease): (&str, Duration),
         owner: &str,
     ) -> QueueResult<Option<Claim>> {
-        match self
-            .db
-            .row(sql!(sql, worker, length(lease), now(), owner))
-            .await
-        {
+        let claim = sql!(sql, worker, length(lease), now(), owner);
+        match self.db.row(claim.passing()).await {
             Ok(line) => Ok(line.as_ref().map(read_claim)),
             // Another worker was faster. Its signal, or the next look, comes soon.
             Err(error) if error.is_conflict() => {

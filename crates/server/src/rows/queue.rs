@@ -182,7 +182,7 @@ impl RunQueue for Rows {
             length(lease),
             claims.collect::<serde_json::Value>().to_string(),
         );
-        let lines = self.db.rows(statement).await?;
+        let lines = self.db.rows(statement.passing()).await?;
         let held = lines.iter().map(|line| Held {
             run: line.text(0).to_owned(),
             fence: line.int(1),

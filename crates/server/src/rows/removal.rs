@@ -102,12 +102,14 @@ impl Rows {
                  FROM served_threads WHERE id = $1 AND temporary = 2 AND expires = $2)",
                 id,
                 mark.0,
-            ),
+            )
+            .passing(),
             sql!(
                 "DELETE FROM served_threads WHERE id = $1 AND temporary = 2 AND expires = $2",
                 id,
                 mark.0,
-            ),
+            )
+            .passing(),
         ];
         self.db.together(statements).await?;
         Ok(())

@@ -125,6 +125,7 @@ impl Sqlite {
             StatementKind::Reads => self.0.read(run).await,
             StatementKind::Finds => self.0.read_short(run).await,
             StatementKind::Changes => self.0.write_short(run).await,
+            StatementKind::Passes => self.0.write_passing(run).await,
         }
     }
 
@@ -134,6 +135,8 @@ impl Sqlite {
         statements: Vec<Statement>,
         lease: Option<LeaseOfThread>,
     ) -> Result<(Vec<Vec<Line>>, bool), RowsError> {
+        let passes = |statement: &Statement| statement.kind == StatementKind::Passes;
+        let all_pass = statements.iter().all(passes);
         let run = move |connection: &Connection| {
             let answers = statements.iter();
             let answers = answers.map(|statement| Ok(run_in_sqlite(connection, statement)?.0));
@@ -153,14 +156,18 @@ impl Sqlite {
             let other = taken.transpose().map_err(QueueError::new)?;
             Ok((answers, other.is_some_and(|other| other.is_none())))
         };
-        self.0.write_short(run).await
+        if all_pass {
+            self.0.write_passing(run).await
+        } else {
+            self.0.write_short(run).await
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rows::read;
+    use crate::rows::{read, sql};
 
     #[test]
     fn l3_words_and_parameters_are_those_of_sqlite() {
@@ -171,6 +178,27 @@ mod tests {
              AND e IN (SELECT value AS e FROM json_each(?3))"
                 .replacen("?2 AND", "?2  AND", 1)
         );
+    }
+
+    #[tokio::test]
+    async fn what_passes_waits_for_the_disk_only_with_what_lasts() {
+        let folder = tempfile::tempdir().unwrap();
+        let database = Database::open(folder.path().join("rows.db")).unwrap();
+        let sqlite = Sqlite::new(database).await.unwrap();
+        // A commit goes by the level of its transaction: 1 is NORMAL, 2 is FULL.
+        let level = || sql!("PRAGMA synchronous");
+        let alone = async |statement| sqlite.run(statement).await.unwrap().0[0].int(0);
+        let together = async |statements| {
+            let answers = sqlite.together_with_lease(statements, None).await;
+            answers.unwrap().0[0][0].int(0)
+        };
+        assert_eq!(alone(level().passing()).await, 1);
+        assert_eq!(alone(level()).await, 2);
+        assert_eq!(
+            together(vec![level().passing(), level().passing()]).await,
+            1
+        );
+        assert_eq!(together(vec![level().passing(), level()]).await, 2);
     }
 
     #[tokio::test]

@@ -14,10 +14,21 @@ pub(crate) struct Statement {
 pub(crate) enum StatementKind {
     /// It changes or locks rows.
     Changes,
+    /// It changes rows, which a loss of power may undo until something that has to last has followed: it notes who works
+    /// on what, and that ends with the processes of a file; or it ends what would be taken up again.
+    Passes,
     /// It reads rows, many perhaps.
     Reads,
     /// It reads a few rows by their keys.
     Finds,
+}
+
+impl Statement {
+    /// Returns it as one that [passes](StatementKind::Passes).
+    pub(super) fn passing(self) -> Self {
+        let kind = StatementKind::Passes;
+        Self { kind, ..self }
+    }
 }
 
 /// Makes a statement: `sql!("…", parameter, …)`.
