@@ -219,7 +219,12 @@ impl RemoteRun {
         }
         let mut row = self.cancel.client.thread(&self.cancel.thread).await.ok()?;
         match row["status"].as_str()? {
-            "idle" => Some(GoneOn::Done(row["values"].take())),
+            // A change of the state may have closed the interrupts: then no run has come to the end.
+            "idle" => {
+                let state = self.cancel.client.state(&self.cancel.thread).await.ok()?;
+                let has_run = state["metadata"]["source"] != "update";
+                has_run.then(|| GoneOn::Done(row["values"].take()))
+            }
             "interrupted" => {
                 let tasks = row["interrupts"].as_object()?.values();
                 let open: Vec<OpenInterrupt> = tasks.flat_map(interrupts).collect();

@@ -175,6 +175,34 @@ async fn a_remote_graph_that_has_gone_on_by_itself_has_replied() {
 }
 
 #[tokio::test]
+async fn a_remote_graph_whose_interrupt_was_closed_by_a_change_of_the_state_has_not_replied() {
+    let client = client().await;
+    let node = RemoteNode::new("asks", RemoteGraph::new(client.clone())).conversing();
+    let node = node.bind(
+        |n: &i64| Some(json!(n)),
+        |values: Value| values.as_i64().unwrap_or_default(),
+    );
+    let mut graph = StateGraph::<i64>::new();
+    graph.add_node("asks", node).add_sequence(&["asks"]);
+    let saver = Arc::new(MemorySaver::new());
+    let graph = graph.compile().unwrap().checkpointer(saver);
+    graph.run(1).thread("t").await.unwrap();
+    let threads = client.search_threads(json!({})).await.unwrap();
+    let remote = threads[0]["thread_id"].as_str().unwrap();
+    let end = json!({"values": null, "as_node": "__end__"});
+    client.update_state(remote, end).await.unwrap();
+    let row = client.thread(remote).await.unwrap();
+    assert_eq!(row["status"], "idle", "{row}");
+    let failed = graph.thread("t").answer(true).await.unwrap_err();
+    assert!(failed.to_string().contains("waits for"), "{failed}");
+    // The conversation goes on with the next input.
+    let asks = graph.run(2).thread("t").await.unwrap();
+    assert_eq!(asks.interrupts()[0].payload, json!({"n": 2}));
+    let done = graph.thread("t").answer(true).await.unwrap();
+    assert_eq!(done.finished().unwrap(), 4);
+}
+
+#[tokio::test]
 async fn a_remote_run_that_pauses_before_a_node_is_no_reply() {
     let server = RemoteGraph::new(client().await);
     let node = RemoteNode::new("stops", server).bind(
