@@ -86,6 +86,9 @@ where
             Start::Resume(answer) => {
                 let open = self.open(spec).await?;
                 all_open(&spec.thread, &open, &answer, spec.strict)?;
+                if answers(&open, &answer).is_none() {
+                    are_open(&spec.thread, &open, &spec.answers)?;
+                }
                 let mut answer = answer_in(&open, addressed(&open, answer));
                 if let Some(user) = &spec.context.user {
                     name_answers(&open, &mut answer, user.identity()).map_err(invalid)?;
@@ -142,18 +145,7 @@ fn all_open(
     given: &Value,
     strict: bool,
 ) -> Result<(), AgentError> {
-    let refused = |key: &str| {
-        let ids: Vec<&str> = open.iter().map(|interrupt| &*interrupt.id).collect();
-        AgentError::from(CheckpointError::NothingToResume {
-            thread: thread.to_owned(),
-            key: key.to_owned(),
-            open: if ids.is_empty() {
-                "none".to_owned()
-            } else {
-                ids.join(", ")
-            },
-        })
-    };
+    let refused = |key: &str| not_open(thread, open, key);
     let Some(given) = given.as_object().filter(|given| !given.is_empty()) else {
         return match open {
             [] if strict => Err(refused("")),
@@ -175,6 +167,28 @@ fn all_open(
         _ if strict && open.is_empty() => Err(refused("")),
         _ => Ok(()),
     }
+}
+
+/// Fails if one of the interrupts is not open that an answer without a name is for.
+fn are_open(thread: &str, open: &[Interrupt], ids: &[String]) -> Result<(), AgentError> {
+    let is_open = |id: &&String| open.iter().any(|interrupt| interrupt.id == **id);
+    match ids.iter().find(|id| !is_open(id)) {
+        Some(id) => Err(not_open(thread, open, id)),
+        None => Ok(()),
+    }
+}
+
+fn not_open(thread: &str, open: &[Interrupt], key: &str) -> AgentError {
+    let ids: Vec<&str> = open.iter().map(|interrupt| &*interrupt.id).collect();
+    AgentError::from(CheckpointError::NothingToResume {
+        thread: thread.to_owned(),
+        key: key.to_owned(),
+        open: if ids.is_empty() {
+            "none".to_owned()
+        } else {
+            ids.join(", ")
+        },
+    })
 }
 
 /// Returns true for a text in the form of the ids of interrupts: a checkpoint, or a superstep of a call, with a task and

@@ -127,6 +127,8 @@ pub(crate) struct Invocation {
     pub(crate) start: Start,
     /// An answer to a question that is not open fails the run, and changes nothing.
     pub(crate) strict: bool,
+    /// The interrupts that an answer is for which names none; empty if it is for any.
+    pub(crate) answers: Vec<String>,
     /// The update of a command.
     pub(crate) update: Option<Value>,
     /// The targets of a command: a name, `{node, input}`, or a list of these.

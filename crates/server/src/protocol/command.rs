@@ -81,10 +81,16 @@ pub(crate) async fn command(app: &Access, thread: &str, command: Command) -> Val
     }
 }
 
-/// Starts a run; the thread is created if there is none.
-async fn run(app: &Access, thread: &str, request: Value) -> Result<Value, Refused> {
-    let request: RunRequest = serde_json::from_value(request)
+/// Starts a run; the thread is created if there is none. An answer that names no interrupt is for these.
+async fn run(
+    app: &Access,
+    thread: &str,
+    request: Value,
+    answers: Vec<String>,
+) -> Result<Value, Refused> {
+    let mut request: RunRequest = serde_json::from_value(request)
         .map_err(|error| Refused::new("invalid_argument", error.to_string()))?;
+    request.answers = answers;
     let run = accept(app, Some(thread), request).await?;
     Ok(json!({"run_id": run.row.run_id}))
 }
@@ -94,26 +100,32 @@ async fn start(app: &Access, thread: &str, params: &Value) -> Result<Value, Refu
         return Err(Refused::new("invalid_argument", "assistant_id is missing"));
     }
     let mut request = params.clone();
-    if !params["input"].is_null() && has_interrupts(app, thread).await? {
+    let mut answers = Vec::new();
+    if !params["input"].is_null() {
+        answers = asking(app, thread).await?;
+    }
+    if !answers.is_empty() {
         // The `RemoteGraph` of Python resumes so.
         request["command"] = json!({"resume": request["input"].take()});
     }
     for (name, value) in streaming() {
         request[name] = value;
     }
-    run(app, thread, request).await
+    run(app, thread, request, answers).await
 }
 
-/// Returns true if the thread waits for answers. One that only sleeps takes an input.
-async fn has_interrupts(app: &Access, thread: &str) -> Result<bool, Refused> {
+/// Returns the ids of the interrupts for whose answers the thread waits. One that only sleeps takes an input.
+async fn asking(app: &Access, thread: &str) -> Result<Vec<String>, Refused> {
     let row = threads::seen(app, thread).await?;
     // The row of a run that ends just now still says that the thread is busy.
     let row = row.filter(|row| matches!(&*row.status, "busy" | "interrupted"));
     let Some(row) = row else {
-        return Ok(false);
+        return Ok(Vec::new());
     };
     let open = open_interrupts(app, &row).await?;
-    Ok(open.iter().any(|interrupt| asks(&interrupt["value"])))
+    let asking = open.iter().filter(|interrupt| asks(&interrupt["value"]));
+    let ids = asking.filter_map(|interrupt| interrupt["id"].as_str());
+    Ok(ids.map(str::to_owned).collect())
 }
 
 /// Returns the open interrupts of a thread.
@@ -166,7 +178,7 @@ async fn respond(app: &Access, thread: &str, params: &Value) -> Result<Value, Re
     for (name, value) in streaming() {
         request[name] = value;
     }
-    run(app, thread, request).await
+    run(app, thread, request, Vec::new()).await
 }
 
 /// Returns what runs on the thread.

@@ -25,6 +25,7 @@ impl QueuedRun {
         let spec = &mut self.run.kwargs;
         spec.input = Value::Null;
         spec.command = None;
+        spec.answers.clear();
         spec.checkpoint_id = None;
         spec.inner_checkpoint = None;
         self

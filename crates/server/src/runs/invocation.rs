@@ -41,6 +41,7 @@ pub(super) fn invocation(row: &Run, cancel: CancelToken, limits: &Limits) -> Api
         thread: row.thread_id.clone(),
         start: start(spec),
         strict: spec.strict_resume,
+        answers: spec.answers.clone(),
         update: part(|command| &command.update).map(pairs),
         goto: part(|command| &command.goto),
         at: at.transpose()?,

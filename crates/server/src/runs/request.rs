@@ -55,6 +55,9 @@ pub(crate) struct RunRequest {
     pub(crate) concurrency_key: Option<String>,
     /// The id of the run, chosen by the client: the same request again is the same run.
     pub(crate) run_id: Option<String>,
+    /// The interrupts that the answer is for, if it names none itself.
+    #[serde(skip)]
+    pub(crate) answers: Vec<String>,
     /// The clock has started it, for a wait that is due.
     #[serde(skip)]
     pub(crate) by_clock: bool,
@@ -241,6 +244,7 @@ impl RunRequest {
             checkpoint_id,
             inner_checkpoint,
             strict_resume: self.strict_resume,
+            answers: self.answers,
             by_clock: self.by_clock,
             user: app.user().cloned(),
             ..RunSpec::default()

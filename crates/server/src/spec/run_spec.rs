@@ -35,6 +35,10 @@ pub(crate) struct RunSpec {
     /// An answer to an interrupt that is not open fails the run, and changes nothing.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) strict_resume: bool,
+    /// The interrupts that were open when the request became an answer that names none: if one of them is not open any
+    /// more, the run fails, and changes nothing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) answers: Vec<String>,
     /// The clock has started it, for a wait that is due.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) by_clock: bool,

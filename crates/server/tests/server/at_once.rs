@@ -144,3 +144,26 @@ async fn an_answer_that_comes_twice_is_none_to_the_next_question() {
         assert_eq!(row["status"], "interrupted", "{row}");
     }
 }
+
+#[tokio::test]
+async fn an_input_that_became_an_answer_is_none_to_the_next_question() {
+    let api = asking_twice().await;
+    let thread = api.thread().await;
+    let runs = format!("/threads/{thread}/runs");
+    let begin = json!({"assistant_id": "desk", "input": {"messages": "hi"}});
+    api.post(&format!("{runs}/wait"), begin).await;
+    // It waits until the other answer has closed the first question.
+    let params = json!({"assistant_id": "desk", "input": "yes", "after_seconds": 0.5});
+    let start = json!({"id": 1, "method": "run.start", "params": params});
+    let commands = format!("/threads/{thread}/commands");
+    let started = api.post(&commands, start).await["result"]["run_id"].take();
+    let answer = json!({"assistant_id": "desk", "command": {"resume": "yes"}});
+    api.post(&format!("{runs}/wait"), answer).await;
+    let run = started.as_str().unwrap();
+    let refused = api.get(&format!("{runs}/{run}/join")).await;
+    let error = &refused["__error__"]["error"];
+    assert_eq!(error, "UnknownInterruptError", "{refused}");
+    assert_eq!(texts(&api, &thread).await, ["hi", "yes"]);
+    let row = api.get(&format!("/threads/{thread}")).await;
+    assert_eq!(row["status"], "interrupted", "{row}");
+}
