@@ -58,3 +58,4 @@ mod tools_of_mcp;
 mod unwritten;
 mod waiting_tasks;
 mod webhooks;
+mod woken_tasks;

@@ -1,5 +1,6 @@
 //! Tasks of A2A: a run, with those by which the clock has gone on with it.
 
+use axum::http::StatusCode;
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -84,27 +85,44 @@ async fn newest_of(app: &Access, task: &Run) -> ApiResult<(Run, Thread)> {
     }
 }
 
-/// Returns the run with which the clock has gone on last with a task, or the one of its message.
+/// Returns the run with which the clock has gone on last with a task, or the one of its message, as they are now.
 pub(super) async fn continued(app: &Access, task: &Run) -> ApiResult<Run> {
+    let task = app.rows.run_of_id(&task.run_id).await?;
+    let task = task.ok_or_else(|| ApiError::not_found("there is no such task"))?;
     // What has failed, or was cancelled, is not gone on with.
     let continued = match &*task.status {
         "success" => app.rows.continued(&task.thread_id, &task.run_id).await?,
         _ => None,
     };
-    Ok(continued.unwrap_or_else(|| task.clone()))
+    Ok(continued.unwrap_or(task))
 }
 
 /// Cancels a task that works, sleeps, or waits for input. Returns false if it has ended.
 pub(super) async fn cancelled(app: &Access, task: &Run) -> ApiResult<bool> {
-    let (run, thread) = &newest_of(app, task).await?;
-    if run.is_open() {
-        return cancel(app, &run.run_id, Cancel::Interrupt).await;
+    let mut refused: Option<(String, ApiError)> = None;
+    loop {
+        let (run, thread) = &newest_of(app, task).await?;
+        if run.is_open() {
+            if cancel(app, &run.run_id, Cancel::Interrupt).await? {
+                return Ok(true);
+            }
+            // It has just ended, maybe with a pause.
+            continue;
+        }
+        if !has_paused(app, thread, run).await? {
+            return Ok(false);
+        }
+        if let Some((_, error)) = refused.take_if(|(same, _)| *same == run.run_id) {
+            return Err(error);
+        }
+        match give_up(app, thread, &run.run_id).await {
+            // A run has the thread now: that of the clock is one of the task.
+            Err(error) if error.status() == StatusCode::CONFLICT => {
+                refused = Some((run.run_id.clone(), error));
+            }
+            done => return done.map(|()| true),
+        }
     }
-    let waits = has_paused(app, thread, run).await?;
-    if waits {
-        give_up(app, thread, &run.run_id).await?;
-    }
-    Ok(waits)
 }
 
 /// Returns true if a run has paused its thread, which still waits there: for answers, or at a breakpoint.
