@@ -50,6 +50,30 @@ impl Rows {
         peers.map(|peers| peers.notify_of_waiting(run))
     }
 
+    /// Asks to cancel a run. Who has it, or takes it next, ends it with its thread.
+    pub(crate) async fn request_cancel(&self, run: &str, action: Cancel) -> QueueResult<Cancelled> {
+        // One that is to be taken back is, whatever else is asked of it.
+        let ask = sql!(
+            "UPDATE served_runs SET cancel = CASE WHEN cancel = $3 THEN cancel ELSE $2 END \
+             WHERE id = $1 AND status IN ('running', 'pending') RETURNING id",
+            run,
+            action.as_str(),
+            Cancel::Rollback.as_str(),
+        );
+        let signal = Signal::Cancel {
+            run: run.to_owned(),
+        };
+        let answers = self
+            .db
+            .together(self.with_signal(vec![ask], &signal))
+            .await?;
+        if answers.first().is_none_or(Vec::is_empty) {
+            return Ok(Cancelled::Ended);
+        }
+        self.notify(signal);
+        Ok(Cancelled::Requested)
+    }
+
     /// Notifies this process, and others on PostgreSQL.
     pub(super) fn notify(&self, signal: Signal) {
         #[cfg(feature = "postgres")]
@@ -266,28 +290,8 @@ impl RunQueue for Rows {
         if self.end_run(ending, withdraw).await?.is_some() {
             return Ok(Cancelled::Withdrawn);
         }
-        // One that was put back has written to its thread: who takes it next ends it. One that is to be taken back
-        // is, whatever else is asked of it.
-        let ask = sql!(
-            "UPDATE served_runs SET cancel = CASE WHEN cancel = $3 THEN cancel ELSE $2 END \
-             WHERE id = $1 AND (status = 'running' OR status = 'pending' AND base IS NOT NULL) \
-             RETURNING id",
-            run,
-            action.as_str(),
-            Cancel::Rollback.as_str(),
-        );
-        let signal = Signal::Cancel {
-            run: run.to_owned(),
-        };
-        let answers = self
-            .db
-            .together(self.with_signal(vec![ask], &signal))
-            .await?;
-        if answers.first().is_none_or(Vec::is_empty) {
-            return Ok(Cancelled::Ended);
-        }
-        self.notify(signal);
-        Ok(Cancelled::Requested)
+        // One that was put back has written to its thread.
+        self.request_cancel(run, action).await
     }
 
     async fn open(&self, thread: &str) -> QueueResult<Vec<String>> {

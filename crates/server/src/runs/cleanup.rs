@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::attach::attach;
 use super::change::keep_latest;
 use super::removal::finish_removal;
-use super::submit::cancel;
+use super::submit::withdraw;
 use crate::app::App;
 use crate::error::ApiResult;
 use crate::queue::{Cancel, RunQueue};
@@ -24,7 +24,7 @@ pub(crate) async fn remove_thread(app: &Arc<App>, thread: &Thread) -> ApiResult<
                 continue;
             };
             let feed = attach(app, &row).await?;
-            cancel(app, run, Cancel::Interrupt).await?;
+            withdraw(app, &row, Cancel::Interrupt).await?;
             feed.result().await;
         }
         if app.rows.begin_removal(id).await? {

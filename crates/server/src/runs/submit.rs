@@ -145,16 +145,32 @@ pub(crate) async fn cancel(app: &Arc<App>, run: &str, action: Cancel) -> ApiResu
     let Some(row) = app.rows.run_of_id(run).await? else {
         return Ok(false);
     };
+    if row.kwargs.by_clock && action == Cancel::Interrupt {
+        // If it waits, its thread still sleeps: it ends with that, or the clock would start it again.
+        let done = app.rows.request_cancel(run, action).await?;
+        return Ok(cancel_live(app, run, action, done));
+    }
+    withdraw(app, &row, action).await
+}
+
+/// As [`cancel`], for a run whose thread may stay as it is.
+pub(super) async fn withdraw(app: &Arc<App>, row: &Run, action: Cancel) -> ApiResult<bool> {
+    let run = &row.run_id;
     let result = json!({});
-    let notice = app.webhooks.notice(&row, "interrupted", &result);
+    let notice = app.webhooks.notice(row, "interrupted", &result);
     let done = app.rows.cancel(run, action, notice).await?;
     if done == Cancelled::Withdrawn {
-        ended_before_it_began(app, &row).await?;
+        ended_before_it_began(app, row).await?;
     }
+    Ok(cancel_live(app, run, action, done))
+}
+
+/// Cancels a run that this process has, if that is requested. Returns false if it has ended before.
+fn cancel_live(app: &App, run: &str, action: Cancel, done: Cancelled) -> bool {
     if let (Cancelled::Requested, Some(live)) = (done, app.runs.live.get(run)) {
         live.cancel(action);
     }
-    Ok(done != Cancelled::Ended)
+    done != Cancelled::Ended
 }
 
 /// Tells those who wait for a run that it has ended in the queue.

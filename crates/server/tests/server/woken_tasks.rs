@@ -12,6 +12,7 @@ use langgraph::node::Context;
 use langgraph_agent::{MessagesState, MessagesStateUpdate};
 use langgraph_server::{Limits, Server};
 use langgraph_wait::WaitExt;
+use reqwest::Method;
 use serde_json::{Value, json};
 
 /// Sleeps until the time that the last message says, in milliseconds.
@@ -25,7 +26,7 @@ async fn nap(state: &MessagesState, cx: &Context) -> Result<MessagesStateUpdate,
 
 #[node]
 async fn work(_: &MessagesState) -> MessagesStateUpdate {
-    tokio::time::sleep(Duration::from_secs(2)).await;
+    tokio::time::sleep(Duration::from_secs(4)).await;
     MessagesStateUpdate::default()
 }
 
@@ -84,17 +85,36 @@ async fn a_task_that_wakes_meanwhile_is_cancelled_or_has_ended() {
     join_all(cancels).await;
 }
 
-#[tokio::test]
-async fn a_task_is_cancelled_whose_run_of_the_clock_has_not_begun() {
-    let api = napping(Limits::default().runs(1)).await;
-    let context = api.thread().await;
-    let asleep = send(&api, &context, &in_ms(500)).await["result"]["id"].take();
+/// Lets a task sleep until the clock goes on with it, while another run keeps that from beginning. Returns the task, and
+/// the path of the other run.
+async fn woken_behind_another(api: &Api, context: &str) -> (Value, String) {
+    let asleep = send(api, context, &in_ms(500)).await["result"]["id"].take();
+    let others = format!("/threads/{}/runs", api.thread().await);
     let begin = json!({"assistant_id": "works", "input": {}});
-    api.post("/runs", begin).await;
+    let other = api.post(&others, begin).await;
     let runs = format!("/threads/{context}/runs");
     while api.get(&runs).await.as_array().unwrap().len() < 2 {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
+    let other = other["run_id"].as_str().unwrap();
+    (asleep, format!("{others}/{other}"))
+}
+
+#[tokio::test]
+async fn a_thread_is_removed_whose_run_of_the_clock_has_not_begun() {
+    let api = napping(Limits::default().runs(1)).await;
+    let context = api.thread().await;
+    let (_, other) = woken_behind_another(&api, &context).await;
+    let path = format!("/threads/{context}");
+    assert_eq!(api.call(Method::DELETE, &path, json!({})).await.0, 204);
+    assert_eq!(api.get(&other).await["status"], "running");
+}
+
+#[tokio::test]
+async fn a_task_is_cancelled_whose_run_of_the_clock_has_not_begun() {
+    let api = napping(Limits::default().runs(1)).await;
+    let context = api.thread().await;
+    let (asleep, _) = woken_behind_another(&api, &context).await;
     let cancelled = rpc(&api, "tasks/cancel", json!({"id": asleep})).await;
     let state = &cancelled["result"]["status"]["state"];
     assert_eq!(state, "canceled", "{cancelled}");
