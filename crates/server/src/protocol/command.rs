@@ -7,6 +7,7 @@ use crate::error::ApiError;
 use crate::guard::Access;
 use crate::rows::Thread;
 use crate::runs::{RunRequest, accept};
+use crate::spec::RunCommand;
 use crate::threads;
 use crate::wire::sleep::asks;
 
@@ -81,16 +82,17 @@ pub(crate) async fn command(app: &Access, thread: &str, command: Command) -> Val
     }
 }
 
-/// Starts a run; the thread is created if there is none. An answer that names no interrupt is for these.
-async fn run(
-    app: &Access,
-    thread: &str,
-    request: Value,
-    answers: Vec<String>,
-) -> Result<Value, Refused> {
-    let mut request: RunRequest = serde_json::from_value(request)
-        .map_err(|error| Refused::new("invalid_argument", error.to_string()))?;
-    request.answers = answers;
+/// Reads a request for a run whose events are streamed by the protocol.
+fn request(mut params: Value) -> Result<RunRequest, Refused> {
+    for (name, value) in streaming() {
+        params[name] = value;
+    }
+    serde_json::from_value(params)
+        .map_err(|error| Refused::new("invalid_argument", error.to_string()))
+}
+
+/// Starts a run; the thread is created if there is none.
+async fn run(app: &Access, thread: &str, request: RunRequest) -> Result<Value, Refused> {
     let run = accept(app, Some(thread), request).await?;
     Ok(json!({"run_id": run.row.run_id}))
 }
@@ -99,45 +101,46 @@ async fn start(app: &Access, thread: &str, params: &Value) -> Result<Value, Refu
     if !params["assistant_id"].is_string() {
         return Err(Refused::new("invalid_argument", "assistant_id is missing"));
     }
-    let mut request = params.clone();
-    let mut answers = Vec::new();
-    if !params["input"].is_null() {
-        answers = asking(app, thread).await?;
+    let mut request = request(params.clone())?;
+    if request.has_input() {
+        request.answers = asking(app, thread, request.starts_at()?).await?;
     }
-    if !answers.is_empty() {
+    if !request.answers.is_empty() {
         // The `RemoteGraph` of Python resumes so.
-        request["command"] = json!({"resume": request["input"].take()});
+        request.command = Some(RunCommand::resume(request.input.take()));
     }
-    for (name, value) in streaming() {
-        request[name] = value;
-    }
-    run(app, thread, request, answers).await
+    run(app, thread, request).await
 }
 
-/// Returns the ids of the interrupts for whose answers the thread waits. One that only sleeps takes an input.
-async fn asking(app: &Access, thread: &str) -> Result<Vec<String>, Refused> {
+/// Returns the ids of the interrupts that an input at that checkpoint answers: those for whose answers the thread waits.
+/// One that only sleeps takes an input, and one at a checkpoint of before begins anew there.
+async fn asking(app: &Access, thread: &str, at: Option<String>) -> Result<Vec<String>, Refused> {
     let row = threads::seen(app, thread).await?;
     // The row of a run that ends just now still says that the thread is busy.
     let row = row.filter(|row| matches!(&*row.status, "busy" | "interrupted"));
     let Some(row) = row else {
         return Ok(Vec::new());
     };
-    let open = open_interrupts(app, &row).await?;
+    let (head, open) = open_interrupts(app, &row).await?;
+    if at.is_some_and(|at| head != at) {
+        return Ok(Vec::new());
+    }
     let asking = open.iter().filter(|interrupt| asks(&interrupt["value"]));
     let ids = asking.filter_map(|interrupt| interrupt["id"].as_str());
     Ok(ids.map(str::to_owned).collect())
 }
 
-/// Returns the open interrupts of a thread.
-async fn open_interrupts(app: &Access, row: &Thread) -> Result<Vec<Value>, Refused> {
+/// Returns the newest checkpoint of a thread, and its open interrupts.
+async fn open_interrupts(app: &Access, row: &Thread) -> Result<(Value, Vec<Value>), Refused> {
     let graph = app.graph_of_thread(&row.metadata)?;
     let graph = graph.ok_or_else(|| Refused::new("no_such_run", "Nothing has run here."))?;
     let state = graph.state(&row.thread_id, None, false).await;
     let mut state = state.map_err(ApiError::from)?.unwrap_or_default();
-    Ok(match state["interrupts"].take() {
+    let open = match state["interrupts"].take() {
         Value::Array(open) => open,
         _ => Vec::new(),
-    })
+    };
+    Ok((state["checkpoint"]["checkpoint_id"].take(), open))
 }
 
 /// The options of a run whose events are streamed by the protocol.
@@ -153,7 +156,7 @@ fn streaming() -> [(&'static str, Value); 4] {
 /// Answers questions of the thread.
 async fn respond(app: &Access, thread: &str, params: &Value) -> Result<Value, Refused> {
     let row = threads::find(app, thread).await?;
-    let open = open_interrupts(app, &row).await?;
+    let (_, open) = open_interrupts(app, &row).await?;
     let one = [params.clone()];
     let given = params["responses"]
         .as_array()
@@ -168,17 +171,14 @@ async fn respond(app: &Access, thread: &str, params: &Value) -> Result<Value, Re
         answers[id] = answer["response"].clone();
     }
     let assistant = app.assistant_of_thread(&row.metadata).await?;
-    let mut request = json!({
+    let params = json!({
         "assistant_id": assistant.assistant_id,
         "command": {
             "resume": answers, "update": params["update"], "goto": params["goto"],
         },
         "config": params["config"], "metadata": params["metadata"],
     });
-    for (name, value) in streaming() {
-        request[name] = value;
-    }
-    run(app, thread, request, Vec::new()).await
+    run(app, thread, request(params)?).await
 }
 
 /// Returns what runs on the thread.

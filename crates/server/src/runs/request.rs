@@ -178,8 +178,17 @@ impl RunRequest {
     /// checkpoint of before.
     pub(crate) fn begins_anew(&self) -> ApiResult<bool> {
         let is_at_head = matches!(self.checkpoint()?, (None, None));
-        let has_input = self.command.is_none() && !self.input.is_null();
-        Ok(has_input || !is_at_head)
+        Ok(self.has_input() || !is_at_head)
+    }
+
+    /// Returns true if the run has an input; that beside a command is not read.
+    pub(crate) fn has_input(&self) -> bool {
+        self.command.is_none() && !self.input.is_null()
+    }
+
+    /// Returns the checkpoint of the thread at which the run starts, if the request names one.
+    pub(crate) fn starts_at(&self) -> ApiResult<Option<String>> {
+        self.checkpoint().map(|(_, at)| at)
     }
 
     /// Returns the config, the context and the metadata of the assistant and the request together.

@@ -306,6 +306,36 @@ async fn a_run_that_starts_on_a_thread_with_an_open_interrupt_answers_it() {
 }
 
 #[tokio::test]
+async fn an_input_at_a_checkpoint_of_before_answers_no_open_interrupt() {
+    let api = Api::serve(server()).await;
+    let thread = api.thread().await;
+    let start = async |more: Value| {
+        let mut params = json!({"assistant_id": "asks"});
+        for (name, value) in more.as_object().unwrap() {
+            params[name] = value.clone();
+        }
+        let started = command(&api, &thread, "run.start", params).await;
+        let run = started["result"]["run_id"].as_str().unwrap();
+        api.get(&format!("/threads/{thread}/runs/{run}/join")).await
+    };
+    start(json!({"input": {"notes": ["first"]}})).await;
+    let history = format!("/threads/{thread}/history");
+    let states = api.post(&history, json!({"limit": 10})).await;
+    let states = states.as_array().unwrap();
+    let id = |at: usize| &states[at]["checkpoint"]["checkpoint_id"];
+    assert_eq!(states[states.len() - 1]["values"]["notes"], json!([]));
+    // A message that is edited: the clients of the protocol name the checkpoint so.
+    let fork = json!({"configurable": {"checkpoint_id": id(states.len() - 1)}});
+    let edited = start(json!({"input": {"notes": ["edited"]}, "config": fork})).await;
+    assert_eq!(edited["notes"], json!(["edited"]), "{edited}");
+    assert!(edited["__interrupt__"].is_array(), "{edited}");
+    // The newest checkpoint is the one that waits.
+    let newest = api.post(&history, json!({"limit": 1})).await[0]["checkpoint"].take();
+    let done = start(json!({"input": "yes", "checkpoint": newest})).await;
+    assert_eq!(done["notes"], json!(["edited", "yes"]), "{done}");
+}
+
+#[tokio::test]
 async fn an_answer_goes_on_with_the_graph_when_the_assistant_of_the_thread_was_deleted() {
     let api = Api::serve(server()).await;
     let thread = api.thread().await;
