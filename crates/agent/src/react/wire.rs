@@ -35,7 +35,8 @@ pub(super) fn wire<S: AgentState>(
     };
     let node = agent.into_node().calls(around.calls_of_model());
     graph.add_node("agent", noted(node, &around));
-    let worker = (!tools.is_empty()).then(|| add_tools(graph, &tools, all));
+    // A thread may hold calls from a time when the list was not empty.
+    let worker = (!tools.is_unit()).then(|| add_tools(graph, &tools, all));
     let places = Places {
         end: way.end(),
         model: way.model(),

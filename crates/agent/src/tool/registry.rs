@@ -23,7 +23,11 @@ use super::{IntoTool, Tool, ToolDefinition};
 /// assert_eq!(names, ["now", "today"]);
 /// ```
 #[derive(Clone, Default)]
-pub struct Tools(Vec<Arc<dyn Tool>>);
+pub struct Tools {
+    list: Vec<Arc<dyn Tool>>,
+    /// True of `()`: there are none in any run of the program.
+    is_unit: bool,
+}
 
 impl Tools {
     /// Creates an empty collection.
@@ -32,7 +36,16 @@ impl Tools {
     }
 
     pub(super) const fn empty() -> Self {
-        Self(Vec::new())
+        Self {
+            list: Vec::new(),
+            is_unit: true,
+        }
+    }
+
+    /// Returns true if the program has written `()`. A list that is empty only now may have held tools when a thread
+    /// was stored.
+    pub(crate) fn is_unit(&self) -> bool {
+        self.is_unit
     }
 
     /// Adds a tool. It replaces one of the same name.
@@ -45,20 +58,21 @@ impl Tools {
     /// Adds a tool. It replaces one of the same name.
     pub fn insert<K>(&mut self, tool: impl IntoTool<K>) {
         let tool = tool.into_tool();
-        match self.0.iter_mut().find(|old| old.name() == tool.name()) {
+        self.is_unit = false;
+        match self.list.iter_mut().find(|old| old.name() == tool.name()) {
             Some(old) => *old = tool,
-            None => self.0.push(tool),
+            None => self.list.push(tool),
         }
     }
 
     /// Returns the tool of that name.
     pub fn get(&self, name: &str) -> Option<&Arc<dyn Tool>> {
-        self.0.iter().find(|tool| tool.name() == name)
+        self.list.iter().find(|tool| tool.name() == name)
     }
 
     /// Returns the tools in order.
     pub fn iter(&self) -> std::slice::Iter<'_, Arc<dyn Tool>> {
-        self.0.iter()
+        self.list.iter()
     }
 
     /// Returns true if one of them [returns directly](Tool::returns_directly).
@@ -141,12 +155,12 @@ impl Tools {
 
     /// Returns true if there are no tools.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.list.is_empty()
     }
 
     /// Returns the number of tools.
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.list.len()
     }
 
     /// Returns the descriptions for a model.
@@ -241,7 +255,7 @@ impl<K, T: IntoTool<K>, const N: usize> IntoTools<(K,)> for [T; N] {
 
 impl IntoTools<()> for () {
     fn into_tools(self) -> Tools {
-        Tools::new()
+        Tools::empty()
     }
 }
 

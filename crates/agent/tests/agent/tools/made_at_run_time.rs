@@ -115,6 +115,27 @@ async fn a_call_whose_tool_is_gone_when_it_is_approved_is_answered() {
     assert!(is_error && text.contains("book"), "{text}");
 }
 
+#[tokio::test]
+async fn a_call_is_answered_when_no_tool_is_left() {
+    let saver = Arc::new(MemorySaver::new());
+    let any = || Approval::when(|_| true);
+    let thread = |tools| {
+        let agent = agent(tools, any()).checkpointer(Arc::clone(&saver));
+        agent.thread("t")
+    };
+    let paused = thread(vec![made("book")]).run(MessagesStateUpdate::user("?"));
+    assert_eq!(paused.await.unwrap().interrupts().len(), 1);
+    let outcome = thread(Vec::new()).resume("c", ToolDecision::Approve).await;
+    let state = outcome.unwrap().finished().unwrap();
+    // The first call was stored, and the model requests the other one without being offered any tool.
+    let answers = answers(&state);
+    assert_eq!(answers.len(), 2);
+    for (_, is_error, text) in answers {
+        assert!(is_error && text.contains("book"), "{text}");
+    }
+    assert_eq!(state.messages.last().unwrap().text(), "Done.");
+}
+
 #[test]
 fn what_a_tool_calls_inside_counts_for_the_bounds_of_its_agent() {
     let one = agent(vec![made("book")], Approval::of(["book"])).bounds();
