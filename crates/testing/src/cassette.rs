@@ -28,10 +28,12 @@ use replaying::Replaying;
 /// A replayed call costs what the recorded one has cost, with the answers that a fallback refused before it.
 ///
 /// An exchange is found by the [digest](ChatRequest::digest) of its request. Requests that are equal
-/// get their answers in the order in which they were made. A call that has failed fails again, with the kind and the text
-/// of the error, so that retries and fallbacks go the same way. A request that was not recorded is an error,
+/// get their answers in the order in which they were made. A request that was not recorded is an error,
 /// which shows how it differs from the nearest recorded one: nothing is ever sent to a real model
 /// while a cassette replays.
+///
+/// A call that has failed fails again, with the kind and the text of the error, so that retries and fallbacks go the
+/// same way. A retry does not wait for as long as the provider has asked.
 ///
 /// A stream whose reader leaves it before its end is recorded as far as it was read: nothing is requested that the
 /// program did not ask for. It replays these chunks. A reader that then reads on gets an error, and so does a call for

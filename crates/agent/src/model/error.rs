@@ -30,6 +30,8 @@ pub struct ModelError {
     kind: ModelErrorKind,
     message: String,
     retry_after: Option<Duration>,
+    /// True if it was stored and is given again: the time that the provider asked for is over.
+    is_stored: bool,
     source: Option<Box<dyn Error + Send + Sync + 'static>>,
     /// The cause of an error that may not happen again, and what is known of it.
     transient: Option<Transient>,
@@ -96,11 +98,20 @@ impl ModelError {
             kind,
             message: message.into(),
             retry_after: None,
+            is_stored: false,
             source: None,
             transient: None,
             cost: None,
         };
         error.marked(None)
+    }
+
+    /// Returns a stored error that is given again. It says how long the provider has asked to wait, and no policy
+    /// waits for it.
+    pub(super) fn stored(mut self) -> Self {
+        self.is_stored = true;
+        self.transient = None;
+        self.marked(None)
     }
 
     /// Says in the causes that a later attempt may succeed, if it may: to retry policies, and to callers that
@@ -111,7 +122,7 @@ impl ModelError {
             return self;
         }
         let mut transient = self.transient.take().unwrap_or_default();
-        if let Some(wait) = self.retry_after() {
+        if let Some(wait) = self.wait() {
             transient = transient.after(wait);
         }
         if let Some(source) = source {
@@ -216,6 +227,11 @@ impl ModelError {
         }
     }
 
+    /// Returns how long to wait before the next attempt.
+    fn wait(&self) -> Option<Duration> {
+        self.retry_after().filter(|_| !self.is_stored)
+    }
+
     /// The error of a stream that ends without its last chunk.
     pub(super) fn cut_off() -> Self {
         Self::new(
@@ -237,7 +253,7 @@ impl ModelError {
     pub fn retries(attempts: u32) -> RetryPolicy {
         RetryPolicy::attempts(attempts)
             .retry_on(Self::is_worth_retrying)
-            .retry_after(Self::retry_after)
+            .retry_after(Self::wait)
     }
 
     /// Returns true if a node failed because of a model and a retry may succeed. It is the

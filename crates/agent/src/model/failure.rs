@@ -9,6 +9,8 @@ use crate::budget::CallCost;
 
 /// What is stored of a [`ModelError`]: what retries, fallbacks and budgets ask it. The causes of the error are not kept.
 ///
+/// An error that is made of it says how long the provider asked to wait, and no policy waits for it again.
+///
 /// # Examples
 ///
 /// ```
@@ -46,9 +48,10 @@ impl ModelFailure {
 impl From<ModelFailure> for ModelError {
     fn from(failure: ModelFailure) -> Self {
         let error = Self::new(failure.kind, failure.message).with_cost(failure.cost);
-        match failure.retry_after {
+        let error = match failure.retry_after {
             Some(wait) => error.with_retry_after(wait),
             None => error,
-        }
+        };
+        error.stored()
     }
 }
