@@ -139,8 +139,8 @@ impl ToolNode {
     }
 
     /// Answers an equal call of these tools from memory for a time: one with the same arguments, whatever
-    /// its id, in any run of the graph. Failures and commands are not kept, and what is answered from
-    /// memory does not count for a budget.
+    /// its id, in any run of the graph. Failures, commands and answers to a question of the tool are not kept, and what is
+    /// answered from memory does not count for a budget.
     ///
     /// Name only tools whose answers depend on their arguments alone: what a tool has found in the state, in the store or
     /// for a user would be the answer in other threads, and for other users.

@@ -18,6 +18,8 @@ pub(crate) enum Decided {
     /// The tool runs, with the model's arguments or with edited ones.
     Run {
         call: ToolCall,
+        /// True if a person was asked.
+        decided: bool,
         edited: bool,
         /// Who decided.
         by: Option<String>,
@@ -30,6 +32,7 @@ impl Decided {
     fn unchanged(call: &ToolCall) -> Self {
         Self::Run {
             call: call.clone(),
+            decided: false,
             edited: false,
             by: None,
         }
@@ -124,6 +127,7 @@ impl Approvals {
         Ok(match answer.decision {
             ToolDecision::Approve => Decided::Run {
                 call: call.clone(),
+                decided: true,
                 edited: false,
                 by,
             },
@@ -132,6 +136,7 @@ impl Approvals {
                     arguments: Value::Object(arguments),
                     ..call.clone()
                 },
+                decided: true,
                 edited: true,
                 by,
             },
@@ -214,7 +219,10 @@ impl Approval {
 impl Decided {
     /// Notes on the tool's answer what a person has changed, and who has decided.
     pub(crate) fn note(&self, result: ToolResult) -> ToolResult {
-        let Self::Run { call, edited, by } = self else {
+        let Self::Run {
+            call, edited, by, ..
+        } = self
+        else {
             return result;
         };
         let result = if *edited {

@@ -87,11 +87,18 @@ impl AgentMiddleware for HumanInTheLoop {
         let tools = cx.tools();
         let decided = self.0.decide(&call, key(&call), turn, tools, cx).await?;
         match &decided {
-            Decided::Answered(result) => Ok(ToolAnswer::new(result.clone().with_name(&call.name))),
-            Decided::Run { call, .. } => {
+            Decided::Answered(result) => {
+                let result = result.clone().with_name(&call.name);
+                Ok(ToolAnswer::new(result).decided(true))
+            }
+            Decided::Run {
+                call,
+                decided: asked,
+                ..
+            } => {
                 let mut answer = next.run(call.clone()).await?;
                 answer.result = decided.note(answer.result);
-                Ok(answer)
+                Ok(answer.decided(*asked))
             }
         }
     }

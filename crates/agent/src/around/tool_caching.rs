@@ -11,7 +11,8 @@ use langgraph::message::{ToolCall, ToolResult};
 
 /// Answers an equal call of some tools from memory for a time; as
 /// [`ToolNode::keep_answers`](crate::ToolNode::keep_answers). The memory is that of all runs and users of the agent, so
-/// name only tools whose answers depend on their arguments alone.
+/// name only tools whose answers depend on their arguments alone. An answer that depends on
+/// what a person has said is not kept: on a [decision](crate::HumanInTheLoop) further inside, or on a question of the tool.
 ///
 /// # Examples
 ///
@@ -54,9 +55,10 @@ impl AgentMiddleware for ToolCaching {
             let result = ToolResult::new(&call.id, content).with_name(&call.name);
             return Ok(ToolAnswer::new(result));
         }
+        let answers = cx.answers();
         let answer = next.run(call.clone()).await?;
-        let does_more = answer.command.is_some() || cx.fields().is_written();
-        if !answer.result.is_error() && !does_more && !cx.has_open_interrupt() {
+        let does_more = cx.fields().is_written() || cx.has_open_interrupt();
+        if answer.is_for_equal_calls() && !does_more && cx.answers() == answers {
             self.0.put(&call, answer.result.content.clone());
         }
         Ok(answer)

@@ -15,6 +15,8 @@ pub struct ToolAnswer {
     pub result: ToolResult,
     failure: Option<ToolFailure>,
     pub(crate) command: Option<CommandFor>,
+    /// True if a person has decided about this call: the answer is for no other one.
+    decided: bool,
 }
 
 /// Why a call of a tool failed, and the model reads about it.
@@ -34,6 +36,7 @@ impl ToolAnswer {
             result,
             failure: None,
             command: None,
+            decided: false,
         }
     }
 
@@ -47,7 +50,19 @@ impl ToolAnswer {
             result,
             failure: Some(failure),
             command: None,
+            decided: false,
         }
+    }
+
+    /// Notes whether a person has decided about the call, too.
+    pub(crate) fn decided(mut self, decided: bool) -> Self {
+        self.decided |= decided;
+        self
+    }
+
+    /// Returns true if it may answer an equal call: it depends on no decision about this one, and does nothing else.
+    pub(crate) fn is_for_equal_calls(&self) -> bool {
+        !self.result.is_error() && self.command.is_none() && !self.decided
     }
 
     pub(crate) fn with_command(mut self, command: Option<CommandFor>) -> Self {

@@ -58,6 +58,8 @@ pub struct ToolContext<'a> {
     asked: AtomicUsize,
     /// True if it has asked a question that is open.
     waits: AtomicBool,
+    /// How many answers it has got.
+    answers: AtomicUsize,
 }
 
 impl<'a> ToolContext<'a> {
@@ -73,6 +75,7 @@ impl<'a> ToolContext<'a> {
             scope: None,
             asked: AtomicUsize::new(0),
             waits: AtomicBool::new(false),
+            answers: AtomicUsize::new(0),
         }
     }
 
@@ -119,6 +122,7 @@ impl<'a> ToolContext<'a> {
             scope: self.scope,
             asked: AtomicUsize::new(0),
             waits: AtomicBool::new(false),
+            answers: AtomicUsize::new(0),
         }
     }
 
@@ -188,10 +192,16 @@ impl<'a> ToolContext<'a> {
             None => self.cx.interrupt(key, question),
             Some(scope) => self.cx.interrupt(&format!("{scope}/{key}"), question),
         };
-        if answer.is_err() {
-            self.waits.store(true, Ordering::Relaxed);
+        match answer {
+            Ok(_) => drop(self.answers.fetch_add(1, Ordering::Relaxed)),
+            Err(_) => self.waits.store(true, Ordering::Relaxed),
         }
         answer
+    }
+
+    /// Returns how many answers of people this call has got so far.
+    pub(crate) fn answers(&self) -> usize {
+        self.answers.load(Ordering::Relaxed)
     }
 
     /// Returns true if this call, and not another one of its task, waits for an answer.

@@ -172,7 +172,7 @@ impl CallTool<'_> {
             Some(funds) => Some(funds.reserve(call_of_tool, cx).await?),
             None => None,
         };
-        let written = cx.fields().written_so_far();
+        let (written, answers) = (cx.fields().written_so_far(), cx.answers());
         // The tool may panic before it has returned its future.
         let result = async { tool.as_ref().call(call.arguments.clone(), cx).await };
         #[cfg(feature = "tracing")]
@@ -188,8 +188,10 @@ impl CallTool<'_> {
             // As a node that fails, it has written nothing: another attempt begins anew.
             cx.fields().go_back_to(written);
         }
+        let is_decided = cx.answers() != answers;
         if let (Some(kept), Ok(output)) = (kept, &result)
             && output.command.is_none()
+            && !is_decided
             && !cx.fields().is_written()
             && !cx.has_open_interrupt()
         {
@@ -197,7 +199,8 @@ impl CallTool<'_> {
         }
         match result {
             Ok(output) => {
-                Ok(ToolAnswer::new(answered(output.content)).with_command(output.command))
+                let answer = ToolAnswer::new(answered(output.content));
+                Ok(answer.with_command(output.command).decided(is_decided))
             }
             Err(error) => node.failed(call, error),
         }

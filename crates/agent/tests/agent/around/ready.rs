@@ -282,6 +282,62 @@ async fn a_person_edits_a_call_and_middleware_further_inside_sees_the_edited_one
     assert!(answer.ends_with("10"), "{answer}");
 }
 
+/// Asks a person.
+#[tool]
+async fn poll(cx: &ToolContext<'_>) -> Result<String, ToolError> {
+    Ok(cx.interrupt("poll", "Tea or coffee?")?)
+}
+
+#[tokio::test]
+async fn what_a_person_says_about_a_call_answers_no_other_call() {
+    let double = FnTool::new(
+        "double",
+        "",
+        |n: std::collections::BTreeMap<String, i64>| async move { (n["n"] * 2).to_string() },
+    );
+    let caching = || ToolCaching::new(["double", "poll"], Duration::from_secs(60));
+    for (caches_outside, name, answers) in [
+        (
+            true,
+            "double",
+            [
+                json!({"type": "approve"}),
+                json!({"type": "answer", "content": "9"}),
+            ],
+        ),
+        (
+            true,
+            "double",
+            [
+                json!({"type": "edit", "arguments": {"n": 5}}),
+                json!({"type": "approve"}),
+            ],
+        ),
+        (true, "poll", [json!("tea"), json!("coffee")]),
+        (false, "poll", [json!("tea"), json!("coffee")]),
+    ] {
+        let called = || Turn::tool_calls([call("c1", name, json!({"n": 4}))]);
+        let model = ScriptedModel::new([called(), Turn::text("."), called(), Turn::text(".")]);
+        let agent = react_agent(model, (double.clone(), poll));
+        let agent = if caches_outside {
+            agent.with((caching(), HumanInTheLoop::new("double")))
+        } else {
+            agent.with((HumanInTheLoop::new("double"), caching()))
+        };
+        let agent = agent.compile().unwrap();
+        let agent = agent.checkpointer(Arc::new(MemorySaver::new()));
+        let mut said = Vec::new();
+        for (thread, answer) in ["first", "second"].into_iter().zip(answers) {
+            let thread = agent.thread(thread);
+            let outcome = thread.run(MessagesStateUpdate::user("?")).await.unwrap();
+            assert_eq!(outcome.interrupts().len(), 1, "{name}: {answer}");
+            let state = thread.answer(answer).await.unwrap().finished().unwrap();
+            said.push(state.messages[2].text().into_owned());
+        }
+        assert_ne!(said[0], said[1]);
+    }
+}
+
 #[test]
 fn an_approval_of_a_tool_that_is_missing_is_refused_when_the_agent_is_compiled() {
     let agent = react_agent(asks(), (clock(),)).with(HumanInTheLoop::new("wype"));
