@@ -11,6 +11,7 @@ mod requests;
 mod saver;
 mod stored;
 mod superstep;
+mod unasked;
 mod without;
 
 use std::collections::BTreeMap;
@@ -63,7 +64,8 @@ const PAGE: usize = 1_000;
 ///   Name such nodes in [`keep`](Replay::keep), or give the replay [other resources](Replay::resource).
 ///
 /// An interrupt that was answered has to come up again before its answer counts. Therefore the nodes of
-/// its superstep run once more for each answer.
+/// its superstep run once more for each answer. Tools that do not run ask nothing, and neither does a budget: where they
+/// asked, a task is not checked.
 ///
 /// The ids of messages do not count. A task that never ended is not replayed, and neither is one that failed
 /// then, without [`retry_failures`](Replay::retry_failures).

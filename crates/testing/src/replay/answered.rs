@@ -7,7 +7,11 @@ use langgraph_core::checkpoint::{TaskFold, fold_tasks};
 use langgraph_core::interrupt::{Interrupts, OwnInterrupt};
 
 /// The answered interrupts of the tasks of a superstep, as far as they have not come up again.
-pub(super) struct Answered(BTreeMap<usize, Vec<OwnInterrupt>>);
+pub(super) struct Answered {
+    withheld: BTreeMap<usize, Vec<OwnInterrupt>>,
+    /// Tasks in which nothing can ask again.
+    unasked: Vec<usize>,
+}
 
 impl Answered {
     /// Finds the answered interrupts of the tasks that run again.
@@ -28,21 +32,35 @@ impl Answered {
                 task.push(own.clone());
             }
         }
-        Self(answered)
+        Self {
+            withheld: answered,
+            unasked: Vec::new(),
+        }
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.withheld.is_empty()
     }
 
     pub(super) fn contains(&self, task: usize) -> bool {
-        self.0.contains_key(&task)
+        self.withheld.contains_key(&task)
+    }
+
+    /// Gives up the questions of a task.
+    pub(super) fn give_up(&mut self, task: usize) {
+        self.withheld.remove(&task);
+        self.unasked.push(task);
+    }
+
+    /// Returns the tasks whose questions were given up.
+    pub(super) fn into_unasked(self) -> Vec<usize> {
+        self.unasked
     }
 
     /// Takes the withheld answers from the memory of a task, and the results of work that ran once since
     /// the first of them was asked for.
     pub(super) fn withhold(&self, stored: &Stored, memory: &mut TaskRecord) {
-        let Some(own) = self.0.get(&memory.task) else {
+        let Some(own) = self.withheld.get(&memory.task) else {
             return;
         };
         let is_withheld = |key: &str| own.iter().any(|own| own.key == key);
@@ -68,7 +86,7 @@ impl Answered {
     ///
     /// The first task that asks for none of its answers, and its first interrupt.
     pub(super) fn remove(&mut self, now: &[TaskFold<'_>]) -> Result<(), (usize, OwnInterrupt)> {
-        for (task, expected) in &mut self.0 {
+        for (task, expected) in &mut self.withheld {
             let asked = now.get(*task).and_then(|fold| match fold.outcome {
                 Some(TaskOutcome::Interrupted(interrupts)) => interrupts.own.as_ref(),
                 _ => None,
@@ -85,7 +103,7 @@ impl Answered {
                 (None, None) => {}
             }
         }
-        self.0.retain(|_, expected| !expected.is_empty());
+        self.withheld.retain(|_, expected| !expected.is_empty());
         Ok(())
     }
 }

@@ -48,6 +48,8 @@ struct Requests {
     answered: HashSet<(Task, &'static str)>,
     /// Tasks that called a model whose answers are not stored.
     missing: Vec<Task>,
+    /// Tasks that called a tool whose answer is not stored.
+    refused: Vec<Task>,
     /// Tasks whose requests are not recorded.
     unrecorded: Vec<Task>,
     /// Tasks whose requests differ from the recorded ones.
@@ -83,6 +85,16 @@ impl StoredAnswers {
     /// Returns the tasks that called a model whose answers are not stored.
     pub(super) fn missing(&self) -> Vec<Task> {
         self.lock().missing.clone()
+    }
+
+    /// Returns the tasks that called a tool whose answer is not stored.
+    pub(super) fn refused(&self) -> Vec<Task> {
+        self.lock().refused.clone()
+    }
+
+    /// Returns true if the task called a tool whose answer is not stored.
+    pub(super) fn has_refused(&self, task: Task) -> bool {
+        self.lock().refused.contains(&task)
     }
 
     /// Returns the tasks whose requests are not recorded.
@@ -180,6 +192,8 @@ impl StandIn for StoredAnswers {
         if result.is_some() {
             let answered = task.map(|task| (task, TOOL));
             self.lock().answered.extend(answered);
+        } else {
+            self.lock().refused.extend(task);
         }
         Some(result.cloned().ok_or_else(|| {
             let name = &call.name;

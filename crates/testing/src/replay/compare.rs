@@ -14,6 +14,7 @@ use super::answers::{Difference, StoredAnswers, TOOL, Task};
 use super::log::{Log, Logs};
 use super::report::{Divergence, Unchecked};
 use super::stored;
+use super::unasked;
 use super::without::{without_call_ids, without_content, without_ids};
 
 /// A thread has an answer as middleware left it. What today's makes of that answer shows nothing: it may be new, or it
@@ -103,6 +104,10 @@ pub(super) fn answered(step: &Superstep<'_>, withheld: &mut Answered) -> Option<
     let then = step.log.records.get(step.at)?;
     let now = step.now(then).map(fold_tasks).unwrap_or_default();
     let (task, own) = withheld.remove(&now).err()?;
+    if unasked::is_unasked(step.stand_in, (then.checkpoint.id, task), &own.payload) {
+        withheld.give_up(task);
+        return None;
+    }
     let specs = specs(then);
     let node = specs.get(task).map_or(START, |spec| &*spec.node);
     let expected = json!([{own.key: own.payload}]);
@@ -133,7 +138,12 @@ fn tasks(step: &Superstep<'_>, then: &Stored) -> Result<Outcome, CheckpointError
             return Ok(step.diverges(then, &spec.node, difference));
         }
         if let Some(difference) = step.task(fold, again.get(index))? {
-            let reason = step.changed_again((id, index), fold, again.get(index))?;
+            let waited = unasked::has_waited(step.stand_in, (id, index), fold);
+            let reason = if waited {
+                Some(unasked::ASKED)
+            } else {
+                step.changed_again((id, index), fold, again.get(index))?
+            };
             let unknown = reason.and_then(|reason| step.find(then, &[(id, index)], reason));
             return Ok(unknown.unwrap_or_else(|| step.diverges(then, &spec.node, difference)));
         }
@@ -197,7 +207,7 @@ impl Superstep<'_> {
     }
 
     /// Returns the first of these tasks that is one of this superstep as not checked.
-    fn find(&self, then: &Stored, tasks: &[Task], reason: &str) -> Option<Outcome> {
+    pub(super) fn find(&self, then: &Stored, tasks: &[Task], reason: &str) -> Option<Outcome> {
         let specs = specs(then);
         let mut own = tasks.iter().filter(|task| task.0 == then.checkpoint.id);
         let node = own.find_map(|(_, index)| specs.get(*index))?;

@@ -170,7 +170,7 @@ fn refused(folded: &[TaskFold<'_>], except: Option<usize>, retries: bool) -> Opt
     })
 }
 
-fn unchecked(log: &Log, at: usize, why: &str) -> Unchecked {
+pub(super) fn unchecked(log: &Log, at: usize, why: &str) -> Unchecked {
     let stored = log.records.get(at).or(log.records.last());
     Unchecked {
         graph: log.path(),

@@ -13,11 +13,11 @@ use super::answered::Answered;
 use super::answers::StoredAnswers;
 use super::compare::{self, Outcome};
 use super::log::{Log, Logs};
-use super::opened::Opened;
+use super::opened::{self, Opened};
 use super::report::Unchecked;
 use super::saver::DryRunSaver;
 use super::stored::Answers;
-use super::{Options, Replay};
+use super::{Options, Replay, unasked};
 
 /// A stored superstep.
 pub(super) struct StoredSuperstep<'a> {
@@ -63,6 +63,28 @@ impl StoredSuperstep<'_> {
     }
 }
 
+impl StoredSuperstep<'_> {
+    /// Returns how the superstep compares, unless it differs because a tool of another graph did not run.
+    fn or_not_called(
+        &self,
+        outcome: Outcome,
+        dry_run: &DryRun,
+    ) -> Result<Outcome, Option<Unchecked>> {
+        let stored = self.log.records.get(self.at);
+        let is_refused = stored.is_some_and(|stored| {
+            unasked::is_refused_in_another(&dry_run.stand_in, stored.checkpoint.id)
+        });
+        match outcome {
+            Outcome::Diverges(_) if is_refused => Err(Some(opened::unchecked(
+                self.log,
+                self.at,
+                unasked::NOT_CALLED,
+            ))),
+            outcome => Ok(outcome),
+        }
+    }
+}
+
 impl<S: State> Replay<S> {
     /// Runs one superstep again, and compares it with what is stored. If it cannot run again, says why.
     pub(super) async fn superstep(
@@ -74,6 +96,7 @@ impl<S: State> Replay<S> {
             Err(unchecked) => return Ok(Err(unchecked)),
         };
         // Each answered interrupt has to come up before its answer counts.
+        let mut given_up = Vec::new();
         if let Some(stored) = superstep.log.records.get(superstep.at) {
             let mut withheld = Answered::of(stored, &opened.run);
             while !withheld.is_empty() {
@@ -86,13 +109,18 @@ impl<S: State> Replay<S> {
                 }
                 let step = self.compared(superstep, &opened, &dry_run);
                 if let Some(divergence) = compare::answered(&step, &mut withheld) {
-                    return Ok(Ok(divergence));
+                    return Ok(superstep.or_not_called(divergence, &dry_run));
                 }
             }
+            given_up = withheld.into_unasked();
         }
         let dry_run = self.dry_run(superstep, &opened).await?;
         let step = self.compared(superstep, &opened, &dry_run);
-        Ok(Ok(compare::compare(&step)?))
+        let outcome = match compare::compare(&step)? {
+            Outcome::Same => unasked::unchecked(&step, &given_up),
+            outcome => outcome,
+        };
+        Ok(superstep.or_not_called(outcome, &dry_run))
     }
 
     /// Runs one superstep again.

@@ -5,6 +5,7 @@ mod interrupts;
 mod requests;
 mod runs;
 mod summaries;
+mod unasked;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
