@@ -60,6 +60,7 @@ const PAGE: usize = 1_000;
 ///   `ModelNode`, `ToolNode`, the ready-made agents.
 ///   A thread has the answer of a model or a tool as middleware left it: a task in which today's code changes that
 ///   answer, once more perhaps, is not checked.
+/// - Caches of nodes and of tools give no answer of another run, and get none.
 /// - Everything else that the code of a node does happens again: its own requests, writes to a store.
 ///   Name such nodes in [`keep`](Replay::keep), or give the replay [other resources](Replay::resource).
 ///

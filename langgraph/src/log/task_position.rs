@@ -44,13 +44,18 @@ impl TaskPosition {
         format!("{:016x}:{}:{}", log.finish(), self.checkpoint, self.task)
     }
 
+    /// Returns true if the run [only rehearses](super::Checkpointer::is_dry_run) what is stored.
+    pub(crate) fn is_dry_run(&self) -> bool {
+        self.log_head.saver.is_dry_run()
+    }
+
     /// Checks that the task may begin work whose result is not stored.
     ///
     /// # Errors
     ///
-    /// If the run [only rehearses](super::Checkpointer::is_dry_run) what is stored.
+    /// If the run only rehearses what is stored.
     pub(crate) fn check_new_work(&self, name: &str) -> Result<(), CheckpointError> {
-        if self.log_head.saver.is_dry_run() {
+        if self.is_dry_run() {
             return Err(CheckpointError::storage(format!(
                 "`{name}` has no stored result, and a replay does not do such work"
             )));

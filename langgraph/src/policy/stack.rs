@@ -13,6 +13,7 @@ use super::limits::alarm;
 use super::middleware::{Middleware, NodeCall};
 use super::policies::Policies;
 use crate::error::NodeError;
+use crate::log::TaskPosition;
 use crate::node::{Call, Context, ErasedItem, GraphNode, NodeRun, Output, Step, catch};
 use crate::state::State;
 
@@ -72,9 +73,12 @@ impl<S: State> Stack<S> {
         }
     }
 
-    /// Returns the cache, unless a person's answers affect the node's output.
+    /// Returns the cache, unless a person's answers affect the node's output. A run that rehearses what is stored takes
+    /// nothing from other runs, and leaves them nothing.
     fn cached(&self, cx: &Context) -> Option<&Cached<S>> {
-        self.cache.as_ref().filter(|_| !cx.has_answers())
+        let rehearses = cx.place().is_some_and(TaskPosition::is_dry_run);
+        let cache = self.cache.as_ref();
+        cache.filter(|_| !cx.has_answers() && !rehearses)
     }
 
     async fn handled(&self, call: Call<'_, S>) -> Result<Output<S>, NodeError> {

@@ -5,14 +5,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::tool_node::KeptCalls;
-use crate::{AgentMiddleware, NextTool, ToolAnswer, ToolContext, Tools, middleware};
+use crate::{AgentMiddleware, NextTool, StandIn, ToolAnswer, ToolContext, Tools, middleware};
 use langgraph::error::NodeError;
 use langgraph::message::{ToolCall, ToolResult};
 
 /// Answers an equal call of some tools from memory for a time; as
 /// [`ToolNode::keep_answers`](crate::ToolNode::keep_answers). The memory is that of all runs and users of the agent, so
 /// name only tools whose answers depend on their arguments alone. An answer that depends on
-/// what a person has said is not kept: on a [decision](crate::HumanInTheLoop) further inside, or on a question of the tool.
+/// what a person has said is not kept: on a [decision](crate::HumanInTheLoop) further inside, or on a question of the tool. A run with a
+/// [`StandIn`](crate::StandIn) uses no memory.
 ///
 /// # Examples
 ///
@@ -48,7 +49,9 @@ impl AgentMiddleware for ToolCaching {
         cx: &ToolContext<'_>,
         next: NextTool<'_>,
     ) -> Result<ToolAnswer, NodeError> {
-        if !self.0.keeps(&call) {
+        // What stands in for tools answers as in another run, or as in none.
+        let is_stood_in = cx.resource::<dyn StandIn>().is_ok();
+        if !self.0.keeps(&call) || is_stood_in {
             return next.run(call).await;
         }
         if let Some(content) = self.0.get(&call) {

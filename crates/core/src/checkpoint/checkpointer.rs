@@ -172,7 +172,7 @@ pub trait Checkpointer: Send + Sync + 'static {
     }
 
     /// Returns true if runs only rehearse what is stored: a task's work that runs once is refused
-    /// unless its result is stored.
+    /// unless its result is stored, and caches of nodes are neither read nor filled.
     fn is_dry_run(&self) -> bool {
         false
     }

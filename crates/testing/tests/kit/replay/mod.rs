@@ -1,6 +1,7 @@
 //! Stored threads on today's graph.
 
 mod agents;
+mod caches;
 mod interrupts;
 mod requests;
 mod runs;
