@@ -7,7 +7,7 @@ mod strategy;
 use std::sync::Arc;
 
 use langgraph::error::NodeError;
-use langgraph::message::{Content, ContentPart, Message, MessageKind};
+use langgraph::message::{Content, ContentPart, Message, MessageKind, ToolResult};
 use langgraph_agent::{
     AgentContext, AgentMiddleware, AgentUpdate, ChatResponse, MiddlewareField, ModelCall,
     NextModel, ToolAnswer, ToolContext, middleware,
@@ -134,12 +134,28 @@ impl Pii {
 /// place, so that they do not show it.
 const BLOCKED: MiddlewareField<Vec<(String, String)>> = MiddlewareField::new("pii_blocked");
 
+/// Returns the results of tools since the user has spoken.
+fn results<'a>(cx: &AgentContext<'a>) -> impl Iterator<Item = &'a ToolResult> {
+    let results = cx.messages().iter().rev();
+    let results = results.take_while(|message| !said::by_user(message));
+    results.filter_map(Message::tool_result)
+}
+
+/// Forgets the calls of earlier runs: providers that count anew in each answer give their ids to later calls.
+fn forget_earlier(cx: &AgentContext<'_>) -> Result<(), NodeError> {
+    let mut blocked = cx.fields().read(BLOCKED)?;
+    let all = blocked.len();
+    blocked.retain(|(call, _)| results(cx).any(|result| result.call_id == *call));
+    if blocked.len() < all {
+        cx.fields().set(BLOCKED, &blocked)?;
+    }
+    Ok(())
+}
+
 /// Refuses a run whose tools have returned what is blocked.
 fn check_results(cx: &AgentContext<'_>) -> Result<(), NodeError> {
     let blocked = cx.fields().read(BLOCKED)?;
-    let results = cx.messages().iter().rev();
-    let results = results.take_while(|message| !said::by_user(message));
-    for result in results.filter_map(Message::tool_result) {
+    for result in results(cx) {
         if let Some(found) = blocked.iter().find(|(call, _)| *call == result.call_id) {
             return Err(PiiFound::new(&found.1).into());
         }
@@ -205,6 +221,7 @@ impl AgentMiddleware for Pii {
 
     // Before other middleware of the agent reads what the user has said.
     async fn before_agent(&self, cx: &AgentContext<'_>) -> Result<AgentUpdate, NodeError> {
+        forget_earlier(cx)?;
         Ok(AgentUpdate::messages(self.clean_all(cx.messages())?))
     }
 

@@ -1,6 +1,6 @@
 //! Personal data in what tools return.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use langgraph::checkpoint::MemorySaver;
 use langgraph::prelude::*;
@@ -90,6 +90,30 @@ async fn what_a_tool_returns_that_is_blocked_is_neither_stored_nor_streams() {
             .unwrap();
         assert_eq!(model.requests().len(), 2);
     }
+}
+
+#[tokio::test]
+async fn a_call_with_the_id_of_one_that_was_blocked_goes_on_in_a_later_run() {
+    let says = Arc::new(Mutex::new("ada@example.org"));
+    let now = Arc::clone(&says);
+    let who = FnTool::new("who", "", move || {
+        let says = *now.lock().unwrap();
+        async move { says }
+    });
+    let model = ScriptedModel::new([
+        calls(&[("call_0", "who")]),
+        calls(&[("call_0", "who")]),
+        Turn::text("Nobody."),
+    ]);
+    let agent = react_agent(model, (who,)).with(all(PiiStrategy::Block).tool_results());
+    let agent = agent.compile().unwrap();
+    let thread = agent.checkpointer(Arc::new(MemorySaver::new())).thread("t");
+    let refused = thread.run(MessagesStateUpdate::user("Who?")).await;
+    assert!(refused.unwrap_err().to_string().contains("blocked"));
+    *says.lock().unwrap() = "nobody";
+    let state = thread.run(MessagesStateUpdate::user("And now?")).await;
+    let state = state.unwrap().finished().unwrap();
+    assert_eq!(texts(&state.messages).pop().unwrap(), "Nobody.");
 }
 
 #[tokio::test]
