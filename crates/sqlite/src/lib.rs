@@ -12,6 +12,7 @@ mod database;
 mod error;
 mod files;
 mod handed;
+mod job;
 mod migrate;
 mod quick;
 mod reader;

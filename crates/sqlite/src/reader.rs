@@ -15,9 +15,9 @@ use tokio::sync::oneshot;
 
 use crate::SqliteError;
 use crate::files::Files;
+use crate::job::panicked;
 use crate::quick::Quick;
 use crate::transaction;
-use crate::writer::panicked;
 
 type Job = Box<dyn FnOnce(&Connection) + Send>;
 

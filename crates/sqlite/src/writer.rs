@@ -5,8 +5,6 @@
 //! fast disk take longer than the commit. So while commits are quick and no other job waits, a
 //! short job runs on the thread of its caller, within one poll of its future.
 
-use std::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -20,6 +18,7 @@ use tokio::sync::oneshot;
 
 use crate::SqliteError;
 use crate::files::Files;
+use crate::job::{Job, Queued, Task};
 use crate::quick::Quick;
 use crate::transaction::{self, Waits, Work};
 
@@ -321,120 +320,6 @@ impl Drop for Writer {
             let _ = thread.join();
         }
     }
-}
-
-/// A job whose caller waits.
-trait Job: Work + Send {
-    /// Reports the result, after the commit or its failure.
-    fn finish(self: Box<Self>, committed: Result<(), SqliteError>);
-}
-
-impl Work for Box<dyn Job> {
-    fn run(&mut self, connection: &Connection) -> bool {
-        (**self).run(connection)
-    }
-
-    fn is_lasting(&self) -> bool {
-        (**self).is_lasting()
-    }
-}
-
-struct Task<F, T, E> {
-    work: Option<F>,
-    answer: Option<Result<T, E>>,
-    is_lasting: bool,
-}
-
-impl<F, T, E> Task<F, T, E>
-where
-    F: FnOnce(&Connection) -> Result<T, E>,
-    E: From<SqliteError>,
-{
-    fn new(work: F) -> Self {
-        Self {
-            work: Some(work),
-            answer: None,
-            is_lasting: true,
-        }
-    }
-
-    /// Creates a task that a loss of power may undo.
-    fn passing(work: F) -> Self {
-        Self {
-            is_lasting: false,
-            ..Self::new(work)
-        }
-    }
-
-    fn answer(self, committed: Result<(), SqliteError>) -> Result<T, E> {
-        match (self.answer, committed) {
-            (Some(Err(error)), _) => Err(error),
-            (Some(answer), Ok(())) => answer,
-            (_, Err(error)) => Err(error.into()),
-            (None, Ok(())) => Err(SqliteError::Closed.into()),
-        }
-    }
-}
-
-impl<F, T, E> Work for Task<F, T, E>
-where
-    F: FnOnce(&Connection) -> Result<T, E>,
-    E: From<SqliteError>,
-{
-    fn run(&mut self, connection: &Connection) -> bool {
-        let Some(work) = self.work.take() else {
-            return false;
-        };
-        // The savepoint, or the end of the transaction, undoes what a panic leaves half done.
-        let answer = catch_unwind(AssertUnwindSafe(|| work(connection)));
-        let answer = answer.unwrap_or_else(|panic| Err(panicked(&*panic).into()));
-        self.answer.insert(answer).is_ok()
-    }
-
-    fn is_lasting(&self) -> bool {
-        self.is_lasting
-    }
-}
-
-/// A task of a caller who waits for the thread.
-struct Queued<F, T, E> {
-    task: Task<F, T, E>,
-    reply: oneshot::Sender<Result<T, E>>,
-}
-
-impl<F, T, E> Work for Queued<F, T, E>
-where
-    F: FnOnce(&Connection) -> Result<T, E>,
-    E: From<SqliteError>,
-{
-    fn run(&mut self, connection: &Connection) -> bool {
-        self.task.run(connection)
-    }
-
-    fn is_lasting(&self) -> bool {
-        self.task.is_lasting()
-    }
-}
-
-impl<F, T, E> Job for Queued<F, T, E>
-where
-    F: FnOnce(&Connection) -> Result<T, E> + Send,
-    T: Send,
-    E: From<SqliteError> + Send,
-{
-    fn finish(self: Box<Self>, committed: Result<(), SqliteError>) {
-        // The caller may be gone.
-        let _ = self.reply.send(self.task.answer(committed));
-    }
-}
-
-/// Converts a panic to an error with its message.
-pub(crate) fn panicked(panic: &(dyn Any + Send)) -> SqliteError {
-    let text = panic
-        .downcast_ref::<&str>()
-        .map(|text| (*text).to_owned())
-        .or_else(|| panic.downcast_ref::<String>().cloned());
-    SqliteError::Panicked(text.unwrap_or_else(|| "no message".to_owned()))
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use langgraph_agent::StandIn;
 
 use super::answered::Answered;
 use super::answers::StoredAnswers;
-use super::compare::{self, Outcome};
+use super::compare::{self, Outcome, Superstep};
 use super::log::{Log, Logs};
 use super::opened::{self, Opened};
 use super::report::Unchecked;
@@ -117,7 +117,7 @@ impl<S: State> Replay<S> {
         let dry_run = self.dry_run(superstep, &opened).await?;
         let step = self.compared(superstep, &opened, &dry_run);
         let outcome = match compare::compare(&step)? {
-            Outcome::Same => unasked::unchecked(&step, &given_up),
+            Outcome::Same => unchecked(&step, &given_up),
             outcome => outcome,
         };
         Ok(superstep.or_not_called(outcome, &dry_run))
@@ -173,8 +173,8 @@ impl<S: State> Replay<S> {
         superstep: &StoredSuperstep<'a>,
         opened: &'a Opened,
         dry_run: &'a DryRun,
-    ) -> compare::Superstep<'a> {
-        compare::Superstep {
+    ) -> Superstep<'a> {
+        Superstep {
             log: superstep.log,
             at: superstep.at,
             got: &dry_run.records,
@@ -185,4 +185,14 @@ impl<S: State> Replay<S> {
             options: &self.options,
         }
     }
+}
+
+/// Returns the first of these tasks, which [ask nothing](unasked) now, as not checked, if there is one.
+fn unchecked(step: &Superstep<'_>, tasks: &[usize]) -> Outcome {
+    let found = step.log.records.get(step.at).and_then(|then| {
+        let id = then.checkpoint.id;
+        let tasks: Vec<_> = tasks.iter().map(|task| (id, *task)).collect();
+        step.find(then, &tasks, unasked::ASKED)
+    });
+    found.unwrap_or(Outcome::Same)
 }

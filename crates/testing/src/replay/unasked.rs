@@ -5,7 +5,6 @@ use langgraph_core::checkpoint::TaskFold;
 use serde_json::Value;
 
 use super::answers::{MODEL, StoredAnswers, TOOL, Task};
-use super::compare::{Outcome, Superstep};
 
 /// Why a task is not checked that has asked such a question.
 pub(super) const ASKED: &str = "a tool or a budget has asked a person, and asks nothing in a replay; `.run_tools(..)` calls the tool, `.keep(..)` takes what is stored";
@@ -38,14 +37,4 @@ pub(super) fn has_waited(stand_in: &StoredAnswers, task: Task, then: &TaskFold<'
 pub(super) fn is_refused_in_another(stand_in: &StoredAnswers, superstep: CheckpointId) -> bool {
     let mut refused = stand_in.refused().into_iter();
     refused.any(|(at, _)| at != superstep)
-}
-
-/// Returns the first of these tasks of a superstep as not checked, if there is one.
-pub(super) fn unchecked(step: &Superstep<'_>, tasks: &[usize]) -> Outcome {
-    let found = step.log.records.get(step.at).and_then(|then| {
-        let id = then.checkpoint.id;
-        let tasks: Vec<Task> = tasks.iter().map(|task| (id, *task)).collect();
-        step.find(then, &tasks, ASKED)
-    });
-    found.unwrap_or(Outcome::Same)
 }
