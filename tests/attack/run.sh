@@ -5,7 +5,8 @@
 #
 # Modes: spy (a saver that acknowledges too early has to be caught: a test of this tool), kill (processes
 # are killed), functions (processes with entrypoints and their tasks are killed), agents (processes with deep
-# agents on three levels are killed), power (processes are killed, and what they had not synced is lost or torn),
+# agents on three levels are killed, which stream, ask for approvals, and have limits and a budget), power
+# (processes are killed, and what they had not synced is lost or torn),
 # stop (PostgreSQL is stopped at once), damage (bytes of files,
 # rows of databases), rivals (processes fight for threads), histories
 # (a checker of others looks whether what rivals were answered can be that of one thread), faults (calls of savers fail), files (limits, full

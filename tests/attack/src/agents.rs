@@ -1,14 +1,23 @@
-//! Random deep agents on three levels, whose tools have effects.
+//! Random deep agents on three levels, whose tools have effects: with approvals, limits, a budget and answers that stream.
 
+use std::collections::BTreeSet;
+use std::path::Path;
 use std::sync::Arc;
 
+use futures_util::StreamExt as _;
+use futures_util::stream;
 use langgraph::checkpoint::{Checkpointer, Durability, MemorySaver};
-use langgraph::message::{Message, ToolCall};
+use langgraph::interrupt::Interrupt;
+use langgraph::message::{Message, ToolCall, open_tool_calls};
 use langgraph::prelude::*;
 use langgraph::stream::StreamOptions;
 use langgraph_agent::prelude::*;
-use langgraph_agent::{MessagesState, MessagesStateUpdate};
-use langgraph_deep::{DeepAgent, FILES, deep_agent};
+use langgraph_agent::{
+    Account, Approval, ApprovalRequest, Budget, HumanInTheLoop, Ledger, MessagesState,
+    MessagesStateUpdate, ModelStream, ToolDecision,
+};
+use langgraph_deep::{DeepAgent, deep_agent};
+use langgraph_middleware::{ModelCallLimit, ToolCallLimit};
 use serde_json::{Value, json};
 
 use crate::storage::Storage;
@@ -60,15 +69,16 @@ async fn ask(name: String, cx: &ToolContext<'_>) -> Result<String, ToolError> {
 }
 
 /// A model whose answer depends on the seed and the chat alone: on the task, and on how many answers there are.
-#[derive(Clone, Copy)]
 struct Scripted {
     seed: u64,
     level: usize,
+    trace: Arc<Trace>,
 }
 
 #[async_trait]
 impl ChatModel for Scripted {
     async fn generate(&self, request: ChatRequest) -> Result<ChatResponse, ModelError> {
+        self.trace.line(MODEL);
         let messages = &request.messages;
         let task = messages.iter().find(|message| message.is_user());
         let task = task.map(|task| task.text().into_owned());
@@ -79,6 +89,19 @@ impl ChatModel for Scripted {
         } else {
             Message::assistant(format!("{task} is done"))
         }))
+    }
+
+    /// A process may be killed before each piece.
+    fn stream(&self, request: ChatRequest) -> ModelStream<'_> {
+        let pieces = async move {
+            let answer = self.generate(request).await;
+            let pieces = answer.map(ChatResponse::into_chunks).unwrap_or_default();
+            stream::iter(pieces).then(|piece| async {
+                self.trace.within(Phase::Answer, async {}).await;
+                Ok(piece)
+            })
+        };
+        Box::pin(stream::once(pieces).flatten())
     }
 }
 
@@ -107,26 +130,82 @@ impl Scripted {
     }
 }
 
-/// Returns the agent of a level, with those below it.
-fn agent(seed: u64, level: usize) -> DeepAgent {
-    let agent = deep_agent(Scripted { seed, level }).tools((work, ask));
+/// Returns the agent of a level, with those below it. Some calls need an approval, and some are beyond its limits.
+fn agent(seed: u64, level: usize, trace: &Arc<Trace>) -> DeepAgent {
+    let model = Scripted {
+        seed,
+        level,
+        trace: Arc::clone(trace),
+    };
+    let asks = Approval::when(|call| decision(call).is_some());
+    let calls = ToolCallLimit::new()
+        .per_run(5)
+        .tool_per_run("work", 2)
+        .tool_per_thread("ask", 2);
+    let agent = deep_agent(model)
+        .tools((work, ask))
+        .with((calls, ModelCallLimit::per_run(TURNS as u64 + 2)))
+        .with(HumanInTheLoop::new(asks));
     if level + 1 < LEVELS {
-        agent.subagent("inner", "works", self::agent(seed, level + 1))
+        agent.subagent("inner", "works", self::agent(seed, level + 1, trace))
     } else {
         agent
     }
 }
 
-/// What a run leaves: what was said, and the files.
-pub(crate) type Left = (Vec<String>, Value);
+/// Returns what a person decides about a call; `None` if nobody is asked.
+fn decision(call: &ToolCall) -> Option<ToolDecision> {
+    let name = call.arguments["name"]
+        .as_str()
+        .filter(|_| call.name == "work")?;
+    let bytes = name.bytes().map(u32::from);
+    match bytes.sum::<u32>() % 5 {
+        0 => Some(ToolDecision::Approve),
+        1 => Some(ToolDecision::edit([("name", format!("{name} edited"))])),
+        2 => Some(ToolDecision::reject("No.")),
+        _ => None,
+    }
+}
 
-fn left(state: &MessagesState) -> Result<Left, AgentError> {
+/// Returns the answer to a question.
+fn answer(question: &Interrupt) -> Value {
+    let decided = ApprovalRequest::of(question).and_then(|request| decision(&request.call));
+    decided.map_or(json!("Ada"), |decided| json!(decided))
+}
+
+/// The line of a trace at the beginning of a call of a model.
+const MODEL: &str = "model";
+/// The beginning of a line with the account of the budget.
+const ACCOUNT: &str = "account ";
+
+/// Keeps the account of a budget in the trace, which survives the process.
+struct TracedLedger(Arc<Trace>);
+
+#[async_trait]
+impl Ledger for TracedLedger {
+    async fn read(&self, _: &str) -> Result<Account, NodeError> {
+        let last = self.0.last(ACCOUNT);
+        Ok(last.map_or(Ok(Account::default()), |json| serde_json::from_str(&json))?)
+    }
+
+    async fn write(&self, _: &str, account: &Account) -> Result<(), NodeError> {
+        let account = serde_json::to_string(account)?;
+        self.0.line(&format!("{ACCOUNT}{account}"));
+        Ok(())
+    }
+}
+
+/// What a run leaves: what was said, the calls without an answer, and the fields of middleware: files and counts.
+pub(crate) type Left = (Vec<String>, usize, Value);
+
+fn left(state: &MessagesState) -> Left {
     let said = state.messages.iter();
-    let files = FILES.read(&state.middleware).map_err(AgentError::from);
-    Ok((
-        said.map(|message| message.text().into_owned()).collect(),
-        json!(files?),
-    ))
+    let said = said.map(|message| message.text().into_owned()).collect();
+    (
+        said,
+        open_tool_calls(&state.messages).len(),
+        json!(state.middleware),
+    )
 }
 
 /// Brings a thread to its end, from any position. Runs with a trace wait for their readers.
@@ -136,21 +215,23 @@ pub(crate) async fn finish(
     (thread, durability): (&str, Durability),
     trace: &Arc<Trace>,
 ) -> Result<Left, AgentError> {
-    let graph = agent(seed, 0).compile().expect("it is an agent");
-    let graph = graph.resource(Arc::clone(trace)).checkpointer(saver);
+    let graph = agent(seed, 0, trace).compile().expect("it is an agent");
+    let budget = Budget::by(|_| "all".to_owned()).ledger(TracedLedger(Arc::clone(trace)));
+    let graph = graph.resource(Arc::clone(trace)).resource(Arc::new(budget));
+    let graph = graph.checkpointer(saver);
     let thread = graph.thread(thread);
     loop {
         let state = thread.state().await?;
         let run = match &state {
             None => thread.run(MessagesStateUpdate::user("t")),
-            Some(state) if state.next.is_empty() => return left(&state.values),
+            Some(state) if state.next.is_empty() => return Ok(left(&state.values)),
             Some(state) => match state.interrupts.first() {
-                Some(question) => thread.resume(&question.id, "Ada"),
+                Some(question) => thread.resume(&question.id, answer(question)),
                 None => thread.proceed(),
             },
         };
         let run = run.durability(durability);
-        let options = StreamOptions::new(StreamMode::Updates)
+        let options = StreamOptions::new(StreamMode::Updates | StreamMode::Messages)
             .subgraphs()
             .buffer(1);
         let mut events = run.stream(options);
@@ -161,19 +242,61 @@ pub(crate) async fn finish(
     }
 }
 
-/// The thread has the messages and the files of a run without a kill.
+/// The thread has the messages, the files and the counts of a run without a kill. The same was done outside, and each call
+/// was paid for once.
 pub(crate) async fn check_end(
     seed: u64,
     storage: &Storage,
     run: (&str, Durability),
+    killed: &Path,
 ) -> Result<(), String> {
-    let trace = Arc::<Trace>::default();
+    let quiet = killed.with_extension("quiet");
+    let trace = Arc::new(Trace::to(&quiet, None));
     let undisturbed = finish(seed, Arc::new(MemorySaver::new()), run, &trace).await;
     let expected = undisturbed.map_err(|error| format!("undisturbed: {error}"))?;
-    let found = finish(seed, storage.open().await?, run, &trace).await;
+    let found = finish(seed, storage.open().await?, run, &Arc::default()).await;
     let found = found.map_err(|error| error.to_string())?;
     if found != expected {
         return Err(format!("the end is {found:#?} and not {expected:#?}"));
+    }
+    let read = |path: &Path| std::fs::read_to_string(path).map_err(|error| error.to_string());
+    let (quiet, killed) = (read(&quiet)?, read(killed)?);
+    let done = |trace: &str| -> BTreeSet<String> {
+        let lines = trace.lines();
+        let effects = lines.filter(|line| line.starts_with("effect "));
+        effects.map(str::to_owned).collect()
+    };
+    if done(&killed) != done(&quiet) {
+        let (done, expected) = (done(&killed), done(&quiet));
+        return Err(format!("what was done is {done:#?} and not {expected:#?}"));
+    }
+    check_costs(&quiet, &killed)
+}
+
+/// Each call of a model that the thread needs is paid for, and none twice: a process that is killed may have
+/// reserved one that it has not made.
+fn check_costs(quiet: &str, killed: &str) -> Result<(), String> {
+    let spent = |trace: &str| {
+        let last = trace
+            .lines()
+            .rev()
+            .find_map(|line| line.strip_prefix(ACCOUNT));
+        let account = serde_json::from_str::<Account>(last.unwrap_or("{}"));
+        account.map(|account| account.spent).unwrap_or_default()
+    };
+    let count = |trace: &str, of: &str| trace.lines().filter(|line| *line == of).count() as u64;
+    let (least, paid) = (spent(quiet), spent(killed));
+    if least.model_calls != count(quiet, MODEL) {
+        return Err(format!("an undisturbed run pays {least:?}"));
+    }
+    let most = count(killed, MODEL) + LEVELS as u64 * 4 * count(killed, "begin");
+    if paid.model_calls < least.model_calls
+        || paid.model_calls > most
+        || paid.tool_calls < least.tool_calls
+    {
+        return Err(format!(
+            "{paid:?} is paid, at least {least:?} is due, at most {most} model calls"
+        ));
     }
     Ok(())
 }

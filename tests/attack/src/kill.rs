@@ -29,6 +29,16 @@ const AIMS: [Phase; 6] = [
     Phase::Between,
 ];
 
+/// Those of agents.
+const AIMS_OF_AGENTS: [Phase; 6] = [
+    Phase::Node,
+    Phase::Node,
+    Phase::Put,
+    Phase::Answer,
+    Phase::Between,
+    Phase::Between,
+];
+
 /// A process that is always killed never ends.
 const KILLS_OF_A_THREAD: usize = 30;
 
@@ -55,6 +65,13 @@ impl Subject {
         let mut all = Self::ALL.into_iter();
         all.find(|subject| subject.name() == name)
             .unwrap_or_else(|| panic!("a graph, a function or an agent, not {name}"))
+    }
+
+    fn aims(self) -> &'static [Phase] {
+        match self {
+            Self::Graph | Self::Function => &AIMS,
+            Self::Agent => &AIMS_OF_AGENTS,
+        }
     }
 }
 
@@ -291,8 +308,9 @@ pub(crate) fn thread(
 ) -> Result<usize, String> {
     let mut random = fastrand::Rng::with_seed(seed);
     let mut kills = 0;
+    let aims = subject.aims();
     loop {
-        let phase = AIMS[random.usize(..AIMS.len())];
+        let phase = aims[random.usize(..aims.len())];
         let mut process = process_of((subject, seed), storage, saver, trace);
         if kills < KILLS_OF_A_THREAD {
             process.args([phase.name(), &random.usize(..4).to_string()]);
@@ -347,7 +365,7 @@ pub(crate) fn thread(
             }
             Subject::Agent => {
                 let run = (&*name(seed), durability(seed));
-                agents::check_end(seed, storage, run).await
+                agents::check_end(seed, storage, run, trace).await
             }
         }
     })?;

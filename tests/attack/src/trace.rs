@@ -2,7 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Duration;
 
@@ -13,10 +13,18 @@ pub(crate) enum Phase {
     Put,
     Routing,
     Between,
+    /// In the midst of a streamed answer of a model.
+    Answer,
 }
 
 impl Phase {
-    pub(crate) const ALL: [Self; 4] = [Self::Node, Self::Put, Self::Routing, Self::Between];
+    pub(crate) const ALL: [Self; 5] = [
+        Self::Node,
+        Self::Put,
+        Self::Routing,
+        Self::Between,
+        Self::Answer,
+    ];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -24,6 +32,7 @@ impl Phase {
             Self::Put => "put",
             Self::Routing => "routing",
             Self::Between => "between",
+            Self::Answer => "answer",
         }
     }
 
@@ -37,6 +46,7 @@ impl Phase {
 pub(crate) struct Trace {
     /// None without a reader.
     file: Option<File>,
+    path: Option<PathBuf>,
     /// Where the process is to be killed: a phase, and how often it has to be entered before.
     aim: Mutex<Option<(Phase, usize)>>,
 }
@@ -46,6 +56,7 @@ impl Trace {
         let file = OpenOptions::new().append(true).create(true).open(path);
         Self {
             file: Some(file.expect("the trace opens")),
+            path: Some(path.to_owned()),
             aim: Mutex::new(aim),
         }
     }
@@ -57,6 +68,13 @@ impl Trace {
             file.write_all(line.as_bytes())
                 .expect("the trace is written");
         }
+    }
+
+    /// Returns the rest of the last line that begins so, also of processes before this one.
+    pub(crate) fn last(&self, begin: &str) -> Option<String> {
+        let written = std::fs::read_to_string(self.path.as_ref()?).expect("the trace is read");
+        let mut lines = written.lines().rev();
+        lines.find_map(|line| line.strip_prefix(begin).map(str::to_owned))
     }
 
     /// Returns how long to stay in a phase that begins now. In the phase of the kill, it notifies the
@@ -113,11 +131,11 @@ impl Trace {
 
 /// Where a process was when its trace ended; none before it began and after its end.
 pub(crate) fn phase_at_the_end(trace: &str) -> Option<Phase> {
-    let mut active = [0_i32; 3];
+    let mut active = [0_i32; 4];
     let mut begun = false;
     for line in trace.lines() {
         match line {
-            "begin" => (begun, active) = (true, [0; 3]),
+            "begin" => (begun, active) = (true, [0; 4]),
             "end" => begun = false,
             "+put" => active[0] += 1,
             "-put" => active[0] -= 1,
@@ -125,10 +143,12 @@ pub(crate) fn phase_at_the_end(trace: &str) -> Option<Phase> {
             "-routing" => active[1] -= 1,
             "+node" => active[2] += 1,
             "-node" => active[2] -= 1,
+            "+answer" => active[3] += 1,
+            "-answer" => active[3] -= 1,
             _ => {}
         }
     }
-    let phases = [Phase::Put, Phase::Routing, Phase::Node];
+    let phases = [Phase::Put, Phase::Routing, Phase::Node, Phase::Answer];
     let inside = phases.into_iter().zip(active);
     let inside = inside
         .filter(|(_, count)| *count > 0)
