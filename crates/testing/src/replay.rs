@@ -4,6 +4,7 @@ mod answered;
 mod answers;
 mod compare;
 pub(crate) mod log;
+mod no_interrupt;
 mod opened;
 mod options;
 mod report;
@@ -11,7 +12,6 @@ mod requests;
 mod saver;
 mod stored;
 mod superstep;
-mod unasked;
 mod without;
 
 use std::collections::BTreeMap;

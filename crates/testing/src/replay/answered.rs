@@ -10,7 +10,7 @@ use langgraph_core::interrupt::{Interrupts, OwnInterrupt};
 pub(super) struct Answered {
     withheld: BTreeMap<usize, Vec<OwnInterrupt>>,
     /// Tasks in which nothing can ask again.
-    unasked: Vec<usize>,
+    given_up: Vec<usize>,
 }
 
 impl Answered {
@@ -34,7 +34,7 @@ impl Answered {
         }
         Self {
             withheld: answered,
-            unasked: Vec::new(),
+            given_up: Vec::new(),
         }
     }
 
@@ -49,12 +49,12 @@ impl Answered {
     /// Gives up the questions of a task.
     pub(super) fn give_up(&mut self, task: usize) {
         self.withheld.remove(&task);
-        self.unasked.push(task);
+        self.given_up.push(task);
     }
 
     /// Returns the tasks whose questions were given up.
-    pub(super) fn into_unasked(self) -> Vec<usize> {
-        self.unasked
+    pub(super) fn into_given_up(self) -> Vec<usize> {
+        self.given_up
     }
 
     /// Takes the withheld answers from the memory of a task, and the results of work that ran once since

@@ -12,9 +12,9 @@ use super::Options;
 use super::answered::Answered;
 use super::answers::{Difference, StoredAnswers, TOOL, Task};
 use super::log::{Log, Logs};
+use super::no_interrupt;
 use super::report::{Divergence, Unchecked};
 use super::stored;
-use super::unasked;
 use super::without::{without_call_ids, without_content, without_ids};
 
 /// A thread has an answer as middleware left it. What today's makes of that answer shows nothing: it may be new, or it
@@ -104,7 +104,7 @@ pub(super) fn answered(step: &Superstep<'_>, withheld: &mut Answered) -> Option<
     let then = step.log.records.get(step.at)?;
     let now = step.now(then).map(fold_tasks).unwrap_or_default();
     let (task, own) = withheld.remove(&now).err()?;
-    if unasked::is_unasked(step.stand_in, (then.checkpoint.id, task), &own.payload) {
+    if no_interrupt::cannot_interrupt(step.stand_in, (then.checkpoint.id, task), &own.payload) {
         withheld.give_up(task);
         return None;
     }
@@ -138,9 +138,9 @@ fn tasks(step: &Superstep<'_>, then: &Stored) -> Result<Outcome, CheckpointError
             return Ok(step.diverges(then, &spec.node, difference));
         }
         if let Some(difference) = step.task(fold, again.get(index))? {
-            let waited = unasked::has_waited(step.stand_in, (id, index), fold);
+            let waited = no_interrupt::has_waited(step.stand_in, (id, index), fold);
             let reason = if waited {
-                Some(unasked::ASKED)
+                Some(no_interrupt::NO_INTERRUPT)
             } else {
                 step.changed_again((id, index), fold, again.get(index))?
             };

@@ -10,14 +10,14 @@ use langgraph::state::State;
 use langgraph_agent::StandIn;
 
 use super::answered::Answered;
-use super::answers::StoredAnswers;
-use super::compare::{self, Outcome, Superstep};
+use super::answers::{StoredAnswers, Task};
+use super::compare::{self, Outcome};
 use super::log::{Log, Logs};
 use super::opened::{self, Opened};
 use super::report::Unchecked;
 use super::saver::DryRunSaver;
 use super::stored::Answers;
-use super::{Options, Replay, unasked};
+use super::{Options, Replay, no_interrupt};
 
 /// A stored superstep.
 pub(super) struct StoredSuperstep<'a> {
@@ -72,13 +72,13 @@ impl StoredSuperstep<'_> {
     ) -> Result<Outcome, Option<Unchecked>> {
         let stored = self.log.records.get(self.at);
         let is_refused = stored.is_some_and(|stored| {
-            unasked::is_refused_in_another(&dry_run.stand_in, stored.checkpoint.id)
+            no_interrupt::is_refused_in_another(&dry_run.stand_in, stored.checkpoint.id)
         });
         match outcome {
             Outcome::Diverges(_) if is_refused => Err(Some(opened::unchecked(
                 self.log,
                 self.at,
-                unasked::NOT_CALLED,
+                no_interrupt::NOT_CALLED,
             ))),
             outcome => Ok(outcome),
         }
@@ -112,12 +112,12 @@ impl<S: State> Replay<S> {
                     return Ok(superstep.or_not_called(divergence, &dry_run));
                 }
             }
-            given_up = withheld.into_unasked();
+            given_up = withheld.into_given_up();
         }
         let dry_run = self.dry_run(superstep, &opened).await?;
         let step = self.compared(superstep, &opened, &dry_run);
         let outcome = match compare::compare(&step)? {
-            Outcome::Same => unchecked(&step, &given_up),
+            Outcome::Same => not_checked(&step, &given_up),
             outcome => outcome,
         };
         Ok(superstep.or_not_called(outcome, &dry_run))
@@ -173,8 +173,8 @@ impl<S: State> Replay<S> {
         superstep: &StoredSuperstep<'a>,
         opened: &'a Opened,
         dry_run: &'a DryRun,
-    ) -> Superstep<'a> {
-        Superstep {
+    ) -> compare::Superstep<'a> {
+        compare::Superstep {
             log: superstep.log,
             at: superstep.at,
             got: &dry_run.records,
@@ -187,12 +187,12 @@ impl<S: State> Replay<S> {
     }
 }
 
-/// Returns the first of these tasks, which [ask nothing](unasked) now, as not checked, if there is one.
-fn unchecked(step: &Superstep<'_>, tasks: &[usize]) -> Outcome {
+/// Returns the first of these tasks of a superstep as not checked, if there is one.
+fn not_checked(step: &compare::Superstep<'_>, tasks: &[usize]) -> Outcome {
     let found = step.log.records.get(step.at).and_then(|then| {
         let id = then.checkpoint.id;
-        let tasks: Vec<_> = tasks.iter().map(|task| (id, *task)).collect();
-        step.find(then, &tasks, unasked::ASKED)
+        let tasks: Vec<Task> = tasks.iter().map(|task| (id, *task)).collect();
+        step.find(then, &tasks, no_interrupt::NO_INTERRUPT)
     });
     found.unwrap_or(Outcome::Same)
 }

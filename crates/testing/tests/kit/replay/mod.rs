@@ -3,10 +3,10 @@
 mod agents;
 mod caches;
 mod interrupts;
+mod no_interrupt;
 mod requests;
 mod runs;
 mod summaries;
-mod unasked;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

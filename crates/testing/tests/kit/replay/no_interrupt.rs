@@ -1,4 +1,4 @@
-//! Questions of tools that do not run in a replay, and of budgets that count nothing there.
+//! Interrupts of tools that do not run in a replay, and of budgets that count nothing there.
 
 use std::sync::Arc;
 
