@@ -26,8 +26,8 @@ use limits::Limits;
 /// each tool call is a task of its own. With `()` for the tools, there is only `agent`. A list that is empty when the
 /// program runs keeps its node, which tells the model that the tool of a call is gone.
 ///
-/// If the model requests tools and the run has no steps left for them, the agent says so instead of failing. [`max_iterations`](ReactAgent::max_iterations) and
-/// [`max_tool_calls`](ReactAgent::max_tool_calls) bound a run, so that the graph has
+/// If the model requests tools and the run has no steps left for them, the agent says so instead of failing.
+/// [`max_iterations`](ReactAgent::max_iterations) and [`max_tool_calls`](ReactAgent::max_tool_calls) bound a run, so that the graph has
 /// [`bounds`](CompiledStateGraph::bounds).
 ///
 /// # Examples

@@ -11,9 +11,10 @@ use langgraph::message::{ToolCall, ToolResult};
 
 /// Answers an equal call of some tools from memory for a time; as
 /// [`ToolNode::keep_answers`](crate::ToolNode::keep_answers). The memory is that of all runs and users of the agent, so
-/// name only tools whose answers depend on their arguments alone. An answer that depends on
-/// what a person has said is not kept: on a [decision](crate::HumanInTheLoop) further inside, or on a question of the tool. A run with a
-/// [`StandIn`](crate::StandIn) uses no memory.
+/// name only tools whose answers depend on their arguments alone.
+///
+/// An answer that depends on what a person has said is not kept: on a [decision](crate::HumanInTheLoop) further inside,
+/// or on an interrupt of the tool. A run with a [`StandIn`](crate::StandIn) uses no memory.
 ///
 /// # Examples
 ///
