@@ -103,7 +103,7 @@ async fn start(app: &Access, thread: &str, params: &Value) -> Result<Value, Refu
     }
     let mut request = request(params.clone())?;
     if request.has_input() {
-        request.answers = asking(app, thread, request.starts_at()?).await?;
+        request.answers = interrupts_to_answer(app, thread, request.starts_at()?).await?;
     }
     if !request.answers.is_empty() {
         // The `RemoteGraph` of Python resumes so.
@@ -114,7 +114,11 @@ async fn start(app: &Access, thread: &str, params: &Value) -> Result<Value, Refu
 
 /// Returns the ids of the interrupts that an input at that checkpoint answers: those for whose answers the thread waits.
 /// One that only sleeps takes an input, and one at a checkpoint of before begins anew there.
-async fn asking(app: &Access, thread: &str, at: Option<String>) -> Result<Vec<String>, Refused> {
+async fn interrupts_to_answer(
+    app: &Access,
+    thread: &str,
+    at: Option<String>,
+) -> Result<Vec<String>, Refused> {
     let row = threads::seen(app, thread).await?;
     // The row of a run that ends just now still says that the thread is busy.
     let row = row.filter(|row| matches!(&*row.status, "busy" | "interrupted"));
@@ -125,8 +129,8 @@ async fn asking(app: &Access, thread: &str, at: Option<String>) -> Result<Vec<St
     if at.is_some_and(|at| head != at) {
         return Ok(Vec::new());
     }
-    let asking = open.iter().filter(|interrupt| asks(&interrupt["value"]));
-    let ids = asking.filter_map(|interrupt| interrupt["id"].as_str());
+    let for_people = open.iter().filter(|interrupt| asks(&interrupt["value"]));
+    let ids = for_people.filter_map(|interrupt| interrupt["id"].as_str());
     Ok(ids.map(str::to_owned).collect())
 }
 
