@@ -82,7 +82,7 @@ pub(crate) trait RunQueue: Send + Sync {
     /// queue, the one that runs first.
     async fn open(&self, thread: &str) -> Result<Vec<String>, QueueError>;
 
-    /// As [`open`](Self::open), without those whose time has not come and which have not begun.
+    /// As [`open`](Self::open), without those whose time has not come. One that was claimed before stays.
     async fn active(&self, thread: &str) -> Result<Vec<String>, QueueError>;
 
     /// Returns when the next delayed run may start, if there is one.

@@ -91,7 +91,7 @@ impl Rows {
 mod tests {
     #![allow(clippy::unwrap_used)] // a test fails by panicking
 
-    use std::time::Duration;
+    use std::time::{Duration, SystemTime};
 
     use serde_json::json;
 
@@ -154,6 +154,43 @@ mod tests {
         };
         assert_eq!(rows.push(other).await.unwrap(), Pushed::Busy);
         assert_eq!(rows.due_threads().await.unwrap().len(), 0);
+    }
+
+    #[tokio::test]
+    async fn a_run_that_could_not_begin_keeps_its_turn() {
+        let rows = Rows::in_memory().await.unwrap();
+        let thread = Thread {
+            wakes: Some(1),
+            ..Thread::new("thread".to_owned(), "", json!({}))
+        };
+        rows.create_thread(&thread, None).await.unwrap();
+        let later = Duration::from_secs(600);
+        let delayed = Job {
+            not_before: Some(SystemTime::now() + later),
+            ..Job::new("delayed", "thread", "{}")
+        };
+        rows.push(delayed).await.unwrap();
+        rows.push(Job::new("run", "thread", "{}")).await.unwrap();
+        let claim = async || {
+            let claim = rows.claim("one", Duration::from_secs(30), After::START);
+            claim.await.unwrap()
+        };
+        let first = claim().await.unwrap();
+        assert!(rows.give_back_failed(&first).await.unwrap());
+        // Its storage has failed before it had begun: runs that come later stop it, or wait for it.
+        assert_eq!(rows.active("thread").await.unwrap(), ["run"]);
+        let other = Job {
+            unless_busy: true,
+            ..Job::new("other", "thread", "{}")
+        };
+        assert_eq!(rows.push(other).await.unwrap(), Pushed::Busy);
+        let waits = Job::new("waits", "thread", "{}").priority(5);
+        rows.push(waits).await.unwrap();
+        assert_eq!(claim().await.map(|claim| claim.run), None);
+        assert_eq!(rows.due_threads().await.unwrap().len(), 0);
+        let withdrawn = rows.cancel("run", Cancel::Interrupt, None);
+        assert_eq!(withdrawn.await.unwrap(), Cancelled::Withdrawn);
+        assert_eq!(claim().await.unwrap().run, "waits");
     }
 
     #[tokio::test]

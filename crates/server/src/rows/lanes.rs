@@ -25,7 +25,7 @@ pub(super) fn locked(thread: &str, key: Option<&str>) -> [Statement; 2] {
 
 /// Says anew which run of a thread comes next, and which of the keys concerned. `ended` is a run
 /// that has ended or was put back: its key is free. A run that has begun and was put back goes on before another one
-/// begins, which would take the thread as it is.
+/// begins, which would take the thread as it is. So does one that could not begin, while it waits for its next attempt.
 pub(super) fn placed(thread: &str, ended: &str) -> [Statement; 3] {
     [
         sql!(
@@ -39,6 +39,8 @@ pub(super) fn placed(thread: &str, ended: &str) -> [Statement; 3] {
              WHERE stage = 'queued' AND id = coalesce( \
                 (SELECT id FROM served_runs WHERE thread = $1 AND status = 'pending' \
                     AND base IS NOT NULL LIMIT 1), \
+                (SELECT id FROM served_runs WHERE thread = $1 AND status = 'pending' \
+                    AND stage = 'delayed' AND fence > 0 LIMIT 1), \
                 (SELECT id FROM served_runs WHERE thread = $1 AND status = 'pending' \
                     AND stage = 'queued' ORDER BY priority DESC, made, id LIMIT 1)) \
              AND NOT EXISTS (SELECT 1 FROM served_runs WHERE thread = $1 AND status = 'running')",

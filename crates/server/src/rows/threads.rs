@@ -306,7 +306,7 @@ impl Rows {
             "UPDATE served_threads SET wakes = {NOW} + $1 WHERE id IN ( \
                 SELECT t.id FROM served_threads AS t WHERE t.wakes <= {NOW} AND NOT EXISTS ( \
                     SELECT 1 FROM served_runs AS r WHERE r.thread = t.id AND (r.status = 'running' \
-                    OR (r.status = 'pending' AND (r.due <= {NOW} OR r.base IS NOT NULL)))) \
+                    OR (r.status = 'pending' AND (r.due <= {NOW} OR r.fence > 0)))) \
                 ORDER BY t.wakes LIMIT 100 {SKIP}) \
              RETURNING owner, temporary, doc",
             TURN,

@@ -3,10 +3,9 @@
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
-/// A run that waits takes part in what its thread does: its time has come, or it has begun and was put back. A delayed one
-/// that has not begun leaves the thread to others.
-pub(super) const TAKES_PART: (&str, &str) =
-    ("{TAKES_PART}", "(stage <> 'delayed' OR base IS NOT NULL)");
+/// A run that waits takes part in what its thread does: its time has come, or it was claimed and put back. Another delayed
+/// one leaves the thread to others.
+pub(super) const TAKES_PART: (&str, &str) = ("{TAKES_PART}", "(stage <> 'delayed' OR fence > 0)");
 
 /// The texts of statements in the words of a database. Each is translated once.
 pub(super) struct Translations {
