@@ -197,10 +197,12 @@ impl World {
         self.state().away = end;
     }
 
-    /// Returns for how long the database is away.
-    fn left_away(&self) -> Duration {
-        let now = self.elapsed();
-        self.state().away.saturating_sub(now)
+    /// Waits until the database is back. A process that stands still meanwhile finds it back when it goes on.
+    async fn database_is_back(&self, process: u64) {
+        let away = self.state().away;
+        while self.elapsed() < away && !self.has_crashed(process) {
+            tokio::time::sleep(TICK.min(away.saturating_sub(self.elapsed()))).await;
+        }
     }
 
     /// Lets nothing fail any more.
@@ -312,8 +314,7 @@ impl Environment for View {
         let time = world.up_to(if is_slow { 80 } else { 3 });
         let name = Arc::clone(&self.name);
         Box::pin(async move {
-            // Whether it is away counts when this pause begins, and not when the call does.
-            let mut time = world.left_away() + time;
+            let mut time = time;
             if crashes {
                 world.record(format!("{name} crashes in a call of its database"));
                 world.crash(process);
@@ -323,6 +324,8 @@ impl Environment for View {
                 // The rest of the call comes when it goes on.
                 time += Duration::from_millis(1);
             }
+            // Whether it is away counts when this pause begins, and not when the call does.
+            world.database_is_back(process).await;
             if !time.is_zero() && !world.has_crashed(process) {
                 tokio::time::sleep(time).await;
             }
