@@ -3,11 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use langgraph::checkpoint::{Checkpointer, HeldBy};
 use langgraph::error::CheckpointError;
 #[cfg(feature = "postgres")]
 use langgraph_postgres::PostgresSaver;
 use langgraph_sqlite::SqliteSaver;
+
+use crate::error::ApiResult;
 
 /// How long a run holds its thread without a renewal. The queue, and not this, says which run is next.
 pub(crate) const TERM: Duration = Duration::from_secs(600);
@@ -50,17 +53,22 @@ impl Saver {
         leases.lease(thread, holder, term).await
     }
 
-    /// Takes a thread from its holder.
-    pub(crate) async fn seize(
+    /// Takes a thread from its holder, as long as that `is_due`; returns false if it is not. It is asked behind each look
+    /// at the holder: one that was there before has come earlier, and its name is never given again, so that a process
+    /// that stands still in between takes the thread from no later one.
+    pub(crate) async fn seize<'a>(
         &self,
         thread: &str,
         holder: &str,
-        term: Duration,
-    ) -> Result<(), CheckpointError> {
-        while let Some(held) = self.lease(thread, holder, term).await? {
+        is_due: impl Fn() -> BoxFuture<'a, ApiResult<bool>>,
+    ) -> ApiResult<bool> {
+        while let Some(held) = self.lease(thread, holder, TERM).await? {
+            if !is_due().await? {
+                return Ok(false);
+            }
             self.release(thread, &held.holder).await?;
         }
-        Ok(())
+        Ok(true)
     }
 
     pub(crate) async fn release(&self, thread: &str, holder: &str) -> Result<(), CheckpointError> {

@@ -88,8 +88,9 @@ impl Session {
     async fn run(&self, row: Arc<Run>) -> ApiResult<Carried> {
         let (thread, holder) = (&self.live.claim.thread, self.live.claim.holder());
         let saver = &self.app.saver;
-        if !self.live.claim.has_lease {
-            Box::pin(saver.seize(thread, &holder, TERM)).await?;
+        if !self.live.claim.has_lease && !Box::pin(self.seize(&holder)).await? {
+            self.live.revoke();
+            return Ok((Outcome::NotEnded, row));
         }
         let mut carried = std::pin::pin!(self.carry_out(row));
         let carried = loop {
@@ -115,6 +116,17 @@ impl Session {
             tracing::warn!(%error, "failed to release the lease of a thread");
         }
         carried
+    }
+
+    /// Takes the thread from whoever had it before this claim; returns false if the claim is not valid any more.
+    async fn seize(&self, holder: &str) -> ApiResult<bool> {
+        let Self { app, live } = self;
+        let claim = &live.claim;
+        let is_valid = || {
+            let is_valid = async { Ok(app.rows.is_valid(&claim.run, claim.fence).await?) };
+            is_valid.boxed()
+        };
+        app.saver.seize(&claim.thread, holder, is_valid).await
     }
 
     async fn carry_out(&self, row: Arc<Run>) -> ApiResult<Carried> {

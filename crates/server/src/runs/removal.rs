@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
+use futures_util::FutureExt;
 use langgraph::error::{AgentError, CheckpointError};
 use langgraph_core::new_id;
 
 use crate::app::App;
 use crate::error::ApiResult;
 use crate::rows::{Mark, Removal, Thread};
-use crate::saver::TERM;
 
 /// Removes the states of a thread whose row is marked, and then the row.
 ///
@@ -17,8 +17,11 @@ use crate::saver::TERM;
 pub(crate) async fn finish_removal(app: &App, id: &str) -> ApiResult<()> {
     loop {
         let holder: Arc<str> = format!("removal/{}", new_id()).into();
-        app.saver.seize(id, &holder, TERM).await?;
         // Another process may have finished it, and the thread may be a new one of that name.
+        let is_due = || async { Ok(app.rows.removal(id).await?.is_some()) }.boxed();
+        if !app.saver.seize(id, &holder, is_due).await? {
+            return Ok(());
+        }
         let Some(Removal { thread, mark }) = app.rows.removal(id).await? else {
             return Ok(app.saver.release(id, &holder).await?);
         };

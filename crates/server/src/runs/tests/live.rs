@@ -3,6 +3,7 @@
 use super::*;
 use crate::app::App;
 use crate::queue::Claim;
+use crate::saver::TERM;
 
 /// A server of a graph that never ends.
 fn slow() -> Server {
@@ -61,4 +62,31 @@ async fn a_run_whose_task_is_dropped_is_no_longer_one_of_the_process() {
     assert!(app.runs.live.get(run).is_none(), "its leases are renewed");
     let feed = app.runs.feeds.get(run);
     assert!(feed.is_none_or(|feed| !feed.is_local()));
+}
+
+#[tokio::test]
+async fn an_attempt_that_begins_late_takes_no_thread_from_the_next_one() {
+    let serving = slow().start().await.unwrap();
+    let app = &serving.app;
+    let _slot = app.runs.slots.acquire().await.unwrap();
+    let client = Client::of(&serving).await;
+    let body = json!({"assistant_id": "slow", "input": 1});
+    client.post("/runs", &body).await;
+    // It stands still until its lease is over, and another process has taken its run and its thread.
+    let late = app.rows.claim("late", Duration::ZERO, After::START).await;
+    let late = Box::new(late.unwrap().unwrap());
+    tokio::time::sleep(Duration::from_millis(20)).await;
+    app.rows
+        .reap(3, "next", Duration::from_secs(30))
+        .await
+        .unwrap();
+    let next = claim(app).await;
+    assert_eq!((&next.run, next.fence), (&late.run, late.fence + 1));
+    let (thread, holder) = (&next.thread, next.holder());
+    let other = app.saver.lease(thread, &holder, TERM).await.unwrap();
+    assert!(other.is_none());
+
+    execute(app, late).await;
+    let held = app.saver.lease(thread, "other", TERM).await.unwrap();
+    assert_eq!(held.map(|held| held.holder), Some(holder));
 }
