@@ -38,9 +38,9 @@ impl Objects {
         format!("reply-{driver}-{worker}-{task}")
     }
 
-    /// Returns the name of a snapshot.
-    pub(crate) fn state(id: &str) -> String {
-        format!("state-{id}")
+    /// Returns the name of a snapshot: another one for each upload, since an earlier one may be deleted late.
+    pub(crate) fn state(id: &str, upload: u64) -> String {
+        format!("state-{id}-{upload}")
     }
 
     /// Stores the value under a name if it does not fit into a message.
