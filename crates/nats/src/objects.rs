@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::QueueError;
+use crate::id;
 use crate::link::Link;
 use crate::protocol::{Body, MESSAGE_OVERHEAD, decode, raw};
 
@@ -28,9 +29,10 @@ impl Objects {
         }
     }
 
-    /// Returns the name of a task's order.
-    pub(crate) fn order(identity: &str) -> String {
-        format!("{ORDER}{identity}")
+    /// Returns a name for a task's order: another one each time it is written, since a worker that counts as lost may
+    /// still take, and delete, the one that it was sent.
+    pub(crate) fn order() -> String {
+        format!("{ORDER}{}", id::generate())
     }
 
     /// Returns the name of a worker's reply to a task of a driver.

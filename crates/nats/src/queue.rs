@@ -167,9 +167,8 @@ impl Queue {
             match message {
                 FromDriver::Assigned => {
                     let order = call.order();
-                    let name = Objects::order(&order.identity);
                     let written = Written {
-                        order: self.objects.write(&order, name).await?,
+                        order: self.objects.write(&order, Objects::order()).await?,
                         state: call.snapshot()?,
                     };
                     let command = Command::Send { task, written };

@@ -47,7 +47,7 @@ impl States {
                 self.shared
                     .entry(text.id.clone())
                     .or_insert(new(text))
-                    .users += 1
+                    .users += 1;
             }
         }
     }
