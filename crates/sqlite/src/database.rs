@@ -306,6 +306,28 @@ impl Database {
     /// # Errors
     ///
     /// As [`write`](Self::write).
+    ///
+    /// # Examples
+    ///
+    /// Who works on something, which ends with the processes of the host:
+    ///
+    /// ```
+    /// use langgraph_sqlite::{Database, SqliteError, rusqlite::Connection};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), SqliteError> {
+    /// let database = Database::in_memory()?;
+    /// let create = |connection: &Connection| {
+    ///     Ok::<_, SqliteError>(connection.execute_batch("CREATE TABLE work (worker TEXT)")?)
+    /// };
+    /// database.write(create).await?;
+    /// let begin = |connection: &Connection| {
+    ///     Ok::<_, SqliteError>(connection.execute("INSERT INTO work VALUES ('Ada')", [])?)
+    /// };
+    /// assert_eq!(database.write_passing(begin).await?, 1);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn write_passing<T, E>(
         &self,
         job: impl FnOnce(&Connection) -> Result<T, E> + Send + 'static,
