@@ -309,22 +309,17 @@ impl Database {
     ///
     /// # Examples
     ///
-    /// Who works on something, which ends with the processes of the host:
-    ///
     /// ```
     /// use langgraph_sqlite::{Database, SqliteError, rusqlite::Connection};
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), SqliteError> {
     /// let database = Database::in_memory()?;
-    /// let create = |connection: &Connection| {
-    ///     Ok::<_, SqliteError>(connection.execute_batch("CREATE TABLE work (worker TEXT)")?)
+    /// let run = |sql: &'static str| {
+    ///     move |connection: &Connection| Ok::<_, SqliteError>(connection.execute_batch(sql)?)
     /// };
-    /// database.write(create).await?;
-    /// let begin = |connection: &Connection| {
-    ///     Ok::<_, SqliteError>(connection.execute("INSERT INTO work VALUES ('Ada')", [])?)
-    /// };
-    /// assert_eq!(database.write_passing(begin).await?, 1);
+    /// database.write(run("CREATE TABLE work (worker TEXT)")).await?;
+    /// database.write_passing(run("INSERT INTO work VALUES ('Ada')")).await?;
     /// # Ok(())
     /// # }
     /// ```
@@ -430,6 +425,26 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = Database::open(folder.path().join("test.db")).unwrap();
         (folder, [file, Database::in_memory().unwrap()])
+    }
+
+    #[tokio::test]
+    async fn leases_do_not_wait_for_the_disk_and_what_follows_them_does() {
+        use langgraph_core::checkpoint::Leases;
+
+        let (_folder, [database, _]) = both();
+        let saver = crate::SqliteSaver::new(database.clone());
+        let level = || database.inner.writer.level();
+        let term = Duration::from_secs(30);
+        assert!(saver.lease("t", "me", term).await.unwrap().is_none());
+        assert_eq!(level(), 1);
+        table(&database).await;
+        assert_eq!(level(), 2);
+        assert!(saver.renew("t", "me", term).await.unwrap());
+        assert_eq!(level(), 1);
+        insert(&database, 1).await.unwrap();
+        assert_eq!(level(), 2);
+        saver.release("t", "me").await.unwrap();
+        assert_eq!(level(), 1);
     }
 
     #[tokio::test]

@@ -309,6 +309,19 @@ impl Writer {
     }
 }
 
+#[cfg(test)]
+impl Writer {
+    /// Returns the level of `synchronous` of the last transaction.
+    pub(crate) fn level(&self) -> i64 {
+        let shared = self.desk.connection.lock();
+        let level = |row: &rusqlite::Row<'_>| row.get(0);
+        shared
+            .connection
+            .pragma_query_value(None, "synchronous", level)
+            .unwrap_or_default()
+    }
+}
+
 impl Drop for Writer {
     fn drop(&mut self) {
         // The thread ends when the queue is empty and has no sender.
