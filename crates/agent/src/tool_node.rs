@@ -99,6 +99,8 @@ pub struct ToolNode {
     errors: Errors,
     approvals: Approvals,
     kept: Option<Arc<KeptCalls>>,
+    /// The names of tools that other nodes run.
+    elsewhere: Vec<String>,
 }
 
 type Describe = dyn Fn(&ToolCall, &str) -> String + Send + Sync;
@@ -130,12 +132,31 @@ impl ToolNode {
             errors: Errors::Report,
             approvals: Approvals::default(),
             kept: None,
+            elsewhere: Vec::new(),
         }
     }
 
     /// Returns the tools.
     pub fn tools(&self) -> &Tools {
         &self.tools
+    }
+
+    /// Names tools that the model may request too, and that other nodes run. A call of an unknown tool is answered with
+    /// the names of all tools: with these, if this is the node that answers it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use langgraph_agent::{FnTool, ToolNode};
+    ///
+    /// let now = FnTool::new("now", "The time.", || async { "12:00" });
+    /// let node = ToolNode::new((now,)).elsewhere(["hand_off_to_poet"]);
+    /// # let _ = node;
+    /// ```
+    #[must_use]
+    pub fn elsewhere(mut self, tools: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.elsewhere.extend(tools.into_iter().map(Into::into));
+        self
     }
 
     /// Answers an equal call of these tools from memory for a time: one with the same arguments, whatever

@@ -119,13 +119,13 @@ impl Supervisor {
     pub fn into_graph(self) -> StateGraph<MessagesState> {
         let mut graph = StateGraph::new();
         let (back, calls) = (self.max_iterations.saturating_sub(1), self.max_calls);
-        let add_worker = |graph: &mut StateGraph<MessagesState>, name: &str, tools: Tools| {
-            let each = tools.calls();
-            lead_back(graph, name, &tools);
+        let add_worker = |graph: &mut StateGraph<MessagesState>, name: &str, tools: ToolNode| {
+            let each = tools.tools().calls();
+            lead_back(graph, name, tools.tools());
             graph
                 .add_bound(EdgeBound::new(name, "supervisor", back))
                 .add_bound(EdgeBound::new("supervisor", name, calls));
-            let node = worker(ToolNode::new(tools)).with(|node| node.calls(each));
+            let node = worker(tools).with(|node| node.calls(each));
             graph.add_worker(name, node)
         };
         let mut offered = self.tools.clone();
@@ -139,11 +139,13 @@ impl Supervisor {
                 .into_iter()
                 .map(|tool| tool.name)
                 .collect::<String>();
-            routes.push((tool, add_worker(&mut graph, &name, hand_off)));
+            routes.push((tool, add_worker(&mut graph, &name, ToolNode::new(hand_off))));
             targets.push(name);
         }
         // It also reports to the model tools that do not exist.
-        let tools = add_worker(&mut graph, "tools", self.tools);
+        let hand_offs = routes.iter().map(|(tool, _)| tool);
+        let tools = ToolNode::new(self.tools).elsewhere(hand_offs);
+        let tools = add_worker(&mut graph, "tools", tools);
         let route = move |state: &MessagesState| {
             let calls = pending_tool_calls(state);
             if calls.is_empty() {

@@ -99,7 +99,10 @@ impl ToolNode {
     }
 
     fn unknown(&self, call: &ToolCall) -> String {
-        let names: Vec<_> = self.tools.iter().map(|tool| tool.name()).collect();
+        let here = self.tools.iter().map(|tool| tool.name());
+        let names: Vec<_> = here
+            .chain(self.elsewhere.iter().map(|name| &**name))
+            .collect();
         format!(
             "Error: {} is not a valid tool, try one of [{}].",
             call.name,
