@@ -1,10 +1,12 @@
 //! Graphs of a server, as nodes.
 
 use async_trait::async_trait;
+use langgraph::message::{Content, ContentPart, MessageChunk};
 use langgraph_remote::{
     AgentEnvelope, ConversationId, EnvelopeBody, ErrorCode, OpenInterrupt, RemoteError, Replies,
     ReplyStream, StreamContent, StreamId, Transport,
 };
+use serde::Deserialize as _;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use uuid::Uuid;
@@ -259,18 +261,36 @@ async fn pass_chunk_on(
     stream: &mut Option<StreamId>,
     chunk: &Value,
 ) -> Result<(), RemoteError> {
-    let text = chunk["content"].as_str().unwrap_or_default();
-    if chunk["type"] != "AIMessageChunk" || text.is_empty() {
+    let Some(chunk) = message_chunk(chunk) else {
         return Ok(());
-    }
+    };
     let id = match stream.take() {
         Some(id) => id,
         None => replies.start(StreamContent::Messages.metadata()).await,
     };
-    let chunk = json!({"id": chunk["id"], "text": text});
     replies.chunk(&id, &chunk).await?;
     *stream = Some(id);
     Ok(())
+}
+
+/// Reads the text and the reasoning of a token: of a string, or of content blocks, as some models send them.
+fn message_chunk(token: &Value) -> Option<MessageChunk> {
+    if token["type"] != "AIMessageChunk" {
+        return None;
+    }
+    let content = Content::deserialize(&token["content"]).unwrap_or_default();
+    let mut chunk = MessageChunk::text(content.text());
+    let beside = token["additional_kwargs"]["reasoning_content"].as_str();
+    let reasoning = content.parts().iter().filter_map(|part| match part {
+        ContentPart::Reasoning { reasoning, .. } => Some(reasoning.as_str()),
+        _ => None,
+    });
+    chunk.reasoning = reasoning.chain(beside).collect();
+    if chunk.text.is_empty() && chunk.reasoning.is_empty() {
+        return None;
+    }
+    chunk.id = token["id"].as_str().map(str::to_owned);
+    Some(chunk)
 }
 
 /// Returns the interrupts of a list.

@@ -10,6 +10,7 @@ use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::response::Response;
 use langgraph::graph::StateGraph;
+use langgraph::stream::{EventKind, StreamMode};
 use langgraph_client::{Client, NewRun, RemoteGraph};
 use langgraph_remote::RemoteNode;
 use serde_json::{Value, json};
@@ -132,4 +133,45 @@ async fn a_remote_graph_ends_as_its_recorded_run_did() {
     let (name, text) = streams.iter().find(|(_, text)| asks(text)).unwrap();
     let paused = graph(name, text, "interrupted").await.unwrap_err();
     assert!(paused.to_string().contains("answers"), "{paused}");
+}
+
+#[tokio::test]
+async fn tokens_of_content_blocks_are_streamed_like_those_of_text() {
+    let token = |content: Value, kwargs: Value| {
+        let chunk = json!({"type": "AIMessageChunk", "id": "m", "content": content, "additional_kwargs": kwargs});
+        format!("event: messages\r\ndata: {}\r\n\r\n", json!([chunk, {}]))
+    };
+    let text = |text: &str| json!({"type": "text", "text": text, "index": 1});
+    let tokens = [
+        token(
+            json!([{"type": "thinking", "thinking": "Greet", "index": 0}]),
+            json!({}),
+        ),
+        token(json!(""), json!({"reasoning_content": "ing"})),
+        token(json!([text("Hel"), text("lo")]), json!({})),
+        token(
+            json!([{"type": "input_json_delta", "partial_json": "{", "index": 2}]),
+            json!({}),
+        ),
+        token(json!("!"), json!({})),
+        "event: values\r\ndata: \"done\"\r\n\r\n".to_owned(),
+    ];
+    let streams = vec![("t".to_owned(), tokens.concat())];
+    let client = serve(streams, json!({"status": "success"})).await;
+    let node = RemoteNode::new("chat", RemoteGraph::new(client))
+        .bind(|text: &String| Some(json!(text)), |reply: String| reply);
+    let mut graph = StateGraph::<String>::new();
+    graph.add_node("chat", node).add_sequence(&["chat"]);
+    let run = graph.compile().unwrap().run("hi".to_owned());
+    let mut events = run.stream(StreamMode::Messages);
+    let mut chunks = Vec::new();
+    while let Some(event) = events.next().await {
+        if let EventKind::MessageChunk { chunk, .. } = event.unwrap().kind {
+            assert_eq!(chunk.id.as_deref(), Some("m"));
+            chunks.push((chunk.reasoning, chunk.text));
+        }
+    }
+    let expected = [("Greet", ""), ("ing", ""), ("", "Hello"), ("", "!")];
+    assert_eq!(chunks, expected.map(|(a, b)| (a.to_owned(), b.to_owned())));
+    assert_eq!(events.finish().await.unwrap().finished().unwrap(), "done");
 }
