@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::http::StatusCode;
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use super::address::{Path, Query};
-use super::query::{Body, Pairs, if_exists, page, writable};
-use super::search::{Search, counted, found, ten};
+use super::query::{Body, IfExists, Pairs, if_exists, writable};
+use super::search::{Search, counted, found};
 use crate::error::{ApiError, ApiResult};
 use crate::graph::{ErasedGraph, Schemas, drawing, state_schema, subgraph_names};
 use crate::guard::Access;
@@ -34,7 +34,7 @@ pub(super) async fn find(app: &Access, id: &str) -> ApiResult<Assistant> {
 }
 
 /// As [`find`], for those that the user may change.
-async fn find_own(app: &Access, id: &str) -> ApiResult<Assistant> {
+pub(super) async fn find_own(app: &Access, id: &str) -> ApiResult<Assistant> {
     let assistant = find(app, id).await?;
     if app.sees(&assistant.owner) {
         return Ok(assistant);
@@ -59,7 +59,7 @@ pub(super) struct CreateAssistant {
     metadata: Option<Map<String, Value>>,
     name: Option<String>,
     description: Option<String>,
-    if_exists: Option<String>,
+    if_exists: Option<IfExists>,
 }
 
 pub(super) async fn create(
@@ -103,7 +103,7 @@ pub(super) async fn create(
     let existing = find(&app.reading(), id)
         .await
         .map(|existing| existing.json());
-    if_exists(given.if_exists.as_deref(), "Assistant", id, existing)
+    if_exists(given.if_exists, "Assistant", id, existing)
 }
 
 /// `context` and `config.configurable` are two names of one thing, unless both are given.
@@ -162,9 +162,24 @@ impl Search<AssistantCriteria> {
             AssistantsOf { graphs },
             AssistantOrder::Created,
             &orders,
+            &FIELDS,
         )
     }
 }
+
+/// What a search may select of an assistant.
+const FIELDS: [&str; 10] = [
+    "assistant_id",
+    "graph_id",
+    "name",
+    "description",
+    "config",
+    "context",
+    "metadata",
+    "created_at",
+    "updated_at",
+    "version",
+];
 
 pub(super) async fn search(
     app: Access,
@@ -343,55 +358,4 @@ pub(super) async fn subgraph(
 ) -> ApiResult<Json<Value>> {
     let (_, graph) = graph_of(&app, &id).await?;
     Ok(Json(subgraphs_json(&*graph, true, Some(&namespace))))
-}
-
-#[derive(Deserialize)]
-pub(super) struct Versions {
-    metadata: Option<Value>,
-    #[serde(default = "ten")]
-    limit: usize,
-    #[serde(default)]
-    offset: usize,
-}
-
-pub(super) async fn versions(
-    app: Access,
-    Path(id): Path<String>,
-    Body(search): Body<Versions>,
-) -> ApiResult<Response> {
-    let assistant = find(&app, &id).await?;
-    let versions = app
-        .rows
-        .versions(&assistant.assistant_id)
-        .await?
-        .into_iter();
-    let part = search.metadata.as_ref();
-    let wanted =
-        versions.filter(|version| part.is_none_or(|part| contains(&version.metadata, part)));
-    let found = wanted.map(|version| version.json()).collect();
-    Ok(page(found, search.limit, search.offset, None).into_response())
-}
-
-#[derive(Deserialize)]
-pub(super) struct Latest {
-    version: i64,
-}
-
-pub(super) async fn latest(
-    app: Access,
-    Path(id): Path<String>,
-    Body(given): Body<Latest>,
-) -> ApiResult<Json<Value>> {
-    let assistant = find_own(&app, &id).await?;
-    if !app
-        .rows
-        .set_latest(&assistant.assistant_id, given.version)
-        .await?
-    {
-        return Err(ApiError::not_found(format!(
-            "Version {} of assistant {id} not found",
-            given.version
-        )));
-    }
-    Ok(Json(find(&app, &assistant.assistant_id).await?.json()))
 }

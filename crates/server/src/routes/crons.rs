@@ -247,9 +247,29 @@ impl Search<CronCriteria> {
             },
             CronOrder::Created,
             &orders,
+            &FIELDS,
         )
     }
 }
+
+/// What a search may select of a cron. No cron has a `now`, but the clients' types name it.
+const FIELDS: [&str; 15] = [
+    "cron_id",
+    "assistant_id",
+    "thread_id",
+    "user_id",
+    "end_time",
+    "schedule",
+    "timezone",
+    "payload",
+    "next_run_date",
+    "now",
+    "metadata",
+    "on_run_completed",
+    "enabled",
+    "created_at",
+    "updated_at",
+];
 
 pub(super) async fn search(
     app: Access,

@@ -3,6 +3,7 @@
 mod a2a;
 mod address;
 mod ag_ui;
+mod assistant_versions;
 mod assistants;
 mod cancel;
 mod crons;
@@ -135,9 +136,9 @@ pub(crate) fn router(app: Arc<App>) -> Router {
 }
 
 fn assistants(routes: Routes) -> Routes {
+    use assistant_versions::{latest, versions};
     use assistants::{
-        change, count, create, graph, latest, read, remove, schemas, search, subgraph, subgraphs,
-        versions,
+        change, count, create, graph, read, remove, schemas, search, subgraph, subgraphs,
     };
     routes
         .at("/assistants", [post(create)])

@@ -45,10 +45,12 @@ pub(super) fn parsed<T: DeserializeOwned>(bytes: &[u8]) -> ApiResult<T> {
 fn invalid(error: serde_path_to_error::Error<serde_json::Error>) -> ApiError {
     let path = error.path().to_string();
     let error = error.into_inner();
-    match path.as_str() {
-        "." => ApiError::invalid(error.to_string()),
-        path => ApiError::invalid(format!("{path}: {error}")),
+    if path == "." {
+        return ApiError::invalid(error.to_string());
     }
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    let error = error.to_string();
+    ApiError::invalid(format!("{path}: {}", error.trim_end_matches(&place)))
 }
 
 /// Refuses a word that is none of those allowed.
@@ -84,9 +86,17 @@ fn has_nul(value: &Value) -> bool {
     }
 }
 
+/// What a request to create something does if it exists.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum IfExists {
+    Raise,
+    DoNothing,
+}
+
 /// Answers a request to create what exists: with it, or with a conflict.
 pub(super) fn if_exists(
-    policy: Option<&str>,
+    policy: Option<IfExists>,
     what: &str,
     id: &str,
     existing: ApiResult<Value>,
@@ -94,10 +104,10 @@ pub(super) fn if_exists(
     let conflict = || ApiError::conflict(format!("{what} with ID {id} already exists"));
     match policy {
         // It may belong to another owner.
-        Some("do_nothing") => existing
+        Some(IfExists::DoNothing) => existing
             .map(Json)
             .map_err(|error| error.hidden_as(conflict())),
-        _ => Err(conflict()),
+        Some(IfExists::Raise) | None => Err(conflict()),
     }
 }
 

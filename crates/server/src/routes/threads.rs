@@ -10,8 +10,8 @@ use serde_json::{Map, Value, json};
 
 use super::address::{Path, Query};
 use super::place;
-use super::query::{Body, Pairs, if_exists, one_of, page_of};
-use super::search::{Search, counted, found};
+use super::query::{Body, IfExists, Pairs, if_exists, one_of};
+use super::search::{Search, counted, found, object};
 use super::state;
 use crate::error::{ApiError, ApiResult};
 use crate::graph::ErasedGraph;
@@ -27,7 +27,7 @@ pub(super) struct CreateThread {
     thread_id: Option<String>,
     metadata: Option<Map<String, Value>>,
     graph_id: Option<String>,
-    if_exists: Option<String>,
+    if_exists: Option<IfExists>,
     supersteps: Option<Vec<Superstep>>,
     #[serde(default, deserialize_with = "ttl")]
     ttl: Option<Ttl>,
@@ -106,7 +106,7 @@ pub(super) async fn create(app: Access, Body(given): Body<CreateThread>) -> ApiR
         let existing = find(&app.reading(), id)
             .await
             .map(|existing| existing.json());
-        return if_exists(given.if_exists.as_deref(), "Thread", id, existing);
+        return if_exists(given.if_exists, "Thread", id, existing);
     }
     let supersteps = given.supersteps.unwrap_or_default();
     whole(&app, &thread, apply_all(&app, &thread, supersteps)).await?;
@@ -220,6 +220,7 @@ pub(super) async fn remove(app: Access, Path(id): Path<String>) -> ApiResult<Sta
 #[derive(Deserialize)]
 pub(super) struct ThreadCriteria {
     ids: Option<Vec<String>>,
+    #[serde(default, deserialize_with = "object")]
     values: Option<Value>,
     status: Option<String>,
     /// Names of what is extracted, and where it is: `values.messages[-1].content`.
@@ -239,7 +240,7 @@ impl Search<ThreadCriteria> {
     /// Returns which threads are found, if their documents decide.
     fn wanted(&self, app: &Access) -> Option<impl Fn(&Thread) -> bool> {
         let ThreadCriteria { ids, values, .. } = &self.of;
-        let values = values.as_ref().filter(|values| !values.is_null());
+        let values = values.as_ref();
         let filtered = !app.filters.threads.is_all();
         let decide = ids.is_some() || values.is_some() || self.has_metadata() || filtered;
         decide.then_some(move |thread: &Thread| {
@@ -259,9 +260,30 @@ impl Search<ThreadCriteria> {
             ("thread_id", ThreadOrder::Id),
             ("status", ThreadOrder::Status),
         ];
-        self.listing(app, ThreadsOf { status }, ThreadOrder::Created, &orders)
+        self.listing(
+            app,
+            ThreadsOf { status },
+            ThreadOrder::Created,
+            &orders,
+            &FIELDS,
+        )
     }
 }
+
+/// What a search may select of a thread. No thread has a `context`, but the clients' types name it.
+const FIELDS: [&str; 11] = [
+    "thread_id",
+    "created_at",
+    "updated_at",
+    "state_updated_at",
+    "metadata",
+    "config",
+    "context",
+    "status",
+    "values",
+    "error",
+    "interrupts",
+];
 
 /// Returns what is extracted of each thread.
 fn extracts(wanted: &ThreadCriteria) -> ApiResult<Vec<(&String, Vec<place::Step>)>> {
@@ -281,20 +303,14 @@ pub(super) async fn search(
     let paths = extracts(&search.of)?;
     let (listed, ids) = (search.listed(&app)?, search.of.ids()?);
     let found = found(&app, listed, ids.as_deref(), search.wanted(&app)).await?;
-    let out = |thread: &Thread| {
-        let mut json = thread.json();
-        let extracted = paths
+    let extracted = |thread: &Value| {
+        let found = paths
             .iter()
-            .map(|(name, path)| ((*name).clone(), place::find(&json, path)));
-        let extracted: Map<String, Value> = extracted.collect();
-        if search.of.extract.is_some() {
-            json["extracted"] = Value::Object(extracted);
-        }
-        json
+            .map(|(name, path)| ((*name).clone(), place::find(thread, path)));
+        let found: Map<String, Value> = found.collect();
+        search.of.extract.is_some().then_some(Value::Object(found))
     };
-    let page = found.page.iter().map(out).collect();
-    let select = search.select.as_deref();
-    Ok(page_of(page, found.total, search.offset, select))
+    Ok(search.page_with(&found, Thread::json, extracted))
 }
 
 pub(super) async fn count(

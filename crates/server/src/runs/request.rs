@@ -34,7 +34,7 @@ pub(crate) struct RunRequest {
     pub(crate) checkpoint_id: Option<String>,
     pub(crate) metadata: Option<Map<String, Value>>,
     pub(crate) config: Option<Map<String, Value>>,
-    pub(crate) context: Option<Value>,
+    pub(crate) context: Option<Map<String, Value>>,
     pub(crate) interrupt_before: Option<Breaks>,
     pub(crate) interrupt_after: Option<Breaks>,
     pub(crate) stream_mode: Option<Modes>,
@@ -203,7 +203,7 @@ impl RunRequest {
         merge(&mut config, &json!({"configurable": configurable}));
         let config = RunConfig::read(config)?;
         let mut context = assistant.context.clone();
-        merge(&mut context, self.context.as_ref().unwrap_or(&Value::Null));
+        merge(&mut context, &given(&self.context));
         let mut metadata = assistant.metadata.clone();
         merge(&mut metadata, &config.metadata);
         merge(&mut metadata, &given(&self.metadata));

@@ -233,3 +233,63 @@ async fn threads_are_sorted_by_the_last_change_of_their_state() {
         [third.as_str(), first.as_str(), second.as_str()]
     );
 }
+
+#[tokio::test]
+async fn a_search_refuses_what_it_cannot_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let api = Api::serve(server(&folder.path().join("server.db"))).await;
+    let api = api.with_token("token-of-ada");
+    let history = format!("/threads/{}/history", api.thread().await);
+    let mistakes = [
+        ("limit", json!(0)),
+        ("limit", json!(1001)),
+        ("limit", json!(-1)),
+        ("metadata", json!("x")),
+        ("select", json!(["nothing"])),
+        ("sort_by", json!("nothing")),
+        ("sort_order", json!("up")),
+        ("values", json!(["x"])),
+    ];
+    let of_a_page = ["limit", "metadata"];
+    for (path, fields) in [
+        (
+            "/threads/search",
+            &["select", "sort_by", "sort_order", "values"][..],
+        ),
+        ("/assistants/search", &["select", "sort_by", "sort_order"]),
+        ("/runs/crons/search", &["select", "sort_by", "sort_order"]),
+        (&*history, &[]),
+    ] {
+        for (field, mistake) in &mistakes {
+            if !of_a_page.contains(field) && !fields.contains(field) {
+                continue;
+            }
+            let body = json!({*field: mistake});
+            let (status, answer) = api.call(Method::POST, path, body).await;
+            assert_eq!(status, 422, "{path}, {field}: {mistake}");
+            let detail = answer["detail"].as_str().unwrap();
+            assert!(detail.contains(field), "{detail}");
+            assert!(!detail.contains("column"), "{detail}");
+        }
+    }
+    for path in ["/threads", "/assistants"] {
+        let body = json!({"graph_id": "notes", "if_exists": "nothing"});
+        let (status, answer) = api.call(Method::POST, path, body).await;
+        assert_eq!(status, 422, "{path}: {answer}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_extracted_comes_beside_what_is_selected() {
+    let folder = tempfile::tempdir().unwrap();
+    let api = Api::serve(server(&folder.path().join("server.db"))).await;
+    let api = api.with_token("token-of-ada");
+    let body = json!({"assistant_id": "notes", "input": {"text": "hi"}});
+    let thread = api.thread().await;
+    api.post(&format!("/threads/{thread}/runs/wait"), body)
+        .await;
+    let search = json!({"select": ["thread_id"], "extract": {"said": "values.text"}});
+    let found = api.post("/threads/search", search).await;
+    let expected = json!([{"thread_id": thread, "extracted": {"said": "hi"}}]);
+    assert_eq!(found, expected);
+}
