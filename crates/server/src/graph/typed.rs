@@ -18,6 +18,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::event::{RunEventKind, hide_errors};
+use super::inner_states::name_inner;
 use super::json::{CheckpointPlace, event_kind, snapshot_value, state_value};
 use super::options::GraphOptions;
 use super::streamed::streamed;
@@ -100,6 +101,7 @@ where
             &self.options.unwritten,
             &self.options.inner,
         );
+        name_inner(&mut state, self.graph.topology());
         if !self.shows_errors {
             hide_errors(&mut state);
         }

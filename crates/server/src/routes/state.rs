@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 
 use super::address::{Path, Query};
 use super::query::{Body, Pairs, selected};
-use super::search::ten;
+use super::search::{limit, object, ten};
 use crate::app::App;
 use crate::error::{ApiError, ApiResult};
-use crate::graph::{Change, NodeUpdate};
+use crate::graph::{Change, NodeUpdate, leave_out_inner, state_inside};
 use crate::guard::Access;
 use crate::rows::{Thread, contains};
 use crate::runs::change_state;
@@ -129,12 +129,46 @@ pub(super) async fn at_checkpoint(
     Body(given): Body<AtCheckpoint>,
 ) -> ApiResult<Json<Value>> {
     let thread = find(&app, &id).await?;
-    let at = given.checkpoint.root()?;
     let wanted = StateOptions {
         subgraphs: given.subgraphs,
         select: given.select,
     };
+    if let Some(namespace) = given.checkpoint.namespace() {
+        return state_of_inner(&app, &thread, &given.checkpoint, namespace, wanted).await;
+    }
+    let at = given.checkpoint.root()?;
     state_of(&app, &thread, at, wanted).await
+}
+
+/// Returns the state of a subgraph, where the thread stands or where it stood at the checkpoint around it.
+async fn state_of_inner(
+    app: &App,
+    thread: &Thread,
+    checkpoint: &CheckpointRef,
+    namespace: &str,
+    wanted: StateOptions,
+) -> ApiResult<Json<Value>> {
+    let (id, around) = (checkpoint.id()?, checkpoint.around()?);
+    let whole = StateOptions {
+        subgraphs: true,
+        select: None,
+    };
+    let Json(whole) = state_of(app, thread, around, whole).await?;
+    let found = state_inside(&whole, namespace).filter(|state| {
+        id.is_none_or(|id| state["checkpoint_id"].as_str() == Some(&*id.to_string()))
+    });
+    let missing = || {
+        let id = id.map_or_else(String::new, |id| format!(" {id}"));
+        let thread = &thread.thread_id;
+        ApiError::not_found(format!(
+            "Thread {thread} has no checkpoint{id} in a task `{namespace}`, where it stands"
+        ))
+    };
+    let mut state = found.ok_or_else(missing)?.clone();
+    if !wanted.subgraphs {
+        leave_out_inner(&mut state);
+    }
+    Ok(Json(picked(state, wanted.select.as_deref())))
 }
 
 fn root(checkpoint: Option<&CheckpointRef>) -> ApiResult<Option<CheckpointId>> {
@@ -207,9 +241,10 @@ pub(super) async fn update(
 
 #[derive(Deserialize)]
 pub(super) struct History {
-    #[serde(default = "ten")]
+    #[serde(default = "ten", deserialize_with = "limit")]
     limit: usize,
     before: Option<Value>,
+    #[serde(default, deserialize_with = "object")]
     metadata: Option<Value>,
     checkpoint: Option<CheckpointRef>,
     select: Option<Vec<String>>,

@@ -26,7 +26,7 @@ pub(crate) fn checkpoint_id(text: &str) -> ApiResult<CheckpointId> {
 
 impl CheckpointRef {
     /// Returns the namespace of a subgraph.
-    fn namespace(&self) -> Option<&str> {
+    pub(crate) fn namespace(&self) -> Option<&str> {
         let namespace = self.checkpoint_ns.as_deref();
         namespace.filter(|namespace| !namespace.is_empty())
     }
@@ -40,22 +40,32 @@ impl CheckpointRef {
         let Some(namespace) = self.namespace() else {
             return Ok(None);
         };
-        let id = self.checkpoint_id.as_deref().unwrap_or_default();
-        let root = self.checkpoint_map.as_ref().and_then(|map| map.get(""));
-        let root = root.map(|root| checkpoint_id(root)).transpose()?;
-        let inner = InnerCheckpoint::new(namespace, checkpoint_id(id)?, root);
+        let id = self.id()?;
+        let id = id.ok_or_else(|| ApiError::invalid("the checkpoint has no checkpoint_id"))?;
+        let inner = InnerCheckpoint::new(namespace, id, self.around()?);
         let wrong =
             || ApiError::invalid("checkpoint_ns is `node:task`, or several of these and `|`");
         inner.map(Some).ok_or_else(wrong)
+    }
+
+    /// Returns the id of the checkpoint, if it names one.
+    pub(crate) fn id(&self) -> ApiResult<Option<CheckpointId>> {
+        self.checkpoint_id.as_deref().map(checkpoint_id).transpose()
+    }
+
+    /// Returns the checkpoint of the thread around that of a subgraph, if it names one.
+    pub(crate) fn around(&self) -> ApiResult<Option<CheckpointId>> {
+        let root = self.checkpoint_map.as_ref().and_then(|map| map.get(""));
+        root.map(|root| checkpoint_id(root)).transpose()
     }
 
     /// Returns the id of a checkpoint of the root graph, if it names one.
     pub(crate) fn root(&self) -> ApiResult<Option<CheckpointId>> {
         if self.is_inner() {
             return Err(ApiError::invalid(
-                "a checkpoint of a subgraph (`checkpoint_ns`) is the start of a run only",
+                "a checkpoint of a subgraph (`checkpoint_ns`) has a state, and is the start of a run: no more",
             ));
         }
-        self.checkpoint_id.as_deref().map(checkpoint_id).transpose()
+        self.id()
     }
 }

@@ -9,6 +9,7 @@ use langgraph::message::MessageChunk;
 use langgraph::node::Context;
 use langgraph::{State, graph, node};
 use langgraph_server::Server;
+use reqwest::Method;
 use serde_json::{Value, json};
 
 #[derive(State, Clone, Debug, Default)]
@@ -109,4 +110,39 @@ async fn a_task_has_one_id_in_its_events_and_in_the_state() {
         messages.insert((task, data[0]["id"].as_str().unwrap()));
     }
     assert_eq!((chunks.len(), messages.len()), (4, 2), "{chunks:?}");
+}
+
+#[tokio::test]
+async fn a_task_names_the_graph_inside_it_whose_state_can_be_asked_for() {
+    let api = api().await;
+    let thread = api.thread().await;
+    let body = json!({"assistant_id": "work", "input": {"items": ["x", "y"]}});
+    api.post(&format!("/threads/{thread}/runs/wait"), body)
+        .await;
+    let path = format!("/threads/{thread}/state");
+    let state = api.get(&path).await;
+    let task = &state["tasks"][0];
+    let namespace = format!("inner:{}", task["id"].as_str().unwrap());
+    let place = json!({"thread_id": thread, "checkpoint_ns": namespace});
+    assert_eq!(task["checkpoint"], place);
+    assert_eq!(task["state"], Value::Null);
+
+    let whole = api.get(&format!("{path}?subgraphs=true")).await;
+    let inside = &whole["tasks"][0]["state"];
+    let at = async |checkpoint: &Value| {
+        let body = json!({"checkpoint": checkpoint});
+        let path = format!("{path}/checkpoint");
+        api.call(Method::POST, &path, body).await
+    };
+    for checkpoint in [&place, &inside["checkpoint"]] {
+        let (status, found) = at(checkpoint).await;
+        assert_eq!(status, 200, "{found}");
+        assert_eq!(found, *inside);
+    }
+    let unknown = json!({"checkpoint_ns": "inner:none"});
+    let older = &inside["parent_checkpoint"];
+    for missing in [&unknown, older] {
+        let (status, error) = at(missing).await;
+        assert_eq!(status, 404, "{error}");
+    }
 }
