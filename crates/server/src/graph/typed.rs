@@ -119,6 +119,16 @@ fn namespace(task: Option<&EventTask>) -> Vec<String> {
     path
 }
 
+/// Returns true if a run can go on where this one has ended: behind the last node, a breakpoint leaves nothing to do.
+fn is_left_off<S>(outcome: &Outcome<S>) -> bool {
+    match outcome {
+        Outcome::Interrupted {
+            next, interrupts, ..
+        } => !next.is_empty() || !interrupts.is_empty(),
+        outcome => !outcome.is_done(),
+    }
+}
+
 #[async_trait]
 impl<S> ErasedGraph for Typed<S>
 where
@@ -191,7 +201,7 @@ where
         }
         Ok(Finished {
             values: state_value(outcome.state(), written.as_ref(), &self.options.unwritten),
-            paused: !outcome.is_done(),
+            paused: is_left_off(&outcome),
             drained: matches!(outcome, Outcome::Drained { .. }),
             interrupts: outcome.interrupts().to_vec(),
         })
