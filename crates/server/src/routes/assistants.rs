@@ -108,13 +108,42 @@ pub(super) async fn create(
 
 /// `context` and `config.configurable` are two names of one thing, unless both are given.
 fn mirror(assistant: &mut Assistant) {
-    let is_empty = |value: &Value| value.as_object().is_none_or(Map::is_empty);
     let configurable = assistant.config["configurable"].clone();
     if is_empty(&assistant.context) && !is_empty(&configurable) {
         assistant.context = configurable;
     } else if is_empty(&configurable) && !is_empty(&assistant.context) {
         assistant.config["configurable"] = assistant.context.clone();
     }
+}
+
+/// Writes a new config and a new context, as far as they are given. Of the two names, the one that is given counts.
+fn set_context(
+    assistant: &mut Assistant,
+    config: Option<Map<String, Value>>,
+    context: Option<Map<String, Value>>,
+) {
+    let configurable = config
+        .as_ref()
+        .and_then(|config| config.get("configurable"));
+    let names_values = configurable.is_some_and(|values| !is_empty(values));
+    if let Some(config) = config {
+        assistant.config = Value::Object(config);
+    }
+    match context {
+        Some(context) => {
+            assistant.context = Value::Object(context);
+            if let (false, Some(config)) = (names_values, assistant.config.as_object_mut()) {
+                config.remove("configurable");
+            }
+        }
+        None if names_values => assistant.context = json!({}),
+        None => {}
+    }
+    mirror(assistant);
+}
+
+fn is_empty(value: &Value) -> bool {
+    value.as_object().is_none_or(Map::is_empty)
 }
 
 /// What a search for assistants has beside the metadata.
@@ -235,16 +264,7 @@ fn apply(app: &Access, assistant: &mut Assistant, given: ChangeAssistant) -> Api
         app.graph(&graph)?;
         assistant.graph_id = graph;
     }
-    if let Some(config) = given.config {
-        assistant.config = Value::Object(config);
-        if given.context.is_none() {
-            assistant.context = json!({});
-        }
-    }
-    if let Some(context) = given.context {
-        assistant.context = Value::Object(context);
-    }
-    mirror(assistant);
+    set_context(assistant, given.config, given.context);
     let metadata = Value::Object(given.metadata.unwrap_or_default());
     if !app.filters.assistants.keeps(&metadata) {
         return Err(ApiError::forbidden("Forbidden"));

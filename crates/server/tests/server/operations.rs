@@ -417,6 +417,33 @@ async fn a_context_has_a_schema_is_checked_and_its_versions_are_live() {
 }
 
 #[tokio::test]
+async fn a_change_of_an_assistant_keeps_what_it_does_not_name() {
+    let api = api().await;
+    let made = json!({
+        "graph_id": "desk", "context": {"greeting": "Hey"}, "config": {"tags": ["a"]},
+    });
+    let assistant = api.post("/assistants", made).await;
+    let path = format!(
+        "/assistants/{}",
+        assistant["assistant_id"].as_str().unwrap()
+    );
+    let changed = async |change: Value| {
+        let (_, changed) = api.call(Method::PATCH, &path, change).await;
+        (changed["context"].clone(), changed["config"].clone())
+    };
+    let (context, config) = changed(json!({"config": {"tags": ["b"]}})).await;
+    assert_eq!(context, json!({"greeting": "Hey"}));
+    assert_eq!(config, json!({"tags": ["b"], "configurable": context}));
+    // Both names have what one of them is given.
+    let (context, config) = changed(json!({"context": {"greeting": "Ho"}})).await;
+    assert_eq!(context, json!({"greeting": "Ho"}));
+    assert_eq!(config, json!({"tags": ["b"], "configurable": context}));
+    let (context, config) = changed(json!({"config": {"configurable": {"greeting": "Hi"}}})).await;
+    assert_eq!(context, json!({"greeting": "Hi"}));
+    assert_eq!(config, json!({"configurable": context}));
+}
+
+#[tokio::test]
 async fn an_interrupt_has_the_schema_of_its_answer() {
     let api = api().await;
     let thread = api.thread().await;
