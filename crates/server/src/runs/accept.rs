@@ -9,7 +9,7 @@ use super::new_run::{NewRun, ThreadOfRun};
 use super::removal::finish_removal;
 use super::request::{IfNotExists, RunRequest};
 use super::standing::Standing;
-use super::submit::{submit, submit_all};
+use super::submit::{stop_before, submit, submit_all};
 use crate::error::{ApiError, ApiResult};
 use crate::guard::Access;
 use crate::ids::{thread_id, uuid};
@@ -198,8 +198,10 @@ async fn start(
     }))
 }
 
-/// Returns the accepted run of a request that comes again.
+/// Returns the accepted run of a request that comes again: an earlier attempt may have failed, or its process may have
+/// been lost, before it had stopped the other runs of the thread.
 async fn follow(app: &Access, row: Run, stateless: bool) -> ApiResult<Accepted> {
+    stop_before(app, &row).await?;
     let feed = attach(app, &row).await?;
     let first = if feed.is_stored {
         0

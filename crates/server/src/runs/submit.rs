@@ -50,19 +50,22 @@ async fn push_and_stop(
     if new.delay.is_some() {
         // A run whose time has not come stops the others when it has.
         app.runs.clock.notify_one();
-    } else if let Some(action) = row.multitask_strategy.stops() {
-        // Those whose time has not come stay.
-        let active = app.rows.active(&row.thread_id).await?;
-        // Looked at in the queue itself: of two runs that come at once, the later one stops the earlier one.
-        let own = active.iter().position(|run| *run == row.run_id);
-        stop(
-            app,
-            active.get(..own.unwrap_or(0)).unwrap_or_default(),
-            action,
-        )
-        .await?;
+    } else {
+        stop_before(app, row).await?;
     }
     Ok(pushed)
+}
+
+/// Stops the runs that come before a run of their thread, if its strategy says so. Those whose time has not come stay.
+pub(super) async fn stop_before(app: &Arc<App>, row: &Run) -> ApiResult<()> {
+    let Some(action) = row.multitask_strategy.stops() else {
+        return Ok(());
+    };
+    let active = app.rows.active(&row.thread_id).await?;
+    // Looked at in the queue itself: of two runs that come at once, the later one stops the earlier one.
+    let own = active.iter().position(|run| *run == row.run_id);
+    let before = active.get(..own.unwrap_or(0));
+    stop(app, before.unwrap_or_default(), action).await
 }
 
 /// Puts runs on new threads in the queue: all of them, or none. Returns `Known` if one of them is there already.

@@ -1,5 +1,6 @@
 //! What clients cannot do or see: a claim by hand, a signal on its way, a process that is lost between two acts.
 
+mod again;
 mod live;
 
 use std::path::Path;

@@ -6,7 +6,7 @@ use crate::queue::Claim;
 use crate::saver::TERM;
 
 /// A server of a graph that never ends.
-fn slow() -> Server {
+pub(super) fn slow() -> Server {
     let mut graph = StateGraph::<i64>::new();
     let forever = async |_: &i64| std::future::pending::<i64>().await;
     graph.add_node("slow", forever).add_sequence(&["slow"]);
