@@ -22,9 +22,6 @@ const HEARTBEAT: Duration = Duration::from_secs(5);
 /// How long a stream waits before it looks for runs by itself.
 const POLL_INTERVAL: Duration = Duration::from_secs(5);
 
-/// How long a stream waits for the process that takes its run over.
-const TAKEN_OVER: Duration = Duration::from_secs(1);
-
 /// How many runs are looked at together.
 const RUNS: i64 = 16;
 
@@ -52,14 +49,13 @@ struct ThreadStream {
 
 /// The run whose events are sent.
 struct Current {
-    /// The number before its first.
-    base: i64,
     events: FeedReader,
     encoder: Box<dyn Encoder>,
 }
 
 /// Streams the events of a thread after that number: of its runs so far, and of those to come. It
-/// ends with its client, and breaks off with the server.
+/// ends with its client, and breaks off with the server, or when an event cannot be read: its client
+/// comes again with the last one that it has seen.
 pub(crate) fn streamed(app: &Access, thread: String, form: Form, after: i64) -> Sse {
     Sse::breakable(frames(app, thread, form, after).boxed()).keep_alive(HEARTBEAT)
 }
@@ -94,7 +90,7 @@ pub(crate) fn frames(
 }
 
 impl ThreadStream {
-    /// Returns the next frame; `None` when the server stops.
+    /// Returns the next frame; `None` when the server stops, or an event cannot be read.
     async fn next(&mut self) -> ApiResult<Option<Frame>> {
         loop {
             if let Some(frame) = self.frames.pop_front() {
@@ -112,13 +108,7 @@ impl ThreadStream {
             match current.events.next().await {
                 Ok(Some(event)) => self.frames.extend(current.encoder.encode(&event)),
                 Ok(None) => self.current = None,
-                Err(BrokenOff) if self.app.runs.is_draining() => return Ok(None),
-                Err(BrokenOff) => {
-                    // It goes on in another process.
-                    self.shown = current.base - 1;
-                    self.current = None;
-                    tokio::time::sleep(TAKEN_OVER).await;
-                }
+                Err(BrokenOff) => return Ok(None),
             }
         }
     }
@@ -145,7 +135,6 @@ impl ThreadStream {
                 let (encoder, first) = self.encoder(&run, base);
                 let feed = attach(&app, &run).await?;
                 self.current = Some(Current {
-                    base,
                     events: FeedReader::new(&app.rows, feed, first),
                     encoder,
                 });

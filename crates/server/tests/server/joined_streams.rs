@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use crate::support::{Api, frames};
 use langgraph::State;
+use langgraph::error::NodeError;
 use langgraph::graph::StateGraph;
+use langgraph::node::Context;
 use langgraph_server::Server;
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -15,10 +17,23 @@ struct Notes {
 }
 
 async fn api() -> Api {
+    api_of(Server::new()).await
+}
+
+async fn api_of(server: Server) -> Api {
     let mut graph = StateGraph::<Notes>::new();
     graph.add_node("noop", |_: &Notes| NotesUpdate::default());
     graph.add_sequence(&["noop"]);
-    Api::serve(Server::new().graph("notes", graph.compile().unwrap())).await
+    let talk = async |notes: &Notes, cx: &Context| {
+        for number in 0..100 {
+            cx.emit(number).await?;
+        }
+        Ok::<_, NodeError>(NotesUpdate::default().text(notes.text.clone()))
+    };
+    let mut talking = StateGraph::<Notes>::new();
+    talking.add_node("talk", talk).add_sequence(&["talk"]);
+    let server = server.graph("notes", graph.compile().unwrap());
+    Api::serve(server.graph("talk", talking.compile().unwrap())).await
 }
 
 #[tokio::test]
@@ -64,4 +79,34 @@ async fn an_unreadable_id_of_the_last_event_is_refused() {
             assert_eq!(frames(&text).len(), count, "{path} {given}: {text}");
         }
     }
+}
+
+#[tokio::test]
+async fn the_stream_of_a_thread_breaks_off_at_an_event_that_cannot_be_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("server.db");
+    let api = api_of(Server::new().file(&file)).await;
+    let thread = api.thread().await;
+    let run = json!({
+        "assistant_id": "talk", "input": {"text": "x"}, "stream_resumable": true,
+        "stream_mode": ["custom"],
+    });
+    api.post(&format!("/threads/{thread}/runs/wait"), run).await;
+    let connection = rusqlite::Connection::open(&file).unwrap();
+    connection.busy_timeout(Duration::from_secs(10)).unwrap();
+    let sql = "UPDATE served_events SET data = 'rubbish' WHERE number = 90";
+    assert_eq!(connection.execute(sql, []).unwrap(), 1);
+
+    let request = api.request(Method::GET, &format!("/threads/{thread}/stream"));
+    let mut answer = request.header("last-event-id", "-1").send().await.unwrap();
+    let mut text = String::new();
+    let whole = async {
+        while let Ok(Some(part)) = answer.chunk().await {
+            text.push_str(&String::from_utf8_lossy(&part));
+        }
+    };
+    let whole = tokio::time::timeout(Duration::from_secs(10), whole).await;
+    assert!(whole.is_ok(), "it goes on: {text}");
+    let count = frames(&text).len();
+    assert!((1..90).contains(&count), "{count}: {text}");
 }
