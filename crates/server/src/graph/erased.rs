@@ -78,7 +78,8 @@ pub(crate) trait ErasedGraph: Send + Sync {
     /// Returns the same graph over another saver.
     fn with_saver(&self, saver: Arc<dyn Checkpointer>) -> Arc<dyn ErasedGraph>;
 
-    async fn copy(&self, thread: &str, to: &str) -> Result<(), AgentError>;
+    /// Copies what is stored of a thread. Returns false if nothing is.
+    async fn copy(&self, thread: &str, to: &str) -> Result<bool, AgentError>;
 
     /// Removes all checkpoints of a thread but the newest.
     async fn prune(&self, thread: &str) -> Result<(), AgentError>;

@@ -269,8 +269,12 @@ where
         })
     }
 
-    async fn copy(&self, thread: &str, to: &str) -> Result<(), AgentError> {
-        self.all().thread(thread).copy(to).await
+    async fn copy(&self, thread: &str, to: &str) -> Result<bool, AgentError> {
+        match self.all().thread(thread).copy(to).await {
+            // Nothing has run there, or what has was taken back.
+            Err(AgentError::Checkpoint(CheckpointError::UnknownThread(_))) => Ok(false),
+            copied => copied.map(|()| true),
+        }
     }
 
     async fn prune(&self, thread: &str) -> Result<(), AgentError> {

@@ -352,13 +352,10 @@ async fn fill(
     graph: Option<&dyn ErasedGraph>,
 ) -> ApiResult<()> {
     let id = &thread.thread_id;
-    let mut copied = None;
-    if let Some(graph) = graph
-        && graph.head(id).await?.is_some()
-    {
-        graph.copy(id, copy).await?;
-        copied = Some(graph);
-    }
+    let copied = match graph {
+        Some(graph) if graph.copy(id, copy).await? => Some(graph),
+        _ => None,
+    };
     let now = app.rows.thread(id).await?;
     let is_as_before = now.is_some_and(|now| now.updated_at == thread.updated_at);
     let is_at_rest = thread.status != "busy" && is_as_before;

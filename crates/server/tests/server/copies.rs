@@ -92,6 +92,19 @@ async fn a_copy_lives_as_long_as_its_thread() {
 }
 
 #[tokio::test]
+async fn a_thread_on_which_nothing_has_run_is_copied() {
+    let [ada, _] = team().await;
+    let thread = ada.post("/threads", json!({"graph_id": "rests"})).await;
+    let path = format!("/threads/{}/copy", thread["thread_id"].as_str().unwrap());
+    let copy = ada.post(&path, json!({})).await;
+    assert_eq!(copy["metadata"], thread["metadata"]);
+    assert_eq!(
+        (&copy["status"], &copy["values"]),
+        (&json!("idle"), &Value::Null)
+    );
+}
+
+#[tokio::test]
 async fn a_wait_goes_on_as_the_run_that_has_paused_and_not_as_a_newer_one() {
     let [ada, ben] = team().await;
     let [delayed, withdrawn, deleted] =
