@@ -166,8 +166,13 @@ impl Sqlite {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use serde_json::json;
+
     use super::*;
-    use crate::rows::{read, sql};
+    use crate::queue::{After, Job, RunEnd, RunQueue};
+    use crate::rows::{Base, Rows, Thread, read, sql};
 
     #[test]
     fn l3_words_and_parameters_are_those_of_sqlite() {
@@ -199,6 +204,54 @@ mod tests {
             1
         );
         assert_eq!(together(vec![level().passing(), level()]).await, 2);
+    }
+
+    #[tokio::test]
+    async fn claims_and_ends_of_removals_wait_for_no_disk() {
+        const NOTED: &str =
+            "BEGIN INSERT INTO levels SELECT synchronous FROM pragma_synchronous; END";
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("rows.db");
+        let rows = Rows::open(&file).await.unwrap();
+        // Each change of a run or a thread notes the level of its transaction.
+        let other = Connection::open(&file).unwrap();
+        other.busy_timeout(Duration::from_secs(10)).unwrap();
+        let create = format!(
+            "CREATE TABLE levels (level);
+             CREATE TRIGGER a AFTER UPDATE ON served_runs {NOTED};
+             CREATE TRIGGER b AFTER UPDATE ON served_threads {NOTED};
+             CREATE TRIGGER c AFTER DELETE ON served_threads {NOTED}"
+        );
+        other.execute_batch(&create).unwrap();
+        let levels = || -> Vec<i64> {
+            let sql = "SELECT DISTINCT level FROM levels";
+            let mut found = other.prepare(sql).unwrap();
+            let found = found.query_map([], |row| row.get(0)).unwrap();
+            let found = found.collect::<Result<_, _>>().unwrap();
+            other.execute("DELETE FROM levels", []).unwrap();
+            found
+        };
+        let thread = Thread::new("t".to_owned(), "", json!({}));
+        rows.create_thread(&thread, None).await.unwrap();
+        rows.push(Job::new("r", "t", "{}")).await.unwrap();
+        assert_eq!(levels(), [2], "a run that waits");
+        let lease = Duration::from_secs(30);
+        let claim = rows.claim("w", lease, After::START).await.unwrap();
+        let claim = claim.unwrap();
+        assert_eq!(levels(), [1], "a claim");
+        let begun = rows.begin(&claim, Some(&Base::default()), false).await;
+        assert!(begun.unwrap().is_some());
+        assert_eq!(levels(), [1], "the thread of a claim");
+        rows.renew("w", lease, &[&claim]).await.unwrap();
+        assert_eq!(levels(), [1], "a lease");
+        let status = RunEnd::Status("success");
+        assert!(rows.finish(&claim, status, None).await.unwrap());
+        assert_eq!(levels(), [2], "the end of a run");
+        assert!(rows.begin_removal("t").await.unwrap());
+        assert_eq!(levels(), [2], "a removal that begins");
+        let mark = rows.removal("t").await.unwrap().unwrap().mark;
+        rows.end_removal("t", mark).await.unwrap();
+        assert_eq!(levels(), [1], "a removal that ends");
     }
 
     #[tokio::test]
