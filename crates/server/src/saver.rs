@@ -77,3 +77,45 @@ impl Saver {
         leases.release(thread, holder).await
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)] // a test fails by panicking
+
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use futures_util::FutureExt;
+
+    use super::*;
+
+    async fn holder(saver: &Saver, thread: &str) -> Option<String> {
+        let held = saver.lease(thread, "another", TERM).await.unwrap();
+        held.map(|held| held.holder)
+    }
+
+    #[tokio::test]
+    async fn a_thread_is_seized_from_its_holder_and_from_no_later_one() {
+        let saver = Saver::Sqlite(SqliteSaver::in_memory().unwrap());
+        let (saver, asked) = (&saver, &AtomicUsize::new(0));
+        let take = async |holder: &str| saver.lease("t", holder, TERM).await.unwrap();
+        assert!(take("before").await.is_none());
+        // Behind the first answer, another process ends the removal, and a run gets a new thread of that name.
+        let is_due = || {
+            let is_first = asked.fetch_add(1, Ordering::Relaxed) == 0;
+            let goes_on = async move {
+                if is_first {
+                    saver.release("t", "before").await?;
+                    assert!(saver.lease("t", "later", TERM).await?.is_none());
+                }
+                Ok(is_first)
+            };
+            goes_on.boxed()
+        };
+        assert!(!saver.seize("t", "removal", is_due).await.unwrap());
+        assert_eq!(holder(saver, "t").await.as_deref(), Some("later"));
+
+        let is_due = || async { Ok(true) }.boxed();
+        assert!(saver.seize("t", "removal", is_due).await.unwrap());
+        assert_eq!(holder(saver, "t").await.as_deref(), Some("removal"));
+    }
+}
