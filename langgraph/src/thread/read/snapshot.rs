@@ -36,7 +36,7 @@ impl<S: State> Loaded<S> {
             .iter()
             .filter(|task| self.has_run(task) || task.ran.is_some());
         let writes = finished(plan, known.copied());
-        if !writes.is_empty() && !tasks.iter().all(|task| self.has_run(task)) {
+        if !writes.is_empty() && !self.tasks.iter().all(|task| self.has_run(task)) {
             let mut state = Arc::clone(&self.state);
             let mut written = self.written.clone();
             let mut commit = Commit {
