@@ -106,6 +106,12 @@ impl<S: State> TaskState<S> {
         self.asked = None;
     }
 
+    /// Returns true if a node has run, whatever came of it.
+    pub(super) fn has_ended(&self) -> bool {
+        &*self.node != START
+            && (self.result.is_some() || self.ran.is_some() || self.asked.is_some())
+    }
+
     pub(super) fn is_finished(&self) -> bool {
         self.routing_error.is_none() && matches!(self.result, Some(TaskResult::Finished(_)))
     }

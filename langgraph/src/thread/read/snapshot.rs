@@ -61,11 +61,11 @@ impl<S: State> Loaded<S> {
         self.show(false, namespace)
     }
 
-    /// Returns true if the task has finished. The input that a run begins with has only if a checkpoint
-    /// follows: it is stored before it is used.
+    /// Returns true if the task has finished. The input that a run begins with is stored before it is used: it has only
+    /// if a checkpoint follows, or if other tasks of its superstep have run.
     pub(in crate::thread) fn has_run(&self, task: &TaskState<S>) -> bool {
         let is_input = &*task.node == START && !task.kept_input;
-        let waits = is_input && self.is_head();
+        let waits = is_input && self.is_head() && !self.tasks.iter().any(TaskState::has_ended);
         task.is_finished() && !waits
     }
 
