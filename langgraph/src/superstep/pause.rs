@@ -34,7 +34,8 @@ impl<S: State> Engine<S> {
             // Those that were written become visible after the superstep.
             self.position.reset_ephemeral();
         }
-        if merged.wrote {
+        // A subgraph runs again from here: its values count when its superstep has ended.
+        if merged.wrote && !self.position.is_subgraph() {
             self.position.emit_values();
         }
         End::Paused(interrupts, refused.map(Box::new)).into()
