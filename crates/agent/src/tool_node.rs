@@ -100,7 +100,7 @@ pub struct ToolNode {
     approvals: Approvals,
     kept: Option<Arc<KeptCalls>>,
     /// The names of tools that other nodes run.
-    elsewhere: Vec<String>,
+    other_tools: Vec<String>,
 }
 
 type Describe = dyn Fn(&ToolCall, &str) -> String + Send + Sync;
@@ -132,7 +132,7 @@ impl ToolNode {
             errors: Errors::Report,
             approvals: Approvals::default(),
             kept: None,
-            elsewhere: Vec::new(),
+            other_tools: Vec::new(),
         }
     }
 
@@ -150,12 +150,12 @@ impl ToolNode {
     /// use langgraph_agent::{FnTool, ToolNode};
     ///
     /// let now = FnTool::new("now", "The time.", || async { "12:00" });
-    /// let node = ToolNode::new((now,)).elsewhere(["hand_off_to_poet"]);
+    /// let node = ToolNode::new((now,)).other_tools(["hand_off_to_poet"]);
     /// # let _ = node;
     /// ```
     #[must_use]
-    pub fn elsewhere(mut self, tools: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        self.elsewhere.extend(tools.into_iter().map(Into::into));
+    pub fn other_tools(mut self, tools: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.other_tools.extend(tools.into_iter().map(Into::into));
         self
     }
 

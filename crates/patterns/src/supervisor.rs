@@ -144,7 +144,7 @@ impl Supervisor {
         }
         // It also reports to the model tools that do not exist.
         let hand_offs = routes.iter().map(|(tool, _)| tool);
-        let tools = ToolNode::new(self.tools).elsewhere(hand_offs);
+        let tools = ToolNode::new(self.tools).other_tools(hand_offs);
         let tools = add_worker(&mut graph, "tools", tools);
         let route = move |state: &MessagesState| {
             let calls = pending_tool_calls(state);

@@ -101,7 +101,7 @@ impl ToolNode {
     fn unknown(&self, call: &ToolCall) -> String {
         let here = self.tools.iter().map(|tool| tool.name());
         let names: Vec<_> = here
-            .chain(self.elsewhere.iter().map(|name| &**name))
+            .chain(self.other_tools.iter().map(|name| &**name))
             .collect();
         format!(
             "Error: {} is not a valid tool, try one of [{}].",
