@@ -235,15 +235,14 @@ impl<S: State> Frontier<S> {
 
     /// Puts a node on the next frontier.
     fn reach(&mut self, plan: &Plan<S>, node: NodeId) {
-        // As a rule, where several tasks reach one node.
-        if self.reached.last().is_some_and(|last| last.node == node) {
-            return;
-        }
         if plan.defers(node) {
             if !self.deferred.contains(&node) {
                 self.deferred.push(node);
             }
-        } else {
+            return;
+        }
+        // As a rule, where several tasks reach one node.
+        if self.reached.last().is_none_or(|last| last.node != node) {
             self.reached.push(Task::by_edge(node));
         }
     }
