@@ -38,6 +38,9 @@ impl<S: State> Engine<S> {
         if merged.wrote && !self.position.is_subgraph() {
             self.position.emit_values();
         }
+        if interrupts.is_empty() {
+            self.position.emit_breakpoint();
+        }
         End::Paused(interrupts, refused.map(Box::new)).into()
     }
 

@@ -217,9 +217,14 @@ impl<S: State> Position<S> {
         interrupts: Vec<Interrupt>,
         messages: &mut Vec<Message>,
     ) {
+        // A subgraph at a breakpoint has none: the superstep shows the breakpoint, once.
+        let asks = !interrupts.is_empty();
         if !has_run(task) {
             // But its interrupts must be shown.
-            return self.emit_interrupts(shown, interrupts);
+            if asks {
+                self.emit_interrupts(shown, interrupts);
+            }
+            return;
         }
         let done = open.ran.as_ref();
         let writes = done.map(|done| (done.output.writes.clone(), done.cached));
@@ -233,7 +238,9 @@ impl<S: State> Position<S> {
                 ended.cached = writes.1;
                 ended.writes = push_output(events, node, writes, messages);
             }
-            events.push(Payload::Interrupt(interrupts));
+            if asks {
+                events.push(Payload::Interrupt(interrupts));
+            }
             push_end(events, node, || ended);
         });
     }
