@@ -119,6 +119,16 @@ impl Client {
         }
     }
 
+    /// Removes a thread. An earlier attempt may have removed it.
+    pub(crate) async fn remove(&self, thread: &str) {
+        let removed = self.ask(Method::DELETE, thread, None, &Value::Null);
+        let (status, text) = removed.await;
+        if status != StatusCode::NO_CONTENT && status != StatusCode::NOT_FOUND {
+            let text = format!("{thread} is not removed: {status}, {text}");
+            self.world.violate(text);
+        }
+    }
+
     /// Waits before the next attempt.
     pub(crate) async fn pause(&self) {
         tokio::time::sleep(self.world.up_to(400)).await;
@@ -138,7 +148,9 @@ impl Client {
                 Ok(reply) if reply.status == StatusCode::NOT_FOUND => {
                     return (events, String::new());
                 }
-                Ok(reply) if reply.status == StatusCode::OK => read(reply, &mut events).await,
+                Ok(reply) if reply.status == StatusCode::OK => {
+                    read(reply, &mut events, |_| false).await
+                }
                 _ => false,
             };
             if has_ended {
@@ -154,6 +166,27 @@ impl Client {
             self.pause().await;
         }
     }
+
+    /// Reads the events of a stream that does not end, from its first one on, until they are enough.
+    pub(crate) async fn follow(
+        &self,
+        path: &str,
+        is_enough: impl Fn(&[Event]) -> bool,
+    ) -> Vec<Event> {
+        let mut events: Vec<Event> = Vec::new();
+        while !is_enough(&events) {
+            let last = events.last().map_or("-1", |(id, ..)| id).to_owned();
+            let headers = [("last-event-id", &*last)];
+            let reply = self.once(&Method::GET, path, &headers, &Value::Null).await;
+            if let Ok(reply) = reply
+                && reply.status == StatusCode::OK
+            {
+                read(reply, &mut events, &is_enough).await;
+            }
+            self.pause().await;
+        }
+        events
+    }
 }
 
 /// Returns the whole body.
@@ -167,10 +200,14 @@ async fn whole(mut reply: Reply) -> Result<Vec<u8>, Lost> {
     }
 }
 
-/// Adds the events of a stream. Returns true if it was not cut off.
-async fn read(mut reply: Reply, events: &mut Vec<Event>) -> bool {
+/// Adds the events of a stream, until they are enough. Returns true if it was not cut off.
+async fn read(
+    mut reply: Reply,
+    events: &mut Vec<Event>,
+    is_enough: impl Fn(&[Event]) -> bool,
+) -> bool {
     let mut text = String::new();
-    loop {
+    while !is_enough(events) {
         let part: Bytes = match reply.next().await {
             Ok(Some(part)) => part,
             Ok(None) => return true,
@@ -187,4 +224,5 @@ async fn read(mut reply: Reply, events: &mut Vec<Event>) -> bool {
             text = rest.to_owned();
         }
     }
+    true
 }

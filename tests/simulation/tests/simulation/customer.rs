@@ -18,8 +18,8 @@ pub(crate) struct Customer {
     pub(crate) done: Vec<String>,
     /// How many orders it has placed.
     orders: usize,
-    /// The runs that have ended.
-    runs: Vec<String>,
+    /// The runs that have ended, and what their webhooks say of that; nothing if it is not known.
+    runs: Vec<(String, String)>,
 }
 
 /// A run that has ended.
@@ -190,23 +190,42 @@ impl Customer {
         if !ways.contains(&&**status) {
             return Err(self.violated(format!("{path} has ended with {status}")));
         }
-        let numbers: Vec<_> = events.iter().map(number).collect();
-        if !numbers.is_sorted_by(|one, next| one < next) {
-            let text = format!("the events of {path} are not each once and in order: {events:?}");
-            return Err(self.violated(text));
-        }
-        self.runs.push(path.clone());
+        self.sees_each_once(path, events)?;
+        let says = match &**status {
+            // It was taken back.
+            "" => "interrupted",
+            status => status,
+        };
+        self.expects_webhook(path, says);
         Ok(())
+    }
+
+    /// Checks that a client has seen each event of a run once.
+    pub(crate) fn sees_each_once(&self, path: &str, events: &[Event]) -> Result<(), Stopped> {
+        let numbers: Vec<_> = events.iter().map(number).collect();
+        if numbers.is_sorted_by(|one, next| one < next) {
+            return Ok(());
+        }
+        let text = format!("the events of {path} are not each once and in order: {events:?}");
+        Err(self.violated(text))
+    }
+
+    /// Notes that a run has ended, and what its webhook says of that; nothing if it is not known.
+    pub(crate) fn expects_webhook(&mut self, path: &str, says: &str) {
+        self.runs.push((path.to_owned(), says.to_owned()));
     }
 
     /// Waits for the webhooks of all runs. One whose sender was lost comes after two minutes, for which few seeds
     /// wait.
     async fn check_webhooks(&self) -> Result<(), Stopped> {
         let is_patient = self.site.world.below(16) == 0;
-        for path in &self.runs {
+        for (path, says) in &self.runs {
             let run = path.rsplit('/').next().unwrap_or_default();
             let mut pauses = 0;
-            while !self.site.ledger.has_webhook(run) {
+            let said = loop {
+                if let Some(said) = self.site.ledger.webhook(run) {
+                    break said;
+                }
                 pauses += 1;
                 if pauses > 10 && !is_patient {
                     return Ok(());
@@ -215,6 +234,9 @@ impl Customer {
                     return Err(self.violated(format!("the webhook of {path} does not come")));
                 }
                 self.client.pause().await;
+            };
+            if !says.is_empty() && said != *says {
+                return Err(self.violated(format!("the webhook of {path} says {said}")));
             }
         }
         Ok(())

@@ -28,8 +28,12 @@ impl Deliver for Hook {
         }
         let body: Value =
             serde_json::from_str(webhook.body()).map_err(|error| error.to_string())?;
-        let run = body["run_id"].as_str().unwrap_or_default();
-        self.ledger.takes_webhook(run);
+        let text = |name: &str| body[name].as_str().unwrap_or_default();
+        let mut headers = webhook.headers().iter();
+        let id = headers.find(|(name, _)| *name == "webhook-id");
+        let id = id.map_or("", |(_, id)| id);
+        self.ledger
+            .takes_webhook(text("run_id"), id, text("status"));
         if self.world.happens(10) {
             return Err("the answer is lost".to_owned());
         }

@@ -39,8 +39,10 @@ struct Accounts {
     /// The orders that were cancelled: a worker may not learn of it.
     cancelled: BTreeSet<String>,
     holders: Holders,
-    /// The runs whose webhooks came.
-    webhooks: BTreeSet<String>,
+    /// The orders whose records are stored when their runs end.
+    at_exit: BTreeSet<String>,
+    /// What the webhooks of runs have said, with their ids.
+    webhooks: BTreeMap<String, (String, String)>,
 }
 
 struct Effect {
@@ -53,6 +55,12 @@ struct Effect {
 }
 
 impl Accounts {
+    /// Returns true if the record of an effect is lost with a run that was cancelled before it was stored.
+    fn is_lost(&self, what: &str) -> bool {
+        order_of(what)
+            .is_some_and(|order| self.at_exit.contains(order) && self.cancelled.contains(order))
+    }
+
     /// Returns true if a worker may not know that another one has done its work: the worker, or a server that may have
     /// given it, was disturbed since it has begun.
     fn may_not_know(&self, what: &str, node: &AtWork, world: &World) -> bool {
@@ -63,9 +71,7 @@ impl Accounts {
         });
         let is_cancelled = |order: &str| self.cancelled.contains(order);
         is_disturbed
-            || what
-                .rsplit_once('/')
-                .is_some_and(|(order, _)| is_cancelled(order))
+            || order_of(what).is_some_and(is_cancelled)
             || world.has_failed_since(node.since)
     }
 }
@@ -104,6 +110,11 @@ impl Ledger {
         self.accounts().cancelled.insert(order.to_owned());
     }
 
+    /// Notes that the records of an order are stored when its run ends.
+    pub(crate) fn stores_at_exit(&self, order: &str) {
+        self.accounts().at_exit.insert(order.to_owned());
+    }
+
     /// Notes that another process may begin what this one is doing.
     pub(crate) fn interrupts(&self, process: u64) {
         self.disturbs(process);
@@ -127,12 +138,19 @@ impl Ledger {
         disturbed.extend(names.keys().map(|process| (*process, until + LEASE)));
     }
 
+    /// Returns true if no process was interrupted since then.
+    pub(crate) fn is_calm_since(&self, time: Duration) -> bool {
+        let accounts = self.accounts();
+        accounts.interrupted.values().all(|at| *at < time)
+    }
+
     /// Makes an effect of a node, whose work has begun at that time.
     pub(crate) fn acts(&self, what: &str, begun: Duration, node: &AtWork) {
         let process = node.process;
         let mut accounts = self.accounts();
         let is_worker = accounts.workers.contains(&process);
         let may_not_know = is_worker && accounts.may_not_know(what, node, &self.world);
+        let is_lost = accounts.is_lost(what);
         let Accounts {
             effects,
             interrupted,
@@ -156,7 +174,7 @@ impl Ledger {
         let lives = environment::is_running(before) && !interrupted.contains_key(&before);
         let broken = match effect.times {
             1 => None,
-            _ if is_late || may_not_know => None,
+            _ if is_late || may_not_know || is_lost => None,
             _ if effect.kept => Some("although its record is stored"),
             // Its record could not be stored.
             _ if self.world.has_failed_since(before_at) => None,
@@ -186,12 +204,14 @@ impl Ledger {
             effects,
             holders,
             workers,
+            at_exit,
             ..
         } = &mut *accounts;
         let Some(effect) = effects.get_mut(what) else {
             return;
         };
-        if effect.process != process {
+        if effect.process != process || order_of(what).is_some_and(|order| at_exit.contains(order))
+        {
             return;
         }
         effect.kept = true;
@@ -245,14 +265,20 @@ impl Ledger {
         self.accounts().holders.is_superseded(process)
     }
 
-    /// Takes the webhook of a run.
-    pub(crate) fn takes_webhook(&self, run: &str) {
-        self.accounts().webhooks.insert(run.to_owned());
+    /// Takes the webhook of a run, which has an id and says how the run has ended. It may come again.
+    pub(crate) fn takes_webhook(&self, run: &str, id: &str, says: &str) {
+        let webhook = (id.to_owned(), says.to_owned());
+        let before = self.accounts().webhooks.insert(run.to_owned(), webhook);
+        if before.is_some_and(|(before, said)| before != id || said != says) {
+            let text = format!("{run} has two webhooks, of which the second says {says}");
+            self.world.violate(text);
+        }
     }
 
-    /// Returns true if the webhook of a run came.
-    pub(crate) fn has_webhook(&self, run: &str) -> bool {
-        self.accounts().webhooks.contains(run)
+    /// Returns what the webhook of a run has said; `None` if it has not come.
+    pub(crate) fn webhook(&self, run: &str) -> Option<String> {
+        let accounts = self.accounts();
+        accounts.webhooks.get(run).map(|(_, says)| says.clone())
     }
 
     /// Returns how often an effect was made.
@@ -260,6 +286,11 @@ impl Ledger {
         let accounts = self.accounts();
         accounts.effects.get(what).map_or(0, |effect| effect.times)
     }
+}
+
+/// Returns the order of an effect.
+fn order_of(what: &str) -> Option<&str> {
+    what.rsplit_once('/').map(|(order, _)| order)
 }
 
 /// A node that a process carries out.

@@ -168,6 +168,11 @@ impl World {
         state.lost + state.failures >= ATTEMPTS
     }
 
+    /// Returns how many processes were lost.
+    pub(crate) fn lost(&self) -> u32 {
+        self.state().lost
+    }
+
     /// Lets half of the calls of the database fail for a moment, but not so often that a lease cannot be renewed.
     pub(crate) fn let_database_fail(&self) {
         let (now, time) = (self.elapsed(), self.up_to(500));

@@ -3,15 +3,29 @@
 use axum::http::{Method, StatusCode};
 use serde_json::{Value, json};
 
+use super::is_within;
 use crate::customer::{Customer, Stopped};
+use crate::order::Order;
 
 pub(super) async fn trade(customer: &mut Customer) -> Result<(), Stopped> {
-    let world = customer.site.world.clone();
     let order = customer.order(3, false);
-    let all = order.expected(None);
     let asks = json!({"input": order.input()});
+    cancel(customer, order, &asks).await
+}
+
+/// As [`trade`], for a run that stores nothing before it ends.
+pub(super) async fn trade_at_exit(customer: &mut Customer) -> Result<(), Stopped> {
+    let order = customer.order(3, false);
+    customer.site.ledger.stores_at_exit(&order.name);
+    let asks = json!({"input": order.input(), "durability": "exit"});
+    cancel(customer, order, &asks).await
+}
+
+async fn cancel(customer: &mut Customer, order: Order, asks: &Value) -> Result<(), Stopped> {
+    let world = customer.site.world.clone();
+    let all = order.expected(None);
     let order = order.name;
-    let path = customer.begin(&order, &asks).await;
+    let path = customer.begin(&order, asks).await;
     tokio::time::sleep(world.up_to(500)).await;
     let action = if world.below(2) == 0 {
         "interrupt"
@@ -62,10 +76,4 @@ pub(super) async fn trade(customer: &mut Customer) -> Result<(), Stopped> {
     }
     customer.done.extend(all);
     Ok(())
-}
-
-/// Returns true if the first list is the second one without some of its items: one of two branches may have ended.
-fn is_within(part: &[String], all: &[String]) -> bool {
-    let mut all = all.iter();
-    part.iter().all(|what| all.any(|one| one == what))
 }

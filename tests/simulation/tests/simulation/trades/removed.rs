@@ -44,7 +44,7 @@ async fn change(customer: &Customer) {
 }
 
 /// Checks that nothing that still runs brings the thread back.
-async fn stays_removed(customer: &Customer) -> Result<(), Stopped> {
+pub(super) async fn stays_removed(customer: &Customer) -> Result<(), Stopped> {
     let thread = &customer.thread;
     for _ in 0..4 {
         tokio::time::sleep(customer.site.world.up_to(2_000)).await;

@@ -8,17 +8,12 @@ use langgraph::environment::START;
 use serde_json::{Value, json};
 
 use crate::customer::{Customer, Stopped};
+use crate::order::Order;
 
 pub(super) async fn trade(customer: &mut Customer) -> Result<(), Stopped> {
-    let world = customer.site.world.clone();
     let order = customer.order(1, false);
-    let moment = world.elapsed() + Duration::from_secs(2) + world.up_to(4_000);
-    let moment = DateTime::<Utc>::from(UNIX_EPOCH + START + moment);
     let name = &order.name;
-    world.record(format!("{name} is asked for, for {}", moment.format("%T")));
-    let mut body = Customer::request(&json!({"input": order.input()}));
-    body["schedule"] = json!(moment.format("%S %M %H %d %m *").to_string());
-    let cron = create(customer, &body).await?;
+    let (cron, moment) = place(customer, &order).await?;
     let created = cron["created_at"].as_str().map(str::parse::<DateTime<Utc>>);
     // Its time is a whole second.
     if created.is_none_or(|created| created.is_ok_and(|at| at.timestamp() >= moment.timestamp())) {
@@ -41,6 +36,21 @@ pub(super) async fn trade(customer: &mut Customer) -> Result<(), Stopped> {
         return Err(customer.violated(format!("{name} has started {} runs", runs.len())));
     }
     Ok(())
+}
+
+/// Places an order for a moment that comes soon. Returns its cron, and the moment.
+pub(super) async fn place(
+    customer: &Customer,
+    order: &Order,
+) -> Result<(Value, DateTime<Utc>), Stopped> {
+    let world = &customer.site.world;
+    let moment = world.elapsed() + Duration::from_secs(2) + world.up_to(4_000);
+    let moment = DateTime::<Utc>::from(UNIX_EPOCH + START + moment);
+    let name = &order.name;
+    world.record(format!("{name} is asked for, for {}", moment.format("%T")));
+    let mut body = Customer::request(&json!({"input": order.input()}));
+    body["schedule"] = json!(moment.format("%S %M %H %d %m *").to_string());
+    Ok((create(customer, &body).await?, moment))
 }
 
 /// Creates a cron, and returns it. Such a request has no key: a client that does not know what became of it looks first.
@@ -77,7 +87,7 @@ async fn started(customer: &Customer, order: &str) -> Result<String, Stopped> {
 }
 
 /// Returns the runs of an order.
-async fn runs_of(customer: &Customer, order: &str) -> Vec<Value> {
+pub(super) async fn runs_of(customer: &Customer, order: &str) -> Vec<Value> {
     let path = format!("{}/runs?limit=100", customer.thread);
     let Value::Array(mut runs) = customer.client.get(&path).await else {
         return Vec::new();
