@@ -35,7 +35,8 @@ SQLITE = "crates/sqlite/src/"
 RUNTIME = "langgraph/src/"
 NATS = "crates/nats/src/"
 
-# The name, the file, what stands there and what is planted; further pairs where a second check would hold the defect.
+# The name, the file, what stands there and what is planted; further pairs where a second check would hold the defect,
+# of another file if its path comes before them.
 MUTANTS = [
     # The queue.
     ("living_runs_are_taken", SERVER + "rows/queue.rs", "AND lease < {NOW} \\", "AND lease < {NOW} + 2500 \\"),
@@ -45,7 +46,7 @@ MUTANTS = [
     ("a_put_back_run_waits_its_turn", SERVER + "rows/lanes.rs",
      "AND base IS NOT NULL LIMIT 1", "AND base IS NOT NULL AND 1 = 0 LIMIT 1"),
     ("the_run_of_a_cron_has_no_name", SERVER + "crons.rs",
-     "    let accepted = accept(", "    request.request_key = None;\n    let accepted = accept("),
+     "    let accepted = match cron", "    request.request_key = None;\n    let accepted = match cron"),
     ("a_cron_that_cannot_start_is_left_out", SERVER + "crons.rs",
      "Err(error) if error.may_work_later() =>", "Err(error) if false && error.may_work_later() =>"),
     ("living_processes_count_as_gone", "crates/sql/src/process.rs",
@@ -55,40 +56,52 @@ MUTANTS = [
     ("a_cancelled_run_is_not_rolled_back", SERVER + "runs/finish.rs",
      "is_cancelled && live.action()", "is_cancelled && false && live.action()"),
     ("a_rollback_keeps_the_state", SERVER + "runs/finish.rs",
-     "Ok(before) => graph.restore(thread, before).await?,",
-     "Ok(before) => drop::<langgraph::checkpoint::CheckpointId>(before),"),
+     "    before.restore(&*saver, thread).await?;\n", "    drop(saver);\n"),
     ("the_base_of_a_rollback_moves", SERVER + "rows/base.rs", "base = coalesce(base, $2)", "base = $2"),
-    ("an_answer_is_given_again", SERVER + "runs/session.rs",
+    ("an_answer_is_given_again", SERVER + "runs/begin.rs",
      "base.checkpoint == now.checkpoint &&", "false && base.checkpoint == now.checkpoint &&"),
     ("a_removed_thread_comes_back", SERVER + "runs/change.rs",
-     "if app.rows.thread(thread).await?.is_none() {\n        return", "if thread.is_empty() {\n        return"),
+     "if !fits(&row.ok_or_else(|| ApiError::no_thread(&id))?) {", "if row.is_some_and(|row| !fits(&row)) {"),
     ("a_run_that_was_put_back_is_withdrawn", SERVER + "rows/queue.rs",
      "AND status = 'pending' AND base IS NULL RETURNING", "AND status = 'pending' RETURNING"),
+    ("a_run_stops_none_before_it", SERVER + "runs/submit.rs",
+     "    stop(app, before.unwrap_or_default(), action).await\n",
+     "    stop(app, before.filter(|_| false).unwrap_or_default(), action).await\n"),
     # Events and webhooks.
-    ("events_begin_anew_at_each_attempt", SERVER + "runs/session.rs",
+    ("events_begin_anew_at_each_attempt", SERVER + "runs/begin.rs",
      "            load(&self.app, feed).await?;\n", "",
-     "        last_event(app, &claim.run).await?\n", "        last_event(app, &claim.run).await?.filter(|_| false)\n"),
+     SERVER + "runs/execute.rs",
+     "last_event(app, &claim.run).await\n", "last_event(app, &claim.run).await.map(|last| last.filter(|_| false))\n"),
     ("events_of_others_are_not_read", SERVER + "runs/signals.rs",
      "Some(feed) => catch_up(app, &feed).await,", "Some(_) => Ok(()),",
      "if !feed.is_local() && feed.is_open() {", "if false && !feed.is_local() && feed.is_open() {"),
-    ("records_do_not_wait_for_events", SERVER + "stream/sink.rs",
-     ".wait_for(|count| *count >= until)", ".wait_for(|count| *count >= until || true)"),
+    ("records_do_not_wait_for_events", SERVER + "stream/ordered_saver.rs",
+     "is_done_once(&batch) || self", "is_done_once(&batch) || true || self"),
     ("the_last_event_is_sent_again", SERVER + "encode/v1.rs",
      "None => self.event.saturating_add(1),", "None => self.event,",
      "self.frames.is_none_or(|frames| part < frames)", "self.frames.is_some_and(|frames| part < frames)"),
     ("an_event_is_left_out", SERVER + "encode/v1.rs",
      "None => self.event.saturating_add(1),", "None => self.event.saturating_add(2),"),
+    ("the_stream_of_a_thread_repeats_an_event", SERVER + "encode/v1.rs", "(number > after)", "(number >= after)"),
+    ("a_webhook_says_something_else", SERVER + "runs/finish.rs",
+     "let notice = app.webhooks.notice(row, \"interrupted\", &result);",
+     "let notice = app.webhooks.notice(row, \"success\", &result);"),
     ("a_webhook_is_not_kept", SERVER + "rows/ending.rs",
      "if let Some(notice) = ending.notice {", "if let Some(notice) = ending.notice.filter(|_| false) {"),
     ("a_webhook_is_forgotten_before_it_is_sent", SERVER + "runs/deliver.rs",
      "    let sent = tokio::time::timeout(TIME,",
      "    let _ = app.rows.remove(&outgoing.id).await;\n    let sent = tokio::time::timeout(TIME,"),
     # Threads.
+    ("a_copy_says_what_was_before_its_run", SERVER + "routes/threads.rs",
+     "copied.filter(|_| !is_at_rest)", "copied.filter(|_| !is_at_rest && false)"),
+    ("a_cron_outlives_its_thread", SERVER + "rows/removal.rs",
+     "\"DELETE FROM served_crons WHERE thread = $1 AND", "\"DELETE FROM served_crons WHERE thread = $1 AND 1 = 0 AND"),
     ("a_stale_head_is_taken", SQLITE + "saver/put.rs", "(found == head).then_some(log)", "(found == head || true).then_some(log)"),
     ("a_lost_lease_is_not_noticed", SQLITE + "saver.rs",
      "&& !leases::has(connection, &log, &holder)?", "&& false && !leases::has(connection, &log, &holder)?"),
     ("work_begins_without_a_lease", SQLITE + "saver.rs",
-     "if self.database.read_short(job).await? {", "if self.database.read_short(job).await? || true {"),
+     "let Some(holder) = self.holder.clone() else {\n            return Ok(());",
+     "let Some(holder) = self.holder.clone().filter(|_| false) else {\n            return Ok(());"),
     ("once_is_not_stored", RUNTIME + "node/once.rs",
      "        let name = &record.key;\n        let runtime",
      "        if !record.key.is_empty() {\n            return Ok(());\n        }\n        let name = &record.key;\n        let runtime"),
@@ -114,8 +127,8 @@ MUTANTS = [
     ("a_forged_reply_deletes_an_object", NATS + "driver/tasks.rs",
      "&& *name != Objects::reply(", "&& false && *name != Objects::reply("),
     ("a_state_counts_as_stored_while_it_is_uploaded", NATS + "driver/states.rs",
-     "                upload.get_or_try_init(put).await?;\n",
-     "                if Arc::strong_count(&upload) <= 2 {\n                    upload.get_or_try_init(put).await?;\n                }\n"),
+     "                ended.get_or_try_init(put).await?;\n",
+     "                if Arc::strong_count(&ended) <= 2 {\n                    ended.get_or_try_init(put).await?;\n                }\n"),
 ]
 
 
@@ -181,19 +194,33 @@ def find(program):
     return False, "; ".join(notes)
 
 
-def plant(path, pairs):
+def edits(words):
+    """Returns the edits of a defect: file, what stands there, what is planted."""
+    path, found = None, []
+    while words:
+        if words[0].endswith(".rs"):
+            path, *words = words
+        old, new, *words = words
+        found.append((TREE / path, old, new))
+    return found
+
+
+def plant(words):
     """Plants a defect, builds, and takes it out again. Returns the program; `None` and why not."""
-    file = TREE / path
-    text = planted = file.read_text()
-    for old, new in zip(pairs[::2], pairs[1::2]):
-        if old not in text:
-            return None, f"CANNOT BE PLANTED: {path} has changed"
-        planted = planted.replace(old, new)
-    file.write_text(planted)
+    found = edits(words)
+    texts = {file: file.read_text() for file, _, _ in found}
+    planted = dict(texts)
+    for file, old, new in found:
+        if old not in texts[file]:
+            return None, f"CANNOT BE PLANTED: {file.relative_to(TREE)} has changed"
+        planted[file] = planted[file].replace(old, new)
     try:
+        for file, text in planted.items():
+            file.write_text(text)
         program, error = build()
     finally:
-        file.write_text(text)
+        for file, text in texts.items():
+            file.write_text(text)
     if not program:
         return None, f"DOES NOT COMPILE\n{error}"
     if filecmp.cmp(program, UNPLANTED, shallow=False):
@@ -214,10 +241,10 @@ def prepare():
         sys.exit(f"without a defect: SEED={seed}: {broken}")
 
 
-def look_for(name, path, *pairs):
+def look_for(name, *words):
     """Plants a defect and looks for it. Returns true if it was found."""
     begun = time.time()
-    program, error = plant(path, pairs)
+    program, error = plant(words)
     if not program:
         print(f"{name:45} {error}", flush=True)
         return False
