@@ -49,7 +49,7 @@ struct Waiting {
 }
 
 impl Waiting {
-    fn tell(&self, order: &str) {
+    fn report(&self, order: &str) {
         if order.starts_with("order-") {
             self.orders.send(order.to_owned()).unwrap();
         }
@@ -76,7 +76,7 @@ impl Link for Waiting {
     fn get<'a>(&'a self, queue: &'a str, name: String) -> LinkFuture<'a, Bytes> {
         Box::pin(async move {
             if name.starts_with("order-") {
-                self.tell(&name);
+                self.report(&name);
                 self.permits.acquire().await.unwrap().forget();
             }
             self.machine.get(queue, name).await
@@ -86,7 +86,7 @@ impl Link for Waiting {
     fn delete<'a>(&'a self, queue: &'a str, name: String) -> LinkFuture<'a, ()> {
         Box::pin(async move {
             self.machine.delete(queue, name.clone()).await?;
-            self.tell(&name);
+            self.report(&name);
             Ok(())
         })
     }
@@ -105,11 +105,11 @@ impl Process {
         let machine = net.machine();
         let number = machine.number;
         let permits = Arc::new(Semaphore::new(0));
-        let (told, orders) = mpsc::unbounded_channel();
+        let (reports, orders) = mpsc::unbounded_channel();
         let link = Waiting {
             machine,
             permits: Arc::clone(&permits),
-            orders: told,
+            orders: reports,
         };
         let queue = Queue::over(link, "test");
         let worker = Worker::new(&graph()).slots(1).name(format!("w{number}"));

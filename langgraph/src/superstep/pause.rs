@@ -26,8 +26,7 @@ impl<S: State> Engine<S> {
                 .interrupts(&self.position, &task, index, open.interrupts);
             interrupts.extend(shown);
             let error = open.refused;
-            let error = error.map(|error| self.position.failure(task.node, error));
-            refused = refused.or(error);
+            refused = refused.or(error.map(|error| self.position.failure(task.node, error)));
             self.frontier.tasks.push(task);
         }
         if shows_writes {

@@ -4,14 +4,14 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use super::task_result::OpenInterrupts;
-use super::{Finished, Position, Task, TaskResult};
+use super::{Finished, Position, Task};
 use crate::checkpoint::CheckpointId;
 use crate::error::NodeError;
 use crate::graph::NodeName;
 use crate::interrupt::Interrupt;
 use crate::message::Message;
 use crate::node::Argument;
-use crate::state::{State, TrackedState, Write, Writes};
+use crate::state::{State, TrackedState, Writes};
 use crate::stream::{Emitter, EventBatch, EventTask, MapProgress, Payload, ShownTasks, StreamMode};
 
 /// A task as its events show it.
@@ -255,41 +255,6 @@ impl<S: State> Position<S> {
             push_end(events, node, || ended);
         });
     }
-
-    /// Notes the messages that the result of a task adds to the state, if they are read: after the merge,
-    /// no message is new.
-    pub(crate) fn note_messages(&self, result: &TaskResult<S>, noted: &mut Vec<Message>) {
-        noted.clear();
-        if let Some(done) = result.finished()
-            && self.emits(StreamMode::Messages)
-        {
-            for write in done.output.writes() {
-                self.note_messages_of(write, noted);
-            }
-        }
-    }
-
-    /// Notes the messages of a write, without those that the state has already.
-    fn note_messages_of(&self, write: &Write<S>, noted: &mut Vec<Message>) {
-        match write {
-            Write::Update(update) | Write::Overwrite(update) => {
-                if let Some(emitter) = self.scope.emitter.as_deref() {
-                    note_messages_of_update(emitter, &*self.state, update, noted);
-                }
-            }
-            Write::State(state) => {
-                let before = messages::<S>(&S::clone(&self.state).into());
-                let is_new = |message: &Message| {
-                    !before.iter().any(|old| match (&old.id, &message.id) {
-                        (Some(old), Some(id)) => old == id,
-                        _ => old == message,
-                    })
-                };
-                let all = messages::<S>(&S::clone(state).into());
-                noted.extend(all.into_iter().filter(is_new));
-            }
-        }
-    }
 }
 
 /// Returns true if the node of a task has run in this superstep: if only its routers run again, its output was emitted
@@ -380,25 +345,4 @@ fn push_messages(events: &mut EventBatch<'_, '_>, node: &NodeName, messages: &mu
             });
         }
     }
-}
-
-/// Notes the messages of an update, before it is merged, without those that the state had.
-#[inline]
-pub(crate) fn note_messages_of_update<S: State>(
-    emitter: &Emitter,
-    state: &S,
-    update: &S::Update,
-    noted: &mut Vec<Message>,
-) {
-    S::messages(update, &mut |message| {
-        if !emitter.had(message, || messages::<S>(&S::clone(state).into())) {
-            noted.push(message.clone());
-        }
-    });
-}
-
-fn messages<S: State>(update: &S::Update) -> Vec<Message> {
-    let mut messages = Vec::new();
-    S::messages(update, &mut |message| messages.push(message.clone()));
-    messages
 }

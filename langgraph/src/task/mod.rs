@@ -1,5 +1,6 @@
 //! The tasks of a superstep: their place in a run, their memory, their results and their events.
 
+mod added_messages;
 mod changes;
 mod events;
 mod followed;
@@ -17,8 +18,9 @@ mod task;
 mod task_result;
 mod writer;
 
+pub(crate) use added_messages::note_messages_of_update;
 pub(crate) use changes::Changes;
-pub(crate) use events::{RoomFuture, note_messages_of_update, push_success};
+pub(crate) use events::{RoomFuture, push_success};
 pub(crate) use followed::Followed;
 pub(crate) use interrupt_ids::InterruptIds;
 pub(crate) use joins::{JoinProgress, unfilled_joins};
