@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::task_result::OpenInterrupts;
 use super::{Finished, Position, Task};
-use crate::checkpoint::CheckpointId;
+use crate::checkpoint::{CheckpointId, RunStatus};
 use crate::error::NodeError;
 use crate::graph::NodeName;
 use crate::interrupt::Interrupt;
@@ -121,8 +121,11 @@ impl<S: State> Position<S> {
         });
     }
 
+    /// Emits that the run has paused at a breakpoint, unless it only drains.
     pub(crate) fn emit_breakpoint(&self) {
-        self.emit_interrupts(None, Vec::new());
+        if self.scope.shared.pause_status(false) != RunStatus::Drained {
+            self.emit_interrupts(None, Vec::new());
+        }
     }
 
     /// Emits interrupts, which readers of every mode see.

@@ -8,6 +8,7 @@ use langgraph::checkpoint::{Durability, MemorySaver, RunStatus, ThreadFilter};
 use langgraph::error::NodeError;
 use langgraph::prelude::*;
 use langgraph::run::CancelToken;
+use langgraph::stream::StreamOptions;
 
 /// The nodes that ran, and the token that `a` drains.
 #[derive(Default)]
@@ -97,6 +98,27 @@ async fn k11_a_drained_run_stops_behind_its_superstep_and_nothing_runs_twice() {
             .unwrap()
             .is_empty()
     );
+}
+
+#[tokio::test]
+async fn k11_a_run_that_drains_is_shown_at_no_breakpoint() {
+    for inside in [false, true] {
+        let world = Arc::new(World::default());
+        let graph = if inside {
+            around_subgraph(&world, &[])
+        } else {
+            chain(&world)
+        };
+        let run = graph.run(()).thread("t").cancel(world.token.clone());
+        let options = StreamOptions::new(StreamMode::Updates).subgraphs();
+        let mut events = run.stream(options);
+        while let Some(event) = events.next().await {
+            let event = event.unwrap();
+            assert_ne!(event.kind.name(), "interrupt", "inside: {inside}");
+        }
+        let outcome = events.finish().await.unwrap();
+        assert!(matches!(outcome, Outcome::Drained { .. }), "{outcome:?}");
+    }
 }
 
 #[tokio::test]
