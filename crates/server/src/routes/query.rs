@@ -36,21 +36,22 @@ pub(super) async fn bytes<S: Send + Sync>(request: Request, state: &S) -> ApiRes
 pub(super) fn parsed<T: DeserializeOwned>(bytes: &[u8]) -> ApiResult<T> {
     let bytes: &[u8] = if bytes.is_empty() { b"{}" } else { bytes };
     let mut json = serde_json::Deserializer::from_slice(bytes);
-    let body = serde_path_to_error::deserialize(&mut json).map_err(invalid)?;
+    let body = serde_path_to_error::deserialize(&mut json);
+    let body = body.map_err(|error| ApiError::invalid(invalid_field(error)))?;
     json.end()?;
     Ok(body)
 }
 
-/// Names the field that is wrong.
-fn invalid(error: serde_path_to_error::Error<serde_json::Error>) -> ApiError {
+/// Says what is wrong, and names the field.
+pub(super) fn invalid_field(error: serde_path_to_error::Error<serde_json::Error>) -> String {
     let path = error.path().to_string();
     let error = error.into_inner();
     if path == "." {
-        return ApiError::invalid(error.to_string());
+        return error.to_string();
     }
     let place = format!(" at line {} column {}", error.line(), error.column());
     let error = error.to_string();
-    ApiError::invalid(format!("{path}: {}", error.trim_end_matches(&place)))
+    format!("{path}: {}", error.trim_end_matches(&place))
 }
 
 /// Refuses a word that is none of those allowed.

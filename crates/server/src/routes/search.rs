@@ -6,7 +6,7 @@ use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
-use super::query::{one_of, page_of, selected};
+use super::query::{invalid_field, one_of, page_of, selected};
 use crate::error::ApiResult;
 use crate::guard::Access;
 use crate::rows::{Found, Listing, Sorted, contains};
@@ -43,12 +43,7 @@ impl<'de, T: DeserializeOwned> Deserialize<'de> for Search<T> {
 }
 
 fn part<T: DeserializeOwned>(whole: &Value) -> Result<T, String> {
-    serde_path_to_error::deserialize(whole).map_err(|error| {
-        match error.path().to_string().as_str() {
-            "." => error.into_inner().to_string(),
-            path => format!("{path}: {}", error.inner()),
-        }
-    })
+    serde_path_to_error::deserialize(whole).map_err(invalid_field)
 }
 
 #[derive(PartialEq, Deserialize)]
