@@ -189,6 +189,9 @@ impl V1 {
             StreamEventKind::Interrupt { interrupt, values } => {
                 out.interrupt(interrupt, values.as_ref());
             }
+            StreamEventKind::Breakpoint => {
+                out.push(Mode::Updates, json!({"__interrupt__": []}));
+            }
             StreamEventKind::Ended { error, .. } => {
                 if let Some(error) = error {
                     out.add("error", error.json());

@@ -88,6 +88,8 @@ pub(crate) enum StreamEventKind {
         /// The values of the root graph, if a mode of the run shows them.
         values: Option<Value>,
     },
+    /// The run has paused at a breakpoint.
+    Breakpoint,
     /// The last event of a run.
     Ended {
         status: EndStatus,
@@ -212,6 +214,7 @@ impl StreamEvent {
                 size_of_value(&interrupt.value) + values.as_ref().map_or(0, size_of_value)
             }
             StreamEventKind::Started { .. }
+            | StreamEventKind::Breakpoint
             | StreamEventKind::Ended { .. }
             | StreamEventKind::Recorded => 0,
         };

@@ -167,6 +167,11 @@ impl Publisher {
         if !self.shows(&[Mode::Updates, Mode::Values]) {
             return Vec::new();
         }
+        if open.is_empty() {
+            let shown = origin.namespace.is_empty() && self.shows(&[Mode::Updates]);
+            let paused = shown.then(|| Self::event(origin, StreamEventKind::Breakpoint));
+            return paused.into_iter().collect();
+        }
         let values = self.shows(&[Mode::Values]);
         let values = values.then(|| self.values.clone().unwrap_or_else(|| json!({})));
         let kinds = open.iter().map(|interrupt| StreamEventKind::Interrupt {

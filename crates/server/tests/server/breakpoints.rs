@@ -142,7 +142,7 @@ async fn a_pause_counts_as_interrupted() {
 }
 
 #[tokio::test]
-async fn a_breakpoint_behind_the_last_node_leaves_nothing_open() {
+async fn a_stream_of_updates_tells_of_breakpoints_and_the_last_node_leaves_nothing_open() {
     let mut graph = StateGraph::<i64>::new();
     graph
         .add_node("write", |n: &i64| n + 1)
@@ -151,14 +151,21 @@ async fn a_breakpoint_behind_the_last_node_leaves_nothing_open() {
     let server = Server::new().graph("essay", graph.compile().unwrap());
     let api = Api::serve(server).await;
     let thread = api.thread().await;
-    for (input, done, status) in [
-        (json!(20), json!(21), "interrupted"),
-        (Value::Null, json!(42), "idle"),
-    ] {
-        let body = json!({"assistant_id": "essay", "input": input, "interrupt_after": "*"});
-        let path = format!("/threads/{thread}/runs/wait");
-        assert_eq!(api.post(&path, body).await, done);
+    let updates = async |input: Value| {
+        let body = json!({
+            "assistant_id": "essay", "input": input, "interrupt_after": "*", "stream_mode": ["updates"],
+        });
+        let events = api.stream(&thread, body).await.into_iter();
+        let updates = events.filter(|(name, _)| name == "updates");
+        let updates: Vec<Value> = updates.map(|(_, data)| data).collect();
         let row = api.get(&format!("/threads/{thread}")).await;
-        assert_eq!(row["status"], status);
-    }
+        (json!(updates), row["status"].clone())
+    };
+    let pause = json!({"__interrupt__": []});
+    let (seen, status) = updates(json!(20)).await;
+    assert_eq!(seen, json!([{"write": 21}, pause]));
+    assert_eq!(status, "interrupted");
+    let (seen, status) = updates(Value::Null).await;
+    assert_eq!(seen, json!([{"publish": 42}, pause]));
+    assert_eq!(status, "idle");
 }
