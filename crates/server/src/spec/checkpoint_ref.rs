@@ -63,7 +63,7 @@ impl CheckpointRef {
     pub(crate) fn root(&self) -> ApiResult<Option<CheckpointId>> {
         if self.is_inner() {
             return Err(ApiError::invalid(
-                "a checkpoint of a subgraph (`checkpoint_ns`) has a state, and is the start of a run: no more",
+                "a checkpoint of a subgraph (`checkpoint_ns`) can be read, and can start a run; this takes none",
             ));
         }
         self.id()
