@@ -1,6 +1,6 @@
 //! The last items of a sequence, for several readers.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
@@ -47,7 +47,8 @@ struct State<T> {
     first: u64,
     ended: bool,
     next_reader: u64,
-    readers: HashMap<u64, Position>,
+    /// In the order in which they came, in which they are woken.
+    readers: BTreeMap<u64, Position>,
     /// Wakes the producer.
     producer: Option<Waker>,
 }
@@ -108,7 +109,7 @@ impl<T> Backlog<T> {
                 first,
                 ended: false,
                 next_reader: 0,
-                readers: HashMap::new(),
+                readers: BTreeMap::new(),
                 producer: None,
             }),
         }

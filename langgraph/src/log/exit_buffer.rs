@@ -1,6 +1,6 @@
 //! `Durability::Exit`: records stay in memory until the run ends.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -18,7 +18,7 @@ use langgraph_core::error::CheckpointError;
 /// [`release`](Self::release) stores those that are still needed.
 pub(crate) struct ExitBuffer {
     saver: Arc<dyn Checkpointer>,
-    logs: Lock<HashMap<ThreadKey, BufferedLog>>,
+    logs: Lock<BTreeMap<ThreadKey, BufferedLog>>,
 }
 
 /// The records of one log that are not stored yet.
@@ -187,7 +187,7 @@ impl ExitBuffer {
 /// Returns true if a subgraph's log is needed after the checkpoint `last` of `root`: the log is
 /// under `PerThread`, or its task is pending.
 fn is_needed(
-    logs: &HashMap<ThreadKey, BufferedLog>,
+    logs: &BTreeMap<ThreadKey, BufferedLog>,
     key: &ThreadKey,
     root: &ThreadKey,
     last: CheckpointId,

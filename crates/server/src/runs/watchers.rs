@@ -3,22 +3,25 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use tokio::sync::watch;
+use tokio::sync::broadcast::{self, error::RecvError};
+
+/// It wakes its receivers in their order, which a simulation can repeat. A `watch` does so in a random one.
+type Sender = broadcast::Sender<()>;
 
 /// The threads whose streams wait. A signal wakes those of its thread, and no others.
 #[derive(Debug, Default)]
-pub(crate) struct Watchers(Mutex<BTreeMap<String, Weak<watch::Sender<()>>>>);
+pub(crate) struct Watchers(Mutex<BTreeMap<String, Weak<Sender>>>);
 
 /// Learns that a thread may have another run.
 #[derive(Debug)]
 pub(crate) struct Watcher {
-    changes: watch::Receiver<()>,
+    changes: broadcast::Receiver<()>,
     /// As long as it is held, the thread is watched.
-    _sender: Arc<watch::Sender<()>>,
+    _sender: Arc<Sender>,
 }
 
 impl Watchers {
-    fn map(&self) -> MutexGuard<'_, BTreeMap<String, Weak<watch::Sender<()>>>> {
+    fn map(&self) -> MutexGuard<'_, BTreeMap<String, Weak<Sender>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -29,7 +32,7 @@ impl Watchers {
         }
         let sender = map.get(thread).and_then(Weak::upgrade);
         let sender = sender.unwrap_or_else(|| {
-            let sender = Arc::new(watch::Sender::new(()));
+            let sender = Arc::new(Sender::new(1));
             map.insert(thread.to_owned(), Arc::downgrade(&sender));
             sender
         });
@@ -43,7 +46,8 @@ impl Watchers {
     pub(super) fn wake(&self, thread: &str) {
         let sender = self.map().get(thread).and_then(Weak::upgrade);
         if let Some(sender) = sender {
-            sender.send_replace(());
+            // It fails without a receiver, when the last stream has just ended.
+            let _ = sender.send(());
         }
     }
 
@@ -51,7 +55,7 @@ impl Watchers {
     pub(super) fn wake_all(&self) {
         let senders: Vec<_> = self.map().values().filter_map(Weak::upgrade).collect();
         for sender in senders {
-            sender.send_replace(());
+            let _ = sender.send(());
         }
     }
 }
@@ -63,8 +67,8 @@ impl Watcher {
     ///
     /// Cancel safe: a change since the last call is not lost.
     pub(crate) async fn changed(&mut self) {
-        // The sender is held here.
-        let _ = self.changes.changed().await;
+        // Behind those that were missed comes the last one. The sender is held here.
+        while let Err(RecvError::Lagged(_)) = self.changes.recv().await {}
     }
 }
 
@@ -78,6 +82,7 @@ mod tests {
     async fn a_signal_wakes_the_streams_of_its_thread_and_no_others() {
         let watchers = Watchers::default();
         let (mut one, mut same, mut other) = (watchers.of("a"), watchers.of("a"), watchers.of("b"));
+        watchers.wake("a");
         watchers.wake("a");
         watchers.wake("c");
         one.changed().await;

@@ -1,6 +1,6 @@
 //! What the models of a run have used, by task.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use langgraph::message::{MessageAccumulator, ResponseMetadata, Usage};
@@ -57,7 +57,7 @@ impl Spent {
 pub(crate) struct Spending {
     prices: Arc<Prices>,
     /// Of the tasks that have not ended, by their ids.
-    tasks: HashMap<String, TaskSpending>,
+    tasks: BTreeMap<String, TaskSpending>,
     /// Of the root graph's tasks that have ended, and of earlier attempts.
     ended: Option<Spent>,
 }
@@ -88,7 +88,7 @@ impl Spending {
     pub(crate) fn new(prices: Arc<Prices>, earlier: Option<Spent>) -> Self {
         Self {
             prices,
-            tasks: HashMap::new(),
+            tasks: BTreeMap::new(),
             ended: earlier,
         }
     }

@@ -2,10 +2,12 @@
 
 mod channels;
 mod message;
+#[cfg(test)]
+mod tests;
 mod tool_calls;
 mod values;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use langgraph_http::Frame;
 use serde_json::{Value, json};
@@ -55,7 +57,8 @@ pub(crate) struct V2 {
     channels: Channels,
     /// The number of the last event that the client has seen.
     after: i64,
-    growing: HashMap<Vec<String>, Growing>,
+    /// In an order that is the same each time: what is still open at the end of the run gets its numbers in it.
+    growing: BTreeMap<Vec<String>, Growing>,
     calls: ToolCalls,
     /// The subgraphs that have started.
     subgraphs: BTreeSet<Vec<String>>,
@@ -128,7 +131,7 @@ impl V2 {
             base,
             channels,
             after,
-            growing: HashMap::new(),
+            growing: BTreeMap::new(),
             calls: ToolCalls::default(),
             subgraphs: BTreeSet::new(),
             held: None,
