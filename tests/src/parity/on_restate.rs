@@ -4,7 +4,7 @@
 //! on the same saver: reads, updates, forks, streams, and runs that begin at an older checkpoint or with
 //! options of their own other than a step limit.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use langgraph::checkpoint::Durability;
@@ -23,6 +23,9 @@ pub struct Server {
     pub(super) restate: Restate,
     ingress: String,
     admin: String,
+    /// Cases register one after the other: each changes the same entry of the server, which attempts such changes only
+    /// for a while.
+    registering: Arc<tokio::sync::Mutex<()>>,
 }
 
 impl Server {
@@ -33,6 +36,7 @@ impl Server {
             restate,
             ingress,
             admin: crate::variable("RESTATE_ADMIN_URL")?,
+            registering: Arc::default(),
         })
     }
 }
@@ -98,7 +102,10 @@ impl Services {
         let served = tokio::spawn(endpoint.serve_on(listener)).abort_handle();
         // The port may be that of an earlier case: unless it is forced, Restate takes the services for known.
         let deployment = json!({"uri": format!("http://{address}"), "force": true}).to_string();
-        post(&format!("{}/deployments", server.admin), &deployment).await?;
+        {
+            let _alone = server.registering.lock().await;
+            post(&format!("{}/deployments", server.admin), &deployment).await?;
+        }
         // The ingress learns it a moment later, or when it polls, every 10 s.
         let notes = format!("{}/{}.notes/any/get", server.ingress, self.any());
         let since = Instant::now();
