@@ -136,6 +136,14 @@ impl EventTask {
         self.item
     }
 
+    /// Returns the checkpoint that was the newest of its graph when the task began; `None` in a run without a thread.
+    pub fn checkpoint(&self) -> Option<CheckpointId> {
+        match self.superstep {
+            Superstep::After(checkpoint) => Some(checkpoint),
+            Superstep::Of { .. } => None,
+        }
+    }
+
     /// Returns the task of the parent graph that runs the graph of this task; `None` in the root graph.
     pub fn parent(&self) -> Option<&Self> {
         self.parent.as_deref()

@@ -2,6 +2,7 @@
 
 pub(crate) mod a2a;
 pub(crate) mod ag_ui;
+mod checkpoint;
 pub(crate) mod openai;
 mod tasks;
 pub(crate) mod v1;

@@ -6,8 +6,8 @@ use langgraph::message::{MessageAccumulator, MessageChunk};
 use langgraph_http::Frame;
 use serde_json::{Value, json};
 
-use super::Encoder;
 use super::tasks::task_json;
+use super::{Encoder, checkpoint};
 use crate::rows::PER_EVENT;
 use crate::spec::Mode;
 use crate::stream::{OpenInterrupt, RecordedFrame, StreamEvent, StreamEventKind};
@@ -183,8 +183,8 @@ impl V1 {
                 out.debug(if is_start { "task" } else { "task_result" }, &task);
             }
             StreamEventKind::Checkpoint(snapshot) => {
-                out.push(Mode::Checkpoints, snapshot.clone());
-                out.debug("checkpoint", snapshot);
+                out.push(Mode::Checkpoints, checkpoint::listed(snapshot));
+                out.debug("checkpoint", &checkpoint::debugged(snapshot));
             }
             StreamEventKind::Interrupt { interrupt, values } => {
                 out.interrupt(interrupt, values.as_ref());

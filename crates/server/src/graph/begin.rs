@@ -10,9 +10,10 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
+use super::checkpoint_place::CheckpointPlace;
 use super::command::{command, invalid};
 use super::inside::InnerCheckpoint;
-use super::json::{CheckpointPlace, snapshot_value, update_in};
+use super::json::{snapshot_value, update_in};
 use super::typed::Typed;
 use super::{Invocation, Start};
 use crate::wire::approval::{answer_in, name_answers};

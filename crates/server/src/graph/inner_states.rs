@@ -1,6 +1,7 @@
 //! The states of the graphs inside the tasks of a state, as clients see it.
 
 use langgraph::graph::{NodeKind, Topology};
+use langgraph::stream::EventTask;
 use serde_json::{Value, json};
 
 /// Returns the state of the graph at that namespace, if it is in a task of the state, or of one inside it.
@@ -26,20 +27,47 @@ pub(crate) fn leave_out_inner(state: &mut Value) {
     }
 }
 
-/// Says where the graphs inside the tasks of a root graph are, for those whose states are not there.
-pub(super) fn name_inner(state: &mut Value, topology: &Topology) {
-    let thread = state["checkpoint"]["thread_id"].clone();
+/// Says where the graphs inside the tasks are, for those whose states are not there. The topology is that of the graph of
+/// the state, if it is known.
+pub(super) fn name_inner(state: &mut Value, topology: Option<&Topology>) {
+    let place = state["checkpoint"].clone();
     for task in state["tasks"].as_array_mut().into_iter().flatten() {
         let (name, id) = (task["name"].as_str(), task["id"].as_str());
         let (Some(name), Some(id)) = (name, id) else {
             continue;
         };
-        let node = topology.node(name);
-        let is_graph = node.is_some_and(|node| matches!(node.kind, NodeKind::Subgraph(_)));
-        if is_graph && task["state"].is_null() {
-            let namespace = format!("{name}:{id}");
-            task["checkpoint"] = json!({"thread_id": thread, "checkpoint_ns": namespace});
+        let Some(inside) = topology.and_then(|topology| topology_in(topology, name)) else {
+            continue;
+        };
+        if !task["state"].is_null() {
+            name_inner(&mut task["state"], Some(inside));
+            continue;
         }
+        let namespace = match place["checkpoint_ns"].as_str() {
+            None | Some("") => format!("{name}:{id}"),
+            Some(outer) => format!("{outer}|{name}:{id}"),
+        };
+        let thread = &place["thread_id"];
+        task["checkpoint"] = json!({"thread_id": thread, "checkpoint_ns": namespace});
+    }
+}
+
+/// Returns the topology of the graph in a node.
+fn topology_in<'t>(topology: &'t Topology, node: &str) -> Option<&'t Topology> {
+    match &topology.node(node)?.kind {
+        NodeKind::Subgraph(inside) => Some(inside),
+        _ => None,
+    }
+}
+
+/// Returns the topology of the graph that a task runs, below that of the root graph.
+pub(super) fn topology_of<'t>(
+    root: &'t Topology,
+    task: Option<&EventTask>,
+) -> Option<&'t Topology> {
+    match task {
+        None => Some(root),
+        Some(task) => topology_in(topology_of(root, task.parent())?, task.node()),
     }
 }
 

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use langgraph::State;
 use langgraph::checkpoint::{CheckpointId, InnerSnapshot, Snapshot, Source, TaskSnapshot};
 use langgraph::error::AgentError;
-use langgraph::graph::NodeName;
 use langgraph::interrupt::Interrupt;
 use langgraph::state::{FieldSet, Write};
 use langgraph::stream::{EventKind, InnerEvent};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
+use super::checkpoint_place::{CheckpointPlace, EventOrigin};
 use super::event::RunEventKind;
 use super::unwritten::Unwritten;
 use crate::wire::approval::payload_out;
@@ -21,7 +21,7 @@ use crate::wire::time::iso;
 
 /// Reads what belongs to a subgraph over another state.
 pub(crate) struct InnerReader {
-    event: fn(&InnerEvent, &str, &Unwritten) -> Option<RunEventKind>,
+    event: fn(&InnerEvent, EventOrigin<'_>, &Unwritten) -> Option<RunEventKind>,
     snapshot: fn(&InnerSnapshot, &CheckpointPlace, &Unwritten, &[Self]) -> Option<Value>,
     unwritten: Unwritten,
 }
@@ -30,8 +30,8 @@ impl InnerReader {
     /// Returns the reader of subgraphs over the state `T`.
     pub(crate) fn of<T: State<Update: Serialize>>() -> Self {
         Self {
-            event: |event, thread, unwritten| {
-                event_kind::<T>(&event.typed::<T>()?, thread, unwritten, &[])
+            event: |event, origin, unwritten| {
+                event_kind::<T>(&event.typed::<T>()?, origin, unwritten, &[])
             },
             snapshot: |inside, place, unwritten, inner| {
                 Some(snapshot_value(
@@ -146,7 +146,7 @@ fn interrupt_values(interrupts: &[Interrupt]) -> Value {
 /// Returns the event as JSON. `None` if the graph of the event has an unknown state.
 pub(crate) fn event_kind<S: State<Update: Serialize>>(
     kind: &EventKind<S>,
-    thread: &str,
+    origin: EventOrigin<'_>,
     unwritten: &Unwritten,
     inner: &[InnerReader],
 ) -> Option<RunEventKind> {
@@ -186,66 +186,17 @@ pub(crate) fn event_kind<S: State<Update: Serialize>>(
             interrupts: task.interrupts.clone(),
         },
         EventKind::Checkpoint(snapshot) => {
-            let place = CheckpointPlace::root(thread);
+            let place = CheckpointPlace::of_event(origin);
             RunEventKind::Checkpoint(snapshot_value(snapshot, &place, unwritten, inner))
         }
         EventKind::Interrupt(interrupts) => RunEventKind::Interrupts(interrupts.clone()),
         EventKind::Inner(event) => {
             return inner
                 .iter()
-                .find_map(|read| (read.event)(event, thread, &read.unwritten));
+                .find_map(|read| (read.event)(event, origin, &read.unwritten));
         }
         _ => return None,
     })
-}
-
-/// Where a checkpoint is.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct CheckpointPlace {
-    thread: String,
-    /// The tasks around its graph: `node:task|node:task`.
-    namespace: String,
-    /// The checkpoints around it, by their namespaces.
-    around: Map<String, Value>,
-    node: Option<NodeName>,
-}
-
-impl CheckpointPlace {
-    pub(crate) fn root(thread: &str) -> Self {
-        Self {
-            thread: thread.to_owned(),
-            ..Self::default()
-        }
-    }
-
-    /// Returns the place of the graph in a task.
-    fn inside(&self, checkpoint: CheckpointId, node: &NodeName, task: &str) -> Self {
-        let mut around = self.around.clone();
-        around.insert(self.namespace.clone(), json!(checkpoint.to_string()));
-        let outer = match &*self.namespace {
-            "" => String::new(),
-            outer => format!("{outer}|"),
-        };
-        Self {
-            thread: self.thread.clone(),
-            namespace: format!("{outer}{node}:{task}"),
-            around,
-            node: Some(Arc::clone(node)),
-        }
-    }
-
-    fn checkpoint(&self, id: CheckpointId) -> Value {
-        let mut value = json!({
-            "thread_id": self.thread, "checkpoint_ns": self.namespace,
-            "checkpoint_id": id.to_string(),
-        });
-        if self.node.is_some() {
-            let mut map = self.around.clone();
-            map.insert(self.namespace.clone(), json!(id.to_string()));
-            value["checkpoint_map"] = Value::Object(map);
-        }
-        value
-    }
 }
 
 fn source(source: Source) -> &'static str {
@@ -273,17 +224,9 @@ pub(crate) fn snapshot_value<S: State<Update: Serialize>>(
             task_value(snapshot.id, &id, task, place, unwritten, inner)
         })
         .collect();
-    let mut metadata = json!({
-        "source": source(snapshot.source), "step": snapshot.step, "parents": place.around,
-        "thread_id": place.thread,
-    });
-    if let Some(node) = &place.node {
-        for name in ["checkpoint_ns", "langgraph_checkpoint_ns"] {
-            metadata[name] = json!(place.namespace);
-        }
-        metadata["langgraph_node"] = json!(node);
-        metadata["checkpoint_map"] = json!(place.around);
-    }
+    let mut metadata = place.metadata();
+    metadata["source"] = json!(source(snapshot.source));
+    metadata["step"] = json!(snapshot.step);
     for (key, value) in &snapshot.metadata {
         // A copied checkpoint names the thread of its run.
         if key != "thread_id" {
@@ -312,7 +255,7 @@ fn task_value<S: State<Update: Serialize>>(
     unwritten: &Unwritten,
     inner: &[InnerReader],
 ) -> Value {
-    let below = place.inside(checkpoint, &task.node, id);
+    let below = place.inside(Some(checkpoint), &task.node, id);
     let inside = task.inside.as_ref().and_then(|inside| {
         let same = inside.typed::<S>();
         let same = same.map(|snapshot| snapshot_value(snapshot, &below, unwritten, inner));

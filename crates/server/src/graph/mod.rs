@@ -3,6 +3,7 @@
 mod begin;
 mod breaks;
 mod change;
+mod checkpoint_place;
 mod command;
 mod drawing;
 mod erased;

@@ -17,9 +17,10 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::checkpoint_place::{CheckpointPlace, EventOrigin};
 use super::event::{RunEventKind, hide_errors};
-use super::inner_states::name_inner;
-use super::json::{CheckpointPlace, event_kind, snapshot_value, state_value};
+use super::inner_states::{name_inner, topology_of};
+use super::json::{event_kind, snapshot_value, state_value};
 use super::options::GraphOptions;
 use super::streamed::streamed;
 use super::{
@@ -81,12 +82,17 @@ where
     /// Returns an event as clients see it; `None` if they do not.
     fn event(&self, event: &Event<S>, thread: &str) -> Option<RunEvent> {
         let (unwritten, inner) = (&self.options.unwritten, &self.options.inner);
-        let mut kind = event_kind::<S>(&event.kind, thread, unwritten, inner)?;
+        let parent = event.parent.as_deref();
+        let origin = EventOrigin { thread, parent };
+        let mut kind = event_kind::<S>(&event.kind, origin, unwritten, inner)?;
+        if let RunEventKind::Checkpoint(snapshot) = &mut kind {
+            name_inner(snapshot, topology_of(self.graph.topology(), parent));
+        }
         if !self.shows_errors {
             kind.hide_error();
         }
         Some(RunEvent {
-            namespace: namespace(event.parent.as_deref()),
+            namespace: namespace(parent),
             task: event.task.as_ref().map(|task| task.id()),
             step: event.step,
             kind,
@@ -101,7 +107,7 @@ where
             &self.options.unwritten,
             &self.options.inner,
         );
-        name_inner(&mut state, self.graph.topology());
+        name_inner(&mut state, Some(self.graph.topology()));
         if !self.shows_errors {
             hide_errors(&mut state);
         }

@@ -113,6 +113,53 @@ async fn a_task_has_one_id_in_its_events_and_in_the_state() {
 }
 
 #[tokio::test]
+async fn a_checkpoint_in_a_stream_says_where_it_is() {
+    let api = api().await;
+    let thread = api.thread().await;
+    let body = json!({
+        "assistant_id": "work", "input": {"items": ["x"]}, "stream_subgraphs": true,
+        "stream_mode": ["checkpoints", "debug"],
+    });
+    let events = api.stream(&thread, body).await;
+    let state = api
+        .get(&format!("/threads/{thread}/state?subgraphs=true"))
+        .await;
+    let task = &state["tasks"][0];
+    let namespace = format!("inner:{}", task["id"].as_str().unwrap());
+    let config = |checkpoint: &Value| json!({"configurable": checkpoint});
+
+    let root: Vec<&Value> = of(&events, "checkpoints")
+        .into_iter()
+        .filter_map(|(name, data)| (name == "checkpoints").then_some(data))
+        .collect();
+    let place = json!({
+        "thread_id": thread, "checkpoint_ns": "",
+        "checkpoint_id": state["checkpoint"]["checkpoint_id"],
+    });
+    let last = root.last().unwrap();
+    assert_eq!(last["config"], config(&place));
+    assert_eq!(root[0]["parent_config"], Value::Null);
+    for pair in root.windows(2) {
+        assert_eq!(pair[1]["parent_config"], pair[0]["config"]);
+    }
+    let inner = json!({"thread_id": thread, "checkpoint_ns": namespace});
+    assert_eq!(last["tasks"][0]["state"], config(&inner), "{last}");
+
+    let inside = of(&events, &format!("checkpoints|{namespace}"));
+    let (_, last) = inside.last().unwrap();
+    assert_eq!(last["config"], config(&task["state"]["checkpoint"]));
+    assert_eq!(last["metadata"]["parents"][""], place["checkpoint_id"]);
+
+    let debug = of(&events, "debug");
+    let mut debug = debug.iter().map(|(_, data)| &data["payload"]);
+    let is_last = |payload: &&Value| payload["config"] == config(&place);
+    let last = debug.find(is_last).unwrap();
+    assert_eq!(last["checkpoint"], place);
+    assert_eq!(last["tasks"][0]["checkpoint"], inner);
+    assert_eq!(last["tasks"][0]["state"], Value::Null);
+}
+
+#[tokio::test]
 async fn a_task_names_the_graph_inside_it_whose_state_can_be_asked_for() {
     let api = api().await;
     let thread = api.thread().await;
