@@ -183,8 +183,9 @@ impl V1 {
                 out.debug(if is_start { "task" } else { "task_result" }, &task);
             }
             StreamEventKind::Checkpoint(snapshot) => {
-                out.push(Mode::Checkpoints, checkpoint::listed(snapshot));
-                out.debug("checkpoint", &checkpoint::debugged(snapshot));
+                let shown = checkpoint::with_configs(snapshot);
+                out.push(Mode::Checkpoints, shown.clone());
+                out.debug("checkpoint", &shown);
             }
             StreamEventKind::Interrupt { interrupt, values } => {
                 out.interrupt(interrupt, values.as_ref());

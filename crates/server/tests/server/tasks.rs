@@ -143,7 +143,7 @@ async fn a_checkpoint_in_a_stream_says_where_it_is() {
         assert_eq!(pair[1]["parent_config"], pair[0]["config"]);
     }
     let inner = json!({"thread_id": thread, "checkpoint_ns": namespace});
-    assert_eq!(last["tasks"][0]["state"], config(&inner), "{last}");
+    assert_eq!(last["tasks"][0]["checkpoint"], inner, "{last}");
 
     let inside = of(&events, &format!("checkpoints|{namespace}"));
     let (_, last) = inside.last().unwrap();
