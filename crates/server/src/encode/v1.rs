@@ -273,6 +273,9 @@ impl Frames<'_> {
     }
 
     fn debug(&mut self, kind: &str, payload: &Value) {
+        if !self.modes.contains(&Mode::Debug) {
+            return;
+        }
         let data = json!({
             "step": self.event.step, "timestamp": iso_ms(self.event.made), "type": kind,
             "payload": payload,

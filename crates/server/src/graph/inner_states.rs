@@ -27,20 +27,20 @@ pub(crate) fn leave_out_inner(state: &mut Value) {
     }
 }
 
-/// Says where the graphs inside the tasks are, for those whose states are not there. The topology is that of the graph of
-/// the state, if it is known.
-pub(super) fn name_inner(state: &mut Value, topology: Option<&Topology>) {
+/// Says where the graphs inside the tasks are, for those whose states are not there. The topology is that of the graph
+/// of the state.
+pub(super) fn name_inner(state: &mut Value, topology: &Topology) {
     let place = state["checkpoint"].clone();
     for task in state["tasks"].as_array_mut().into_iter().flatten() {
         let (name, id) = (task["name"].as_str(), task["id"].as_str());
         let (Some(name), Some(id)) = (name, id) else {
             continue;
         };
-        let Some(inside) = topology.and_then(|topology| topology_in(topology, name)) else {
+        let Some(inside) = topology_in(topology, name) else {
             continue;
         };
         if !task["state"].is_null() {
-            name_inner(&mut task["state"], Some(inside));
+            name_inner(&mut task["state"], inside);
             continue;
         }
         let namespace = match place["checkpoint_ns"].as_str() {
@@ -73,7 +73,32 @@ pub(super) fn topology_of<'t>(
 
 #[cfg(test)]
 mod tests {
+    use langgraph::graph::StateGraph;
+
     use super::*;
+
+    #[test]
+    fn a_graph_inside_another_is_named_below_it() {
+        let mut deep = StateGraph::<i64>::new();
+        deep.add_node("c", |n: i64| n).add_sequence(&["c"]);
+        let mut inner = StateGraph::<i64>::new();
+        inner.add_node("b", deep.compile().unwrap());
+        inner.add_sequence(&["b"]);
+        let mut root = StateGraph::<i64>::new();
+        root.add_node("a", inner.compile().unwrap());
+        root.add_sequence(&["a"]);
+        let root = root.compile().unwrap();
+        let place = |namespace: &str| json!({"thread_id": "t", "checkpoint_ns": namespace});
+        let task = json!({"name": "b", "id": "2", "state": null});
+        let inside = json!({"checkpoint": place("a:1"), "tasks": [task]});
+        let mut state = json!({
+            "checkpoint": place(""), "tasks": [{"name": "a", "id": "1", "state": inside}],
+        });
+        name_inner(&mut state, root.topology());
+        let task = &state["tasks"][0];
+        assert_eq!(task["checkpoint"], Value::Null);
+        assert_eq!(task["state"]["tasks"][0]["checkpoint"], place("a:1|b:2"));
+    }
 
     #[test]
     fn a_state_is_found_by_its_namespace_and_left_out_with_its_place() {

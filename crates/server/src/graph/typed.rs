@@ -85,8 +85,10 @@ where
         let parent = event.parent.as_deref();
         let origin = EventOrigin { thread, parent };
         let mut kind = event_kind::<S>(&event.kind, origin, unwritten, inner)?;
-        if let RunEventKind::Checkpoint(snapshot) = &mut kind {
-            name_inner(snapshot, topology_of(self.graph.topology(), parent));
+        if let RunEventKind::Checkpoint(snapshot) = &mut kind
+            && let Some(topology) = topology_of(self.graph.topology(), parent)
+        {
+            name_inner(snapshot, topology);
         }
         if !self.shows_errors {
             kind.hide_error();
@@ -107,7 +109,7 @@ where
             &self.options.unwritten,
             &self.options.inner,
         );
-        name_inner(&mut state, Some(self.graph.topology()));
+        name_inner(&mut state, self.graph.topology());
         if !self.shows_errors {
             hide_errors(&mut state);
         }
