@@ -7,4 +7,4 @@ mod pace;
 mod running;
 
 pub(crate) use pace::Pace;
-pub(crate) use running::Running;
+pub(crate) use running::{BoxedTask, Running};

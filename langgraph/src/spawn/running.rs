@@ -12,6 +12,9 @@ use super::Pace;
 use super::laps::Laps;
 use crate::environment;
 
+/// A task of any state: the runtime's code for tasks is compiled once, not for each state, and moves a pointer.
+pub(crate) type BoxedTask = Pin<Box<dyn Future<Output = ()> + Send>>;
+
 /// Running tasks, by their places; dropping this stops them.
 pub(crate) struct Running {
     runtime: Handle,
@@ -46,18 +49,12 @@ impl Running {
 
     /// Starts the task at `index`, which is behind those that were started before. If it is expected to end at once,
     /// it is polled here, and moves away only if it waits.
-    pub(crate) fn start(
-        &mut self,
-        index: usize,
-        pace: Option<&Pace>,
-        task: impl Future<Output = ()> + Send + 'static,
-    ) {
+    pub(crate) fn start(&mut self, index: usize, pace: Option<&Pace>, mut task: BoxedTask) {
         let quick = pace.filter(|pace| pace.is_quick());
         let laps = self.laps.as_mut().filter(|laps| laps.goes_on());
         let running = match quick.zip(laps) {
             None => self.spawn(task),
             Some((pace, laps)) => {
-                let mut task = Box::pin(task);
                 let (ended, took) = laps.lap(|| has_ended(task.as_mut()));
                 pace.note(ended.then_some(took));
                 if ended {
@@ -72,7 +69,7 @@ impl Running {
         self.count += 1;
     }
 
-    fn spawn(&mut self, task: impl Future<Output = ()> + Send + 'static) -> RunningTask {
+    fn spawn(&mut self, task: BoxedTask) -> RunningTask {
         if let Some(laps) = &mut self.laps {
             laps.pause();
         }
@@ -110,7 +107,7 @@ impl Running {
 
 /// Polls a task once. If it waits, the runtime polls it again, with a waker of its own. One that panics has ended, as
 /// in the runtime.
-fn has_ended(task: Pin<&mut impl Future<Output = ()>>) -> bool {
+fn has_ended(task: Pin<&mut (dyn Future<Output = ()> + Send)>) -> bool {
     let mut cx = Context::from_waker(Waker::noop());
     let polled = catch_unwind(AssertUnwindSafe(|| task.poll(&mut cx)));
     polled.map_or(true, |polled| polled.is_ready())
@@ -146,16 +143,14 @@ mod tests {
     }
 
     /// Sets the flag, after the work.
-    fn flag(
-        work: impl Future<Output = ()> + Send + 'static,
-    ) -> (Arc<AtomicBool>, impl Future<Output = ()> + Send) {
+    fn flag(work: impl Future<Output = ()> + Send + 'static) -> (Arc<AtomicBool>, BoxedTask) {
         let flag = Arc::new(AtomicBool::new(false));
         let set = Arc::clone(&flag);
         let task = async move {
             work.await;
             set.store(true, Ordering::SeqCst);
         };
-        (flag, task)
+        (flag, Box::pin(task))
     }
 
     #[tokio::test]
@@ -176,10 +171,11 @@ mod tests {
         for index in 0..2 {
             let (go_on, waits) = oneshot::channel::<()>();
             let (ended, ends) = oneshot::channel();
-            running.start(index, Some(&pace), async move {
+            let task = async move {
                 let _ = waits.await;
                 let _ = ended.send(());
-            });
+            };
+            running.start(index, Some(&pace), Box::pin(task));
             go_on.send(()).unwrap();
             ends.await.unwrap();
         }
@@ -201,7 +197,8 @@ mod tests {
     #[tokio::test]
     async fn a_quick_task_that_panics_ends_alone() {
         let mut running = running();
-        running.start(0, Some(&quick()), async { panic!("of a task") });
+        let task = async { panic!("of a task") };
+        running.start(0, Some(&quick()), Box::pin(task));
         assert!(!running.is_empty());
         running.forget(0);
         assert!(running.is_empty());

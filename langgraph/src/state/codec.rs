@@ -97,7 +97,7 @@ impl<S: State> StateCodec<S> {
 
     /// Notes what the values of a field are made of.
     pub(crate) fn shaped(self, field: FieldInfo) -> FieldInfo {
-        field.shaped_by(|from| (self.0.read)(&mut <dyn Deserializer<'_>>::erase(from)).is_ok())
+        shaped_by(field, &|from| (self.0.read)(from).is_ok())
     }
 
     /// Lends an update to a writer.
@@ -200,6 +200,11 @@ pub(crate) fn encode(
 pub(crate) fn write_text(wire: &OutputWire<LentUpdate<'_>>) -> Result<String, FormatError> {
     let encoded = encode(wire, &TEXTS, 0)?;
     String::from_utf8(encoded.bytes.into()).map_err(FormatError::new)
+}
+
+/// Notes what a field is made of, by a function that reads an update with this field alone.
+fn shaped_by(field: FieldInfo, read: &dyn Fn(&mut dyn Deserializer<'_>) -> bool) -> FieldInfo {
+    field.shaped_by(|from| read(&mut <dyn Deserializer<'_>>::erase(from)))
 }
 
 /// Returns what converts an encoded value to the current version, if it is older.

@@ -14,7 +14,7 @@ use crate::checkpoint::Few;
 use crate::error::Panicked;
 use crate::node::Context;
 use crate::span::Span;
-use crate::spawn::Running;
+use crate::spawn::{BoxedTask, Running};
 use crate::state::State;
 use crate::task::{Position, Task, TaskResult, route_on_view, routes_on_view, run_task};
 
@@ -197,17 +197,11 @@ impl<S: State> Drop for Member<S> {
 
 /// Runs a task in the span, and drops the span before it leaves the set: when the run ends, its
 /// spans are closed.
-// A block and not an async function, whose argument would take up space twice. Little is held
-// across an `.await`: tokio moves the future of a task ten times.
-#[allow(clippy::manual_async_fn)]
-fn run_member<S: State>(
-    member: Member<S>,
-    span: Span,
-) -> impl Future<Output = ()> + Send + 'static {
-    async move {
+fn run_member<S: State>(member: Member<S>, span: Span) -> BoxedTask {
+    Box::pin(async move {
         span.around(member.run()).await;
         drop(member);
-    }
+    })
 }
 
 impl<S: State> Member<S> {
