@@ -1,11 +1,12 @@
 //! Pauses of runs, for clients of AG-UI.
 
+use crate::states::{Number, NumberUpdate};
 use crate::support::{Api, failing, frames, pausing};
 use langgraph::error::NodeError;
 use langgraph::graph::{CompiledStateGraph, StateGraph};
 use langgraph::message::{Message, ToolCall};
+use langgraph::node;
 use langgraph::node::Context;
-use langgraph::{State, node};
 use langgraph_agent::{MessagesState, MessagesStateUpdate, ToolNode, tool};
 use langgraph_server::Server;
 use reqwest::Method;
@@ -188,15 +189,10 @@ async fn a_question_beside_a_failure_keeps_no_input_out() {
     }
 }
 
-#[derive(State, Clone, Debug, Default)]
-struct Other {
-    number: u64,
-}
-
 #[tokio::test]
 async fn a_thread_of_another_state_is_an_error_of_the_run() {
-    let mut other = StateGraph::<Other>::new();
-    other.add_node("count", |_: &Other| OtherUpdate::default().number(1));
+    let mut other = StateGraph::<Number>::new();
+    other.add_node("count", |_: &Number| NumberUpdate::default().number(1));
     other.add_sequence(&["count"]);
     let mut desk = StateGraph::<MessagesState>::new();
     desk.add_node("ask", ask).add_sequence(&["ask"]);

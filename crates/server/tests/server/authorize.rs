@@ -1,17 +1,11 @@
 //! What the users of one owner may do, action by action.
 
+use crate::states::{Notes, NotesUpdate};
 use crate::support::Api;
-use langgraph::State;
 use langgraph::graph::StateGraph;
 use langgraph_server::{Action, Authorize, BearerTokens, Filter, Refusal, Resource, Server, User};
 use reqwest::Method;
 use serde_json::{Value, json};
-
-#[derive(State, Clone, Debug, Default)]
-struct Notes {
-    #[reducer(append)]
-    notes: Vec<String>,
-}
 
 /// Members see what they have made; readers read all of it; nobody but an admin writes to `rules`.
 struct Roles;

@@ -1,16 +1,11 @@
 //! A hook that permits requests is shown what their routes read.
 
+use crate::states::{Text, TextUpdate};
 use crate::support::Api;
-use langgraph::State;
 use langgraph::graph::StateGraph;
 use langgraph_server::{Action, Authorize, BearerTokens, Filter, Refusal, Resource, Server, User};
 use reqwest::Method;
 use serde_json::{Value, json};
-
-#[derive(State, Clone, Debug, Default)]
-struct Notes {
-    text: String,
-}
 
 /// Members leave the namespace `rules` and the assistant `secret` alone, and search in `notes` only.
 struct Rules;
@@ -36,8 +31,8 @@ impl Authorize for Rules {
 
 /// Returns a member, and an admin of the same owner.
 async fn team() -> [Api; 2] {
-    let mut graph = StateGraph::<Notes>::new();
-    graph.add_node("noop", |_: &Notes| NotesUpdate::default());
+    let mut graph = StateGraph::<Text>::new();
+    graph.add_node("noop", |_: &Text| TextUpdate::default());
     graph.add_sequence(&["noop"]);
     let user = |name: &str, role: &str| {
         let details = json!({"roles": [role]});

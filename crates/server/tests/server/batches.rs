@@ -1,26 +1,21 @@
 //! Batches of runs.
 
+use crate::states::{Text, TextUpdate};
 use crate::support::Api;
 #[cfg(feature = "postgres")]
 use crate::support::postgres;
-use langgraph::State;
 use langgraph::graph::StateGraph;
 use langgraph_server::{BearerTokens, Limits, Server, User};
 use reqwest::Method;
 use serde_json::{Value, json};
-
-#[derive(State, Clone, Debug, Default)]
-struct Notes {
-    text: String,
-}
 
 async fn api() -> Api {
     Api::serve(server()).await
 }
 
 fn server() -> Server {
-    let mut graph = StateGraph::<Notes>::new();
-    graph.add_node("noop", |_: &Notes| NotesUpdate::default());
+    let mut graph = StateGraph::<Text>::new();
+    graph.add_node("noop", |_: &Text| TextUpdate::default());
     graph.add_sequence(&["noop"]);
     Server::new().graph("notes", graph.compile().unwrap())
 }

@@ -1,8 +1,8 @@
 //! Changes of one resource at the same time: none of them is lost.
 
+use crate::states::{Text, TextUpdate};
 use crate::support::Api;
 use futures_util::future::join_all;
-use langgraph::State;
 use langgraph::graph::StateGraph;
 use langgraph_server::Server;
 use reqwest::Method;
@@ -11,14 +11,9 @@ use serde_json::{Map, Value, json};
 /// How many changes are made at once.
 const CHANGES: usize = 8;
 
-#[derive(State, Clone, Debug, Default)]
-struct Notes {
-    text: String,
-}
-
 fn server() -> Server {
-    let mut graph = StateGraph::<Notes>::new();
-    graph.add_node("noop", |_: &Notes| NotesUpdate::default());
+    let mut graph = StateGraph::<Text>::new();
+    graph.add_node("noop", |_: &Text| TextUpdate::default());
     graph.add_sequence(&["noop"]);
     Server::new().graph("notes", graph.compile().unwrap())
 }

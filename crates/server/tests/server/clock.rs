@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime};
 
+use crate::states::{Number, NumberUpdate};
 use crate::support::Api;
 use langgraph::error::NodeError;
 use langgraph::graph::StateGraph;
@@ -113,15 +114,10 @@ fn without_resource() -> StateGraph<Notes> {
     rests
 }
 
-#[derive(State, Clone, Debug, Default)]
-struct Other {
-    number: u64,
-}
-
 /// A graph with another state.
-fn of_another_state() -> StateGraph<Other> {
-    let mut other = StateGraph::<Other>::new();
-    other.add_node("rest", |_: &Other| OtherUpdate::default());
+fn of_another_state() -> StateGraph<Number> {
+    let mut other = StateGraph::<Number>::new();
+    other.add_node("rest", |_: &Number| NumberUpdate::default());
     other.add_sequence(&["rest"]);
     other
 }

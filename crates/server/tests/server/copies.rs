@@ -2,21 +2,16 @@
 
 use std::time::{Duration, SystemTime};
 
+use crate::states::{Notes, NotesUpdate};
 use crate::support::Api;
 use langgraph::error::NodeError;
 use langgraph::graph::StateGraph;
+use langgraph::node;
 use langgraph::node::Context;
-use langgraph::{State, node};
 use langgraph_server::{BearerTokens, RunContext, Server, User};
 use langgraph_wait::WaitExt;
 use reqwest::Method;
 use serde_json::{Value, json};
-
-#[derive(State, Clone, Debug, Default)]
-struct Notes {
-    #[reducer(append)]
-    notes: Vec<String>,
-}
 
 /// Waits for two seconds, and notes as whom it goes on.
 #[node]

@@ -2,18 +2,12 @@
 
 use std::time::Duration;
 
+use crate::states::{Notes, NotesUpdate};
 use crate::support::Api;
-use langgraph::State;
 use langgraph::graph::StateGraph;
 use langgraph_server::Server;
 use reqwest::Method;
 use serde_json::{Value, json};
-
-#[derive(State, Clone, Debug, Default)]
-struct Notes {
-    #[reducer(append)]
-    notes: Vec<String>,
-}
 
 async fn api() -> Api {
     let mut graph = StateGraph::<Notes>::new();

@@ -2,23 +2,18 @@
 
 use std::time::Duration;
 
+use crate::states::{Text, TextUpdate};
 use crate::support::Api;
-use langgraph::State;
 use langgraph::graph::StateGraph;
 use langgraph_server::Server;
 use serde_json::{Value, json};
 
-#[derive(State, Clone, Debug, Default)]
-struct Notes {
-    text: String,
-}
-
 async fn api(server: Server) -> Api {
-    let mut notes = StateGraph::<Notes>::new();
-    let done = |_: &Notes| NotesUpdate::default().text("done".to_owned());
+    let mut notes = StateGraph::<Text>::new();
+    let done = |_: &Text| TextUpdate::default().text("done".to_owned());
     notes.add_node("note", done).add_sequence(&["note"]);
-    let mut slow = StateGraph::<Notes>::new();
-    let forever = async |_: &Notes| std::future::pending::<NotesUpdate>().await;
+    let mut slow = StateGraph::<Text>::new();
+    let forever = async |_: &Text| std::future::pending::<TextUpdate>().await;
     slow.add_node("wait", forever).add_sequence(&["wait"]);
     let server = server
         .graph("notes", notes.compile().unwrap())

@@ -2,21 +2,16 @@
 
 use std::time::{Duration, SystemTime};
 
+use crate::states::{Notes, NotesUpdate};
 use crate::support::{Api, frames};
 use langgraph::error::NodeError;
 use langgraph::graph::StateGraph;
+use langgraph::node;
 use langgraph::node::Context;
-use langgraph::{State, node};
 use langgraph_server::{BearerTokens, RunContext, Server, User};
 use langgraph_wait::WaitExt;
 use reqwest::Method;
 use serde_json::json;
-
-#[derive(State, Clone, Debug, Default)]
-struct Notes {
-    #[reducer(append)]
-    notes: Vec<String>,
-}
 
 /// Notes for whom it runs, after a wait.
 #[node]

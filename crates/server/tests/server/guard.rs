@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use crate::states::{Notes, NotesUpdate};
 use crate::support::Api;
-use langgraph::State;
 use langgraph::error::NodeError;
 use langgraph::graph::StateGraph;
 use langgraph::node;
@@ -13,12 +13,6 @@ use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
 const SECRET: &str = "only for ada";
-
-#[derive(State, Clone, Debug, Default)]
-struct Notes {
-    #[reducer(append)]
-    notes: Vec<String>,
-}
 
 /// Notes who has asked.
 #[node]

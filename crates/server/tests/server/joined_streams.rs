@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use crate::states::{Text, TextUpdate};
 use crate::support::{Api, frames};
-use langgraph::State;
 use langgraph::error::NodeError;
 use langgraph::graph::StateGraph;
 use langgraph::node::Context;
@@ -11,26 +11,21 @@ use langgraph_server::Server;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-#[derive(State, Clone, Debug, Default)]
-struct Notes {
-    text: String,
-}
-
 async fn api() -> Api {
     api_of(Server::new()).await
 }
 
 async fn api_of(server: Server) -> Api {
-    let mut graph = StateGraph::<Notes>::new();
-    graph.add_node("noop", |_: &Notes| NotesUpdate::default());
+    let mut graph = StateGraph::<Text>::new();
+    graph.add_node("noop", |_: &Text| TextUpdate::default());
     graph.add_sequence(&["noop"]);
-    let talk = async |notes: &Notes, cx: &Context| {
+    let talk = async |notes: &Text, cx: &Context| {
         for number in 0..100 {
             cx.emit(number).await?;
         }
-        Ok::<_, NodeError>(NotesUpdate::default().text(notes.text.clone()))
+        Ok::<_, NodeError>(TextUpdate::default().text(notes.text.clone()))
     };
-    let mut talking = StateGraph::<Notes>::new();
+    let mut talking = StateGraph::<Text>::new();
     talking.add_node("talk", talk).add_sequence(&["talk"]);
     let server = server.graph("notes", graph.compile().unwrap());
     Api::serve(server.graph("talk", talking.compile().unwrap())).await

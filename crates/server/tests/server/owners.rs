@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::time::Duration;
 
+use crate::states::{Notes, NotesUpdate};
 use crate::support::Api;
-use langgraph::State;
 use langgraph::graph::StateGraph;
 use langgraph_server::{BearerTokens, Server, User};
 use reqwest::Method;
@@ -12,12 +12,6 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 const SECRET: &str = "only for ada";
-
-#[derive(State, Clone, Debug, Default)]
-struct Notes {
-    #[reducer(append)]
-    notes: Vec<String>,
-}
 
 fn graph() -> langgraph::CompiledStateGraph<Notes> {
     let mut notes = StateGraph::<Notes>::new();

@@ -3,25 +3,20 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::states::{Notes, NotesUpdate};
 use crate::support::Api;
 use futures_util::StreamExt;
 use langgraph::error::NodeError;
 use langgraph::graph::{CompiledStateGraph, StateGraph};
 use langgraph::message::{FinishReason, Message, MessageChunk, ToolCall};
+use langgraph::node;
 use langgraph::node::Context;
-use langgraph::{State, node};
 use langgraph_agent::{Approval, FnTool, MessagesState, MessagesStateUpdate, ToolNode};
 use langgraph_server::Server;
 use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 use uuid::Uuid;
-
-#[derive(State, Clone, Debug, Default)]
-struct Notes {
-    #[reducer(append)]
-    notes: Vec<String>,
-}
 
 #[node]
 async fn say(_: &MessagesState, cx: &Context) -> MessagesStateUpdate {

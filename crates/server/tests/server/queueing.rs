@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use crate::states::{Text, TextUpdate};
 use crate::support::Api;
 use langgraph::error::NodeError;
 use langgraph::graph::StateGraph;
@@ -30,11 +31,6 @@ struct Job {
     millis: u64,
 }
 
-#[derive(State, Clone, Debug, Default)]
-struct Other {
-    text: String,
-}
-
 #[node]
 async fn work(job: &Job, cx: &Context) -> Result<JobUpdate, NodeError> {
     let started = cx.resource::<Started>()?;
@@ -47,8 +43,8 @@ fn server(order: &Order) -> Server {
     let mut graph = StateGraph::<Job>::new();
     graph.add_node("work", work).add_sequence(&["work"]);
     let graph = graph.compile().unwrap().resource(Arc::clone(order));
-    let mut other = StateGraph::<Other>::new();
-    other.add_node("noop", |_: &Other| OtherUpdate::default());
+    let mut other = StateGraph::<Text>::new();
+    other.add_node("noop", |_: &Text| TextUpdate::default());
     other.add_sequence(&["noop"]);
     let tokens = BearerTokens::new()
         .token("token-of-ada", User::new("ada"))
@@ -241,7 +237,7 @@ async fn a_run_over_another_state_is_refused_and_the_thread_stays_readable() {
         let (status, answer) = ada.call(Method::POST, &route, other.clone()).await;
         assert_eq!(status, 409, "{route}: {answer}");
         let why = answer["detail"].as_str().unwrap();
-        assert!(why.contains("'work'") && why.contains("`Other`"), "{why}");
+        assert!(why.contains("'work'") && why.contains("`Text`"), "{why}");
     }
     assert_eq!(ada.get(&format!("/threads/{thread}")).await, before);
     let state = ada.get(&format!("/threads/{thread}/state")).await;

@@ -1,25 +1,20 @@
 //! Runs that are refused when they are requested leave nothing.
 
+use crate::states::{Text, TextUpdate};
 use crate::support::Api;
 #[cfg(feature = "postgres")]
 use crate::support::postgres;
-use langgraph::State;
 use langgraph::graph::StateGraph;
 use langgraph_server::{BearerTokens, Limits, Server, User};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-#[derive(State, Clone, Debug, Default)]
-struct Notes {
-    text: String,
-}
-
 async fn api(server: Server, limits: Limits) -> Api {
-    let mut graph = StateGraph::<Notes>::new();
-    graph.add_node("noop", |_: &Notes| NotesUpdate::default());
+    let mut graph = StateGraph::<Text>::new();
+    graph.add_node("noop", |_: &Text| TextUpdate::default());
     graph.add_sequence(&["noop"]);
-    let mut slow = StateGraph::<Notes>::new();
-    let forever = async |_: &Notes| std::future::pending::<NotesUpdate>().await;
+    let mut slow = StateGraph::<Text>::new();
+    let forever = async |_: &Text| std::future::pending::<TextUpdate>().await;
     slow.add_node("wait", forever).add_sequence(&["wait"]);
     let tokens = BearerTokens::new().token("ada", User::new("ada"));
     let server = server

@@ -3,21 +3,16 @@
 use std::path::Path;
 use std::time::Duration;
 
+use crate::states::{Text, TextUpdate};
 use crate::support::Api;
-use langgraph::State;
 use langgraph::graph::StateGraph;
 use langgraph_server::{Retention, Server};
 use reqwest::Method;
 use serde_json::json;
 
-#[derive(State, Clone, Debug, Default)]
-struct Notes {
-    text: String,
-}
-
 fn server(file: &Path) -> Server {
-    let mut graph = StateGraph::<Notes>::new();
-    graph.add_node("noop", |_: &Notes| NotesUpdate::default());
+    let mut graph = StateGraph::<Text>::new();
+    graph.add_node("noop", |_: &Text| TextUpdate::default());
     graph.add_sequence(&["noop"]);
     // Twenty rounds of maintenance take a second.
     let lease = Duration::from_millis(150);
@@ -93,10 +88,10 @@ async fn what_is_over_goes_when_its_time_has_come() {
 async fn the_time_of_a_run_counts_from_its_end() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("server.db");
-    let mut graph = StateGraph::<Notes>::new();
-    let slow = async |_: &Notes| {
+    let mut graph = StateGraph::<Text>::new();
+    let slow = async |_: &Text| {
         tokio::time::sleep(Duration::from_millis(2_500)).await;
-        NotesUpdate::default().text("done".to_owned())
+        TextUpdate::default().text("done".to_owned())
     };
     graph.add_node("slow", slow).add_sequence(&["slow"]);
     let retention = Retention::default().runs(Duration::from_secs(2));

@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use crate::states::{Notes, NotesUpdate};
 use crate::support::Api;
 use langgraph::error::NodeError;
 use langgraph::graph::StateGraph;
@@ -14,12 +15,6 @@ use langgraph_server::{GraphHandle, RunContext, Server};
 use reqwest::{Client, Method};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
-
-#[derive(State, Clone, Debug, Default)]
-struct Notes {
-    #[reducer(append)]
-    notes: Vec<String>,
-}
 
 #[derive(State, Clone, Debug, Default)]
 struct Inner {

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::time::Duration;
 
+use crate::states::{Text, TextUpdate};
 use crate::support::Api;
-use langgraph::State;
 use langgraph::graph::StateGraph;
 use langgraph_server::{BearerTokens, Server, User};
 use reqwest::Method;
@@ -15,11 +15,6 @@ use serde_json::{Value, json};
 const MORE: usize = 10_000;
 /// How many are as the server writes them.
 const WHOLE: usize = 12;
-
-#[derive(State, Clone, Debug, Default)]
-struct Notes {
-    text: String,
-}
 
 /// Adds `MORE` rows to each table, older than the others, whose documents cannot be read: a search that reads
 /// one of them fails.
@@ -44,8 +39,8 @@ const OLDER: &str = "
 ";
 
 fn server(file: &Path) -> Server {
-    let mut graph = StateGraph::<Notes>::new();
-    graph.add_node("noop", |_: &Notes| NotesUpdate::default());
+    let mut graph = StateGraph::<Text>::new();
+    graph.add_node("noop", |_: &Text| TextUpdate::default());
     graph.add_sequence(&["noop"]);
     let tokens = BearerTokens::new()
         .token("token-of-ada", User::new("ada"))

@@ -1,18 +1,13 @@
 //! Threads that are written by hand: by updates, as supersteps, and as copies.
 
+use crate::states::{Notes, NotesUpdate};
 use crate::support::Api;
 use langgraph::error::NodeError;
 use langgraph::graph::{END, START, StateGraph};
-use langgraph::{State, node};
+use langgraph::node;
 use langgraph_server::Server;
 use reqwest::Method;
 use serde_json::{Value, json};
-
-#[derive(State, Clone, Debug, Default)]
-struct Notes {
-    #[reducer(append)]
-    notes: Vec<String>,
-}
 
 #[node]
 async fn plan(_: &Notes) -> NotesUpdate {

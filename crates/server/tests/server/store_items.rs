@@ -1,21 +1,16 @@
 //! Items of the store over HTTP: namespaces, owners, expiry, meaning.
 
+use crate::states::{Text, TextUpdate};
 use crate::support::Api;
-use langgraph::State;
 use langgraph::graph::StateGraph;
 use langgraph_server::{BearerTokens, Server, User};
 use langgraph_store::{HashingEmbedder, StoreOptions};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-#[derive(State, Clone, Debug, Default)]
-struct Notes {
-    text: String,
-}
-
 fn server() -> Server {
-    let mut graph = StateGraph::<Notes>::new();
-    graph.add_node("noop", |_: &Notes| NotesUpdate::default());
+    let mut graph = StateGraph::<Text>::new();
+    graph.add_node("noop", |_: &Text| TextUpdate::default());
     graph.add_sequence(&["noop"]);
     let store = StoreOptions::default().embedder(HashingEmbedder::new(64));
     Server::new()

@@ -1,7 +1,7 @@
 //! Rows in the form of before: events are replayed, runs that wait are carried out.
 
+use crate::states::{Notes, NotesUpdate};
 use crate::support::{Api, frames};
-use langgraph::State;
 use langgraph::error::NodeError;
 use langgraph::graph::StateGraph;
 use langgraph::message::{FinishReason, Message, MessageChunk, Usage};
@@ -10,12 +10,6 @@ use langgraph_agent::{MessagesState, MessagesStateUpdate};
 use langgraph_server::{BearerTokens, Server, User};
 use reqwest::Method;
 use serde_json::{Value, json};
-
-#[derive(State, Clone, Debug, Default)]
-struct Notes {
-    #[reducer(append)]
-    notes: Vec<String>,
-}
 
 async fn say(_: &MessagesState, cx: &Context) -> MessagesStateUpdate {
     for text in ["one ", "two"] {

@@ -2,23 +2,18 @@
 
 #![cfg(feature = "studio")]
 
+use crate::states::Text;
 use crate::support::Api;
-use langgraph::State;
 use langgraph::graph::{END, EdgeBound, START, StateGraph};
 use langgraph_server::{BearerTokens, Server, User};
 use reqwest::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, IF_NONE_MATCH};
 use reqwest::{Method, StatusCode};
 use serde_json::json;
 
-#[derive(State, Clone, Debug, Default)]
-struct Nothing {
-    text: String,
-}
-
 #[tokio::test]
 async fn l5_everyone_gets_the_page_and_no_more_by_it() {
-    let mut graph = StateGraph::<Nothing>::new();
-    graph.add_node("n", |_: &Nothing| ()).add_sequence(&["n"]);
+    let mut graph = StateGraph::<Text>::new();
+    graph.add_node("n", |_: &Text| ()).add_sequence(&["n"]);
     let tokens = BearerTokens::new().token("secret", User::new("ada"));
     let server = Server::new().graph("g", graph.compile().unwrap());
     let api = Api::serve(server.authenticate(tokens)).await;
@@ -51,15 +46,15 @@ async fn l5_everyone_gets_the_page_and_no_more_by_it() {
 
 #[tokio::test]
 async fn the_picture_of_a_graph_has_the_bounds_of_its_edges() {
-    let mut graph = StateGraph::<Nothing>::new();
+    let mut graph = StateGraph::<Text>::new();
     graph
-        .add_node("write", |_: &Nothing| ())
-        .add_node("review", |_: &Nothing| ())
+        .add_node("write", |_: &Text| ())
+        .add_node("review", |_: &Text| ())
         .add_edge(START, "write")
         .add_edge("write", "review")
         .add_conditional_edges(
             "review",
-            |_: &Nothing| END,
+            |_: &Text| END,
             [("again", "write"), ("good", END)],
         )
         .add_bound(EdgeBound::new("review", "write", 3).or_else(END))

@@ -1,17 +1,11 @@
 //! Texts that not every database takes, and what searches make of documents: the same on each.
 
+use crate::states::{Notes, NotesUpdate};
 use crate::support::Api;
-use langgraph::State;
 use langgraph::graph::StateGraph;
 use langgraph_server::Server;
 use reqwest::Method;
 use serde_json::{Value, json};
-
-#[derive(State, Clone, Debug, Default)]
-struct Notes {
-    #[reducer(append)]
-    notes: Vec<String>,
-}
 
 fn server() -> Server {
     let mut graph = StateGraph::<Notes>::new();
