@@ -37,11 +37,12 @@ allocations() { # and bytes
 }
 system_calls() { # But for those that only get memory.
     [[ $traces ]] || { echo 0; return; }
+    local table=$rows/$BASHPID
     strace -f -c -e 'trace=!brk,mmap,munmap,mremap,mprotect,madvise' -o "$table" "$binary" "$@"
     awk '$NF == "total" { print $4 }' "$table"
 }
-table=$(mktemp)
-trap 'rm -f "$table"' EXIT
+rows=$(mktemp -d)
+trap 'rm -rf "$rows"' EXIT
 
 # What one run costs: what ten more runs add, so that starting and compiling do not count.
 each_run() { # COUNT NAME SIZE FORM
@@ -55,16 +56,7 @@ each_run() { # COUNT NAME SIZE FORM
     done
 }
 
-measured=$(
-    while read -r name size; do
-        ours=$(each_run instructions "$name" "$size" langgraph)
-        by_hand=$(each_run instructions "$name" "$size" baseline)
-        read -r blocks bytes <<<"$(each_run allocations "$name" "$size" langgraph)"
-        calls=$(each_run system_calls "$name" "$size" langgraph)
-        printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$name" "$size" $((ours / size)) $((by_hand / size)) \
-            "$blocks" "$bytes" "${calls% }"
-    done <<'END'
-chain 10
+workloads='chain 10
 chain 1000
 breakpoint 1000
 ephemeral 1000
@@ -83,9 +75,22 @@ react-memory 100
 streamed 100
 subgraph 10
 subgraphs 100
-wide 1000
-END
-)
+wide 1000'
+
+measure() { # NAME SIZE
+    local name=$1 size=$2 ours by_hand blocks bytes calls
+    ours=$(each_run instructions "$name" "$size" langgraph)
+    by_hand=$(each_run instructions "$name" "$size" baseline)
+    read -r blocks bytes <<<"$(each_run allocations "$name" "$size" langgraph)"
+    calls=$(each_run system_calls "$name" "$size" langgraph)
+    printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$name" "$size" $((ours / size)) $((by_hand / size)) \
+        "$blocks" "$bytes" "${calls% }" >"$rows/$name $size"
+}
+# As many at a time as there are cores.
+export rows binary traces
+export -f measure each_run instructions allocations system_calls
+xargs -L 1 -P "$(nproc)" bash -c 'set -euo pipefail; measure "$@"' measure <<<"$workloads"
+measured=$(while read -r workload; do cat "$rows/$workload"; done <<<"$workloads")
 
 if [[ ${1:-} == --bless ]]; then
     printf '# %s: workload, size, instructions for each node or turn, the same by hand, %s\n%s\n' \
