@@ -6,7 +6,7 @@ use super::Thread;
 use super::contained::contained;
 use super::loaded::Loaded;
 use super::offline::offline;
-use super::read::subgraphs::load_inside;
+use super::read::subgraphs::{LoadedInside, load_inside};
 use super::task_state::TaskState;
 use crate::checkpoint::{CheckNote, Checkpointer, ThreadKey};
 use crate::error::{AgentError, CheckpointError, FormatError};
@@ -64,7 +64,9 @@ pub(super) async fn check_inside<S: State>(
     path: Vec<NodeName>,
 ) -> Result<Option<Vec<CheckNote>>, AgentError> {
     let saver = log.saver;
-    let Some((key, loaded)) = load_inside(graph, log).await? else {
+    let inside = load_inside(graph, log).await?;
+    // State of another call does not belong to this task.
+    let Some(LoadedInside { key, loaded, .. }) = inside.filter(|inside| inside.has_begun) else {
         return Ok(None);
     };
     let checked = CheckedLog {

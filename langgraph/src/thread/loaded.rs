@@ -87,6 +87,13 @@ impl<S: State> Loaded<S> {
         }
     }
 
+    /// Leaves the state alone: the rest is of a call that has ended, or that the graph around it has left.
+    pub(super) fn forget_call(&mut self) {
+        self.tasks.clear();
+        self.stored.checkpoint.deferred.clear();
+        self.forget_ended_run();
+    }
+
     /// Forgets the joins and the counts of a run that has ended: the next input begins anew.
     pub(super) fn forget_ended_run(&mut self) {
         let checkpoint = &mut self.stored.checkpoint;

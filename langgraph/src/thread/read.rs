@@ -35,7 +35,9 @@ impl<S: State> Thread<S> {
     /// [`TaskSnapshot::inside`](crate::checkpoint::TaskSnapshot::inside).
     ///
     /// It includes nodes that are graphs. It does not include a graph that a node calls by
-    /// [`Context::run`](crate::Context::run).
+    /// [`Context::run`](crate::Context::run). A graph under
+    /// [`PerThread`](crate::run::Persistence::PerThread) that has not begun yet shows what it remembers of earlier calls,
+    /// with nothing to do next; at an older checkpoint it shows nothing, since what it knew then is not kept.
     ///
     /// # Errors
     ///

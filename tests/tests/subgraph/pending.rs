@@ -212,3 +212,38 @@ async fn a_graph_that_keeps_its_state_shows_the_call_that_waits_and_one_that_kee
         assert_eq!(snapshot.tasks[0].inside::<Trail>().map(names), expected);
     }
 }
+
+#[tokio::test]
+async fn a_graph_that_keeps_its_state_shows_what_it_remembers_before_it_is_called_again() {
+    let mut inner = wired(&["a", "b"], "^>a a>b");
+    inner.interrupt_before(["b"]);
+    let inner = inner.compile().unwrap();
+    let mut outer = visiting(&["before"]);
+    let remembers = inner.persistence(Persistence::PerThread("k".to_owned()));
+    outer.add_node("inner", remembers);
+    wire(&mut outer, "^>before before>inner");
+    outer.interrupt_before(["inner"]);
+    let graph = kept(&outer);
+    let thread = graph.thread("t");
+    let inside = async |thread: Thread<Trail>| {
+        let snapshot = thread.state_with_subgraphs().await.unwrap().unwrap();
+        assert_eq!(&*snapshot.next.join(" "), "inner");
+        let inside = snapshot.tasks[0].inside::<Trail>();
+        inside.map(|inside| (names(inside), inside.tasks.len(), snapshot.id))
+    };
+
+    thread.run(()).await.unwrap();
+    assert!(inside(thread.clone()).await.is_none());
+    thread.proceed().await.unwrap();
+    let (waits, tasks, then) = inside(thread.clone()).await.unwrap();
+    assert_eq!((waits, tasks), (pair("before@1 a@1", "b"), 1));
+
+    // The call that waited is left.
+    thread.run(()).await.unwrap();
+    let (remembered, tasks, _) = inside(thread.clone()).await.unwrap();
+    assert_eq!((remembered, tasks), (pair("before@1 a@1", ""), 0));
+    thread.proceed().await.unwrap();
+    let (waits, tasks, _) = inside(thread.clone()).await.unwrap();
+    assert_eq!((waits.1.as_str(), tasks), ("b", 1));
+    assert!(inside(thread.at(then)).await.is_none());
+}

@@ -33,11 +33,19 @@ impl<S: State> CompiledStateGraph<S> {
     }
 }
 
-/// Returns the key and the newest checkpoint of a subgraph's log; `None` if the graph has not started.
+/// The log of a subgraph, at its newest checkpoint.
+pub(in crate::thread) struct LoadedInside<S: State> {
+    pub(in crate::thread) key: ThreadKey,
+    pub(in crate::thread) loaded: Loaded<S>,
+    /// False for what a graph under `PerThread` remembers of earlier calls, before the call of this task.
+    pub(in crate::thread) has_begun: bool,
+}
+
+/// Reads the log of a subgraph; `None` if there is none yet.
 pub(in crate::thread) async fn load_inside<S: State>(
     graph: &CompiledStateGraph<S>,
     log: InnerLog<'_>,
-) -> Result<Option<(ThreadKey, Loaded<S>)>, AgentError> {
+) -> Result<Option<LoadedInside<S>>, AgentError> {
     let (key, call) = match &graph.persistence {
         Persistence::None => return Ok(None),
         Persistence::PerCall => (log.key, None),
@@ -56,28 +64,37 @@ pub(in crate::thread) async fn load_inside<S: State>(
         changes: false,
     })
     .await?;
-    // State of another call does not belong to this task.
-    let loaded = loaded.filter(|loaded| loaded.stored.checkpoint.call == call);
-    Ok(loaded.map(|loaded| (key, loaded)))
+    Ok(loaded.map(|loaded| LoadedInside {
+        has_begun: loaded.stored.checkpoint.call == call,
+        key,
+        loaded,
+    }))
 }
 
-/// Returns the snapshot of a subgraph's log; `None` if the graph has not started.
+/// Returns the snapshot of a subgraph's log; `None` if the graph has not started, and remembers nothing.
 pub(in crate::thread) async fn snapshot_inside<S: State>(
     graph: &CompiledStateGraph<S>,
     log: InnerLog<'_>,
     look: SnapshotQuery,
 ) -> Result<Option<InnerSnapshot>, AgentError> {
     let saver = log.saver;
-    let Some((key, loaded)) = load_inside(graph, log).await? else {
+    let Some(mut inside) = load_inside(graph, log).await? else {
         return Ok(None);
     };
+    if !inside.has_begun {
+        // What it remembers now is not what it knew at an older checkpoint.
+        if look.saved {
+            return Ok(None);
+        }
+        inside.loaded.forget_call();
+    }
     let shown = ShownLog {
         saver,
-        key: &key,
+        key: &inside.key,
         namespace: &look.namespace,
         saved: look.saved,
     };
-    let snapshot = show(&graph.plan, loaded, shown).await?;
+    let snapshot = show(&graph.plan, inside.loaded, shown).await?;
     Ok(Some(InnerSnapshot::new(snapshot)))
 }
 
