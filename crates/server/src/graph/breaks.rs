@@ -10,6 +10,13 @@ pub(crate) enum Breaks {
     Nodes(Vec<NodeName>),
 }
 
+impl Breaks {
+    /// Returns false for an empty list: as in the reference, it leaves the graph its own breakpoints.
+    pub(crate) fn is_given(&self) -> bool {
+        !matches!(self, Self::Nodes(nodes) if nodes.is_empty())
+    }
+}
+
 impl Serialize for Breaks {
     fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
         match self {

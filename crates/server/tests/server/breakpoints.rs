@@ -169,3 +169,23 @@ async fn a_stream_of_updates_tells_of_breakpoints_and_the_last_node_leaves_nothi
     assert_eq!(seen, json!([{"publish": 42}, pause]));
     assert_eq!(status, "idle");
 }
+
+#[tokio::test]
+async fn an_empty_list_leaves_a_graph_its_own_breakpoints() {
+    let mut graph = StateGraph::<i64>::new();
+    graph
+        .add_node("write", |n: &i64| n + 1)
+        .add_node("publish", |n: &i64| n * 2)
+        .add_sequence(&["write", "publish"])
+        .interrupt_before(["publish"]);
+    let api = Api::serve(Server::new().graph("essay", graph.compile().unwrap())).await;
+    let run = async |before: Value| {
+        let body = json!({
+            "assistant_id": "essay", "input": 20, "interrupt_before": before, "interrupt_after": [],
+        });
+        api.post("/runs/wait", body).await
+    };
+    assert_eq!(run(json!([])).await, json!(21));
+    // Those of a run are instead of the graph's.
+    assert_eq!(run(json!(["write"])).await, json!(20));
+}
