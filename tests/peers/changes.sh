@@ -5,13 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-target="$(realpath "${CARGO_TARGET_DIR:-target}")"
-venv="$target/peers/changes"
-if [ ! -x "$venv/bin/ruff" ]; then
-    python3 -m venv "$venv"
-    "$venv/bin/pip" install --quiet --disable-pip-version-check \
-        "langgraph==1.2.24" "mypy==2.4.1" "pyright==1.1.414" "ruff==0.17.6"
-fi
+venv=$(tests/peers/venv.sh changes 'langgraph==1.2.24' 'mypy==2.4.1' 'pyright==1.1.414' 'ruff==0.17.6')
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 "$venv/bin/python" tests/peers/changes/table.py "$work/graphs"

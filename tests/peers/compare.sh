@@ -43,11 +43,7 @@ tokio = { version = "1", features = ["rt-multi-thread", "time"] }
 END
 (cd "$project" && CARGO_TARGET_DIR="$project/target" cargo build --quiet --release)
 
-venv="$target/peers/python-langgraph-$langgraph"
-if ! "$venv/bin/python" -c 'import langgraph' 2>/dev/null; then
-    python3 -m venv "$venv"
-    "$venv/bin/pip" install --quiet --disable-pip-version-check "langgraph==$langgraph"
-fi
+venv=$(tests/peers/venv.sh python-langgraph "langgraph==$langgraph")
 
 {
     "$project/target/release/compare"

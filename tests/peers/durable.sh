@@ -72,14 +72,8 @@ restate-sdk = { version = "=$restate_sdk", default-features = false, features = 
 serde_json = "1"
 END
 
-venv="$projects/python"
-wanted=("langgraph==$langgraph" "langgraph-checkpoint-postgres==$langgraph_postgres"
+venv=$(tests/peers/venv.sh durable-python "langgraph==$langgraph" "langgraph-checkpoint-postgres==$langgraph_postgres" \
     "langgraph-checkpoint-sqlite==$langgraph_sqlite" "psycopg[binary,pool]==$psycopg" "dbos==$dbos_python")
-if [ "$(cat "$venv/wanted" 2>/dev/null)" != "${wanted[*]}" ]; then
-    python3 -m venv "$venv"
-    "$venv/bin/pip" install --quiet --disable-pip-version-check "${wanted[@]}"
-    echo "${wanted[*]}" >"$venv/wanted"
-fi
 
 PYTHONPATH=tests python3 tests/peers/durable/measure.py "$projects/target" "$venv/bin/python" \
     "$dbos" "$dbos_python" "$RESTATE_VERSION" "$langgraph" "$graph_flow" "$@"

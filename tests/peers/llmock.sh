@@ -6,11 +6,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 target="$(realpath -m "${CARGO_TARGET_DIR:-target}")"
-venv="$target/peers/llmock-0.2.2"
-if ! "$venv/bin/python" -c 'import llmock' 2>/dev/null; then
-    python3 -m venv "$venv"
-    "$venv/bin/pip" install --quiet --disable-pip-version-check "llmock==0.2.2"
-fi
+venv=$(tests/peers/venv.sh llmock 'llmock==0.2.2')
 cargo build --quiet -p langgraph-features -p langgraph-genai --example resilient
 cargo build --quiet -p langgraph-features -p langgraph-examples --example agent
 timeout 120 "$venv/bin/python" tests/peers/llmock.py "$venv/bin/llmock" "$target/debug/examples"

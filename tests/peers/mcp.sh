@@ -7,11 +7,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 target="${CARGO_TARGET_DIR:-target}"
-venv="$target/peers/mcp-2.3.0"
-if ! "$venv/bin/python" -c 'import mcp, mcp_server_time' 2>/dev/null; then
-    python3 -m venv "$venv"
-    "$venv/bin/pip" install --quiet --disable-pip-version-check "mcp==2.3.0" "mcp-server-time==2026.10.19"
-fi
+venv=$(tests/peers/venv.sh mcp 'mcp==2.3.0' 'mcp-server-time==2026.10.19')
 node="$target/peers/mcp-node"
 if [ ! -x "$node/node_modules/.bin/mcp-server-everything" ]; then
     mkdir -p "$node"

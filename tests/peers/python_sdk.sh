@@ -5,11 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 target="${CARGO_TARGET_DIR:-target}"
-venv="$target/peers/python-sdk-0.4.14"
-if [ ! -x "$venv/bin/python" ] || ! "$venv/bin/python" -c 'import langgraph.pregel.remote' 2>/dev/null; then
-    python3 -m venv "$venv"
-    "$venv/bin/pip" install --quiet --disable-pip-version-check "langgraph-sdk==0.4.14" "langgraph==1.2.24"
-fi
+venv=$(tests/peers/venv.sh python-sdk 'langgraph-sdk==0.4.14' 'langgraph==1.2.24')
 cargo build --quiet -p langgraph-features -p langgraph-server --example serve
 
 work=$(mktemp -d)

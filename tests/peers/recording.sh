@@ -9,11 +9,7 @@ source tests/peers/node.sh
 
 chromium=$(chromium_path)
 packages=$(node_packages)
-venv=$target/peers/pillow-12.0.0
-if [[ ! -x $venv/bin/python ]] || ! "$venv/bin/python" -c 'import PIL' 2>/dev/null; then
-    python3 -m venv "$venv"
-    "$venv/bin/pip" install --quiet --disable-pip-version-check 'pillow==12.0.0'
-fi
+venv=$(tests/peers/venv.sh recording 'pillow==12.0.0')
 cp tests/peers/js/*.mjs "$packages"
 
 # Records a graph of the running server: `record GRAPH FILE WIDTH QUALITY LIMIT`, where LIMIT is in bytes.

@@ -6,13 +6,8 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 target="${CARGO_TARGET_DIR:-target}"
-venv="$target/peers/schemathesis-4.32.5"
-if ! "$venv/bin/python" -c 'import schemathesis' 2>/dev/null; then
-    python3 -m venv "$venv"
-    "$venv/bin/pip" install --quiet --disable-pip-version-check "schemathesis==4.32.5"
-fi
+venv=$(tests/peers/venv.sh schemathesis 'schemathesis==4.32.5')
 cargo build --quiet -p langgraph-features -p langgraph-server --example serve
-venv=$(realpath "$venv")
 
 work=$(mktemp -d)
 server=""

@@ -12,15 +12,9 @@ server=0.16.7
 command=0.4.40
 
 mkdir -p "${CARGO_TARGET_DIR:-target}/peers"
-target=$(cd "${CARGO_TARGET_DIR:-target}" && pwd)
 bench=$(cargo bench -p langgraph-server --bench load --no-run --message-format=json-render-diagnostics |
     sed -n 's/.*"name":"load".*"executable":"\([^"]*\)".*/\1/p' | tail -n 1)
-venv="$target/peers/langgraph-dev-$server"
-if ! "$venv/bin/langgraph" --version >/dev/null 2>&1; then
-    python3 -m venv "$venv"
-    "$venv/bin/pip" install --quiet --disable-pip-version-check \
-        "langgraph==$langgraph" "langgraph-api==$server" "langgraph-cli[inmem]==$command"
-fi
+venv=$(tests/peers/venv.sh served "langgraph==$langgraph" "langgraph-api==$server" "langgraph-cli[inmem]==$command")
 work=$(mktemp -d)
 trap 'rm -rf "$work" tests/peers/served/.langgraph_api' EXIT
 PYTHONPATH=tests python3 tests/peers/served/measure.py "$bench" "$venv/bin/langgraph" "$server" "$work" "$@"

@@ -29,11 +29,7 @@ elif [ -z "${DATABASE_URL:-}" ]; then
 fi
 
 target=$(realpath -m "${CARGO_TARGET_DIR:-target}")
-venv="$target/peers/python-sdk-0.4.14"
-if [ ! -x "$venv/bin/python" ] || ! "$venv/bin/python" -c 'import langgraph_sdk' 2>/dev/null; then
-    python3 -m venv "$venv"
-    "$venv/bin/pip" install --quiet --disable-pip-version-check "langgraph-sdk==0.4.14"
-fi
+venv=$(tests/peers/venv.sh two-servers 'langgraph-sdk==0.4.14')
 programs=("$target/debug/examples/serve")
 if [ -n "$before" ]; then
     # Two versions of a crate have the same name in one folder for what is built.

@@ -22,11 +22,7 @@ END
 # Each line with a mistake has a mark above it: the compiler says so if one is none.
 echo "TypeScript refuses $(grep -c '@ts-expect-error' "$work/types_wrong.ts") wrong uses"
 
-venv=$target/peers/mypy-1.18.2
-if [[ ! -x $venv/bin/mypy ]]; then
-    python3 -m venv "$venv"
-    "$venv/bin/pip" install --quiet --disable-pip-version-check 'mypy==1.18.2' 'typing_extensions==4.15.0'
-fi
+venv=$(tests/peers/venv.sh types 'mypy==1.18.2' 'typing_extensions==4.15.0')
 cp crates/dev/tests/types/types.py "$work/graph_types.py"
 cat >"$work/right.py" <<'END'
 from graph_types import DeskEvent, DeskRefundApproval, DeskToolApproval, DeskToolDecisions
