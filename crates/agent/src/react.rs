@@ -4,7 +4,10 @@ use std::fmt;
 
 use super::middleware::Chain;
 use super::{AgentState, ChatModel, IntoMiddleware, IntoTools, MessagesState, ModelNode, Tools};
+use langgraph::Agent;
+use langgraph::error::AgentError;
 use langgraph::graph::{CompiledStateGraph, StateGraph};
+use langgraph::node::AgentGraph;
 use langgraph::state::State;
 
 mod build_error;
@@ -180,6 +183,27 @@ impl<S: AgentState> ReactAgent<S> {
         graph.set_name(self.name);
         wire::wire(&mut graph, self.model, tools, self.limits, &self.chain);
         Ok(graph)
+    }
+}
+
+/// A node runs it as a graph; it works on its own, too, without a thread.
+///
+/// The engine of its state is compiled with this crate: programs that use it share that.
+impl Agent for ReactAgent {
+    type State = MessagesState;
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    async fn run(&self, state: MessagesState) -> Result<MessagesState, AgentError> {
+        let agent = self.clone().compile();
+        let agent = agent.map_err(|error| AgentError::InvalidInput(error.to_string()))?;
+        agent.invoke(state).await
+    }
+
+    fn as_graph(&self) -> Option<AgentGraph<MessagesState>> {
+        self.clone().compile().ok().map(AgentGraph::from)
     }
 }
 

@@ -126,10 +126,12 @@ impl Agent for SimpleAgent {
         "simple_agent"
     }
 
+    #[inline] // so that the engine of its state is compiled only where it is used
     async fn run(&self, state: SimpleAgentState) -> Result<SimpleAgentState, AgentError> {
         compiled(&self.graph())?.invoke(state).await
     }
 
+    #[inline]
     fn as_graph(&self) -> Option<AgentGraph<SimpleAgentState>> {
         compiled(&self.graph()).ok().map(AgentGraph::from)
     }

@@ -206,10 +206,12 @@ impl Agent for ToolAgent {
         "tool_agent"
     }
 
+    #[inline] // so that the engine of its state is compiled only where it is used
     async fn run(&self, state: ToolAgentState) -> Result<ToolAgentState, AgentError> {
         compiled(&self.graph())?.invoke(state).await
     }
 
+    #[inline]
     fn as_graph(&self) -> Option<AgentGraph<ToolAgentState>> {
         compiled(&self.graph()).ok().map(AgentGraph::from)
     }

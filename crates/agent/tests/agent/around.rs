@@ -11,8 +11,8 @@ use langgraph::message::ToolCall;
 use langgraph::prelude::*;
 use langgraph_agent::prelude::*;
 use langgraph_agent::{
-    AgentBuildError, AgentContext, AgentUpdate, Hook, MessagesStateUpdate, ModelCall, NextModel,
-    NextTool, ScriptedModel, ToolAnswer, Turn, check_answered, react_agent,
+    AgentBuildError, AgentContext, AgentUpdate, Hook, MessagesState, MessagesStateUpdate,
+    ModelCall, NextModel, NextTool, ScriptedModel, ToolAnswer, Turn, check_answered, react_agent,
 };
 
 use super::support::{asks_the_time, clock};
@@ -198,12 +198,18 @@ async fn an_agent_with_hooks_says_so_when_no_steps_are_left_for_its_tools() {
     }
 }
 
-#[test]
-fn middlewares_with_nodes_of_the_same_name_are_refused() {
+#[tokio::test]
+async fn middlewares_with_nodes_of_the_same_name_are_refused() {
     let seen = Seen::default();
     let ((one, _), (same, _)) = (two(&seen), two(&seen));
     let agent = react_agent(ScriptedModel::new(["hi"]), ()).with((one, same));
-    let error = agent.compile().unwrap_err();
+    let error = agent.clone().compile().unwrap_err();
     assert!(matches!(&error, AgentBuildError::TwoNames { name, .. } if name == "A"));
     assert!(error.to_string().contains("`A.before_agent`"), "{error}");
+    // One that is not compiled before is refused when it runs.
+    let refused = agent.run(MessagesState::default()).await.unwrap_err();
+    assert!(
+        refused.to_string().contains(&error.to_string()),
+        "{refused}"
+    );
 }

@@ -36,6 +36,34 @@ async fn react_agent_loops_until_the_model_answers() {
 }
 
 #[tokio::test]
+async fn a_react_agent_works_on_its_own_and_as_a_node() {
+    let agent = || {
+        let model = ScriptedModel::new([asks_the_time("c1"), Turn::text("noon")]);
+        react_agent(model, (clock(),)).name("clockwork")
+    };
+    let asked = MessagesState {
+        messages: vec![Message::user("time?")],
+        ..MessagesState::default()
+    };
+    let alone = agent().run(asked.clone()).await.unwrap();
+    assert_eq!(alone.messages.len(), 4);
+    assert_eq!(Agent::name(&agent()), "clockwork");
+
+    let mut graph = StateGraph::<MessagesState>::new();
+    graph
+        .add_node("ask", agent())
+        .add_node("ask again", agent().compile().unwrap())
+        .add_sequence(&["ask", "ask again"]);
+    let graph = graph.compile().unwrap();
+    let inside = |node: usize| graph.topology().nodes[node].kind.clone();
+    assert_eq!(inside(0), inside(1));
+    let state = graph.invoke(asked).await.unwrap();
+    let texts: Vec<_> = state.messages.iter().map(Message::text).collect();
+    let now = "2024-01-01 12:00:00";
+    assert_eq!(texts, ["time?", "", now, "noon", "", now, "noon"]);
+}
+
+#[tokio::test]
 async fn react_agent_says_so_when_no_steps_are_left_for_its_tools() {
     // The model speaks in the steps 1, 3, 5, …: a limit of n leaves room for (n + 1) / 2 answers.
     for limit in 1..8 {
