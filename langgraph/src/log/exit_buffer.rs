@@ -8,6 +8,7 @@ use std::time::SystemTime;
 use async_trait::async_trait;
 use langgraph_core::Lock;
 
+use super::box_future::BoxFuture;
 use langgraph_core::checkpoint::{
     Batch, Chain, CheckpointId, Checkpointer, EntryRecord, Formats, Head, ListOptions, Owner,
     RunStatus, Stored, TaskRecord, ThreadKey, ThreadPosition, VisitStatePart,
@@ -147,40 +148,42 @@ impl ExitBuffer {
 
     /// Stores the last checkpoint of the root's log: `folded`, or the additions to a stored
     /// checkpoint. Also stores the logs of its tasks' subgraphs, and the logs under `PerThread`.
-    pub(crate) async fn release(
-        &self,
-        root: &ThreadKey,
+    pub(crate) fn release<'a>(
+        &'a self,
+        root: &'a ThreadKey,
         last: CheckpointId,
         folded: Option<Stored>,
-    ) -> Result<(), CheckpointError> {
-        let mut logs = std::mem::take(&mut *self.logs.lock());
-        let kept = logs.remove(root);
-        let needed = logs.keys().filter(|key| is_needed(&logs, key, root, last));
-        let needed: Vec<ThreadKey> = needed.cloned().collect();
-        for key in needed {
-            if let Some(log) = logs.remove(&key) {
-                self.saver.put(&key, log.into_batch()).await?;
+    ) -> BoxFuture<'a, Result<(), CheckpointError>> {
+        Box::pin(async move {
+            let mut logs = std::mem::take(&mut *self.logs.lock());
+            let kept = logs.remove(root);
+            let needed = logs.keys().filter(|key| is_needed(&logs, key, root, last));
+            let needed: Vec<ThreadKey> = needed.cloned().collect();
+            for key in needed {
+                if let Some(log) = logs.remove(&key) {
+                    self.saver.put(&key, log.into_batch()).await?;
+                }
             }
-        }
-        let Some(mut kept) = kept else { return Ok(()) };
-        let mut batch = Batch {
-            head: kept.head,
-            status: kept.status,
-            wake_at: kept.wake_at,
-            owner: kept.owner.take(),
-            ..Batch::default()
-        };
-        if let Some(stored) = folded {
-            batch.checkpoints.push(stored.checkpoint);
-            batch.tasks = stored.tasks;
-            batch.entries = stored.entries;
-        } else {
-            kept.tasks.retain(|task| task.checkpoint == last);
-            kept.entries.retain(|entry| entry.checkpoint == last);
-            batch.tasks = kept.tasks;
-            batch.entries = kept.entries;
-        }
-        self.saver.put(root, batch).await
+            let Some(mut kept) = kept else { return Ok(()) };
+            let mut batch = Batch {
+                head: kept.head,
+                status: kept.status,
+                wake_at: kept.wake_at,
+                owner: kept.owner.take(),
+                ..Batch::default()
+            };
+            if let Some(stored) = folded {
+                batch.checkpoints.push(stored.checkpoint);
+                batch.tasks = stored.tasks;
+                batch.entries = stored.entries;
+            } else {
+                kept.tasks.retain(|task| task.checkpoint == last);
+                kept.entries.retain(|entry| entry.checkpoint == last);
+                batch.tasks = kept.tasks;
+                batch.entries = kept.entries;
+            }
+            self.saver.put(root, batch).await
+        })
     }
 }
 

@@ -1,5 +1,6 @@
 //! Fences: what makes every later record of another run fail.
 
+use super::box_future::BoxFuture;
 use langgraph_core::checkpoint::{Administration, Batch, Checkpointer, ThreadFilter, ThreadInfo};
 use langgraph_core::error::CheckpointError;
 
@@ -9,29 +10,34 @@ use langgraph_core::error::CheckpointError;
 /// # Errors
 ///
 /// If the saver has no administration, or fails.
-pub(crate) async fn fence(saver: &dyn Checkpointer, thread: &str) -> Result<(), CheckpointError> {
-    let administration = saver.administration_for("`OnConflict::Cancel`")?;
-    for key in administration.logs(thread).await? {
-        loop {
-            let head = saver.head(&key).await?;
-            let mut batch = Batch {
-                head,
-                ..Batch::default()
-            };
-            if key.namespace.is_empty()
-                && let Some(info) = info(administration, thread).await?
-            {
-                batch.status = info.status;
-                batch.wake_at = info.wake_at;
-            }
-            match saver.put(&key, batch).await {
-                // The other run was faster this time.
-                Err(CheckpointError::Conflict { .. }) => {}
-                result => break result?,
+pub(crate) fn fence<'a>(
+    saver: &'a dyn Checkpointer,
+    thread: &'a str,
+) -> BoxFuture<'a, Result<(), CheckpointError>> {
+    Box::pin(async move {
+        let administration = saver.administration_for("`OnConflict::Cancel`")?;
+        for key in administration.logs(thread).await? {
+            loop {
+                let head = saver.head(&key).await?;
+                let mut batch = Batch {
+                    head,
+                    ..Batch::default()
+                };
+                if key.namespace.is_empty()
+                    && let Some(info) = info(administration, thread).await?
+                {
+                    batch.status = info.status;
+                    batch.wake_at = info.wake_at;
+                }
+                match saver.put(&key, batch).await {
+                    // The other run was faster this time.
+                    Err(CheckpointError::Conflict { .. }) => {}
+                    result => break result?,
+                }
             }
         }
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
 async fn info(

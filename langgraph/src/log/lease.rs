@@ -11,6 +11,7 @@ use tokio::runtime::Handle;
 
 use super::abandoned::{self, Cleanup, cleanup_of};
 use super::background;
+use super::box_future::BoxFuture;
 use super::hold::Hold;
 use super::jitter::random_fraction;
 use super::run_guard::{RunGuard, WriteGuard};
@@ -41,14 +42,14 @@ impl Lease {
     ///
     /// [`CheckpointError::Held`] if another run still holds the thread after `at_most`; and if the
     /// saver has no leases, or fails.
-    pub(crate) async fn take(
-        saver: &Arc<dyn Checkpointer>,
-        thread: &str,
+    pub(crate) fn take<'a>(
+        saver: &'a Arc<dyn Checkpointer>,
+        thread: &'a str,
         at_most: Duration,
         term: Duration,
         call: &'static str,
-    ) -> Result<Self, CheckpointError> {
-        Self::claim(saver, thread, Some(at_most), term, call).await
+    ) -> BoxFuture<'a, Result<Self, CheckpointError>> {
+        Self::claim(saver, thread, Some(at_most), term, call)
     }
 
     /// Takes the thread from its holder. A run of this process that was dropped first records its end.
@@ -56,68 +57,70 @@ impl Lease {
     /// # Errors
     ///
     /// If the saver has no leases, or fails.
-    pub(crate) async fn seize(
-        saver: &Arc<dyn Checkpointer>,
-        thread: &str,
+    pub(crate) fn seize<'a>(
+        saver: &'a Arc<dyn Checkpointer>,
+        thread: &'a str,
         term: Duration,
         call: &'static str,
-    ) -> Result<Self, CheckpointError> {
-        Self::claim(saver, thread, None, term, call).await
+    ) -> BoxFuture<'a, Result<Self, CheckpointError>> {
+        Self::claim(saver, thread, None, term, call)
     }
 
     /// Takes the lease once the thread is free, or at once without an `at_most`.
-    async fn claim(
-        saver: &Arc<dyn Checkpointer>,
-        thread: &str,
+    fn claim<'a>(
+        saver: &'a Arc<dyn Checkpointer>,
+        thread: &'a str,
         at_most: Option<Duration>,
         term: Duration,
         call: &'static str,
-    ) -> Result<Self, CheckpointError> {
-        let leases = saver.leases_for(call)?;
-        let hold = Arc::new(Hold::new(saver, thread, term.min(LONGEST)));
-        let mut lease = Self {
-            hold: Arc::clone(&hold),
-            since: environment::now(),
-            guard: None,
-            writer: None,
-            released: false,
-        };
-        let began = environment::steady();
-        let mut pause = Duration::from_millis(5);
-        let mut refused_by = None;
-        // If this fails, the lease may be taken all the same: dropping releases it.
-        while let Some(held) = leases.lease(thread, &hold.holder, hold.term).await? {
-            let waited = environment::steady().saturating_duration_since(began);
-            let cleanup = cleanup_of(&held.holder);
-            let abandoned =
-                cleanup == Some(Cleanup::None) || cleanup.is_some() && waited >= CLEANUP;
-            if abandoned || cleanup.is_none() && at_most.is_none() {
-                leases.release(thread, &held.holder).await?;
-                abandoned::forget(&held.holder);
-                continue;
-            }
-            let at_most = at_most.unwrap_or_default();
-            let at_most = cleanup.map_or(at_most, |_| at_most.max(CLEANUP));
-            let left = at_most.saturating_sub(waited);
-            if left.is_zero() {
-                // A cleanup may have ended between the query and the look at it.
-                if refused_by.as_ref() != Some(&held.holder) {
-                    refused_by = Some(held.holder);
+    ) -> BoxFuture<'a, Result<Self, CheckpointError>> {
+        Box::pin(async move {
+            let leases = saver.leases_for(call)?;
+            let hold = Arc::new(Hold::new(saver, thread, term.min(LONGEST)));
+            let mut lease = Self {
+                hold: Arc::clone(&hold),
+                since: environment::now(),
+                guard: None,
+                writer: None,
+                released: false,
+            };
+            let began = environment::steady();
+            let mut pause = Duration::from_millis(5);
+            let mut refused_by = None;
+            // If this fails, the lease may be taken all the same: dropping releases it.
+            while let Some(held) = leases.lease(thread, &hold.holder, hold.term).await? {
+                let waited = environment::steady().saturating_duration_since(began);
+                let cleanup = cleanup_of(&held.holder);
+                let abandoned =
+                    cleanup == Some(Cleanup::None) || cleanup.is_some() && waited >= CLEANUP;
+                if abandoned || cleanup.is_none() && at_most.is_none() {
+                    leases.release(thread, &held.holder).await?;
+                    abandoned::forget(&held.holder);
                     continue;
                 }
-                lease.released = true;
-                return Err(CheckpointError::Held {
-                    thread: thread.to_owned(),
-                    waited,
-                    until: held.until,
-                });
+                let at_most = at_most.unwrap_or_default();
+                let at_most = cleanup.map_or(at_most, |_| at_most.max(CLEANUP));
+                let left = at_most.saturating_sub(waited);
+                if left.is_zero() {
+                    // A cleanup may have ended between the query and the look at it.
+                    if refused_by.as_ref() != Some(&held.holder) {
+                        refused_by = Some(held.holder);
+                        continue;
+                    }
+                    lease.released = true;
+                    return Err(CheckpointError::Held {
+                        thread: thread.to_owned(),
+                        waited,
+                        until: held.until,
+                    });
+                }
+                // Random, so that several waiting runs do not retry at the same time.
+                let jitter = pause.mul_f64(random_fraction());
+                tokio::time::sleep((pause + jitter).min(left)).await;
+                pause = (pause * 2).min(Duration::from_millis(250));
             }
-            // Random, so that several waiting runs do not retry at the same time.
-            let jitter = pause.mul_f64(random_fraction());
-            tokio::time::sleep((pause + jitter).min(left)).await;
-            pause = (pause * 2).min(Duration::from_millis(250));
-        }
-        Ok(lease)
+            Ok(lease)
+        })
     }
 
     /// Records how the run ended if it is dropped.
@@ -172,39 +175,51 @@ impl Lease {
     }
 
     /// Returns true if the thread is still held: the lease may be handed on.
-    pub(crate) async fn is_held(&self) -> bool {
-        self.hold.renew().await.is_ok()
+    pub(crate) fn is_held(&self) -> BoxFuture<'_, bool> {
+        Box::pin(async move { self.hold.renew().await.is_ok() })
     }
 
     /// Records the end of a run that could not do so itself, if the thread says that it is under way.
-    pub(crate) async fn record_end(&self, guard: &RunGuard, status: RunStatus) {
-        guard.set(status);
-        guard.drained().await;
-        if let Some(status) = guard.final_status() {
-            // The thread then says that the run vanished, which recovery takes up.
-            let _ = record_end(&self.hold, status).await;
-        }
+    pub(crate) fn record_end<'a>(
+        &'a self,
+        guard: &'a RunGuard,
+        status: RunStatus,
+    ) -> BoxFuture<'a, ()> {
+        Box::pin(async move {
+            guard.set(status);
+            guard.drained().await;
+            if let Some(status) = guard.final_status() {
+                // The thread then says that the run vanished, which recovery takes up.
+                let _ = record_end(&self.hold, status).await;
+            }
+        })
     }
 
     /// Releases the lease. A failure is not reported: the run's work is stored, and a caller that
     /// saw an error would repeat it. The release is then tried again.
-    pub(crate) async fn release(mut self) {
-        abandoned::release(Arc::clone(&self.hold)).await;
-        self.released = true;
+    pub(crate) fn release(self) -> BoxFuture<'static, ()> {
+        Box::pin(async move {
+            // As a whole: a part of it would be dropped before.
+            let mut lease = self;
+            abandoned::release(Arc::clone(&lease.hold)).await;
+            lease.released = true;
+        })
     }
 
     /// Renews the lease until a renewal fails.
-    async fn renew(&self) -> CheckpointError {
-        loop {
-            let Some(pause) = timer::sleep(self.hold.term / 3) else {
-                // Without timers, the lease lasts for its term.
-                return std::future::pending().await;
-            };
-            pause.await;
-            if let Err(error) = self.hold.renew().await {
-                return error;
+    fn renew(&self) -> BoxFuture<'_, CheckpointError> {
+        Box::pin(async move {
+            loop {
+                let Some(pause) = timer::sleep(self.hold.term / 3) else {
+                    // Without timers, the lease lasts for its term.
+                    return std::future::pending().await;
+                };
+                pause.await;
+                if let Err(error) = self.hold.renew().await {
+                    return error;
+                }
             }
-        }
+        })
     }
 }
 
@@ -263,31 +278,33 @@ async fn record_end(hold: &Hold, status: RunStatus) -> Result<(), CheckpointErro
 
 /// Removes what a run has written inside a thread that was deleted meanwhile: logs of graphs in its
 /// nodes, which a later thread of that name would find.
-async fn remove_orphans(
-    saver: &dyn Checkpointer,
-    thread: &str,
+fn remove_orphans<'a>(
+    saver: &'a dyn Checkpointer,
+    thread: &'a str,
     since: SystemTime,
-) -> Result<(), CheckpointError> {
-    let Some(administration) = saver.administration() else {
-        return Ok(());
-    };
-    if saver.head(&ThreadKey::root(thread)).await?.is_some() {
-        return Ok(());
-    }
-    // Ids count milliseconds.
-    let since = since.checked_sub(Duration::from_millis(2)).unwrap_or(since);
-    let logs = administration.logs(thread).await?;
-    // Another run has created the thread since its head was read.
-    if logs.iter().any(|key| key.namespace.is_empty()) {
-        return Ok(());
-    }
-    for key in logs {
-        let head = saver.head(&key).await?;
-        if head.is_some_and(|head| head.id.created_at() >= since) {
-            administration.delete_log(&key).await?;
+) -> BoxFuture<'a, Result<(), CheckpointError>> {
+    Box::pin(async move {
+        let Some(administration) = saver.administration() else {
+            return Ok(());
+        };
+        if saver.head(&ThreadKey::root(thread)).await?.is_some() {
+            return Ok(());
         }
-    }
-    Ok(())
+        // Ids count milliseconds.
+        let since = since.checked_sub(Duration::from_millis(2)).unwrap_or(since);
+        let logs = administration.logs(thread).await?;
+        // Another run has created the thread since its head was read.
+        if logs.iter().any(|key| key.namespace.is_empty()) {
+            return Ok(());
+        }
+        for key in logs {
+            let head = saver.head(&key).await?;
+            if head.is_some_and(|head| head.id.created_at() >= since) {
+                administration.delete_log(&key).await?;
+            }
+        }
+        Ok(())
+    })
 }
 
 impl fmt::Debug for Lease {

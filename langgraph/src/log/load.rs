@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::fmt;
 
+use super::box_future::BoxFuture;
 use langgraph_core::checkpoint::{
     Chain, CheckpointId, Checkpointer, ListOptions, Stored, ThreadKey, ThreadPosition,
     VisitStatePart,
@@ -15,18 +16,20 @@ use langgraph_core::error::CheckpointError;
 /// # Errors
 ///
 /// [`CheckpointError::Corrupt`] if something is missing; errors of the saver.
-pub(crate) async fn load_chain(
-    saver: &dyn Checkpointer,
-    key: &ThreadKey,
+pub(crate) fn load_chain<'a>(
+    saver: &'a dyn Checkpointer,
+    key: &'a ThreadKey,
     id: Option<CheckpointId>,
-) -> Result<Option<Chain>, CheckpointError> {
-    let chain = saver.load(key, id).await;
-    let chain = chain.map_err(|error| of_log(key, error))?;
-    if let Some(chain) = &chain {
-        let checked = check_chain(chain, id);
-        checked.map_err(|what| of_log(key, CheckpointError::Corrupt(what)))?;
-    }
-    Ok(chain)
+) -> BoxFuture<'a, Result<Option<Chain>, CheckpointError>> {
+    Box::pin(async move {
+        let chain = saver.load(key, id).await;
+        let chain = chain.map_err(|error| of_log(key, error))?;
+        if let Some(chain) = &chain {
+            let checked = check_chain(chain, id);
+            checked.map_err(|what| of_log(key, CheckpointError::Corrupt(what)))?;
+        }
+        Ok(chain)
+    })
 }
 
 /// As [`Checkpointer::load_state`], for readers of a thread; see [`load_chain`].
@@ -34,22 +37,24 @@ pub(crate) async fn load_chain(
 /// # Errors
 ///
 /// As [`load_chain`].
-pub(crate) async fn load_position(
-    saver: &dyn Checkpointer,
-    key: &ThreadKey,
+pub(crate) fn load_position<'a>(
+    saver: &'a dyn Checkpointer,
+    key: &'a ThreadKey,
     id: Option<CheckpointId>,
-    visit: &mut VisitStatePart<'_>,
-) -> Result<Option<ThreadPosition>, CheckpointError> {
-    let position = saver.load_state(key, id, visit).await;
-    let position = position.map_err(|error| of_log(key, error))?;
-    if let Some(position) = &position {
-        let wanted = id.unwrap_or(position.head.id);
-        let found = position.checkpoint.as_ref();
-        check_last(found, wanted, id.is_none())
-            .and_then(|()| found.map_or(Ok(()), check_tasks))
-            .map_err(|what| of_log(key, CheckpointError::Corrupt(what)))?;
-    }
-    Ok(position)
+    visit: &'a mut VisitStatePart<'_>,
+) -> BoxFuture<'a, Result<Option<ThreadPosition>, CheckpointError>> {
+    Box::pin(async move {
+        let position = saver.load_state(key, id, visit).await;
+        let position = position.map_err(|error| of_log(key, error))?;
+        if let Some(position) = &position {
+            let wanted = id.unwrap_or(position.head.id);
+            let found = position.checkpoint.as_ref();
+            check_last(found, wanted, id.is_none())
+                .and_then(|()| found.map_or(Ok(()), check_tasks))
+                .map_err(|what| of_log(key, CheckpointError::Corrupt(what)))?;
+        }
+        Ok(position)
+    })
 }
 
 /// As [`Checkpointer::list`], for readers of a thread: errors name the log.
@@ -57,13 +62,15 @@ pub(crate) async fn load_position(
 /// # Errors
 ///
 /// Errors of the saver.
-pub(crate) async fn load_list(
-    saver: &dyn Checkpointer,
-    key: &ThreadKey,
+pub(crate) fn load_list<'a>(
+    saver: &'a dyn Checkpointer,
+    key: &'a ThreadKey,
     options: ListOptions,
-) -> Result<Vec<CheckpointId>, CheckpointError> {
-    let list = saver.list(key, options).await;
-    list.map_err(|error| of_log(key, error))
+) -> BoxFuture<'a, Result<Vec<CheckpointId>, CheckpointError>> {
+    Box::pin(async move {
+        let list = saver.list(key, options).await;
+        list.map_err(|error| of_log(key, error))
+    })
 }
 
 fn check_last(found: Option<&Stored>, wanted: CheckpointId, is_head: bool) -> Result<(), String> {

@@ -9,6 +9,7 @@ use std::task::{Context, Poll};
 use langgraph_core::Lock;
 use tokio::sync::Notify;
 
+use super::box_future::BoxFuture;
 use super::run_guard::{Recording, RunGuard};
 use super::unbroken::Unbroken;
 use langgraph_core::checkpoint::{
@@ -290,7 +291,7 @@ fn outlived() -> CheckpointError {
 pub(crate) enum Putting<'a> {
     /// Stored, or not for this reason.
     Ended(Option<Box<CheckpointError>>),
-    Waits(Pin<Box<dyn Future<Output = Result<(), CheckpointError>> + Send + 'a>>),
+    Waits(BoxFuture<'a, Result<(), CheckpointError>>),
 }
 
 impl Putting<'_> {

@@ -7,6 +7,7 @@
 mod abandoned;
 mod ancestry;
 mod background;
+mod box_future;
 mod branch;
 mod exit_buffer;
 mod fence;
@@ -25,6 +26,7 @@ mod unbroken;
 mod write_behind;
 
 pub(crate) use ancestry::{joined, last_by_edge};
+pub(crate) use box_future::BoxFuture;
 pub(crate) use branch::copy_of_branch;
 pub(crate) use exit_buffer::ExitBuffer;
 pub(crate) use fence::fence;

@@ -2,7 +2,7 @@
 
 use std::future::{Future, poll_fn};
 use std::ops::Deref;
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 
@@ -12,6 +12,7 @@ use std::time::Duration;
 use langgraph_core::Lock;
 use tokio::sync::watch;
 
+use super::box_future::BoxFuture;
 use super::hold::Hold;
 use super::timer;
 use langgraph_core::checkpoint::RunStatus;
@@ -105,8 +106,7 @@ impl RunGuard {
         self.at_most(1).await;
     }
 
-    /// Boxed, and so compiled once: what awaits it is compiled for each state.
-    fn at_most(&self, writers: usize) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+    fn at_most(&self, writers: usize) -> BoxFuture<'_, ()> {
         Box::pin(self.until(writers))
     }
 

@@ -7,9 +7,10 @@ use std::task::{Context, Poll};
 use tokio::runtime::Handle;
 
 use super::background;
+use super::box_future::BoxFuture;
 use langgraph_core::error::CheckpointError;
 
-type Write = Pin<Box<dyn Future<Output = Result<(), CheckpointError>> + Send>>;
+type Write = BoxFuture<'static, Result<(), CheckpointError>>;
 
 /// A write that goes on in the background if it is dropped after it has begun. Without a runtime, it is
 /// dropped too.

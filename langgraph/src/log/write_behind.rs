@@ -14,6 +14,7 @@ use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
 
 use super::background;
+use super::box_future::BoxFuture;
 use super::run_guard::RunGuard;
 use langgraph_core::checkpoint::{
     Batch, Chain, CheckpointId, Checkpointer, Formats, Head, ListOptions, ThreadKey,
@@ -124,17 +125,19 @@ impl WriteBehind {
     }
 
     /// Waits until everything is written.
-    pub(crate) async fn flush(&self) -> Result<(), CheckpointError> {
-        let (done, wait) = oneshot::channel();
-        if self.jobs.send(Job::Barrier(done)).await.is_ok() {
-            let written = wait.await.is_ok();
-            self.check()?;
-            if written {
-                return Ok(());
+    pub(crate) fn flush(&self) -> BoxFuture<'_, Result<(), CheckpointError>> {
+        Box::pin(async move {
+            let (done, wait) = oneshot::channel();
+            if self.jobs.send(Job::Barrier(done)).await.is_ok() {
+                let written = wait.await.is_ok();
+                self.check()?;
+                if written {
+                    return Ok(());
+                }
             }
-        }
-        self.check()?;
-        Err(ended())
+            self.check()?;
+            Err(ended())
+        })
     }
 }
 

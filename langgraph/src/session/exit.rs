@@ -2,6 +2,7 @@
 //! end.
 
 use crate::error::AgentError;
+use crate::graph::NodeName;
 use crate::log::{ExitBuffer, joined, last_by_edge};
 use crate::record::Log;
 use crate::state::{State, TrackedState};
@@ -37,10 +38,8 @@ pub(crate) async fn save<S: State>(
     let Some(loaded) = loaded else { return Ok(()) };
     let mut stored = loaded.stored;
     let ran = last_by_edge(buffer, &log.key, &stored).await?;
-    let joined = joined(buffer, &log.key, &stored, &plan.topology_joins, |name| {
-        plan.renamed(name)
-    })
-    .await?;
+    let now = |name: &NodeName| plan.renamed(name);
+    let joined = joined(buffer, &log.key, &stored, &plan.topology_joins, &now).await?;
     let state = TrackedState {
         state: loaded.state,
         written: loaded.written,

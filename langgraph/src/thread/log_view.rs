@@ -174,7 +174,7 @@ impl<S: State> LogView<S> {
                     &self.key,
                     &stored,
                     &plan.topology_joins,
-                    |name| plan.renamed(name),
+                    &|name| plan.renamed(name),
                 )
                 .await?,
             });

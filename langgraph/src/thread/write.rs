@@ -161,7 +161,7 @@ async fn keep_arrived<S: State>(
             &log.key,
             &loaded.stored,
             &plan.topology_joins,
-            |name| plan.renamed(name),
+            &|name| plan.renamed(name),
         )
         .await?;
         for mut task in std::mem::take(&mut loaded.tasks) {

@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::log::reissue;
-
 use super::SubgraphPath;
 use crate::checkpoint::{CheckpointId, Checkpointer, Head, ThreadKey};
 use crate::error::{AgentError, SubgraphError};
 use crate::graph::{CompiledStateGraph, NodeName};
+use crate::log::{BoxFuture, reissue};
 use crate::node::Persistence;
 use crate::node::{AnyState, FoundTask, InnerGraph, InnerLog, Resources, TaskQuery};
 use crate::state::State;
@@ -113,74 +112,76 @@ async fn find(
 }
 
 /// Follows the path, from the head of each log or from the checkpoint that the path names.
-pub(super) async fn resolve(
-    root: &dyn InnerGraph,
-    saver: &Arc<dyn Checkpointer>,
-    thread: &str,
-    path: &SubgraphPath,
-) -> Result<Resolved, AgentError> {
-    let mut resolved = Resolved {
-        outer: Vec::new(),
-        found: Some(FoundLog {
-            key: ThreadKey::root(thread),
-            around: None,
-        }),
-        resources: root.resources().clone(),
-        whole: true,
-    };
-    let mut graph = root;
-    let mut call = None;
-    let mut at_checkpoint = false;
-    for (index, wanted) in path.nodes().iter().enumerate() {
-        // The graph has been checked.
-        let Some((_, Some(inside))) = graph.node(&wanted.node) else {
-            resolved.found = None;
-            break;
+pub(super) fn resolve<'a>(
+    root: &'a dyn InnerGraph,
+    saver: &'a Arc<dyn Checkpointer>,
+    thread: &'a str,
+    path: &'a SubgraphPath,
+) -> BoxFuture<'a, Result<Resolved, AgentError>> {
+    Box::pin(async move {
+        let mut resolved = Resolved {
+            outer: Vec::new(),
+            found: Some(FoundLog {
+                key: ThreadKey::root(thread),
+                around: None,
+            }),
+            resources: root.resources().clone(),
+            whole: true,
         };
-        let around = std::mem::replace(&mut graph, inside.graph);
-        resolved.resources = resolved.resources.layered(graph.resources());
-        at_checkpoint |= wanted.at.is_some();
-        let up_to = path.up_to(index);
-        let task = match resolved.found.take() {
-            None => None,
-            Some(found) => {
-                let wanted = TaskQuery {
-                    node: &wanted.node,
-                    instance: wanted.instance,
-                    path: &up_to,
-                    at: wanted.at,
-                };
-                find(around, &**saver, found, wanted).await?
-            }
-        };
-        let pending = resolved.whole && resolved.outer.iter().all(|outer| outer.pending);
-        let task = task.map(|(key, task)| {
-            let pending = pending && task.pending && task.call == call;
-            let state = Arc::clone(&task.state);
-            (OuterTask::new(key, task, pending), state)
-        });
-        resolved.whole &= task.is_some();
-        let (key, state) = if let Persistence::PerThread(name) = graph.persistence() {
-            if at_checkpoint {
-                return Err(SubgraphError::NotOfACheckpoint {
-                    thread: thread.to_owned(),
-                    path: up_to,
+        let mut graph = root;
+        let mut call = None;
+        let mut at_checkpoint = false;
+        for (index, wanted) in path.nodes().iter().enumerate() {
+            // The graph has been checked.
+            let Some((_, Some(inside))) = graph.node(&wanted.node) else {
+                resolved.found = None;
+                break;
+            };
+            let around = std::mem::replace(&mut graph, inside.graph);
+            resolved.resources = resolved.resources.layered(graph.resources());
+            at_checkpoint |= wanted.at.is_some();
+            let up_to = path.up_to(index);
+            let task = match resolved.found.take() {
+                None => None,
+                Some(found) => {
+                    let wanted = TaskQuery {
+                        node: &wanted.node,
+                        instance: wanted.instance,
+                        path: &up_to,
+                        at: wanted.at,
+                    };
+                    find(around, &**saver, found, wanted).await?
                 }
-                .into());
-            }
-            let below = task.as_ref().map(|(outer, _)| &outer.below);
-            call = below.map(|below| Arc::from(below.namespace.join("/")));
-            (Some(ThreadKey::per_thread(thread, name)), None)
-        } else {
-            call = None;
-            let below = task.as_ref().map(|(outer, _)| outer.below.clone());
-            let state = task.as_ref().map(|(_, state)| Arc::clone(state));
-            (below, state.filter(|_| inside.shares_state))
-        };
-        resolved.outer.extend(task.map(|(outer, _)| outer));
-        resolved.found = key.map(|key| FoundLog { key, around: state });
-    }
-    Ok(resolved)
+            };
+            let pending = resolved.whole && resolved.outer.iter().all(|outer| outer.pending);
+            let task = task.map(|(key, task)| {
+                let pending = pending && task.pending && task.call == call;
+                let state = Arc::clone(&task.state);
+                (OuterTask::new(key, task, pending), state)
+            });
+            resolved.whole &= task.is_some();
+            let (key, state) = if let Persistence::PerThread(name) = graph.persistence() {
+                if at_checkpoint {
+                    return Err(SubgraphError::NotOfACheckpoint {
+                        thread: thread.to_owned(),
+                        path: up_to,
+                    }
+                    .into());
+                }
+                let below = task.as_ref().map(|(outer, _)| &outer.below);
+                call = below.map(|below| Arc::from(below.namespace.join("/")));
+                (Some(ThreadKey::per_thread(thread, name)), None)
+            } else {
+                call = None;
+                let below = task.as_ref().map(|(outer, _)| outer.below.clone());
+                let state = task.as_ref().map(|(_, state)| Arc::clone(state));
+                (below, state.filter(|_| inside.shares_state))
+            };
+            resolved.outer.extend(task.map(|(outer, _)| outer));
+            resolved.found = key.map(|key| FoundLog { key, around: state });
+        }
+        Ok(resolved)
+    })
 }
 
 impl OuterTask {
@@ -213,18 +214,20 @@ impl Resolved {
 
     /// Removes the interrupts of the changed graph from its parent tasks. These tasks run again,
     /// whether their other interrupts are answered or not.
-    pub(in crate::thread) async fn run_again(
-        &self,
-        saver: &Arc<dyn Checkpointer>,
-    ) -> Result<(), AgentError> {
-        if self.pending().is_none() {
-            return Ok(());
-        }
-        let mut gone = None;
-        for outer in self.outer.iter().rev() {
-            let task = (outer.checkpoint, outer.task);
-            gone = Some(reissue(&**saver, &outer.key, outer.head, task, gone).await?);
-        }
-        Ok(())
+    pub(in crate::thread) fn run_again<'a>(
+        &'a self,
+        saver: &'a Arc<dyn Checkpointer>,
+    ) -> BoxFuture<'a, Result<(), AgentError>> {
+        Box::pin(async move {
+            if self.pending().is_none() {
+                return Ok(());
+            }
+            let mut gone = None;
+            for outer in self.outer.iter().rev() {
+                let task = (outer.checkpoint, outer.task);
+                gone = Some(reissue(&**saver, &outer.key, outer.head, task, gone).await?);
+            }
+            Ok(())
+        })
     }
 }
