@@ -46,7 +46,7 @@ pub struct CompiledStateGraph<S: State> {
     /// The options of its runs, unless a run has its own; `None` if it sets none.
     pub(crate) defaults: Option<Arc<RunOptions>>,
     /// The runs at work on its threads, if it has a checkpointer.
-    pub(crate) inboxes: Option<Arc<Inboxes<S>>>,
+    pub(crate) inboxes: Option<Arc<Inboxes>>,
 }
 
 impl<S: State> CompiledStateGraph<S> {

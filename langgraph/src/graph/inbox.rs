@@ -1,5 +1,9 @@
 //! Calls that wait for the active run of their thread, with their inputs.
+//!
+//! Nothing here depends on the state, so that it is compiled once: inputs and outcomes are erased. All those of a graph
+//! have its state.
 
+use std::any::Any;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,52 +11,46 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use langgraph_core::Lock;
 use tokio::sync::oneshot;
 
-use crate::checkpoint::UnfilledJoin;
 use crate::error::ErrorKind;
-use crate::interrupt::Interrupt;
-use crate::log::Lease;
-use crate::node::Output;
-use crate::state::State;
-use langgraph_topology::NodeName;
+use crate::log::{BoxFuture, Lease};
+use crate::stream::RunStart;
+
+/// An `Output<S>`, or an `Outcome<S>`.
+pub(crate) type Erased = Box<dyn Any + Send>;
 
 /// The active runs of this process on threads of a graph, which take inputs.
-pub(crate) struct Inboxes<S: State>(Lock<HashMap<String, Arc<Inbox<S>>>>);
+#[derive(Default)]
+pub(crate) struct Inboxes(Lock<HashMap<String, Arc<Inbox>>>);
 
 /// The calls that wait for the active run of a thread.
-pub(crate) struct Inbox<S: State> {
+pub(crate) struct Inbox {
     /// True if an input waits that the run may merge.
     merges: AtomicBool,
-    inputs: Lock<Inputs<S>>,
+    inputs: Lock<Inputs>,
 }
 
-struct Inputs<S: State> {
+struct Inputs {
     closed: bool,
-    waiting: VecDeque<Waiting<S>>,
+    waiting: VecDeque<Waiting>,
     /// The calls whose inputs the run has merged.
-    merged: Vec<oneshot::Sender<Delivery<S>>>,
+    merged: Vec<oneshot::Sender<Delivery>>,
 }
 
-struct Waiting<S: State> {
+struct Waiting {
     /// The input, if the active run may merge it.
-    input: Option<Output<S>>,
+    input: Option<Erased>,
     merged: Arc<AtomicBool>,
-    call: oneshot::Sender<Delivery<S>>,
-}
-
-/// How the run ended that merged an input.
-pub(crate) enum RunEnd<S> {
-    Done(S, Vec<UnfilledJoin>),
-    Interrupted(S, Vec<Interrupt>, Vec<NodeName>),
-    Drained(S, Vec<NodeName>),
-    Failed(ErrorKind, String),
+    call: oneshot::Sender<Delivery>,
 }
 
 /// What becomes of a call that waits for the active run.
-pub(crate) enum Delivery<S: State> {
+pub(crate) enum Delivery {
     /// The run before it has ended: the thread is handed over to this call.
-    HandedOver(Handover<S>),
-    /// The run merged the input, and has ended.
-    Ended(RunEnd<S>),
+    HandedOver(Handover),
+    /// The run merged the input, and had this outcome.
+    Ended(Erased),
+    /// The run refused the input; or it merged the input, and failed.
+    Failed(ErrorKind, String),
     /// The run that merged the input was dropped.
     Dropped,
     /// The run failed or was dropped, and has not merged the input.
@@ -60,21 +58,15 @@ pub(crate) enum Delivery<S: State> {
 }
 
 /// A thread, from one run to the next.
-pub(crate) struct Handover<S: State> {
+pub(crate) struct Handover {
     pub(crate) lease: Option<Lease>,
     /// With the calls that wait behind the next run.
-    pub(crate) inbox: OpenInbox<S>,
+    pub(crate) inbox: OpenInbox,
 }
 
-impl<S: State> Default for Inboxes<S> {
-    fn default() -> Self {
-        Self(Lock::default())
-    }
-}
-
-impl<S: State> Inboxes<S> {
+impl Inboxes {
     /// Opens the inbox of a run that holds its thread.
-    pub(crate) fn open(self: &Arc<Self>, thread: &str) -> OpenInbox<S> {
+    pub(crate) fn open(self: &Arc<Self>, thread: &str) -> OpenInbox {
         let inbox = Arc::new(Inbox {
             merges: AtomicBool::new(false),
             inputs: Lock::new(Inputs {
@@ -92,34 +84,38 @@ impl<S: State> Inboxes<S> {
     }
 
     /// Waits behind the active run of the thread, which may merge `input`. The result is `None` if no
-    /// run of this process is active. `begun` is called once the call waits.
-    pub(crate) async fn deliver(
-        &self,
-        thread: &str,
-        input: Option<Output<S>>,
-        begun: impl FnOnce(),
-    ) -> Option<Delivery<S>> {
-        let inbox = self.0.lock().get(thread).cloned()?;
-        let (call, delivery) = oneshot::channel();
-        let merged = Arc::new(AtomicBool::new(false));
-        let waiting = Waiting {
-            input,
-            merged: Arc::clone(&merged),
-            call,
-        };
-        if !inbox.put(waiting) {
-            return None;
-        }
-        begun();
-        Some(match delivery.await {
-            Ok(delivery) => delivery,
-            Err(_) if merged.load(Ordering::Acquire) => Delivery::Dropped,
-            Err(_) => Delivery::Returned,
+    /// run of this process is active. Once the call waits, it is accepted for the reader of its events.
+    pub(crate) fn deliver<'a>(
+        &'a self,
+        thread: &'a str,
+        input: Option<Erased>,
+        begun: Option<&'a RunStart>,
+    ) -> BoxFuture<'a, Option<Delivery>> {
+        Box::pin(async move {
+            let inbox = self.0.lock().get(thread).cloned()?;
+            let (call, delivery) = oneshot::channel();
+            let merged = Arc::new(AtomicBool::new(false));
+            let waiting = Waiting {
+                input,
+                merged: Arc::clone(&merged),
+                call,
+            };
+            if !inbox.put(waiting) {
+                return None;
+            }
+            if let Some(start) = begun {
+                start.accept();
+            }
+            Some(match delivery.await {
+                Ok(delivery) => delivery,
+                Err(_) if merged.load(Ordering::Acquire) => Delivery::Dropped,
+                Err(_) => Delivery::Returned,
+            })
         })
     }
 }
 
-impl<S: State> Inbox<S> {
+impl Inbox {
     /// Returns true if an input waits that the run may merge.
     pub(crate) fn waits(inbox: Option<&Self>) -> bool {
         inbox.is_some_and(|inbox| inbox.merges.load(Ordering::Acquire))
@@ -128,7 +124,7 @@ impl<S: State> Inbox<S> {
     /// Takes the inputs that the run may merge. `merge` returns the reason if it refuses one.
     pub(crate) fn take_mergeable(
         &self,
-        mut merge: impl FnMut(Output<S>) -> Result<(), (ErrorKind, String)>,
+        merge: &mut dyn FnMut(Erased) -> Result<(), (ErrorKind, String)>,
     ) {
         let mut inputs = self.inputs.lock();
         self.merges.store(false, Ordering::Release);
@@ -144,23 +140,22 @@ impl<S: State> Inbox<S> {
             match merge(input) {
                 Ok(()) => inputs.merged.push(waiting.call),
                 Err((kind, reason)) => {
-                    let refused = RunEnd::Failed(kind, reason);
-                    let _ = waiting.call.send(Delivery::Ended(refused));
+                    let _ = waiting.call.send(Delivery::Failed(kind, reason));
                 }
             }
         }
     }
 
     /// Sends the end of the run to the calls whose inputs it has merged.
-    pub(crate) fn report_end(&self, end: impl Fn() -> RunEnd<S>) {
+    pub(crate) fn report_end(&self, end: &dyn Fn() -> Delivery) {
         let merged = std::mem::take(&mut self.inputs.lock().merged);
         for call in merged {
-            let _ = call.send(Delivery::Ended(end()));
+            let _ = call.send(end());
         }
     }
 
     /// Takes the call that has waited longest. Without one, the inbox closes.
-    fn next_call(&self) -> Option<oneshot::Sender<Delivery<S>>> {
+    fn next_call(&self) -> Option<oneshot::Sender<Delivery>> {
         let mut inputs = self.inputs.lock();
         let next = inputs.waiting.pop_front();
         inputs.closed = next.is_none();
@@ -168,7 +163,7 @@ impl<S: State> Inbox<S> {
     }
 
     /// Adds a call; false if the run has ended.
-    fn put(&self, waiting: Waiting<S>) -> bool {
+    fn put(&self, waiting: Waiting) -> bool {
         let mut inputs = self.inputs.lock();
         if inputs.closed {
             return false;
@@ -182,13 +177,13 @@ impl<S: State> Inbox<S> {
 }
 
 /// An inbox that takes calls until it is dropped. Dropping it returns those that wait.
-pub(crate) struct OpenInbox<S: State> {
-    inboxes: Arc<Inboxes<S>>,
+pub(crate) struct OpenInbox {
+    inboxes: Arc<Inboxes>,
     thread: String,
-    pub(crate) inbox: Arc<Inbox<S>>,
+    pub(crate) inbox: Arc<Inbox>,
 }
 
-impl<S: State> OpenInbox<S> {
+impl OpenInbox {
     /// Hands the thread over to the call that has waited longest. Without one, the inbox closes, and
     /// the lease is returned.
     pub(crate) fn hand_over(self, lease: Option<Lease>) -> Option<Lease> {
@@ -203,7 +198,7 @@ impl<S: State> OpenInbox<S> {
     }
 }
 
-impl<S: State> Drop for OpenInbox<S> {
+impl Drop for OpenInbox {
     fn drop(&mut self) {
         let mut open = self.inboxes.0.lock();
         // A run that has taken the thread over has an inbox of its own.

@@ -5,11 +5,11 @@ use std::pin::pin;
 use std::time::Duration;
 
 use super::{ActiveSession, Outcome, RunInput, prepare};
-use crate::error::{AgentError, CheckpointError, NoRuntime};
-use crate::graph::inbox::{Delivery, Handover, OpenInbox, RunEnd};
+use crate::error::{AgentError, CheckpointError, NoRuntime, Panicked};
+use crate::graph::inbox::{Delivery, Erased, Handover, OpenInbox};
 use crate::graph::thread_policy::OnConflict;
-use crate::log::Lease;
-use crate::node::{Command, Jump, Output};
+use crate::log::{BoxFuture, Lease};
+use crate::node::{Command, Jump};
 use crate::state::State;
 use crate::superstep::Engine;
 use crate::thread::lease::claim;
@@ -18,19 +18,19 @@ use crate::thread::lease::claim;
 const PATIENCE: Duration = Duration::from_millis(250);
 
 /// What a call on a thread gets.
-enum Claim<S: State> {
-    /// The active run merged its input.
-    Merged(Outcome<S>),
+enum Claim {
+    /// The outcome of the active run, which merged its input.
+    Merged(Erased),
     /// The thread.
-    Thread(Handover<S>),
+    Thread(Handover),
 }
 
-impl<S: State> ActiveSession<S> {
+impl ActiveSession {
     /// Runs the input when the session has its thread; or gives it to the active run, which merges it.
     ///
     /// Its future lives as long as the run, and an async function has room for its arguments twice: the large ones are
     /// boxed.
-    pub(super) async fn run(
+    pub(super) async fn run<S: State>(
         &self,
         engine: Box<Engine<S>>,
         mut input: Box<RunInput<S>>,
@@ -42,7 +42,10 @@ impl<S: State> ActiveSession<S> {
         } else {
             let claimed = self.claim(&engine, &mut input, &mut command);
             match Box::pin(claimed).await? {
-                Claim::Merged(outcome) => return Ok(outcome),
+                Claim::Merged(outcome) => {
+                    let outcome = outcome.downcast().map(|outcome| *outcome);
+                    return outcome.map_err(|_| Panicked::lost().into());
+                }
                 Claim::Thread(thread) => thread,
             }
         };
@@ -55,24 +58,24 @@ impl<S: State> ActiveSession<S> {
                 None => run.await,
             }
         };
-        inbox.inbox.report_end(|| run_end(&ended));
+        inbox.inbox.report_end(&|| delivery(&ended));
         if !self.held {
             hand_over(lease, inbox, ended.is_err()).await;
         }
         ended
     }
 
-    fn open_inbox(&self) -> OpenInbox<S> {
+    fn open_inbox(&self) -> OpenInbox {
         let inboxes = self.inboxes.clone().unwrap_or_default();
         inboxes.open(&self.log.key.thread)
     }
 
-    async fn claim(
+    async fn claim<S: State>(
         &self,
         engine: &Engine<S>,
         input: &mut RunInput<S>,
         command: &mut Option<Box<Command<S>>>,
-    ) -> Result<Claim<S>, AgentError> {
+    ) -> Result<Claim, AgentError> {
         let policy = self.policy;
         if !policy.on_conflict.hands_over() || self.at.is_some() {
             let lease = claim(policy, &self.log.saver, &self.log.key.thread).await?;
@@ -85,105 +88,88 @@ impl<S: State> ActiveSession<S> {
                 Some(prepared.clone())
             }
         };
-        self.deliver_or_claim(prepared).await
+        let joins = policy.on_conflict == OnConflict::Join;
+        let mergeable = prepared
+            .as_ref()
+            .filter(|input| joins && matches!(input.jump, Jump::Edges));
+        let copy = || mergeable.map(|input| -> Erased { Box::new(input.clone()) });
+        self.deliver_or_claim(prepared.is_some(), &copy).await
     }
 
-    fn claimed(&self, lease: Option<Lease>) -> Handover<S> {
+    fn claimed(&self, lease: Option<Lease>) -> Handover {
         let inbox = self.open_inbox();
         Handover { lease, inbox }
     }
 
-    /// Waits behind the active run, or takes the lease of the thread.
-    async fn deliver_or_claim(&self, input: Option<Output<S>>) -> Result<Claim<S>, AgentError> {
-        let policy = self.policy;
-        let thread = self.log.key.thread.clone();
-        let inboxes = self.inboxes.clone().unwrap_or_default();
-        let call = policy.on_conflict.name();
-        NoRuntime::handle(|| format!("waiting for other runs on thread `{thread}` ({call})"))?;
-        loop {
-            let input = input.as_ref();
-            let accept = || {
-                // An answer counts as accepted when its node has taken it.
-                if let (Some(start), Some(_)) = (&self.begun, input) {
-                    start.accept();
+    /// Waits behind the active run, which may merge `input`, or takes the lease of the thread. A call with a new input
+    /// counts as accepted when it waits; an answer, when its node has taken it.
+    fn deliver_or_claim<'a>(
+        &'a self,
+        is_new: bool,
+        input: &'a (dyn Fn() -> Option<Erased> + Send + Sync),
+    ) -> BoxFuture<'a, Result<Claim, AgentError>> {
+        Box::pin(async move {
+            let policy = self.policy;
+            let thread = self.log.key.thread.clone();
+            let inboxes = self.inboxes.clone().unwrap_or_default();
+            let call = policy.on_conflict.name();
+            NoRuntime::handle(|| format!("waiting for other runs on thread `{thread}` ({call})"))?;
+            loop {
+                let begun = self.begun.as_deref().filter(|_| is_new);
+                match inboxes.deliver(&thread, input(), begun).await {
+                    Some(Delivery::HandedOver(thread)) => return Ok(Claim::Thread(thread)),
+                    Some(Delivery::Ended(outcome)) => return Ok(Claim::Merged(outcome)),
+                    Some(Delivery::Failed(kind, reason)) => {
+                        return Err(AgentError::JoinedRun {
+                            thread,
+                            kind,
+                            reason,
+                        });
+                    }
+                    Some(Delivery::Dropped) => {
+                        return Err(AgentError::JoinedRun {
+                            thread,
+                            kind: AgentError::Cancelled.kind(),
+                            reason: AgentError::Cancelled.to_string(),
+                        });
+                    }
+                    Some(Delivery::Returned) | None => {}
                 }
-            };
-            let mergeable = input.filter(|input| {
-                policy.on_conflict == OnConflict::Join && matches!(input.jump, Jump::Edges)
-            });
-            match inboxes.deliver(&thread, mergeable.cloned(), accept).await {
-                Some(Delivery::HandedOver(thread)) => return Ok(Claim::Thread(thread)),
-                Some(Delivery::Ended(end)) => return merged(end, thread).map(Claim::Merged),
-                Some(Delivery::Dropped) => {
-                    return Err(AgentError::JoinedRun {
-                        thread,
-                        kind: AgentError::Cancelled.kind(),
-                        reason: AgentError::Cancelled.to_string(),
-                    });
+                let lease =
+                    Lease::take(&self.log.saver, &thread, PATIENCE, policy.lease_term, call);
+                match lease.await {
+                    Ok(lease) => return Ok(Claim::Thread(self.claimed(Some(lease)))),
+                    Err(CheckpointError::Held { .. }) => {}
+                    Err(error) => return Err(error.into()),
                 }
-                Some(Delivery::Returned) | None => {}
             }
-            let lease = Lease::take(&self.log.saver, &thread, PATIENCE, policy.lease_term, call);
-            match lease.await {
-                Ok(lease) => return Ok(Claim::Thread(self.claimed(Some(lease)))),
-                Err(CheckpointError::Held { .. }) => {}
-                Err(error) => return Err(error.into()),
-            }
-        }
+        })
     }
 }
 
 /// Hands the thread over to the call that waits behind a run which has ended.
-async fn hand_over<S: State>(mut lease: Option<Lease>, inbox: OpenInbox<S>, failed: bool) {
-    let keeps_thread = match &lease {
-        Some(lease) if failed => lease.is_held().await,
-        _ => true,
-    };
-    if keeps_thread {
-        lease = inbox.hand_over(lease);
-    } else {
-        // The calls that wait try to take a lease of their own.
-        drop(inbox);
-    }
-    if let Some(lease) = lease {
-        lease.release().await;
-    }
+fn hand_over(mut lease: Option<Lease>, inbox: OpenInbox, failed: bool) -> BoxFuture<'static, ()> {
+    Box::pin(async move {
+        let keeps_thread = match &lease {
+            Some(lease) if failed => lease.is_held().await,
+            _ => true,
+        };
+        if keeps_thread {
+            lease = inbox.hand_over(lease);
+        } else {
+            // The calls that wait try to take a lease of their own.
+            drop(inbox);
+        }
+        if let Some(lease) = lease {
+            lease.release().await;
+        }
+    })
 }
 
-/// Returns the end of a run, for the calls whose inputs it has merged.
-fn run_end<S: State>(ended: &Result<Outcome<S>, AgentError>) -> RunEnd<S> {
+/// Returns what becomes of the calls whose inputs a run has merged.
+fn delivery<S: State>(ended: &Result<Outcome<S>, AgentError>) -> Delivery {
     match ended {
-        Ok(Outcome::Done {
-            state,
-            unfilled_joins,
-        }) => RunEnd::Done(state.clone(), unfilled_joins.clone()),
-        Ok(Outcome::Interrupted {
-            state,
-            interrupts,
-            next,
-        }) => RunEnd::Interrupted(state.clone(), interrupts.clone(), next.clone()),
-        Ok(Outcome::Drained { state, next }) => RunEnd::Drained(state.clone(), next.clone()),
-        Err(error) => RunEnd::Failed(error.kind(), error.to_string()),
-    }
-}
-
-/// Returns the outcome of a call whose input a run has merged.
-fn merged<S>(end: RunEnd<S>, thread: String) -> Result<Outcome<S>, AgentError> {
-    match end {
-        RunEnd::Done(state, unfilled_joins) => Ok(Outcome::Done {
-            state,
-            unfilled_joins,
-        }),
-        RunEnd::Interrupted(state, interrupts, next) => Ok(Outcome::Interrupted {
-            state,
-            interrupts,
-            next,
-        }),
-        RunEnd::Drained(state, next) => Ok(Outcome::Drained { state, next }),
-        RunEnd::Failed(kind, reason) => Err(AgentError::JoinedRun {
-            thread,
-            kind,
-            reason,
-        }),
+        Ok(outcome) => Delivery::Ended(Box::new(outcome.clone())),
+        Err(error) => Delivery::Failed(error.kind(), error.to_string()),
     }
 }

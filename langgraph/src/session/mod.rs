@@ -83,7 +83,7 @@ impl<S: State> Session<S> {
 }
 
 /// What a session keeps of its graph and its options until its run ends.
-struct ActiveSession<S: State> {
+struct ActiveSession {
     log: Log,
     policy: ThreadPolicy,
     durability: Durability,
@@ -91,19 +91,19 @@ struct ActiveSession<S: State> {
     at: Option<CheckpointId>,
     /// The caller holds the thread.
     held: bool,
-    inboxes: Option<Arc<Inboxes<S>>>,
+    inboxes: Option<Arc<Inboxes>>,
     /// The start of the run, as its stream sees it.
     begun: Option<Arc<RunStart>>,
 }
 
-impl<S: State> ActiveSession<S> {
+impl ActiveSession {
     /// Runs one input, or resumes.
-    async fn run_input(
+    async fn run_input<S: State>(
         &self,
         mut engine: Box<Engine<S>>,
         input: Box<RunInput<S>>,
         command: Option<Box<Command<S>>>,
-        inbox: &Arc<Inbox<S>>,
+        inbox: &Arc<Inbox>,
     ) -> Result<Outcome<S>, AgentError> {
         engine.inbox = Some(Arc::clone(inbox));
         let storage = Storage::open(self.durability, &self.log)?;
@@ -116,7 +116,7 @@ impl<S: State> ActiveSession<S> {
         Outcome::of_end(end, engine.position, &engine.frontier)
     }
 
-    async fn start_or_resume(
+    async fn start_or_resume<S: State>(
         &self,
         engine: &mut Engine<S>,
         log: &Log,

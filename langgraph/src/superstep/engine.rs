@@ -31,7 +31,7 @@ pub(crate) struct Engine<S: State> {
     /// The codec of the state, if it can be stored as bytes.
     pub(crate) codec: Option<StateCodec<S>>,
     /// Inputs of later calls.
-    pub(crate) inbox: Option<Arc<Inbox<S>>>,
+    pub(crate) inbox: Option<Arc<Inbox>>,
     /// The contexts of the current tasks, in their order.
     pub(super) contexts: Few<Context>,
     /// The results of the current tasks, in their order; empty until they run, unless they are known before.

@@ -2,7 +2,8 @@
 
 use super::Engine;
 use crate::checkpoint::Source;
-use crate::error::AgentError;
+use crate::error::{AgentError, ErrorKind};
+use crate::node::Output;
 use crate::record::Origin;
 use crate::state::State;
 use crate::task::Task;
@@ -18,7 +19,11 @@ impl<S: State> Engine<S> {
             return Ok(());
         }
         let mut taken = Vec::new();
-        inbox.take_mergeable(|input| {
+        inbox.take_mergeable(&mut |input| {
+            let Ok(input) = input.downcast::<Output<S>>() else {
+                let reason = "the input is one of another state".to_owned();
+                return Err((ErrorKind::InvalidInput, reason));
+            };
             let writes = input.writes.into_vec();
             let before = self.position.tracked_state();
             if let Err(error) = self.apply_external(writes.clone()) {

@@ -9,7 +9,7 @@ use crate::task::{Position, RoomFuture, Task, note_messages_of_update, push_succ
 
 impl<S: State> Observer<S> {
     /// Returns true if the run may stop between two supersteps of a chain, or takes an input there.
-    pub(super) fn stops(&self, scope: &Scope, inbox: Option<&Inbox<S>>) -> bool {
+    pub(super) fn stops(&self, scope: &Scope, inbox: Option<&Inbox>) -> bool {
         self.recorder.is_some() && (self.drains(scope) || Inbox::waits(inbox))
     }
 
