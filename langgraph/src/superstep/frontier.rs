@@ -14,7 +14,7 @@ use crate::task::{Followed, JoinProgress, Pending, Position, Task, TaskResult};
 pub(crate) struct Frontier<S: State> {
     /// The current tasks: nodes in the graph's order, then sends in theirs.
     pub(crate) tasks: Vec<Task<S>>,
-    /// Nodes that routing has reached so far, for the next superstep; some several times.
+    /// Nodes that routing has reached so far, for the next superstep, as the graph declares them.
     reached: Vec<Task<S>>,
     /// Sends that routing has found so far; they follow the nodes.
     sends: Vec<Task<S>>,
@@ -111,7 +111,12 @@ impl<S: State> Frontier<S> {
 
     /// Keeps the current tasks for which `stays` holds beside what is reached next.
     pub(crate) fn keep(&mut self, stays: impl Fn(&Task<S>) -> bool) {
-        self.reached.extend(self.tasks.drain(..).filter(stays));
+        for task in std::mem::take(&mut self.tasks) {
+            if stays(&task) {
+                let place = self.place_in_reached(task.node);
+                self.reached.insert(place, task);
+            }
+        }
         self.followed.forget_exceeded(&self.reached);
     }
 
@@ -126,18 +131,12 @@ impl<S: State> Frontier<S> {
         free_if_long(&mut self.tasks);
     }
 
-    /// Adds what was reached to the tasks: nodes as the graph declares them, then sends.
+    /// Adds what was reached to the tasks: nodes, then sends.
     fn take_reached(&mut self) {
         if !self.deferred.is_empty() {
             // A deferred node that was pending, and that an edge has reached again, waits again.
             let deferred = &self.deferred;
             self.reached.retain(|task| !deferred.contains(&task.node));
-        }
-        if self.reached.len() > 1 {
-            self.reached.sort_by_key(|task| task.node);
-            // A node runs once, however often it was reached; a task that was kept comes first.
-            self.reached
-                .dedup_by(|task, before| task.is_plain() && task.node == before.node);
         }
         self.tasks.append(&mut self.reached);
         self.tasks.append(&mut self.sends);
@@ -241,10 +240,22 @@ impl<S: State> Frontier<S> {
             }
             return;
         }
-        // As a rule, where several tasks reach one node.
-        if self.reached.last().is_none_or(|last| last.node != node) {
-            self.reached.push(Task::by_edge(node));
+        let place = self.place_in_reached(node);
+        // A node runs once, however often it was reached; a task that was kept comes first.
+        let before = place
+            .checked_sub(1)
+            .and_then(|before| self.reached.get(before));
+        if before.is_none_or(|before| before.node != node) {
+            self.reached.insert(place, Task::by_edge(node));
         }
+    }
+
+    /// Returns the place behind the tasks of that node.
+    fn place_in_reached(&self, node: NodeId) -> usize {
+        if self.reached.last().is_none_or(|last| last.node <= node) {
+            return self.reached.len();
+        }
+        self.reached.partition_point(|task| task.node <= node)
     }
 
     fn arrive(&mut self, arrival: Arrival) {
