@@ -345,16 +345,18 @@ fn needs<S: State>(graph: &StateGraph<S>) -> Box<[NeededBy]> {
     let mut all = Vec::new();
     for node in graph.nodes.iter().filter(|node| !node.info.anywhere) {
         let name = &node.info.name;
-        all.extend(node.needs.iter().map(|resource| NeededBy {
-            namespace: Vec::new(),
-            node: Arc::clone(name),
-            resource: *resource,
-        }));
+        for resource in &node.needs {
+            all.push(NeededBy {
+                namespace: Vec::new(),
+                node: Arc::clone(name),
+                resource: *resource,
+            });
+        }
         if let Some(inner) = node.step.graph() {
-            all.extend(inner.graph.needs().into_iter().map(|mut need| {
+            for mut need in inner.graph.needs() {
                 need.namespace.insert(0, Arc::clone(name));
-                need
-            }));
+                all.push(need);
+            }
         }
     }
     all.into()

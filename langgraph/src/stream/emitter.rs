@@ -189,7 +189,7 @@ impl Emitter {
 
     /// Returns true if the graph had that message, unchanged, before the first time this is called: a node that returns
     /// it adds nothing. `state` lists the messages of the current state; a message that was received is not looked up.
-    pub(crate) fn had(&self, message: &Message, state: impl FnOnce() -> Vec<Message>) -> bool {
+    pub(crate) fn had(&self, message: &Message, state: &dyn Fn() -> Vec<Message>) -> bool {
         let Some(id) = message.id.as_deref() else {
             return false;
         };

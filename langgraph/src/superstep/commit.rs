@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::error::InvalidUpdate;
 use crate::graph::plan::Plan;
 use crate::state::{FieldSet, State, Write, Writes, WrittenFields};
-use crate::task::{Changes, Position, Writer, merge};
+use crate::task::{Changes, Footprint, Position, Writer, merge, overwritten};
 
 /// What the merge of a superstep's writes has done.
 #[derive(Clone, Copy, Default)]
@@ -97,7 +97,12 @@ impl<S: State> Commit<'_, S> {
         let footprints: Vec<_> = tasks
             .map(|(writer, writes)| self.footprint(*writer, writes))
             .collect();
-        let overwritten = self.overwritten(&footprints)?;
+        let name = |task: &Footprint| task.writer.name(self.plan);
+        let field = |index: usize| {
+            let field = self.state.fields().get(index);
+            field.map_or_else(|| index.to_string(), |field| field.name().to_owned())
+        };
+        let overwritten = overwritten(&footprints, &self.plan.fields.reduced, &name, &field)?;
         if !overwritten.is_empty() {
             for ((_, writes), footprint) in done.iter_mut().zip(&footprints) {
                 // Another task overwrites these fields, so this task's writes to them do not count.
@@ -198,56 +203,6 @@ impl<S: State> Commit<'_, S> {
         }
         footprint
     }
-
-    /// Returns the overwritten fields.
-    ///
-    /// # Errors
-    ///
-    /// The first conflict, in the order of fields and tasks: if a task writes the whole state beside others, or if
-    /// several overwrite a field, or update one that has no reducer.
-    fn overwritten(&self, tasks: &[Footprint]) -> Result<FieldSet, InvalidUpdate> {
-        let beside = || tasks.iter().filter(|task| task.writer.conflicts());
-        let nodes = |takes_part: &dyn Fn(&Footprint) -> bool| -> Vec<_> {
-            let nodes = beside().filter(|task| takes_part(task));
-            nodes.map(|task| task.writer.name(self.plan)).collect()
-        };
-        let field = |index: usize| {
-            let field = self.state.fields().get(index);
-            field.map_or_else(|| index.to_string(), |field| field.name().to_owned())
-        };
-        if let Some(whole) = beside().find(|task| task.whole) {
-            let others = nodes(&|other| !std::ptr::eq(whole, other) && other.wrote());
-            if !others.is_empty() {
-                let node = whole.writer.name(self.plan);
-                return Err(InvalidUpdate::WholeState { node, others });
-            }
-        }
-        let all = |fields: fn(&Footprint) -> &FieldSet| {
-            let (mut all, mut several) = (FieldSet::new(), FieldSet::new());
-            for task in beside() {
-                several.union_with(&all.intersection(fields(task)));
-                all.union_with(fields(task));
-            }
-            (all, several)
-        };
-        let (overwritten, clash) = all(|task| &task.overwritten);
-        if let Some(index) = clash.iter().next() {
-            return Err(InvalidUpdate::Overwrites {
-                field: field(index),
-                nodes: nodes(&|task| task.overwritten.contains(index)),
-            });
-        }
-        let (_, mut clash) = all(|task| &task.updated);
-        clash.remove_all(&self.plan.fields.reduced);
-        clash.remove_all(&overwritten);
-        match clash.iter().next() {
-            Some(index) => Err(InvalidUpdate::Conflict {
-                field: field(index),
-                nodes: nodes(&|task| task.updated.contains(index)),
-            }),
-            None => Ok(overwritten),
-        }
-    }
 }
 
 /// Resets the ephemeral fields of a state, and in the records of its writes.
@@ -268,19 +223,5 @@ pub(super) fn clear_ephemeral<S: State>(
     }
     if let Some(written) = written {
         written.remove(ephemeral);
-    }
-}
-
-/// The fields that a task wrote.
-struct Footprint {
-    writer: Writer,
-    updated: FieldSet,
-    overwritten: FieldSet,
-    whole: bool,
-}
-
-impl Footprint {
-    fn wrote(&self) -> bool {
-        self.whole || !self.updated.is_empty() || !self.overwritten.is_empty()
     }
 }

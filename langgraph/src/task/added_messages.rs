@@ -51,7 +51,7 @@ pub(crate) fn note_messages_of_update<S: State>(
     noted: &mut Vec<Message>,
 ) {
     S::messages(update, &mut |message| {
-        if !emitter.had(message, || messages::<S>(&S::clone(state).into())) {
+        if !emitter.had(message, &|| messages::<S>(&S::clone(state).into())) {
             noted.push(message.clone());
         }
     });

@@ -57,11 +57,19 @@ impl<S: State> Loaded<S> {
 
     /// Returns the joins that subgraphs have left when they ended: before the checkpoint, and in its tasks
     /// if `with_tasks`.
-    pub(super) fn left_joins(&self, with_tasks: bool) -> impl Iterator<Item = &JoinRecord> {
-        let before = self.stored.checkpoint.joins.iter();
-        let before = before.filter(|join| !join.namespace.is_empty());
-        let tasks = self.tasks.iter().filter(move |_| with_tasks);
-        before.chain(tasks.flat_map(|task| &task.joins))
+    pub(super) fn left_joins(&self, with_tasks: bool) -> Vec<&JoinRecord> {
+        let mut left = Vec::new();
+        for join in &self.stored.checkpoint.joins {
+            if !join.namespace.is_empty() {
+                left.push(join);
+            }
+        }
+        if with_tasks {
+            for task in &self.tasks {
+                left.extend(&task.joins);
+            }
+        }
+        left
     }
 
     /// Removes and returns the inputs that were accepted while the tasks of the head waited for answers,

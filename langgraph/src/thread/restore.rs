@@ -7,7 +7,6 @@ use super::task_state::TaskState;
 use crate::checkpoint::{JoinRecord, UnfilledJoin};
 use crate::error::{AgentError, CheckpointError};
 use crate::graph::NodeName;
-use crate::graph::plan::Plan;
 use crate::log::is_same_join;
 use crate::node::NodeId;
 use crate::record::Recorder;
@@ -35,10 +34,12 @@ impl<S: State> Loaded<S> {
                     now: plan.fingerprint,
                 })
         };
-        let left = self.left_joins(true);
-        let left = left.map(|join| UnfilledJoin::stored(&namespace, join));
+        let mut left = Vec::new();
+        for join in self.left_joins(true) {
+            left.push(UnfilledJoin::stored(&namespace, join));
+        }
         let shared = &engine.position.scope.shared;
-        shared.report_unfilled_joins(left.collect());
+        shared.report_unfilled_joins(left);
         engine.position.step = self.stored.checkpoint.step;
         engine.position.state = self.state;
         engine.position.written = self.written;
@@ -51,8 +52,9 @@ impl<S: State> Loaded<S> {
             engine.frontier.deferred.push(find(node)?);
         }
         restore_joins(
-            &plan,
             &self.stored.checkpoint.joins,
+            &plan.topology_joins,
+            &|name| plan.renamed(name),
             &mut engine.frontier.joins,
         );
         if let Some(bounds) = &engine.position.scope.bounds {
@@ -74,12 +76,16 @@ impl<S: State> Loaded<S> {
     }
 }
 
-/// Restores the progress of the joins that the graph still has.
-fn restore_joins<S: State>(plan: &Plan<S>, stored: &[JoinRecord], joins: &mut [JoinProgress]) {
-    let now = |name: &NodeName| plan.renamed(name);
+/// Restores the progress of the joins that the graph still has; `now` returns today's name of a stored one.
+fn restore_joins(
+    stored: &[JoinRecord],
+    joins: &[(Vec<NodeName>, NodeName)],
+    now: &dyn Fn(&NodeName) -> NodeName,
+    progress: &mut [JoinProgress],
+) {
     for record in stored {
         let seen_now: Vec<NodeName> = record.seen.iter().map(now).collect();
-        let known = plan.topology_joins.iter().zip(&mut *joins);
+        let known = joins.iter().zip(&mut *progress);
         let found = known
             .into_iter()
             .find(|(join, _)| is_same_join(record, join, now));

@@ -40,21 +40,23 @@ pub(super) fn task_states<S: State>(
     reader: &Reader<'_, S>,
     stored: &Stored,
 ) -> Result<Vec<TaskState<S>>, AgentError> {
+    let mut folded = fold_tasks(stored).into_iter();
+    let mut states = Vec::new();
+    for (spec, joined_in) in specs(stored) {
+        let folded = folded.next().unwrap_or_default();
+        let mut task = TaskState::read(reader, spec, joined_in, folded)?;
+        // The input that a run begins with is the first task.
+        task.kept_input = !states.is_empty() && &*task.node == START;
+        states.push(task);
+    }
+    Ok(states)
+}
+
+/// Returns a checkpoint's tasks in their order, and whether each joined in.
+pub(super) fn specs(stored: &Stored) -> Vec<(&TaskSpec, bool)> {
     let own = stored.checkpoint.tasks.iter().map(|spec| (spec, false));
     let joined_in = stored.entries.iter().flat_map(|entry| &entry.tasks);
-    let specs = own.chain(joined_in.map(|spec| (spec, true)));
-    let folded = fold_tasks(stored).into_iter();
-    let folded = folded.chain(std::iter::repeat_with(TaskFold::default));
-    let states = specs.zip(folded);
-    states
-        .enumerate()
-        .map(|(index, ((spec, joined_in), folded))| {
-            let mut task = TaskState::read(reader, spec, joined_in, folded)?;
-            // The input that a run begins with is the first task.
-            task.kept_input = index > 0 && &*task.node == START;
-            Ok(task)
-        })
-        .collect()
+    own.chain(joined_in.map(|spec| (spec, true))).collect()
 }
 
 impl<S: State> TaskState<S> {

@@ -76,10 +76,14 @@ impl<S: State> Loaded<S> {
 
     /// Returns the joins that wait: those that subgraphs have left, then the graph's own.
     fn unfilled_joins(&self, all: bool, namespace: &[NodeName]) -> Vec<UnfilledJoin> {
-        let own = self.stored.checkpoint.joins.iter();
-        let own = own.filter(|join| join.namespace.is_empty());
+        let mut records = self.left_joins(!all);
+        for join in &self.stored.checkpoint.joins {
+            if join.namespace.is_empty() {
+                records.push(join);
+            }
+        }
         let mut joins = Vec::new();
-        for join in self.left_joins(!all).chain(own) {
+        for join in records {
             let join = UnfilledJoin::stored(namespace, join);
             if !joins.contains(&join) {
                 joins.push(join);

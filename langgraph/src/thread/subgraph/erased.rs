@@ -18,6 +18,7 @@ use crate::thread::check::check_inside;
 use crate::thread::load::{Read, load};
 use crate::thread::offline::offline;
 use crate::thread::read::subgraphs::snapshot_inside;
+use crate::thread::task_state::specs;
 use crate::thread::write::copy;
 
 impl<S: State> InnerGraph for CompiledStateGraph<S> {
@@ -92,13 +93,13 @@ type NodeTask = (usize, NodeName, bool);
 
 /// Returns the tasks of a node at a checkpoint.
 fn tasks_of<S: State>(plan: &Plan<S>, stored: &Stored, node: &NodeName) -> Vec<NodeTask> {
-    let own = stored.checkpoint.tasks.iter().map(|spec| (spec, false));
-    let joined_in = stored.entries.iter().flat_map(|entry| &entry.tasks);
-    let all = own.chain(joined_in.map(|spec| (spec, true)));
-    all.enumerate()
-        .filter(|(_, (spec, _))| plan.renamed(&spec.node) == *node)
-        .map(|(index, (spec, joined_in))| (index, Arc::clone(&spec.node), joined_in))
-        .collect()
+    let mut tasks = Vec::new();
+    for (index, (spec, joined_in)) in specs(stored).into_iter().enumerate() {
+        if plan.renamed(&spec.node) == *node {
+            tasks.push((index, Arc::clone(&spec.node), joined_in));
+        }
+    }
+    tasks
 }
 
 /// Returns the newest checkpoint with a task of the node, searched from the head back, or the
