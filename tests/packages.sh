@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Packages every crate that is to be published, and builds them from their packages alone: all at once, then each by
-# itself, and without its default features if it has any. They are unpacked in target/packages/unpacked, in the folders of
+# Packages every crate that is to be published, and builds them from their packages alone: each by itself, and
+# without its default features if it has any. They are unpacked in target/packages/unpacked, in the folders of
 # the repository: what `cargo langgraph new --path` takes. With `--list`, it ends there and builds nothing.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -66,7 +66,18 @@ printf ']\nresolver = "3"\n' >>"$unpacked/Cargo.toml"
 begun=$SECONDS
 cd "$unpacked"
 export CARGO_TARGET_DIR=$target
-cargo check --quiet --workspace
+# Together, each would have the features that another one chooses of a dependency. Cargo checks a dependency once for
+# each choice, and nothing that an earlier crate has checked.
+while read -r name _ default; do
+    cargo check --quiet -p "$name" || {
+        echo "failed: $name does not build by itself" >&2
+        exit 1
+    }
+    [[ $default == plain ]] || cargo check --quiet -p "$name" --no-default-features || {
+        echo "failed: $name does not build without its default features" >&2
+        exit 1
+    }
+done <<<"$published"
 # A package that reads a file of another one compiles here, where both are unpacked, but not from a registry.
 python3 - "$unpacked" "$target/debug/deps" "$published" <<'END'
 import glob, os, sys
@@ -95,19 +106,4 @@ if missing := set(folders) - crates:
     print("failed: nothing was built of", sorted(missing), file=sys.stderr)
 sys.exit(bool(wrong or missing))
 END
-echo "built from the packages: $((SECONDS - begun)) s"
-
-# All at once, each has the features that another one chooses of a dependency. Cargo checks a dependency once for each
-# choice, and nothing that an earlier crate has checked.
-begun=$SECONDS
-while read -r name _ default; do
-    cargo check --quiet -p "$name" || {
-        echo "failed: $name does not build by itself" >&2
-        exit 1
-    }
-    [[ $default == plain ]] || cargo check --quiet -p "$name" --no-default-features || {
-        echo "failed: $name does not build without its default features" >&2
-        exit 1
-    }
-done <<<"$published"
-echo "each built by itself: $((SECONDS - begun)) s"
+echo "built from the packages, each by itself: $((SECONDS - begun)) s"
