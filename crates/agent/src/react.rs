@@ -186,9 +186,10 @@ impl<S: AgentState> ReactAgent<S> {
     }
 }
 
-/// A node runs it as a graph; it works on its own, too, without a thread.
+/// As a node it is a graph inside the outer run; on its own it runs without a thread. If it cannot be built, as
+/// [`compile`](ReactAgent::compile) says, each run fails with that error.
 ///
-/// The engine of its state is compiled with this crate: programs that use it share that.
+/// Debug builds of programs share what is compiled here for its state.
 impl Agent for ReactAgent {
     type State = MessagesState;
 

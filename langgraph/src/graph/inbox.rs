@@ -1,7 +1,7 @@
 //! Calls that wait for the active run of their thread, with their inputs.
 //!
-//! Nothing here depends on the state, so that it is compiled once: inputs and outcomes are erased. All those of a graph
-//! have its state.
+//! Nothing here depends on the state, so that it is compiled once: the types of inputs and outcomes are erased. Those of
+//! a graph are all of its state.
 
 use std::any::Any;
 use std::collections::{HashMap, VecDeque};
@@ -16,7 +16,7 @@ use crate::log::{BoxFuture, Lease};
 use crate::stream::RunStart;
 
 /// An `Output<S>`, or an `Outcome<S>`.
-pub(crate) type Erased = Box<dyn Any + Send>;
+pub(crate) type Untyped = Box<dyn Any + Send>;
 
 /// The active runs of this process on threads of a graph, which take inputs.
 #[derive(Default)]
@@ -38,7 +38,7 @@ struct Inputs {
 
 struct Waiting {
     /// The input, if the active run may merge it.
-    input: Option<Erased>,
+    input: Option<Untyped>,
     merged: Arc<AtomicBool>,
     call: oneshot::Sender<Delivery>,
 }
@@ -48,7 +48,7 @@ pub(crate) enum Delivery {
     /// The run before it has ended: the thread is handed over to this call.
     HandedOver(Handover),
     /// The run merged the input, and had this outcome.
-    Ended(Erased),
+    Ended(Untyped),
     /// The run refused the input; or it merged the input, and failed.
     Failed(ErrorKind, String),
     /// The run that merged the input was dropped.
@@ -88,7 +88,7 @@ impl Inboxes {
     pub(crate) fn deliver<'a>(
         &'a self,
         thread: &'a str,
-        input: Option<Erased>,
+        input: Option<Untyped>,
         begun: Option<&'a RunStart>,
     ) -> BoxFuture<'a, Option<Delivery>> {
         Box::pin(async move {
@@ -124,7 +124,7 @@ impl Inbox {
     /// Takes the inputs that the run may merge. `merge` returns the reason if it refuses one.
     pub(crate) fn take_mergeable(
         &self,
-        merge: &mut dyn FnMut(Erased) -> Result<(), (ErrorKind, String)>,
+        merge: &mut dyn FnMut(Untyped) -> Result<(), (ErrorKind, String)>,
     ) {
         let mut inputs = self.inputs.lock();
         self.merges.store(false, Ordering::Release);

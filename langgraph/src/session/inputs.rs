@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::{ActiveSession, Outcome, RunInput, prepare};
 use crate::error::{AgentError, CheckpointError, NoRuntime, Panicked};
-use crate::graph::inbox::{Delivery, Erased, Handover, OpenInbox};
+use crate::graph::inbox::{Delivery, Handover, OpenInbox, Untyped};
 use crate::graph::thread_policy::OnConflict;
 use crate::log::{BoxFuture, Lease};
 use crate::node::{Command, Jump};
@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_millis(250);
 /// What a call on a thread gets.
 enum Claim {
     /// The outcome of the active run, which merged its input.
-    Merged(Erased),
+    Merged(Untyped),
     /// The thread.
     Thread(Handover),
 }
@@ -92,7 +92,7 @@ impl ActiveSession {
         let mergeable = prepared
             .as_ref()
             .filter(|input| joins && matches!(input.jump, Jump::Edges));
-        let copy = || mergeable.map(|input| -> Erased { Box::new(input.clone()) });
+        let copy = || mergeable.map(|input| -> Untyped { Box::new(input.clone()) });
         self.deliver_or_claim(prepared.is_some(), &copy).await
     }
 
@@ -106,7 +106,7 @@ impl ActiveSession {
     fn deliver_or_claim<'a>(
         &'a self,
         is_new: bool,
-        input: &'a (dyn Fn() -> Option<Erased> + Send + Sync),
+        input: &'a (dyn Fn() -> Option<Untyped> + Send + Sync),
     ) -> BoxFuture<'a, Result<Claim, AgentError>> {
         Box::pin(async move {
             let policy = self.policy;
