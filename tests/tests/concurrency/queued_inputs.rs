@@ -6,7 +6,7 @@ use std::time::Duration;
 use langgraph::checkpoint::{Checkpointer, Durability, RunStatus};
 use langgraph::error::ErrorKind;
 use langgraph::prelude::*;
-use langgraph::run::{Outcome, Run};
+use langgraph::run::{EventStream, Outcome, Run};
 use langgraph::thread::OnConflict;
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
@@ -20,6 +20,15 @@ use langgraph_tests::fixtures::diary::{
 pub(crate) struct Gate {
     pub(crate) reached: Notify,
     pub(crate) open: Notify,
+}
+
+/// Waits until a run is accepted: one that waits for another run is, too.
+async fn accepted(run: Run<Diary>) -> EventStream<Diary> {
+    let accepted = run.stream(StreamMode::Values).accepted();
+    let accepted = tokio::time::timeout(Duration::from_secs(10), accepted).await;
+    accepted
+        .expect("it is accepted before the other run has ended")
+        .unwrap()
 }
 
 async fn held(_: &Diary, cx: &Context) -> Result<DiaryUpdate, NodeError> {
@@ -65,12 +74,7 @@ impl Setup {
 
     /// Starts a run whose input waits for the one at work.
     async fn later(&self, input: &str) -> JoinHandle<Result<Outcome<Diary>, AgentError>> {
-        let mut events = self
-            .run(input)
-            .stream(StreamMode::Values)
-            .accepted()
-            .await
-            .unwrap();
+        let mut events = accepted(self.run(input)).await;
         tokio::spawn(async move {
             while let Some(event) = events.next().await {
                 event?;
@@ -116,13 +120,7 @@ async fn each_enqueued_call_returns_its_own_outcome_when_its_run_has_ended() {
 async fn each_enqueued_call_has_its_own_events_and_options() {
     let setup = Setup::new(OnConflict::Enqueue);
     let first = setup.first().await;
-    let mut events = setup
-        .run("second")
-        .interrupt_before(["after"])
-        .stream(StreamMode::Values)
-        .accepted()
-        .await
-        .unwrap();
+    let mut events = accepted(setup.run("second").interrupt_before(["after"])).await;
     let second = tokio::spawn(async move {
         let mut seen = Vec::new();
         while let Some(event) = events.next().await {
@@ -192,12 +190,7 @@ async fn a_call_that_is_dropped_with_the_thread_gives_it_back() {
     let setup = Setup::new(OnConflict::Enqueue);
     let first = setup.first().await;
     // Its future gets the thread, and is not polled any more.
-    let second = setup
-        .run("second")
-        .stream(StreamMode::Values)
-        .accepted()
-        .await
-        .unwrap();
+    let second = accepted(setup.run("second")).await;
     let third = setup.later("third").await;
     setup.open();
     assert_eq!(log(first).await, ["first", "held", "after@2"]);
