@@ -31,7 +31,8 @@ impl Snapshot {
         let begin = "START TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY";
         // Sent before the first query: the futures are polled in this order.
         let (begun, answer) = join(self.client.batch_execute(begin), job(&self.client)).await;
-        // Nothing was written, so nothing can be lost. Until this is answered, the transaction may have locks.
+        // Nothing was written, so nothing can be lost. Until this is answered, the transaction may have locks; and a
+        // runtime on one thread that is blocked behind this would not send it.
         let _ = self.client.batch_execute("ROLLBACK").await;
         self.is_open = false;
         begun.map_err(PostgresError::from)?;

@@ -7,7 +7,6 @@ use futures_util::future::{join, join3};
 use langgraph_core::checkpoint::HeldBy;
 use langgraph_core::error::CheckpointError;
 use langgraph_sql::{process_is_gone, this_process};
-use tokio_postgres::Statement;
 use tokio_postgres::types::ToSql;
 
 use super::PostgresSaver;
@@ -50,7 +49,8 @@ impl PostgresSaver {
         holder: &str,
         term: Duration,
     ) -> Result<Option<HeldBy>, PostgresError> {
-        take(client, &Hold::new(thread, holder), milliseconds(term)).await
+        let hold = Hold::new(thread, holder);
+        take_within(client, &hold, milliseconds(term), Commit::OfCaller).await
     }
 }
 
@@ -97,18 +97,42 @@ const RELEASE: &str = "DELETE FROM thread_leases AS l
 /// No process has this name.
 const NO_PROCESS: &str = "-";
 
-/// Takes or renews a lease; returns who holds the thread instead.
+/// Takes or renews a lease; returns who holds the thread instead. It does not wait for the disk: what a run stores under
+/// its lease is stored behind it, by commits that wait, and a lease that is lost with the power allows no more writes.
 pub(super) async fn take(
     client: &impl GenericClient,
     hold: &Hold,
     term: Term,
 ) -> Result<Option<HeldBy>, PostgresError> {
+    take_within(client, hold, term, Commit::Unsynced).await
+}
+
+/// What commits a lease.
+enum Commit {
+    /// The transaction of the caller.
+    OfCaller,
+    /// One that does not wait for the disk.
+    Unsynced,
+}
+
+async fn take_within(
+    client: &impl GenericClient,
+    hold: &Hold,
+    term: Term,
+    commit: Commit,
+) -> Result<Option<HeldBy>, PostgresError> {
+    let leases = [(0, hold, term)];
     let mut gone = NO_PROCESS.to_owned();
     loop {
-        if !take_all(client, &[(0, hold, term)], &gone)
-            .await?
-            .is_empty()
-        {
+        let taking = take_all(client, &leases, &gone);
+        let taken = match commit {
+            Commit::OfCaller => taking.await?,
+            Commit::Unsynced => {
+                prepare(client, false, true).await?;
+                unsynced(client, taking).await?
+            }
+        };
+        if !taken.is_empty() {
             return Ok(None);
         }
         let sql = "SELECT holder, until, process FROM thread_leases WHERE thread = $1";
@@ -210,7 +234,8 @@ pub(super) async fn renew(
     let statement = client.prepare_cached(sql).await?;
     let term = milliseconds(term);
     let values: [&(dyn ToSql + Sync); 3] = [&thread, &holder, &term];
-    Ok(execute_unsynced(client, &statement, &values).await? > 0)
+    let renewing = async { Ok(client.execute(&statement, &values).await?) };
+    Ok(unsynced(client, renewing).await? > 0)
 }
 
 /// Returns true if `holder` has the lease. It cannot be taken until the end of the transaction.
@@ -251,25 +276,24 @@ pub(super) async fn release(client: &impl GenericClient, hold: &Hold) -> Result<
     let sql = "DELETE FROM thread_leases WHERE thread = $1 AND holder = $2";
     let statement = client.prepare_cached(sql).await?;
     let values: [&(dyn ToSql + Sync); 2] = [&hold.thread, &hold.holder];
-    execute_unsynced(client, &statement, &values)
-        .await
-        .map(drop)
+    let releasing = async { Ok(client.execute(&statement, &values).await?) };
+    unsynced(client, releasing).await.map(drop)
 }
 
-/// Executes a statement in a transaction that does not wait for the disk; returns how many rows it has changed.
-async fn execute_unsynced(
+/// Runs `job`, which sends one statement when it is polled first, in a transaction that does not wait for the disk; all
+/// in one round trip.
+async fn unsynced<T>(
     client: &impl GenericClient,
-    statement: &Statement,
-    values: &[&(dyn ToSql + Sync)],
-) -> Result<u64, PostgresError> {
-    let (begun, changed, committed) = join3(
+    job: impl Future<Output = Result<T, PostgresError>>,
+) -> Result<T, PostgresError> {
+    let (begun, answer, committed) = join3(
         client.batch_execute(BEGIN_UNSYNCED),
-        client.execute(statement, values),
+        job,
         client.batch_execute("COMMIT"),
     )
     .await;
     begun?;
-    let changed = changed?;
+    let answer = answer?;
     committed?;
-    Ok(changed)
+    Ok(answer)
 }

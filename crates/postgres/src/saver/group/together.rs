@@ -74,9 +74,9 @@ impl<'a> Group<'a> {
         group
     }
 
-    /// Returns what begins the transaction. Only released leases need not reach the disk.
+    /// Returns what begins the transaction. Leases need not reach the disk.
     fn begin(&self) -> &'static str {
-        if self.released.len() == self.count {
+        if self.released.len() + self.taken.len() == self.count {
             leases::BEGIN_UNSYNCED
         } else {
             supersteps::BEGIN
