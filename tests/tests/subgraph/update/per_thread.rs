@@ -186,3 +186,40 @@ async fn a_graph_inside_an_older_call_of_it_is_shown_but_not_changed() {
         );
     }
 }
+
+#[tokio::test]
+async fn it_is_kept_under_every_durability() {
+    for durability in [Durability::Sync, Durability::Async, Durability::Exit] {
+        for Opened { saver, .. } in savers().await {
+            let graph = telling(&saver);
+            let run = || graph.run(()).thread("t").durability(durability);
+            run().await.unwrap();
+            let expert = inside(&graph, "expert");
+            assert_eq!(log_of(&expert).await, ["asked", "looked"]);
+            expert.update(wrote("noted")).await.unwrap();
+            let state = run().await.unwrap().finished().unwrap();
+            assert_eq!(state.log[1], "asked+looked+noted+asked+looked");
+            assert_eq!(log_of(&expert).await.len(), 5, "{durability:?}");
+
+            let graph = around(self::expert(inner()), &saver);
+            let thread = graph.thread("u");
+            let run = || graph.run(()).thread("u").durability(durability);
+            let inside = thread.subgraph::<Vec2>("inner").unwrap();
+            for (calls, remembered, stored) in [(1, 4, 5), (2, 13, 10)] {
+                assert_eq!(run().await.unwrap().interrupts().len(), 1);
+                let now = inside.state().await.unwrap().unwrap();
+                assert_eq!(now.values.log.last().unwrap(), "first");
+                assert_eq!(now.interrupts.len(), 1, "{durability:?}");
+                let state = thread.answer("yes").durability(durability).await.unwrap();
+                assert_eq!(state.finished().unwrap().log.len(), calls * 5);
+                // Its input is the state around it, which it adds to what it remembers.
+                assert_eq!(log_of(&inside).await.len(), remembered, "{durability:?}");
+                assert_eq!(
+                    inside.history().await.unwrap().len(),
+                    stored,
+                    "{durability:?}"
+                );
+            }
+        }
+    }
+}
