@@ -204,8 +204,8 @@ impl Checkpointer for PostgresSaver {
         id: Option<CheckpointId>,
     ) -> Result<Option<Chain>, CheckpointError> {
         let name = LogName::of(key)?;
-        let mut snapshot = Snapshot::new(self.database.client().await?);
-        let chain = snapshot.run(|client| read::chain(client, &name, id));
+        let snapshot = Snapshot::new(self.database.client().await?);
+        let chain = snapshot.run(|snapshot| read::chain(snapshot, &name, id));
         chain.await
     }
 
@@ -216,8 +216,8 @@ impl Checkpointer for PostgresSaver {
         visit: &mut VisitStatePart<'_>,
     ) -> Result<Option<ThreadPosition>, CheckpointError> {
         let name = LogName::of(key)?;
-        let mut snapshot = Snapshot::new(self.database.client().await?);
-        let position = snapshot.run(|client| read::state(client, &name, id, visit));
+        let snapshot = Snapshot::new(self.database.client().await?);
+        let position = snapshot.run(|snapshot| read::state(snapshot, &name, id, visit));
         position.await
     }
 

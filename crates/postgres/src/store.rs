@@ -73,6 +73,29 @@ impl PostgresStore {
     pub fn with(database: Database, options: StoreOptions) -> Self {
         Self { database, options }
     }
+
+    /// Executes reading operations on one snapshot, and returns the items whose time to live restarts.
+    async fn read(&self, ops: &[Prepared], now: i64) -> Result<items::Read, Fault> {
+        let client = self.database.client().await?;
+        // A search by meaning reads in several queries.
+        let by_meaning = |op: &Prepared| {
+            matches!(
+                op,
+                Prepared::Search {
+                    vector: Some(_),
+                    ..
+                }
+            )
+        };
+        match ops {
+            [op] if !by_meaning(op) => items::read(&client, ops, now).await,
+            _ => {
+                let snapshot = Snapshot::new(client);
+                let read = snapshot.run(|snapshot| items::read(snapshot.client(), ops, now));
+                read.await
+            }
+        }
+    }
 }
 
 #[async_trait]
@@ -94,10 +117,8 @@ impl Store for PostgresStore {
             });
             return job.await.map_err(Fault::into_error);
         }
-        let mut snapshot = Snapshot::new(self.database.client().await?);
-        let read = snapshot.run(|client| items::read(client, &ops, now)).await;
+        let read = self.read(&ops, now).await;
         let (answers, renewals) = read.map_err(Fault::into_error)?;
-        drop(snapshot);
         if !renewals.is_empty() {
             let client = self.database.client().await?;
             let renewed = items::renew(&client, &renewals, now).await;

@@ -1,9 +1,10 @@
-//! Reads a log.
+//! Reads a log, on one snapshot of the database.
 
 use std::pin::pin;
 
-use deadpool_postgres::GenericClient;
+use deadpool_postgres::{Client, GenericClient};
 use futures_util::TryStreamExt;
+use futures_util::future::join;
 use langgraph_core::checkpoint::{
     Chain, CheckpointId, Encoded, ListOptions, ThreadPosition, VisitStatePart,
 };
@@ -13,25 +14,24 @@ use langgraph_sql::{FormatNames, FoundRows, Link, LinkFinder, Links, Listed, Log
 use tokio_postgres::types::{FromSql, ToSql};
 use uuid::Uuid;
 
-use super::place::{self, id, uuid};
+use super::place::{self, Log, id, uuid};
 use crate::PostgresError;
+use crate::snapshot::Snapshot;
 
 /// The number of links of a chain in the first read.
 const LINKS: i64 = 128;
 
-/// Returns the records from which the state of a checkpoint, or of the head, is folded; in a
-/// transaction on one snapshot.
+/// Returns the records from which the state of a checkpoint, or of the head, is folded.
 pub(super) async fn chain(
-    client: &impl GenericClient,
+    snapshot: &Snapshot,
     name: &LogName,
     wanted: Option<CheckpointId>,
 ) -> Result<Option<Chain>, CheckpointError> {
-    let Some(log) = place::log(client, name, "").await? else {
+    let Some(found) = find(snapshot.client(), name, wanted).await? else {
         return Ok(None);
     };
-    let wanted = wanted.unwrap_or(log.head.id);
-    let links = links(client, log.id, wanted).await?;
-    let rows = rows(client, log.id, &links, wanted == log.head.id).await?;
+    let rows = rows(snapshot, &found).await?;
+    let log = found.log;
     Ok(Some(Chain::new(
         log.head,
         log.owner()?,
@@ -39,31 +39,28 @@ pub(super) async fn chain(
     )))
 }
 
-/// Passes on the ancestors of a checkpoint, row by row, and returns its position; in such a
-/// transaction.
+/// Passes on the ancestors of a checkpoint, row by row, and returns its position.
 pub(super) async fn state(
-    client: &impl GenericClient,
+    snapshot: &Snapshot,
     name: &LogName,
     wanted: Option<CheckpointId>,
     visit: &mut VisitStatePart<'_>,
 ) -> Result<Option<ThreadPosition>, CheckpointError> {
-    let Some(log) = place::log(client, name, "").await? else {
+    let Some(found) = find(snapshot.client(), name, wanted).await? else {
         return Ok(None);
     };
-    let wanted = wanted.unwrap_or(log.head.id);
-    let all = wanted == log.head.id;
-    let links = links(client, log.id, wanted).await?;
-    if !links.are_in_order() {
+    if !found.links.are_in_order() {
         // A base got rows after its child was stored.
-        let rows = rows(client, log.id, &links, all).await?;
+        let rows = rows(snapshot, &found).await?;
+        let log = found.log;
         let chain = Chain::new(log.head, log.owner()?, rows::decode(rows)?);
         return Ok(Some(chain.visit_parts(visit)));
     }
     let mut rows = StateRows::new();
-    each_row(client, log.id, &links, all, |row| rows.row(row, visit)).await?;
+    each_row(snapshot, &found, |row| rows.row(row, visit)).await?;
     Ok(Some(ThreadPosition::new(
-        log.head,
-        log.owner()?,
+        found.log.head,
+        found.log.owner()?,
         rows.finish()?,
     )))
 }
@@ -72,80 +69,119 @@ fn get<'r, T: FromSql<'r>>(row: &'r tokio_postgres::Row, at: usize) -> Result<T,
     Ok(row.try_get(at)?)
 }
 
-/// Returns the checkpoints from the nearest snapshot on, oldest first.
-async fn links(
-    client: &impl GenericClient,
-    log: i64,
-    wanted: CheckpointId,
-) -> Result<Links, CheckpointError> {
-    let sql = "SELECT id, base, snapshot, first_row, last_row, row_count FROM thread_checkpoints
-        WHERE log = $1 AND id <= $2 ORDER BY id DESC LIMIT $3";
-    let statement = client.prepare_cached(sql).await;
-    let statement = statement.map_err(PostgresError::from)?;
-    let mut finder = LinkFinder::new(wanted);
-    let mut page = LINKS;
-    // Most chains are much shorter than the log.
-    'pages: loop {
-        let found = client
-            .query(&statement, &[&log, &uuid(finder.wanted()), &page])
-            .await
-            .map_err(PostgresError::from)?;
-        let whole = signed(found.len() as u64) < page;
-        for row in found {
-            let id = id(get(&row, 0)?);
-            if id > finder.wanted() {
-                continue;
-            }
-            let link = Link::stored(id, get(&row, 3)?, get(&row, 4)?, get(&row, 5)?)?;
-            let base = get::<Option<Uuid>>(&row, 1)?.map(place::id);
-            if !finder.goes_on(link, base, get(&row, 2)?) {
-                break 'pages;
-            }
-        }
-        if whole {
-            break;
-        }
-        page *= 4;
-    }
-    finder.links()
+/// A log, and which of its checkpoints a state is made from.
+struct Found {
+    log: Log,
+    /// From the nearest snapshot on, oldest first.
+    links: Links,
+    /// True if the last one is the head, so that every row counts.
+    is_head: bool,
 }
 
-/// Returns the rows of these checkpoints, in the order of storage.
-async fn rows(
-    client: &impl GenericClient,
-    log: i64,
-    links: &Links,
-    all: bool,
-) -> Result<Vec<Row>, CheckpointError> {
-    let mut rows = Vec::with_capacity(links.len() * 2);
+/// Finds the checkpoints of a state: of most, in one round trip.
+async fn find(
+    client: &Client,
+    name: &LogName,
+    wanted: Option<CheckpointId>,
+) -> Result<Option<Found>, CheckpointError> {
+    let (log, page) = join(
+        place::log(client, name, ""),
+        links(client, name, wanted, LINKS),
+    )
+    .await;
+    let (Some(log), mut page) = (log?, page?) else {
+        return Ok(None);
+    };
+    let wanted = wanted.unwrap_or(log.head.id);
+    let mut finder = LinkFinder::new(wanted);
+    let mut limit = LINKS;
+    loop {
+        let is_last = signed(page.len() as u64) < limit;
+        if !goes_on(&mut finder, page)? || is_last {
+            break;
+        }
+        // Most chains are much shorter than the log.
+        limit *= 4;
+        page = links(client, name, Some(finder.wanted()), limit).await?;
+    }
+    Ok(Some(Found {
+        links: finder.links()?,
+        is_head: wanted == log.head.id,
+        log,
+    }))
+}
+
+/// Returns checkpoints from the wanted one, or the head, on, newest first.
+async fn links(
+    client: &Client,
+    name: &LogName,
+    wanted: Option<CheckpointId>,
+    limit: i64,
+) -> Result<Vec<tokio_postgres::Row>, PostgresError> {
+    // The log is looked up by itself, so that the index of the checkpoints is read backwards, and no further.
+    let sql = "SELECT id, base, snapshot, first_row, last_row, row_count FROM thread_checkpoints
+        WHERE log = (SELECT id FROM thread_logs WHERE thread = $1 AND namespace = $2)
+            AND id <= COALESCE($3, (SELECT head FROM thread_logs WHERE thread = $1 AND namespace = $2))
+        ORDER BY id DESC LIMIT $4";
+    let statement = client.prepare_cached(sql).await?;
+    let wanted = wanted.map(uuid);
+    let values: [&(dyn ToSql + Sync); 4] = [&name.thread, &name.namespace, &wanted, &limit];
+    Ok(client.query(&statement, &values).await?)
+}
+
+/// Passes checkpoints on to the finder, newest first; returns true if it looks for older ones.
+fn goes_on(
+    finder: &mut LinkFinder,
+    page: Vec<tokio_postgres::Row>,
+) -> Result<bool, CheckpointError> {
+    for row in page {
+        let id = id(get(&row, 0)?);
+        if id > finder.wanted() {
+            continue;
+        }
+        let link = Link::stored(id, get(&row, 3)?, get(&row, 4)?, get(&row, 5)?)?;
+        let base = get::<Option<Uuid>>(&row, 1)?.map(place::id);
+        if !finder.goes_on(link, base, get(&row, 2)?) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Returns the rows of the checkpoints, in the order of storage.
+async fn rows(snapshot: &Snapshot, found: &Found) -> Result<Vec<Row>, CheckpointError> {
+    let mut rows = Vec::with_capacity(found.links.len() * 2);
     let take = |row| {
         rows.push(row);
         Ok(())
     };
-    each_row(client, log, links, all, take).await?;
+    each_row(snapshot, found, take).await?;
     Ok(rows)
 }
 
-/// Passes on each row of these checkpoints, in the order of storage. `all` is true if the last one
-/// is the head, so that every row counts.
+/// Passes on each row of the checkpoints, in the order of storage. It is the last query.
 async fn each_row(
-    client: &impl GenericClient,
-    log: i64,
-    links: &Links,
-    all: bool,
+    snapshot: &Snapshot,
+    found: &Found,
     mut take: impl FnMut(Row) -> Result<(), CheckpointError>,
 ) -> Result<(), CheckpointError> {
+    let Found {
+        log,
+        links,
+        is_head,
+    } = found;
     let Some(range) = links.rows() else {
         return Ok(());
     };
-    let end = if all { i64::MAX } else { *range.end() };
+    let end = if *is_head { i64::MAX } else { *range.end() };
     let sql =
         "SELECT checkpoint, kind, text, format, version, payload, sums, number FROM thread_rows
         WHERE log = $1 AND number BETWEEN $2 AND $3 ORDER BY number";
+    let client = snapshot.client();
     let found = async {
         let statement = client.prepare_cached(sql).await?;
-        let values: [&(dyn ToSql + Sync); 3] = [&log, range.start(), &end];
-        client.query_raw(&statement, values).await
+        let values: [&(dyn ToSql + Sync); 3] = [&log.id, range.start(), &end];
+        snapshot.last(client.query_raw(&statement, values)).await
     };
     let mut found = pin!(found.await.map_err(PostgresError::from)?);
     let mut seen = FoundRows::with_capacity(links.len());

@@ -35,12 +35,15 @@ pub(super) async fn run(
     Ok(answers)
 }
 
-/// Executes the reading operations, and returns the items whose time to live restarts.
+/// What was read, and the items whose time to live restarts.
+pub(super) type Read = (Vec<Answer>, Vec<Renewal>);
+
+/// Executes reading operations.
 pub(super) async fn read(
     client: &impl GenericClient,
     ops: &[Prepared],
     now: i64,
-) -> Result<(Vec<Answer>, Vec<Renewal>), Fault> {
+) -> Result<Read, Fault> {
     let mut renewals = Vec::new();
     let mut answers = Vec::with_capacity(ops.len());
     for op in ops {
