@@ -75,5 +75,5 @@ pub(crate) use step::{Call, Step};
 pub(crate) use stored::{state, whole};
 pub(crate) use subgraph::{
     AnyState, Fork, ForkFuture, FoundTask, GraphNode, InnerFuture, InnerGraph, InnerLog, NeededBy,
-    SnapshotQuery, TaskQuery,
+    SnapshotQuery, TaskChoice, TaskQuery,
 };

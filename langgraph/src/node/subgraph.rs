@@ -71,15 +71,24 @@ pub(crate) struct FoundTask {
     pub(crate) call: Option<Arc<str>>,
 }
 
+/// Selects a task of a node.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum TaskChoice {
+    /// By its number among the parallel tasks of the newest superstep that has some.
+    Number(usize),
+    /// By its id, in any superstep.
+    Id(Arc<str>),
+}
+
 /// The task to find.
 #[derive(Clone, Copy)]
 pub(crate) struct TaskQuery<'a> {
     pub(crate) node: &'a NodeName,
-    /// Its number, if several run in parallel.
-    pub(crate) instance: Option<usize>,
+    /// Which of its tasks.
+    pub(crate) task: Option<&'a TaskChoice>,
     /// The path to the node, for errors.
     pub(crate) path: &'a str,
-    /// The checkpoint; `None` means the newest with such a task.
+    /// The checkpoint; `None` means the newest with such a task, or any that has the task of that id.
     pub(crate) at: Option<CheckpointId>,
 }
 

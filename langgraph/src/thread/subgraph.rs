@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use self::resolve::{FoundLog, Resolved};
+use super::contained::contained;
 use super::log_view::LogView;
 use super::{Place, SubgraphPlace, Thread};
+use crate::checkpoint::CheckpointId;
 use crate::error::AgentError;
 use crate::node::InnerGraph;
 use crate::node::Persistence;
@@ -89,6 +91,21 @@ impl<S: State> Thread<S> {
             every_graph: self.every_graph,
             at: None,
         })
+    }
+
+    /// Returns the checkpoints of the tasks around a subgraph, outermost first: the thread's, which runs the first graph
+    /// of the path, then those of the graphs on it. There are fewer if one of these has not been called, and a thread
+    /// has none.
+    ///
+    /// # Errors
+    ///
+    /// As [`state`](Self::state).
+    pub async fn outer_checkpoints(&self) -> Result<Vec<CheckpointId>, AgentError> {
+        let Place::Subgraph(inside) = &self.place else {
+            return Ok(Vec::new());
+        };
+        let way = contained(self.resolve(inside)).await?;
+        Ok(way.outer.iter().map(|outer| outer.checkpoint).collect())
     }
 
     /// Follows the path to a subgraph, as far as it exists.

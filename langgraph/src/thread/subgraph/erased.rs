@@ -1,16 +1,19 @@
 //! Operations on a subgraph without its state type.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
-use crate::checkpoint::{CheckNote, CheckpointId, Checkpointer, InnerSnapshot, Source, Stored};
+use crate::checkpoint::{
+    CheckNote, CheckpointId, Checkpointer, InnerSnapshot, ListOptions, Source, Stored, task_id,
+};
 use crate::error::{AgentError, CheckpointError, SubgraphError};
 use crate::graph::plan::Plan;
 use crate::graph::{CompiledStateGraph, NodeName};
-use crate::log::load_chain;
+use crate::log::{load_chain, load_list};
 use crate::node::Persistence;
 use crate::node::{
     AnyState, Fork, ForkFuture, FoundTask, GraphNode, InnerFuture, InnerGraph, InnerLog, NeededBy,
-    Resources, SnapshotQuery, TaskQuery,
+    Resources, SnapshotQuery, TaskChoice, TaskQuery,
 };
 use crate::record::{Log, Origin};
 use crate::state::State;
@@ -134,7 +137,46 @@ async fn newest_with<S: State>(
     }
 }
 
-/// Selects a task of a node: the one with the number `instance`, or the only one.
+/// Returns the task of the node with that id, and its checkpoint, which may be on any branch.
+async fn with_id<S: State>(
+    plan: &Plan<S>,
+    log: &InnerLog<'_>,
+    node: &NodeName,
+    id: &str,
+) -> Result<Option<(CheckpointId, NodeTask)>, AgentError> {
+    let mut seen = HashSet::new();
+    for newest in load_list(log.saver, &log.key, ListOptions::new()).await? {
+        if seen.contains(&newest) {
+            continue;
+        }
+        // It may have been removed in the meantime.
+        let Some(chain) = load_chain(log.saver, &log.key, Some(newest)).await? else {
+            return Ok(None);
+        };
+        for stored in chain.records.iter().rev() {
+            let checkpoint = stored.checkpoint.id;
+            if seen.insert(checkpoint)
+                && let Some(task) = named(tasks_of(plan, stored, node), checkpoint, node, id)
+            {
+                return Ok(Some((checkpoint, task)));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// Returns the task with that id.
+fn named(
+    tasks: Vec<NodeTask>,
+    checkpoint: CheckpointId,
+    node: &NodeName,
+    id: &str,
+) -> Option<NodeTask> {
+    let mut tasks = tasks.into_iter();
+    tasks.find(|(index, ..)| task_id::of(checkpoint, *index, node).to_string() == id)
+}
+
+/// Selects a task of a node: the one with that number, or the only one.
 fn select(
     tasks: &[NodeTask],
     instance: Option<usize>,
@@ -160,21 +202,42 @@ fn select(
     }
 }
 
-async fn find<S: State>(
-    graph: &CompiledStateGraph<S>,
-    log: InnerLog<'_>,
+/// Returns the wanted task, and its checkpoint.
+async fn chosen<S: State>(
+    plan: &Plan<S>,
+    log: &InnerLog<'_>,
     TaskQuery {
-        node: wanted,
-        instance,
+        node,
+        task,
         path,
         at,
     }: TaskQuery<'_>,
-) -> Result<Option<FoundTask>, AgentError> {
-    let plan = &graph.plan;
-    let Some((checkpoint, tasks)) = newest_with(plan, &log, wanted, at).await? else {
+) -> Result<Option<(CheckpointId, NodeTask)>, AgentError> {
+    if let (Some(TaskChoice::Id(id)), None) = (task, at) {
+        return with_id(plan, log, node, id).await;
+    }
+    let Some((checkpoint, tasks)) = newest_with(plan, log, node, at).await? else {
         return Ok(None);
     };
-    let (task, node, joined_in) = select(&tasks, instance, &log.key.thread, path)?;
+    let task = match task {
+        Some(TaskChoice::Id(id)) => named(tasks, checkpoint, node, id),
+        Some(TaskChoice::Number(number)) => {
+            Some(select(&tasks, Some(*number), &log.key.thread, path)?)
+        }
+        None => Some(select(&tasks, None, &log.key.thread, path)?),
+    };
+    Ok(task.map(|task| (checkpoint, task)))
+}
+
+async fn find<S: State>(
+    graph: &CompiledStateGraph<S>,
+    log: InnerLog<'_>,
+    wanted: TaskQuery<'_>,
+) -> Result<Option<FoundTask>, AgentError> {
+    let plan = &graph.plan;
+    let Some((checkpoint, (task, node, joined_in))) = chosen(plan, &log, wanted).await? else {
+        return Ok(None);
+    };
     let loaded = load(&Read {
         plan,
         codec: graph.codec.or_else(S::codec),

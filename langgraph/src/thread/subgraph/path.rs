@@ -7,9 +7,12 @@ use langgraph_topology::NodeName;
 
 use langgraph_core::checkpoint::CheckpointId;
 
+use crate::node::TaskChoice;
+
 /// The path to a subgraph: the nodes that lead to it, outermost first.
 ///
-/// If several tasks of a node run in parallel (sends), [`instance`](Self::instance) selects one.
+/// If several tasks of a node run in parallel (sends), [`instance`](Self::instance) selects one. [`task`](Self::task)
+/// selects any task by its id, also one of an earlier superstep.
 ///
 /// # Examples
 ///
@@ -28,8 +31,8 @@ pub struct SubgraphPath(Vec<PathNode>);
 pub struct PathNode {
     /// The node.
     pub node: NodeName,
-    /// The number of its task.
-    pub instance: Option<usize>,
+    /// Which of its tasks; `None` means the only one of its superstep.
+    pub task: Option<TaskChoice>,
     /// The checkpoint of the parent's log; `None` means the newest with such a task.
     pub at: Option<CheckpointId>,
 }
@@ -38,7 +41,7 @@ impl PathNode {
     fn new(node: impl Into<NodeName>) -> Self {
         Self {
             node: node.into(),
-            instance: None,
+            task: None,
             at: None,
         }
     }
@@ -52,9 +55,20 @@ impl SubgraphPath {
 
     /// Selects one of the last node's parallel tasks: its number in the order of the sends, from 0.
     #[must_use]
-    pub fn instance(mut self, index: usize) -> Self {
+    pub fn instance(self, index: usize) -> Self {
+        self.choose(TaskChoice::Number(index))
+    }
+
+    /// Selects a task of the last node by its [id](crate::checkpoint::Snapshot::task_id), which its events have too. It
+    /// may be of an earlier superstep, and of another branch of the thread.
+    #[must_use]
+    pub fn task(self, id: impl Into<Arc<str>>) -> Self {
+        self.choose(TaskChoice::Id(id.into()))
+    }
+
+    fn choose(mut self, task: TaskChoice) -> Self {
         if let Some(last) = self.0.last_mut() {
-            last.instance = Some(index);
+            last.task = Some(task);
         }
         self
     }
@@ -149,8 +163,9 @@ impl<T: Into<NodeName>> FromIterator<T> for SubgraphPath {
 impl fmt::Display for PathNode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.node)?;
-        match self.instance {
-            Some(instance) => write!(f, "[{instance}]"),
+        match &self.task {
+            Some(TaskChoice::Number(number)) => write!(f, "[{number}]"),
+            Some(TaskChoice::Id(id)) => write!(f, ":{id}"),
             None => Ok(()),
         }
     }

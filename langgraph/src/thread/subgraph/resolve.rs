@@ -146,7 +146,7 @@ pub(super) fn resolve<'a>(
                 Some(found) => {
                     let wanted = TaskQuery {
                         node: &wanted.node,
-                        instance: wanted.instance,
+                        task: wanted.task.as_ref(),
                         path: &up_to,
                         at: wanted.at,
                     };

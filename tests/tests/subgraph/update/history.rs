@@ -309,3 +309,60 @@ async fn what_stays_of_a_pruned_thread_keeps_its_graphs() {
         );
     }
 }
+
+/// The id of the task that runs `inner` at each checkpoint of the thread that has one, the newest first.
+async fn calls(graph: &CompiledStateGraph<Vec2>) -> Vec<(CheckpointId, String)> {
+    let history = graph.thread("t").history().await.unwrap();
+    let called = history.iter().filter_map(|snapshot| {
+        let index = snapshot.tasks.iter().position(|t| &*t.node == "inner")?;
+        Some((snapshot.id, snapshot.task_id(index)?))
+    });
+    called.collect()
+}
+
+#[tokio::test]
+async fn every_call_of_a_graph_is_found_by_the_id_of_its_task() {
+    for Opened { saver, .. } in savers().await {
+        let graph = around(inner(), &saver);
+        for answer in ["one", "two"] {
+            graph.run(()).thread("t").await.unwrap();
+            graph.thread("t").answer(answer).await.unwrap();
+        }
+        // Another branch, which leaves the second call behind.
+        let first = calls(&graph).await.pop().unwrap();
+        graph.thread("t").at(first.0).fork().await.unwrap();
+        graph.thread("t").proceed().await.unwrap();
+        let calls = calls(&graph).await;
+        assert_eq!(calls.len(), 3);
+        let ends: [&[&str]; 3] = [
+            &["before", "first"],
+            &["a: two", "last"],
+            &["first", "a: one", "last"],
+        ];
+        for ((checkpoint, task), end) in calls.into_iter().zip(ends) {
+            let inner = inside(&graph, SubgraphPath::new("inner").task(&*task));
+            assert_eq!(inner.outer_checkpoints().await.unwrap(), [checkpoint]);
+            let log = log_of(&inner).await;
+            assert!(log.join(",").ends_with(&end.join(",")), "{log:?} {end:?}");
+            let same = inside_at(&graph, checkpoint, "inner").history().await;
+            let ids = |history: Vec<langgraph::checkpoint::Snapshot<Vec2>>| -> Vec<_> {
+                history.iter().map(|snapshot| snapshot.id).collect()
+            };
+            assert_eq!(ids(inner.history().await.unwrap()), ids(same.unwrap()));
+            let there = SubgraphPath::new("inner").task(&*task);
+            assert_eq!(log_of(&inside_at(&graph, checkpoint, there)).await, log);
+        }
+        let none = inside(&graph, SubgraphPath::new("inner").task(first.1 + "0"));
+        assert!(none.history().await.unwrap().is_empty());
+        assert!(none.state().await.unwrap().is_none());
+        assert!(none.outer_checkpoints().await.unwrap().is_empty());
+        assert!(
+            graph
+                .thread("t")
+                .outer_checkpoints()
+                .await
+                .unwrap()
+                .is_empty()
+        );
+    }
+}
