@@ -10,10 +10,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::checkpoint_place::CheckpointPlace;
 use super::command::{command, invalid};
 use super::inside::InnerCheckpoint;
-use super::json::{snapshot_value, update_in};
+use super::json::update_in;
 use super::typed::Typed;
 use super::{Invocation, Start};
 use crate::wire::approval::{answer_in, name_answers};
@@ -44,23 +43,9 @@ where
             None => handle.state().await?.map(|snapshot| snapshot.id),
         };
         let handle = handle.at(head.ok_or_else(unknown)?);
-        let snapshot = handle.state_with_subgraphs().await?.ok_or_else(unknown)?;
-        let state = snapshot_value(
-            &snapshot,
-            &CheckpointPlace::root(thread),
-            &self.options.unwritten,
-            &self.options.inner,
-        );
-        let path = inner.path(&state).ok_or_else(unknown)?;
-        for enter in &self.options.enter {
-            if enter(&handle, path.clone(), inner.id).await? {
-                return Ok(());
-            }
-        }
-        Err(invalid(format!(
-            "the server does not know the state of the subgraph `{path}`: \
-             say it with `GraphHandle::subgraph_state`"
-        )))
+        let inside = self.inside(&handle, &inner.namespace).await?;
+        let (inside, _) = inside.ok_or_else(unknown)?;
+        inside.fork(inner.id).await
     }
 
     /// Returns the run that an invocation asks for.

@@ -82,14 +82,17 @@ impl CheckpointPlace {
     }
 
     /// Returns what the metadata of a checkpoint say of its place.
-    pub(super) fn metadata(&self) -> Value {
-        let mut metadata = json!({"parents": self.around, "thread_id": self.thread});
+    pub(super) fn metadata(&self) -> Map<String, Value> {
+        let mut metadata = Map::new();
+        let mut say = |name: &str, value: Value| metadata.insert(name.to_owned(), value);
+        say("parents", json!(self.around));
+        say("thread_id", json!(self.thread));
         if let Some(node) = &self.node {
             for name in ["checkpoint_ns", "langgraph_checkpoint_ns"] {
-                metadata[name] = json!(self.namespace);
+                say(name, json!(self.namespace));
             }
-            metadata["langgraph_node"] = json!(node);
-            metadata["checkpoint_map"] = json!(self.around);
+            say("langgraph_node", json!(node));
+            say("checkpoint_map", json!(self.around));
         }
         metadata
     }

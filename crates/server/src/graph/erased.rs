@@ -15,7 +15,7 @@ use langgraph_store::Store;
 use langgraph_testing::{ExportError, Exported, Mistake};
 use serde_json::Value;
 
-use super::{Breaks, Change, InnerCheckpoint, RunEvent, Schemas};
+use super::{Breaks, Change, HistoryQuery, InnerCheckpoint, Namespace, RunEvent, Schemas};
 use crate::{RunContext, StoredContexts};
 
 /// Takes the events of a run, in order.
@@ -53,21 +53,11 @@ pub(crate) trait ErasedGraph: Send + Sync {
         sink: &mut dyn EventSink,
     ) -> Result<Finished, AgentError>;
 
-    /// Returns the state of a thread, or `None` if nothing has run there.
-    async fn state(
-        &self,
-        thread: &str,
-        at: Option<CheckpointId>,
-        subgraphs: bool,
-    ) -> Result<Option<Value>, AgentError>;
+    /// Returns a state of a thread, or `None` if it has no such state.
+    async fn state(&self, thread: &str, query: &StateQuery) -> Result<Option<Value>, AgentError>;
 
-    /// Returns the checkpoints of a thread, the newest first.
-    async fn history(
-        &self,
-        thread: &str,
-        limit: usize,
-        before: Option<CheckpointId>,
-    ) -> Result<Vec<Value>, AgentError>;
+    /// Returns checkpoints of a thread, the newest first.
+    async fn history(&self, thread: &str, query: &HistoryQuery) -> Result<Vec<Value>, AgentError>;
 
     /// Changes the state of a thread, and returns the new checkpoint.
     async fn update(&self, thread: &str, change: Change) -> Result<CheckpointId, AgentError>;
@@ -93,6 +83,16 @@ pub(crate) trait ErasedGraph: Send + Sync {
         spec: ExportSpec,
         store: Arc<dyn Store>,
     ) -> Result<Exported, ExportError>;
+}
+
+/// Which state of a thread is read: by itself, where the thread stands.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct StateQuery {
+    /// The subgraph that has the state.
+    pub(crate) namespace: Option<Namespace>,
+    pub(crate) at: Option<CheckpointId>,
+    /// With the states of the graphs inside its tasks.
+    pub(crate) subgraphs: bool,
 }
 
 /// How a thread is exported.

@@ -17,7 +17,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::erased::ErasedGraph;
-use super::inside::enter;
+use super::inside::open;
 use super::interrupt_schema::{InterruptSchema, interrupt_schemas};
 use super::json::InnerReader;
 use super::options::{GraphOptions, Schemas};
@@ -220,7 +220,7 @@ where
                 check: None,
                 unwritten: Unwritten::default(),
                 inner: Vec::new(),
-                enter: vec![enter::<S, S>],
+                open: vec![open::<S, S>],
             },
         }
     }
@@ -340,7 +340,7 @@ where
         T::Update: Serialize + DeserializeOwned,
     {
         self.options.inner.push(InnerReader::of::<T>());
-        self.options.enter.push(enter::<S, T>);
+        self.options.open.push(open::<S, T>);
         self
     }
 }

@@ -4,29 +4,6 @@ use langgraph::graph::{NodeKind, Topology};
 use langgraph::stream::EventTask;
 use serde_json::{Value, json};
 
-/// Returns the state of the graph at that namespace, if it is in a task of the state, or of one inside it.
-pub(crate) fn state_inside<'a>(state: &'a Value, namespace: &str) -> Option<&'a Value> {
-    let tasks = state["tasks"].as_array()?.iter();
-    let mut states = tasks.map(|task| &task["state"]);
-    states.find_map(|inside| {
-        if inside["checkpoint"]["checkpoint_ns"] == *namespace {
-            return Some(inside);
-        }
-        state_inside(inside, namespace)
-    })
-}
-
-/// Says where the graphs inside the tasks are, instead of their states.
-pub(crate) fn leave_out_inner(state: &mut Value) {
-    for task in state["tasks"].as_array_mut().into_iter().flatten() {
-        let inside = task["state"].take();
-        if let Some(namespace) = inside["checkpoint"]["checkpoint_ns"].as_str() {
-            let thread = &inside["checkpoint"]["thread_id"];
-            task["checkpoint"] = json!({"thread_id": thread, "checkpoint_ns": namespace});
-        }
-    }
-}
-
 /// Says where the graphs inside the tasks are, for those whose states are not there. The topology is that of the graph
 /// of the state.
 pub(super) fn name_inner(state: &mut Value, topology: &Topology) {
@@ -58,6 +35,14 @@ fn topology_in<'t>(topology: &'t Topology, node: &str) -> Option<&'t Topology> {
         NodeKind::Subgraph(inside) => Some(inside),
         _ => None,
     }
+}
+
+/// Returns the topology of the graph behind that path of nodes.
+pub(super) fn topology_at<'t, 'n>(
+    root: &'t Topology,
+    mut nodes: impl Iterator<Item = &'n str>,
+) -> Option<&'t Topology> {
+    nodes.try_fold(root, topology_in)
 }
 
 /// Returns the topology of the graph that a task runs, below that of the root graph.
@@ -98,24 +83,5 @@ mod tests {
         let task = &state["tasks"][0];
         assert_eq!(task["checkpoint"], Value::Null);
         assert_eq!(task["state"]["tasks"][0]["checkpoint"], place("a:1|b:2"));
-    }
-
-    #[test]
-    fn a_state_is_found_by_its_namespace_and_left_out_with_its_place() {
-        let place = |namespace: &str| json!({"thread_id": "t", "checkpoint_ns": namespace});
-        let deep = json!({"checkpoint": place("a:1|b:2"), "tasks": []});
-        let inner = json!({"checkpoint": place("a:1"), "tasks": [{"name": "b", "state": deep}]});
-        let mut root =
-            json!({"tasks": [{"name": "c", "state": null}, {"name": "a", "state": inner}]});
-        assert_eq!(state_inside(&root, "a:1"), Some(&inner));
-        assert_eq!(state_inside(&root, "a:1|b:2"), Some(&deep));
-        assert_eq!(state_inside(&root, "a:2"), None);
-
-        leave_out_inner(&mut root);
-        let tasks = json!([
-            {"name": "c", "state": null},
-            {"name": "a", "state": null, "checkpoint": place("a:1")},
-        ]);
-        assert_eq!(root["tasks"], tasks);
     }
 }

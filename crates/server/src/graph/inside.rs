@@ -1,85 +1,91 @@
-//! Checkpoints of subgraphs, as clients name them.
+//! Subgraphs of a thread, as clients name them.
 
-use std::future::Future;
-use std::pin::Pin;
+use std::fmt;
 
 use langgraph::State;
 use langgraph::checkpoint::CheckpointId;
-use langgraph::error::{AgentError, SubgraphError};
+use langgraph::error::SubgraphError;
+use langgraph::graph::NodeName;
 use langgraph::thread::{SubgraphPath, Thread};
-use serde_json::Value;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::any_thread::AnyThread;
+use super::checkpoint_place::CheckpointPlace;
+
+/// A subgraph of a thread: the tasks around it, outermost first, as nodes and ids of tasks.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Namespace(Vec<(NodeName, String)>);
+
+impl Namespace {
+    /// Reads `node:task|node:task`.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let pair = |part: &str| {
+            let (node, task) = part.rsplit_once(':')?;
+            (!node.is_empty()).then(|| (NodeName::from(node), task.to_owned()))
+        };
+        let tasks: Option<_> = text.split('|').map(pair).collect();
+        tasks.map(Self)
+    }
+
+    /// Returns the nodes of the tasks.
+    pub(super) fn nodes(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|(node, _)| &**node)
+    }
+
+    /// Returns the path to the subgraph.
+    pub(super) fn path(&self) -> SubgraphPath {
+        let tasks = self.0.iter();
+        let paths = tasks.map(|(node, task)| SubgraphPath::new(node.clone()).task(&**task));
+        paths.fold(SubgraphPath::from([""; 0]), SubgraphPath::join)
+    }
+
+    /// Returns where the subgraph is, whose tasks are behind those checkpoints; `None` if there is one that is not.
+    pub(super) fn place(&self, thread: &str, outer: &[CheckpointId]) -> Option<CheckpointPlace> {
+        if outer.len() < self.0.len() {
+            return None;
+        }
+        let tasks = self.0.iter().zip(outer);
+        let root = CheckpointPlace::root(thread);
+        Some(tasks.fold(root, |place, ((node, task), checkpoint)| {
+            place.inside(Some(*checkpoint), node, task)
+        }))
+    }
+}
+
+impl fmt::Display for Namespace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, (node, task)) in self.0.iter().enumerate() {
+            let separator = if index == 0 { "" } else { "|" };
+            write!(f, "{separator}{node}:{task}")?;
+        }
+        Ok(())
+    }
+}
 
 /// A checkpoint of a subgraph.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct InnerCheckpoint {
+    pub(crate) namespace: Namespace,
     pub(crate) id: CheckpointId,
     /// The checkpoint of the thread around it; the newest without one.
     pub(crate) root: Option<CheckpointId>,
-    /// The tasks around the subgraph, outermost first: nodes, and ids of tasks.
-    tasks: Vec<(String, String)>,
 }
 
-impl InnerCheckpoint {
-    /// Reads a namespace: `node:task|node:task`.
-    pub(crate) fn new(
-        namespace: &str,
-        id: CheckpointId,
-        root: Option<CheckpointId>,
-    ) -> Option<Self> {
-        let pair = |part: &str| {
-            let (node, task) = part.rsplit_once(':')?;
-            (!node.is_empty()).then(|| (node.to_owned(), task.to_owned()))
-        };
-        let tasks: Option<_> = namespace.split('|').map(pair).collect();
-        Some(Self {
-            id,
-            root,
-            tasks: tasks?,
-        })
-    }
+/// Returns the subgraph of a thread at that path, which has some state.
+pub(crate) type Open<S> = fn(&Thread<S>, SubgraphPath) -> Result<Box<dyn AnyThread>, SubgraphError>;
 
-    /// Returns the path to the subgraph in a state that has been read with its subgraphs; `None` if
-    /// there is no such task.
-    pub(super) fn path(&self, state: &Value) -> Option<SubgraphPath> {
-        let mut path: Option<SubgraphPath> = None;
-        let mut around = state;
-        for (node, task) in &self.tasks {
-            let same = around["tasks"].as_array()?.iter();
-            let same: Vec<&Value> = same.filter(|task| task["name"] == **node).collect();
-            let index = same.iter().position(|found| found["id"] == **task)?;
-            let further = match path {
-                Some(path) => path.then(&**node),
-                None => SubgraphPath::new(&**node),
-            };
-            path = Some(match same.len() {
-                1 => further,
-                _ => further.instance(index),
-            });
-            around = &same.get(index)?["state"];
-        }
-        path
-    }
-}
-
-type Entering<'a> = Pin<Box<dyn Future<Output = Result<bool, AgentError>> + Send + 'a>>;
-
-/// Has a thread go on at a checkpoint of a subgraph over some state. Returns false if the subgraph
-/// has another one.
-pub(crate) type Enter<S> = for<'a> fn(&'a Thread<S>, SubgraphPath, CheckpointId) -> Entering<'a>;
-
-/// As [`Enter`], for subgraphs over the state `T`.
-pub(super) fn enter<S: State, T: State>(
+/// As [`Open`], for subgraphs over the state `T`.
+pub(super) fn open<S, T>(
     thread: &Thread<S>,
     path: SubgraphPath,
-    at: CheckpointId,
-) -> Entering<'_> {
-    Box::pin(async move {
-        match thread.subgraph::<T>(path) {
-            Ok(inside) => inside.at(at).fork().await.map(|_| true),
-            Err(SubgraphError::WrongState { .. }) => Ok(false),
-            Err(error) => Err(error.into()),
-        }
-    })
+) -> Result<Box<dyn AnyThread>, SubgraphError>
+where
+    S: State,
+    T: State,
+    T::Update: Serialize + DeserializeOwned,
+{
+    Ok(Box::new(thread.subgraph::<T>(path)?))
 }
 
 #[cfg(test)]
@@ -90,20 +96,22 @@ mod tests {
 
     #[test]
     fn l2_a_namespace_is_a_path_of_tasks() {
-        let id: CheckpointId = "01a00000-0000-7000-8000-000000000000".parse().unwrap();
-        let inner = json!({"tasks": [{"name": "c", "id": "3", "state": null}]});
-        let state = json!({"tasks": [
-            {"name": "a", "id": "1"}, {"name": "b", "id": "1", "state": null},
-            {"name": "b", "id": "2", "state": inner},
-        ]});
-        let path = |namespace: &str| {
-            let place = InnerCheckpoint::new(namespace, id, None)?;
-            Some(place.path(&state)?.to_string())
-        };
-        assert_eq!(path("a:1").as_deref(), Some("a"));
-        assert_eq!(path("b:2|c:3").as_deref(), Some("b[1]/c"));
-        for unknown in ["a:2", "c:3", "b:1|c:3", "a", "", ":1"] {
-            assert_eq!(path(unknown), None, "{unknown}");
+        let namespace = Namespace::parse("b:2|c:3").unwrap();
+        assert_eq!(namespace.path().to_string(), "b:2/c:3");
+        assert_eq!(namespace.nodes().collect::<Vec<_>>(), ["b", "c"]);
+        for wrong in ["a", "", ":1", "a:1|"] {
+            assert_eq!(Namespace::parse(wrong), None, "{wrong}");
         }
+
+        let id = |text: &str| -> CheckpointId { text.parse().unwrap() };
+        let root = id("01a00000-0000-7000-8000-000000000000");
+        let outer = id("01a00000-0000-7000-8000-000000000001");
+        let place = namespace.place("t", &[root, outer]).unwrap();
+        let checkpoint = place.checkpoint(outer);
+        assert_eq!(checkpoint["checkpoint_ns"], "b:2|c:3");
+        let map =
+            json!({"": root.to_string(), "b:2": outer.to_string(), "b:2|c:3": outer.to_string()});
+        assert_eq!(checkpoint["checkpoint_map"], map);
+        assert!(namespace.place("t", &[root]).is_none());
     }
 }

@@ -10,7 +10,7 @@ use langgraph::state::{FieldSet, Write};
 use langgraph::stream::{EventKind, InnerEvent};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::checkpoint_place::{CheckpointPlace, EventOrigin};
 use super::event::RunEventKind;
@@ -43,6 +43,11 @@ impl InnerReader {
             },
             unwritten: Unwritten::default(),
         }
+    }
+
+    /// Returns what leaves out the fields of its states that nothing has written.
+    pub(super) fn unwritten(&self) -> &Unwritten {
+        &self.unwritten
     }
 }
 
@@ -224,15 +229,11 @@ pub(crate) fn snapshot_value<S: State<Update: Serialize>>(
             task_value(snapshot.id, &id, task, place, unwritten, inner)
         })
         .collect();
-    let mut metadata = place.metadata();
-    metadata["source"] = json!(source(snapshot.source));
-    metadata["step"] = json!(snapshot.step);
-    for (key, value) in &snapshot.metadata {
-        // A copied checkpoint names the thread of its run.
-        if key != "thread_id" {
-            metadata[key] = value.clone();
-        }
-    }
+    // Those of its run, without what they say of its place: a copied checkpoint names the thread of its run.
+    let mut metadata: Map<String, Value> = snapshot.metadata.clone().into_iter().collect();
+    metadata.extend(place.metadata());
+    metadata.insert("source".to_owned(), json!(source(snapshot.source)));
+    metadata.insert("step".to_owned(), json!(snapshot.step));
     json!({
         "values": state_value(&snapshot.values, snapshot.written.as_ref(), unwritten),
         "next": snapshot.next,

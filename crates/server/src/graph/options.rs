@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use langgraph::State;
 use serde_json::Value;
 
-use super::inside::Enter;
+use super::inside::Open;
 use super::interrupt_schema::InterruptSchema;
 use super::json::InnerReader;
 use super::unwritten::Unwritten;
@@ -21,8 +21,8 @@ pub(crate) struct GraphOptions<S: State> {
     pub(crate) check: Option<ContextCheck>,
     pub(crate) unwritten: Unwritten,
     pub(crate) inner: Vec<InnerReader>,
-    /// One for each state that a subgraph may have.
-    pub(crate) enter: Vec<Enter<S>>,
+    /// One for each state that a subgraph may have: that of the graph, then those of `inner`.
+    pub(crate) open: Vec<Open<S>>,
 }
 
 /// The JSON Schemas of a graph.

@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use langgraph::checkpoint::{CheckpointId, Checkpointer, ListOptions, Snapshot};
-use langgraph::error::{AgentError, CheckpointError};
+use langgraph::checkpoint::{CheckpointId, Checkpointer};
+use langgraph::error::{AgentError, CheckpointError, SubgraphError};
 use langgraph::graph::Topology;
 use langgraph::run::Run;
 use langgraph::stream::{Event, EventKind, EventTask};
-use langgraph::thread::{Keep, OnConflict, Threads};
+use langgraph::thread::{Keep, OnConflict, Thread, Threads};
 use langgraph::{CompiledStateGraph, Outcome, State};
 use langgraph_store::{Store, WithStore as _};
 use langgraph_testing::{ExportError, Exported, export};
@@ -17,14 +17,17 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::any_thread::{AnyThread, View};
 use super::checkpoint_place::{CheckpointPlace, EventOrigin};
-use super::event::{RunEventKind, hide_errors};
-use super::inner_states::{name_inner, topology_of};
-use super::json::{event_kind, snapshot_value, state_value};
+use super::command::invalid;
+use super::event::RunEventKind;
+use super::inner_states::{name_inner, topology_at, topology_of};
+use super::json::{InnerReader, event_kind, state_value};
 use super::options::GraphOptions;
 use super::streamed::streamed;
 use super::{
-    Change, ErasedGraph, EventSink, ExportSpec, Finished, Head, Invocation, RunEvent, Schemas,
+    Change, ErasedGraph, EventSink, ExportSpec, Finished, Head, HistoryQuery, Invocation,
+    Namespace, RunEvent, Schemas, StateQuery,
 };
 use crate::{DryStore, RunContext};
 
@@ -101,19 +104,69 @@ where
         })
     }
 
-    /// Returns a snapshot as clients see it.
-    fn shown(&self, thread: &str, snapshot: &Snapshot<S>) -> Value {
-        let mut state = snapshot_value(
-            snapshot,
-            &CheckpointPlace::root(thread),
-            &self.options.unwritten,
-            &self.options.inner,
-        );
-        name_inner(&mut state, self.graph.topology());
-        if !self.shows_errors {
-            hide_errors(&mut state);
+    /// Returns how clients see the thread.
+    fn view(&self, thread: &str) -> View<'_> {
+        View {
+            place: CheckpointPlace::root(thread),
+            unwritten: &self.options.unwritten,
+            inner: &self.options.inner,
+            topology: self.graph.topology(),
+            shows_errors: self.shows_errors,
         }
-        state
+    }
+
+    /// Returns a subgraph of a thread, and how clients see it; `None` if it has not been called.
+    ///
+    /// # Errors
+    ///
+    /// [`AgentError::InvalidInput`] if the server does not know its state.
+    pub(super) async fn inside(
+        &self,
+        thread: &Thread<S>,
+        namespace: &Namespace,
+    ) -> Result<Option<(Box<dyn AnyThread>, View<'_>)>, AgentError> {
+        let path = namespace.path();
+        let inner = self.options.inner.iter().map(InnerReader::unwritten);
+        let unwritten = std::iter::once(&self.options.unwritten).chain(inner);
+        for (open, unwritten) in self.options.open.iter().zip(unwritten) {
+            let inside = match open(thread, path.clone()) {
+                Ok(inside) => inside,
+                Err(SubgraphError::WrongState { .. }) => continue,
+                // A version of the graph that had such a subgraph may have called it.
+                Err(
+                    SubgraphError::UnknownNode { .. }
+                    | SubgraphError::NoGraph { .. }
+                    | SubgraphError::KeepsNothing { .. },
+                ) => return Ok(None),
+                Err(error) => return Err(error.into()),
+            };
+            let place = namespace.place(thread.id(), &inside.outer_checkpoints().await?);
+            let topology = topology_at(self.graph.topology(), namespace.nodes());
+            let seen = place.zip(topology).map(|(place, topology)| View {
+                place,
+                unwritten,
+                topology,
+                ..self.view(thread.id())
+            });
+            return Ok(seen.map(|view| (inside, view)));
+        }
+        Err(invalid(format!(
+            "the server does not know the state of the subgraph `{path}`: \
+             say it with `GraphHandle::subgraph_state`"
+        )))
+    }
+
+    /// Returns a thread, or a subgraph of it, and how clients see it; `None` for a subgraph that has not been called.
+    async fn opened(
+        &self,
+        thread: &str,
+        namespace: Option<&Namespace>,
+    ) -> Result<Option<(Box<dyn AnyThread>, View<'_>)>, AgentError> {
+        let handle = self.graph.thread(thread);
+        match namespace {
+            Some(namespace) => self.inside(&handle, namespace).await,
+            None => Ok(Some((Box::new(handle), self.view(thread)))),
+        }
     }
 }
 
@@ -215,40 +268,20 @@ where
         })
     }
 
-    async fn state(
-        &self,
-        thread: &str,
-        at: Option<CheckpointId>,
-        subgraphs: bool,
-    ) -> Result<Option<Value>, AgentError> {
-        let handle = self.graph.thread(thread);
-        let handle = match at {
-            Some(at) => handle.at(at),
-            None => handle,
+    async fn state(&self, thread: &str, query: &StateQuery) -> Result<Option<Value>, AgentError> {
+        let opened = self.opened(thread, query.namespace.as_ref()).await?;
+        let Some((thread, view)) = opened else {
+            return Ok(None);
         };
-        let snapshot = if subgraphs {
-            handle.state_with_subgraphs().await?
-        } else {
-            handle.state().await?
-        };
-        Ok(snapshot.map(|snapshot| self.shown(thread, &snapshot)))
+        thread.state(query.at, query.subgraphs, &view).await
     }
 
-    async fn history(
-        &self,
-        thread: &str,
-        limit: usize,
-        before: Option<CheckpointId>,
-    ) -> Result<Vec<Value>, AgentError> {
-        let mut options = ListOptions::new().limit(limit);
-        if let Some(before) = before {
-            options = options.before(before);
-        }
-        let history = self.graph.thread(thread).history_with(options).await?;
-        Ok(history
-            .iter()
-            .map(|snapshot| self.shown(thread, snapshot))
-            .collect())
+    async fn history(&self, thread: &str, query: &HistoryQuery) -> Result<Vec<Value>, AgentError> {
+        let opened = self.opened(thread, query.namespace.as_ref()).await?;
+        let Some((thread, view)) = opened else {
+            return Ok(Vec::new());
+        };
+        thread.history(query, &view).await
     }
 
     async fn update(&self, thread: &str, change: Change) -> Result<CheckpointId, AgentError> {

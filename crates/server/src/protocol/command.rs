@@ -4,6 +4,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::error::ApiError;
+use crate::graph::StateQuery;
 use crate::guard::Access;
 use crate::rows::Thread;
 use crate::runs::{RunRequest, accept};
@@ -138,7 +139,7 @@ async fn interrupts_to_answer(
 async fn open_interrupts(app: &Access, row: &Thread) -> Result<(Value, Vec<Value>), Refused> {
     let graph = app.graph_of_thread(&row.metadata)?;
     let graph = graph.ok_or_else(|| Refused::new("no_such_run", "Nothing has run here."))?;
-    let state = graph.state(&row.thread_id, None, false).await;
+    let state = graph.state(&row.thread_id, &StateQuery::default()).await;
     let mut state = state.map_err(ApiError::from)?.unwrap_or_default();
     let open = match state["interrupts"].take() {
         Value::Array(open) => open,

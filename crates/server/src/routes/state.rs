@@ -5,35 +5,20 @@ use std::sync::Arc;
 use axum::Json;
 use langgraph::checkpoint::CheckpointId;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::address::{Path, Query};
 use super::query::{Body, Pairs, selected};
-use super::search::{limit, object, ten};
+use super::search::{limit, ten};
 use crate::app::App;
 use crate::error::{ApiError, ApiResult};
-use crate::graph::{Change, NodeUpdate, leave_out_inner, state_inside};
+use crate::graph::{Change, HistoryQuery, NodeUpdate, StateQuery};
 use crate::guard::Access;
-use crate::rows::{Thread, contains};
+use crate::rows::Thread;
 use crate::runs::change_state;
 use crate::spec::{CheckpointRef, RunCommand, checkpoint_id};
 use crate::threads::find;
 use crate::wire::usage::Usages;
-
-/// What a client wants of a state.
-struct StateOptions {
-    subgraphs: bool,
-    select: Option<Vec<String>>,
-}
-
-impl From<&Pairs> for StateOptions {
-    fn from(query: &Pairs) -> Self {
-        Self {
-            subgraphs: query.is_true("subgraphs"),
-            select: query.list("select"),
-        }
-    }
-}
 
 /// Keeps the named fields of a state. `values.name` keeps one of its values.
 fn picked(state: Value, select: Option<&[String]>) -> Value {
@@ -62,31 +47,40 @@ fn picked(state: Value, select: Option<&[String]>) -> Value {
 async fn state_of(
     app: &App,
     thread: &Thread,
-    at: Option<CheckpointId>,
-    wanted: StateOptions,
+    query: StateQuery,
+    select: Option<Vec<String>>,
 ) -> ApiResult<Json<Value>> {
-    let StateOptions { subgraphs, select } = wanted;
     let graph = app.graph_of_thread(&thread.metadata)?;
     let found = match graph {
-        Some(graph) => graph.state(&thread.thread_id, at, subgraphs).await?,
+        Some(graph) => graph.state(&thread.thread_id, &query).await?,
         None => None,
     };
-    let id = &thread.thread_id;
-    if let (None, Some(at)) = (&found, at) {
-        return Err(ApiError::not_found(format!(
-            "Thread {id} has no checkpoint {at}"
-        )));
-    }
-    let mut state = found.unwrap_or_else(|| {
-        json!({
-            "values": {}, "next": [], "tasks": [], "metadata": {}, "created_at": null,
-            "checkpoint": {"thread_id": id, "checkpoint_ns": "", "checkpoint_id": null},
-            "parent_checkpoint": null, "interrupts": [], "checkpoint_id": null,
-            "parent_checkpoint_id": null,
-        })
-    });
+    let mut state = match found {
+        Some(found) => found,
+        None => empty(&thread.thread_id, &query)?,
+    };
     usages(thread).write(&mut state);
     Ok(Json(picked(state, select.as_deref())))
+}
+
+/// Returns the state of a thread on which nothing has run.
+fn empty(thread: &str, query: &StateQuery) -> ApiResult<Value> {
+    let missing = match (query.at, &query.namespace) {
+        (None, None) => {
+            return Ok(json!({
+                "values": {}, "next": [], "tasks": [], "metadata": {}, "created_at": null,
+                "checkpoint": {"thread_id": thread, "checkpoint_ns": "", "checkpoint_id": null},
+                "parent_checkpoint": null, "interrupts": [], "checkpoint_id": null,
+                "parent_checkpoint_id": null,
+            }));
+        }
+        (Some(at), None) => format!("checkpoint {at}"),
+        (None, Some(namespace)) => format!("subgraph `{namespace}`"),
+        (Some(at), Some(namespace)) => format!("checkpoint {at} of a subgraph `{namespace}`"),
+    };
+    Err(ApiError::not_found(format!(
+        "Thread {thread} has no {missing}"
+    )))
 }
 
 /// Returns what the messages of a thread have cost.
@@ -102,7 +96,11 @@ pub(super) async fn read(
     Query(query): Query<Pairs>,
 ) -> ApiResult<Json<Value>> {
     let thread = find(&app, &id).await?;
-    state_of(&app, &thread, None, StateOptions::from(&query)).await
+    let wanted = StateQuery {
+        subgraphs: query.is_true("subgraphs"),
+        ..StateQuery::default()
+    };
+    state_of(&app, &thread, wanted, query.list("select")).await
 }
 
 pub(super) async fn at(
@@ -111,8 +109,12 @@ pub(super) async fn at(
     Query(query): Query<Pairs>,
 ) -> ApiResult<Json<Value>> {
     let thread = find(&app, &id).await?;
-    let at = checkpoint_id(&checkpoint)?;
-    state_of(&app, &thread, Some(at), StateOptions::from(&query)).await
+    let wanted = StateQuery {
+        at: Some(checkpoint_id(&checkpoint)?),
+        subgraphs: query.is_true("subgraphs"),
+        ..StateQuery::default()
+    };
+    state_of(&app, &thread, wanted, query.list("select")).await
 }
 
 #[derive(Deserialize)]
@@ -129,46 +131,12 @@ pub(super) async fn at_checkpoint(
     Body(given): Body<AtCheckpoint>,
 ) -> ApiResult<Json<Value>> {
     let thread = find(&app, &id).await?;
-    let wanted = StateOptions {
+    let wanted = StateQuery {
+        namespace: given.checkpoint.namespace()?,
+        at: given.checkpoint.id()?,
         subgraphs: given.subgraphs,
-        select: given.select,
     };
-    if let Some(namespace) = given.checkpoint.namespace() {
-        return state_of_inner(&app, &thread, &given.checkpoint, namespace, wanted).await;
-    }
-    let at = given.checkpoint.root()?;
-    state_of(&app, &thread, at, wanted).await
-}
-
-/// Returns the state of a subgraph, where the thread stands or where it stood at the checkpoint around it.
-async fn state_of_inner(
-    app: &App,
-    thread: &Thread,
-    checkpoint: &CheckpointRef,
-    namespace: &str,
-    wanted: StateOptions,
-) -> ApiResult<Json<Value>> {
-    let (id, around) = (checkpoint.id()?, checkpoint.around()?);
-    let whole = StateOptions {
-        subgraphs: true,
-        select: None,
-    };
-    let Json(whole) = state_of(app, thread, around, whole).await?;
-    let found = state_inside(&whole, namespace).filter(|state| {
-        id.is_none_or(|id| state["checkpoint_id"].as_str() == Some(&*id.to_string()))
-    });
-    let missing = || {
-        let id = id.map_or_else(String::new, |id| format!(" {id}"));
-        let thread = &thread.thread_id;
-        ApiError::not_found(format!(
-            "Thread {thread} has no checkpoint{id} in a task `{namespace}`, where it stands"
-        ))
-    };
-    let mut state = found.ok_or_else(missing)?.clone();
-    if !wanted.subgraphs {
-        leave_out_inner(&mut state);
-    }
-    Ok(Json(picked(state, wanted.select.as_deref())))
+    state_of(&app, &thread, wanted, given.select).await
 }
 
 fn root(checkpoint: Option<&CheckpointRef>) -> ApiResult<Option<CheckpointId>> {
@@ -244,8 +212,7 @@ pub(super) struct History {
     #[serde(default = "ten", deserialize_with = "limit")]
     limit: usize,
     before: Option<Value>,
-    #[serde(default, deserialize_with = "object")]
-    metadata: Option<Value>,
+    metadata: Option<Map<String, Value>>,
     checkpoint: Option<CheckpointRef>,
     select: Option<Vec<String>>,
 }
@@ -262,25 +229,22 @@ async fn past(app: &Access, id: &str, asked: History) -> ApiResult<Json<Vec<Valu
     let Some(graph) = app.graph_of_thread(&thread.metadata)? else {
         return Ok(Json(Vec::new()));
     };
-    root(asked.checkpoint.as_ref())?;
-    let before = before(&asked.before.unwrap_or_default())?;
-    let wanted = asked.metadata.unwrap_or_default();
-    let limit = if wanted.is_null() {
-        asked.limit
-    } else {
-        usize::MAX
+    let checkpoint = asked.checkpoint.unwrap_or_default();
+    let query = HistoryQuery {
+        namespace: checkpoint.namespace()?,
+        at: checkpoint.id()?,
+        before: before(&asked.before.unwrap_or_default())?,
+        limit: asked.limit,
+        metadata: asked.metadata.unwrap_or_default(),
     };
-    let mut history = graph.history(&thread.thread_id, limit, before).await?;
+    let mut history = graph.history(&thread.thread_id, &query).await?;
     let usages = usages(&thread);
     for state in &mut history {
         usages.write(state);
     }
-    let fitting = history
-        .into_iter()
-        .filter(|state| contains(&state["metadata"], &wanted))
-        .take(asked.limit)
-        .map(|state| picked(state, asked.select.as_deref()));
-    Ok(Json(fitting.collect()))
+    let selected = history.into_iter();
+    let selected = selected.map(|state| picked(state, asked.select.as_deref()));
+    Ok(Json(selected.collect()))
 }
 
 pub(super) async fn history(

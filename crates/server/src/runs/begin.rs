@@ -12,7 +12,7 @@ use super::before::Before;
 use super::invocation::invocation;
 use super::session::Session;
 use crate::error::ApiResult;
-use crate::graph::{ErasedGraph, Finished, Head, Invocation, Start};
+use crate::graph::{ErasedGraph, Finished, Head, Invocation, Start, StateQuery};
 use crate::queue::{Cancel, ClaimedWith};
 use crate::rows::{Base, Run, merge};
 use crate::stream::{
@@ -216,7 +216,7 @@ impl Session {
             invocation.at = None;
             invocation.inner = None;
             if head.is_done {
-                let state = graph.state(&row.thread_id, None, false).await?;
+                let state = graph.state(&row.thread_id, &StateQuery::default()).await?;
                 return Ok(Ok(Next::Nothing(Finished {
                     values: state.unwrap_or_default()["values"].clone(),
                     ..Finished::default()

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::thread_row::{ThreadStatusUpdate, write_thread};
 use crate::app::App;
 use crate::error::{ApiError, ApiResult};
-use crate::graph::{Change, ErasedGraph};
+use crate::graph::{Change, ErasedGraph, StateQuery};
 use crate::queue::RunQueue;
 use crate::rows::Thread;
 use crate::threads::is_paused;
@@ -194,7 +194,7 @@ pub(crate) async fn write_changed(
     thread: &str,
     usages: Usages,
 ) -> ApiResult<bool> {
-    let state = graph.state(thread, None, false).await?;
+    let state = graph.state(thread, &StateQuery::default()).await?;
     let waits = state.is_some_and(|state| {
         state["next"]
             .as_array()

@@ -12,7 +12,7 @@ use super::outcome::Outcome;
 use super::thread_row::{ThreadStatusUpdate, thread_change};
 use crate::app::App;
 use crate::error::{ApiResult, problem};
-use crate::graph::{ErasedGraph, Finished};
+use crate::graph::{ErasedGraph, Finished, StateQuery};
 use crate::queue::{Cancel, RunEnd, RunQueue};
 use crate::rows::{Base, Ended, Run, RunEnding, ThreadEnd};
 use crate::stream::{EndStatus, OpenInterrupt, Out, RunError, Spent, Stored, StreamEvent};
@@ -190,7 +190,7 @@ fn is_resume(row: &Run) -> bool {
 }
 
 async fn has_interrupts(graph: &dyn ErasedGraph, thread: &str) -> ApiResult<bool> {
-    let state = graph.state(thread, None, false).await?;
+    let state = graph.state(thread, &StateQuery::default()).await?;
     let state = state.unwrap_or_default();
     Ok(state["interrupts"]
         .as_array()

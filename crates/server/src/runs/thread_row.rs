@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::waits::first_due;
 use crate::app::App;
 use crate::error::ApiResult;
-use crate::graph::ErasedGraph;
+use crate::graph::{ErasedGraph, StateQuery};
 use crate::rows::Thread;
 use crate::threads::is_paused;
 use crate::wire::time::now;
@@ -53,7 +53,7 @@ pub(super) async fn thread_change<'a>(
         is_from_outside,
         is_as_before,
     } = update;
-    let state = graph.state(thread, None, false).await?;
+    let state = graph.state(thread, &StateQuery::default()).await?;
     let state = state.unwrap_or_else(|| json!({"values": null, "tasks": []}));
     let mut interrupts = json!({});
     for task in state["tasks"].as_array().into_iter().flatten() {

@@ -6,7 +6,7 @@ use langgraph::checkpoint::CheckpointId;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{ApiError, ApiResult};
-use crate::graph::InnerCheckpoint;
+use crate::graph::{InnerCheckpoint, Namespace};
 
 /// A checkpoint of a thread, or of a subgraph.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -25,27 +25,36 @@ pub(crate) fn checkpoint_id(text: &str) -> ApiResult<CheckpointId> {
 }
 
 impl CheckpointRef {
-    /// Returns the namespace of a subgraph.
-    pub(crate) fn namespace(&self) -> Option<&str> {
-        let namespace = self.checkpoint_ns.as_deref();
-        namespace.filter(|namespace| !namespace.is_empty())
+    /// Returns the subgraph, unless it is the root graph.
+    pub(crate) fn namespace(&self) -> ApiResult<Option<Namespace>> {
+        if !self.is_inner() {
+            return Ok(None);
+        }
+        let namespace = self.checkpoint_ns.as_deref().and_then(Namespace::parse);
+        let wrong =
+            || ApiError::invalid("checkpoint_ns is `node:task`, or several of these and `|`");
+        namespace.map(Some).ok_or_else(wrong)
     }
 
     pub(crate) fn is_inner(&self) -> bool {
-        self.namespace().is_some()
+        self.checkpoint_ns
+            .as_deref()
+            .is_some_and(|ns| !ns.is_empty())
     }
 
     /// Returns the checkpoint of a subgraph, if it is one.
     pub(crate) fn inner(&self) -> ApiResult<Option<InnerCheckpoint>> {
-        let Some(namespace) = self.namespace() else {
+        let Some(namespace) = self.namespace()? else {
             return Ok(None);
         };
         let id = self.id()?;
         let id = id.ok_or_else(|| ApiError::invalid("the checkpoint has no checkpoint_id"))?;
-        let inner = InnerCheckpoint::new(namespace, id, self.around()?);
-        let wrong =
-            || ApiError::invalid("checkpoint_ns is `node:task`, or several of these and `|`");
-        inner.map(Some).ok_or_else(wrong)
+        let root = self.around()?;
+        Ok(Some(InnerCheckpoint {
+            namespace,
+            id,
+            root,
+        }))
     }
 
     /// Returns the id of the checkpoint, if it names one.

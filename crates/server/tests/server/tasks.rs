@@ -186,10 +186,115 @@ async fn a_task_names_the_graph_inside_it_whose_state_can_be_asked_for() {
         assert_eq!(status, 200, "{found}");
         assert_eq!(found, *inside);
     }
-    let unknown = json!({"checkpoint_ns": "inner:none"});
     let older = &inside["parent_checkpoint"];
-    for missing in [&unknown, older] {
+    let (status, found) = at(older).await;
+    assert_eq!(status, 200, "{found}");
+    assert_eq!(found["checkpoint"], *older);
+    let unknown = json!({"checkpoint_ns": "inner:none"});
+    let mut other = older.clone();
+    other["checkpoint_id"] = whole["checkpoint_id"].clone();
+    for missing in [&unknown, &other] {
         let (status, error) = at(missing).await;
         assert_eq!(status, 404, "{error}");
+        let place = missing["checkpoint_ns"].as_str().unwrap();
+        assert!(error.to_string().contains(place), "{error}");
     }
+}
+
+/// Asks for the history of a subgraph.
+async fn history_of(api: &Api, thread: &str, body: Value) -> Vec<Value> {
+    let found = api.post(&format!("/threads/{thread}/history"), body).await;
+    found.as_array().unwrap().clone()
+}
+
+#[tokio::test]
+async fn each_call_of_a_subgraph_has_a_history() {
+    let api = api().await;
+    let thread = api.thread().await;
+    let wait = format!("/threads/{thread}/runs/wait");
+    for (item, run) in [("x", "first"), ("y", "second")] {
+        let metadata = json!({"name": run, "source": "a form", "place": {"shelf": run, "n": 1}});
+        let mut body = json!({"assistant_id": "work", "metadata": metadata});
+        body["input"] = json!({"items": [item]});
+        api.post(&wait, body.clone()).await;
+        body["input"] = Value::Null;
+        body["command"] = json!({"resume": item});
+        api.post(&wait, body).await;
+    }
+    let root = history_of(&api, &thread, json!({})).await;
+    let calls = root
+        .iter()
+        .filter(|state| state["next"] == json!(["inner"]));
+    let calls: Vec<&Value> = calls.collect();
+    assert_eq!(calls.len(), 2, "{root:?}");
+    // The newest call first, the one that the thread has left behind too.
+    for (call, (item, run)) in calls.iter().zip([("y", "second"), ("x", "first")]) {
+        let place = &call["tasks"][0]["checkpoint"];
+        let all = history_of(&api, &thread, json!({"checkpoint": place})).await;
+        assert!(all.len() >= 3, "{all:?}");
+        let done = all[0]["values"]["done"].as_array().unwrap();
+        assert_eq!(done.last().unwrap(), item);
+        for (newer, older) in all.iter().zip(&all[1..]) {
+            assert_eq!(newer["parent_checkpoint"], older["checkpoint"]);
+        }
+        for state in &all {
+            let checkpoint = &state["checkpoint"];
+            assert_eq!(checkpoint["checkpoint_ns"], place["checkpoint_ns"]);
+            assert_eq!(checkpoint["checkpoint_map"][""], call["checkpoint_id"]);
+            assert_eq!(state["metadata"]["parents"][""], call["checkpoint_id"]);
+            // Each of them can be read by itself.
+            let body = json!({"checkpoint": checkpoint});
+            let path = format!("/threads/{thread}/state/checkpoint");
+            assert_eq!(api.post(&path, body.clone()).await, *state);
+            assert_eq!(
+                history_of(&api, &thread, body).await,
+                std::slice::from_ref(state)
+            );
+        }
+        let page = json!({"checkpoint": place, "limit": 1, "before": all[0]["checkpoint"]});
+        assert_eq!(history_of(&api, &thread, page).await, [all[1].clone()]);
+        let asked = json!({"name": run, "source": "loop", "place": {"n": 1.0}});
+        let asked = json!({"checkpoint": place, "metadata": asked});
+        let loops = history_of(&api, &thread, asked).await;
+        assert_eq!(loops.len(), all.len() - 1);
+        let step = json!({"checkpoint": place, "metadata": {"step": 0}, "select": ["metadata"]});
+        let step = history_of(&api, &thread, step).await;
+        assert_eq!((step.len(), &step[0]["metadata"]["step"]), (1, &json!(0)));
+        for none in [
+            json!({"name": "third"}),
+            json!({"source": "a form"}),
+            json!({"step": "0"}),
+            json!({"langgraph_node": "ask"}),
+            json!({"place": {"n": 2}}),
+        ] {
+            let body = json!({"checkpoint": place, "metadata": none});
+            assert_eq!(history_of(&api, &thread, body).await, [0; 0], "{none}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_history_of_a_subgraph_that_has_not_been_called_is_empty() {
+    let api = api().await;
+    let thread = api.thread().await;
+    let body = json!({"assistant_id": "work", "input": {"items": ["x"]}});
+    api.post(&format!("/threads/{thread}/runs/wait"), body)
+        .await;
+    for unknown in ["inner:none", "ask:none", "nope:none", "inner:none|ask:none"] {
+        let place = json!({"checkpoint_ns": unknown});
+        let history = history_of(&api, &thread, json!({"checkpoint": place})).await;
+        assert_eq!(history, [0; 0], "{unknown}");
+    }
+    let root = history_of(&api, &thread, json!({})).await;
+    let only = json!({"checkpoint": {"checkpoint_id": root[1]["checkpoint_id"]}});
+    assert_eq!(history_of(&api, &thread, only).await, [root[1].clone()]);
+    let unknown = json!({"checkpoint_id": "01a00000-0000-7000-8000-000000000000"});
+    let history = history_of(&api, &thread, json!({"checkpoint": unknown})).await;
+    assert_eq!(history, [0; 0]);
+
+    let path = format!("/threads/{thread}/history");
+    let wrong = json!({"checkpoint": {"checkpoint_ns": "inner"}});
+    let (status, error) = api.call(Method::POST, &path, wrong).await;
+    assert_eq!(status, 422, "{error}");
+    assert!(error.to_string().contains("checkpoint_ns"), "{error}");
 }

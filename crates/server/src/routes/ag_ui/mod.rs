@@ -18,6 +18,7 @@ use super::runs::{event_stream, permit};
 use crate::encode::Encoder;
 use crate::encode::ag_ui::AgUi;
 use crate::error::ApiResult;
+use crate::graph::StateQuery;
 use crate::guard::Access;
 use crate::rows::Assistant;
 use crate::runs::{Accepted, Disconnect, Standing, accept, accept_at, belongs, give_up};
@@ -66,7 +67,10 @@ async fn start(
         let mut state = Value::Null;
         if let Some(row) = &standing.thread {
             belongs(app, row, assistant).await?;
-            state = graph.state(&thread, None, false).await?.unwrap_or_default();
+            state = graph
+                .state(&thread, &StateQuery::default())
+                .await?
+                .unwrap_or_default();
         }
         let intent = input.intent(&assistant.assistant_id, standing.thread.as_ref(), &state)?;
         *values = state["values"].take();
