@@ -213,6 +213,12 @@ fn source(source: Source) -> &'static str {
     }
 }
 
+/// Reads a [`source`].
+pub(super) fn source_in(name: &str) -> Option<Source> {
+    let all = [Source::Input, Source::Loop, Source::Update, Source::Fork];
+    all.into_iter().find(|one| source(*one) == name)
+}
+
 /// Returns a checkpoint in the form of `ThreadState`.
 pub(crate) fn snapshot_value<S: State<Update: Serialize>>(
     snapshot: &Snapshot<S>,
