@@ -227,6 +227,42 @@ def the_state():
     refused(422, threads.update_state, thread, {"messages": 3}, as_node="think")
 
 
+def the_subgraphs():
+    """The history of a subgraph is there when its thread has gone on."""
+    thread = threads.create()["thread_id"]
+    runs.wait(thread, "essay", input={"topic": "moss"})
+    history = threads.get_history(thread, limit=100)
+    around, task = next((s, t) for s in history for t in s["tasks"] if t["name"] == "research")
+    place = task["checkpoint"]
+    inside = threads.get_history(thread, checkpoint=place)
+    assert [s["next"] for s in inside][:3] == [[], ["check"], ["search"]], inside
+    for newer, older in zip(inside, inside[1:]):
+        assert newer["parent_checkpoint"] == older["checkpoint"]
+        assert newer["checkpoint"]["checkpoint_map"][""] == around["checkpoint_id"]
+    older = threads.get_history(thread, checkpoint=place, limit=1, before=inside[0]["checkpoint"])
+    assert older == [inside[1]]
+    assert threads.get_history(thread, checkpoint=place, metadata={"step": 0}) == [
+        s for s in inside if s["metadata"]["step"] == 0]
+    assert threads.get_history(thread, checkpoint=inside[1]["checkpoint"]) == [inside[1]]
+    assert threads.get_state(thread, checkpoint=inside[1]["checkpoint"]) == inside[1]
+    assert threads.get_history(thread, checkpoint={**place, "checkpoint_ns": "research:none"}) == []
+
+    remote = RemoteGraph("essay", url=url)
+    config = {"configurable": place}
+    seen = list(remote.get_state_history(config))
+    assert [s.config["configurable"] for s in seen] == [s["checkpoint"] for s in inside]
+    assert [s.values for s in seen] == [s["values"] for s in inside]
+    assert [s.next for s in remote.get_state_history(config, limit=1, before=seen[0].config)] == [("check",)]
+    assert remote.get_state(config).values == seen[0].values
+    # A checkpoint as a stream shows it.
+    parts = events(runs.stream(thread, "essay", input={"topic": "fern"}, stream_mode="checkpoints"))
+    shown = [data for name, data in parts if name == "checkpoints"]
+    task = next(t for c in shown for t in c["tasks"] if t["name"] == "research")
+    assert task["state"]["configurable"]["checkpoint_ns"] == f"research:{task['id']}", task
+    assert shown[-1]["config"]["configurable"]["graph_id"] == "essay", shown[-1]["config"]
+    assert list(remote.get_state_history(task["state"]))[0].values["topic"] == "fern"
+
+
 def the_streams():
     thread = threads.create()["thread_id"]
     modes = ["values", "updates", "messages-tuple", "custom", "tasks", "checkpoints", "debug", "messages"]
@@ -585,7 +621,7 @@ def again():
 
 
 steps = [again] if sys.argv[3:] else [
-    the_server, the_assistants, the_threads, the_end_of_threads, the_state, the_streams,
+    the_server, the_assistants, the_threads, the_end_of_threads, the_state, the_subgraphs, the_streams,
     the_interrupts, the_background, the_stateless, the_waits, the_store, the_crons, the_protocol,
     the_remote_graph, many_at_once, keep,
 ]

@@ -7,9 +7,20 @@ use crate::stream::{OpenInterrupt, StreamEventKind};
 /// Returns the start or the end of a task; `None` for other events.
 pub(super) fn task_json(kind: &StreamEventKind) -> Option<Value> {
     Some(match kind {
-        StreamEventKind::TaskStarted { id, node, input } => json!({
-            "id": id, "name": node, "input": input, "triggers": [format!("branch:to:{node}")],
-        }),
+        StreamEventKind::TaskStarted {
+            id,
+            node,
+            input,
+            metadata,
+        } => {
+            let mut task = json!({
+                "id": id, "name": node, "input": input, "triggers": [format!("branch:to:{node}")],
+            });
+            if !metadata.is_null() {
+                task["metadata"] = metadata.clone();
+            }
+            task
+        }
         StreamEventKind::TaskFinished {
             id,
             node,

@@ -183,7 +183,7 @@ impl V1 {
                 out.debug(if is_start { "task" } else { "task_result" }, &task);
             }
             StreamEventKind::Checkpoint(snapshot) => {
-                let shown = checkpoint::with_configs(snapshot);
+                let shown = checkpoint::as_event(snapshot);
                 out.push(Mode::Checkpoints, shown.clone());
                 out.debug("checkpoint", &shown);
             }

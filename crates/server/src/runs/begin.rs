@@ -227,13 +227,18 @@ impl Session {
     }
 }
 
-/// Returns the metadata of the messages of a run; null if its stream shows none.
+/// Returns the metadata of the messages and the tasks of a run; null if its stream shows none.
 fn metadata(row: &Run) -> Value {
     let modes = &row.kwargs.stream_mode;
-    if !modes.iter().any(|mode| mode.shows_messages()) {
+    let mut modes = modes.iter();
+    if !modes.any(|mode| mode.shows_messages() || mode.shows_tasks()) {
         return Value::Null;
     }
     let mut metadata = row.metadata.clone();
+    if let Some(fields) = metadata.as_object_mut() {
+        // What the whole run has used, in an earlier attempt.
+        fields.remove("usage_metadata");
+    }
     let own = json!({"run_id": row.run_id, "thread_id": row.thread_id});
     merge(&mut metadata, &own);
     metadata

@@ -38,6 +38,11 @@ impl Mode {
         matches!(self, Self::Messages | Self::MessagesTuple)
     }
 
+    /// Returns true if it shows tasks.
+    pub(crate) fn shows_tasks(self) -> bool {
+        matches!(self, Self::Tasks | Self::Debug)
+    }
+
     fn of_graph(self) -> StreamModes {
         match self {
             Self::Values => StreamMode::Values.into(),

@@ -70,6 +70,9 @@ pub(crate) enum StreamEventKind {
         id: String,
         node: String,
         input: Value,
+        /// That of the run.
+        #[serde(default, skip_serializing_if = "Value::is_null")]
+        metadata: Value,
     },
     TaskFinished {
         id: Option<String>,
@@ -208,7 +211,9 @@ impl StreamEvent {
             StreamEventKind::Message { message, metadata } => {
                 size_of_value(message) + size_of_value(metadata)
             }
-            StreamEventKind::TaskStarted { input, .. } => size_of_value(input),
+            StreamEventKind::TaskStarted {
+                input, metadata, ..
+            } => size_of_value(input) + size_of_value(metadata),
             StreamEventKind::TaskFinished { result, .. } => size_of_value(result),
             StreamEventKind::Interrupt { interrupt, values } => {
                 size_of_value(&interrupt.value) + values.as_ref().map_or(0, size_of_value)

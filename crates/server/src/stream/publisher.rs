@@ -20,6 +20,8 @@ use crate::wire::usage::Usages;
 pub(crate) struct Publisher {
     modes: Vec<Mode>,
     metadata: Value,
+    /// Those of the metadata that tasks have.
+    task_metadata: Value,
     /// Messages that come in chunks, by the ids of their tasks.
     partial: HashMap<String, Partial>,
     /// The ids of messages that were published.
@@ -52,6 +54,29 @@ impl Origin {
     }
 }
 
+/// Metadata that say where a task is, which its event says by itself.
+const OF_PLACE: [&str; 9] = [
+    "thread_id",
+    "checkpoint_id",
+    "checkpoint_ns",
+    "checkpoint_map",
+    "langgraph_step",
+    "langgraph_node",
+    "langgraph_triggers",
+    "langgraph_path",
+    "langgraph_checkpoint_ns",
+];
+
+/// Returns the metadata of a run as its tasks show them; null without any.
+fn of_tasks(metadata: &Value) -> Value {
+    let mut kept = metadata.as_object().cloned().unwrap_or_default();
+    kept.retain(|name, _| !OF_PLACE.contains(&&**name));
+    if kept.is_empty() {
+        return Value::Null;
+    }
+    Value::Object(kept)
+}
+
 impl Publisher {
     pub(crate) fn new(
         modes: Vec<Mode>,
@@ -61,6 +86,7 @@ impl Publisher {
     ) -> Self {
         Self {
             modes,
+            task_metadata: of_tasks(&metadata),
             metadata,
             partial: HashMap::new(),
             published: HashSet::new(),
@@ -142,6 +168,7 @@ impl Publisher {
                 id: origin.task.clone(),
                 node: node.to_string(),
                 input,
+                metadata: self.task_metadata.clone(),
             },
             RunEventKind::TaskFinished {
                 node,

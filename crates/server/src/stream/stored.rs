@@ -144,6 +144,7 @@ fn task(mut data: Value) -> StreamEventKind {
             id: id.unwrap_or_default(),
             node,
             input: data["input"].take(),
+            metadata: Value::Null,
         };
     }
     let interrupts = data["interrupts"].as_array().into_iter().flatten();

@@ -2,7 +2,7 @@ import { Client } from "@langchain/langgraph-sdk/client";
 import { Cell, useCell } from "./model/cell";
 import type { Direction } from "./model/drawing";
 import { groupsOf } from "./model/drawing";
-import { idOf } from "./model/history";
+import { checkpointOf, idOf } from "./model/history";
 import type { Live, Told } from "./model/live";
 import { begin, end, tell } from "./model/live";
 import { problemOf } from "./model/text";
@@ -424,7 +424,7 @@ async function follow_events(events: AsyncIterable<Told>, mine: AbortController,
     const before = live.steps.length;
     live = tell(live, told);
     if (told.event === "checkpoints") {
-      const snapshot = told.data as Snapshot;
+      const snapshot = checkpointOf(told.data);
       const { history } = cell.get();
       const known = history.some((one) => idOf(one) === idOf(snapshot));
       cell.set({ history: known ? history.map((one) => (idOf(one) === idOf(snapshot) ? snapshot : one)) : [snapshot, ...history] });

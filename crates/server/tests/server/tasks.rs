@@ -126,7 +126,15 @@ async fn a_checkpoint_in_a_stream_says_where_it_is() {
         .await;
     let task = &state["tasks"][0];
     let namespace = format!("inner:{}", task["id"].as_str().unwrap());
-    let config = |checkpoint: &Value| json!({"configurable": checkpoint});
+    let config = |checkpoint: &Value| {
+        let mut configurable = checkpoint.clone();
+        for name in ["run_id", "assistant_id", "graph_id"] {
+            configurable[name] = state["metadata"][name].clone();
+        }
+        json!({"configurable": configurable})
+    };
+    assert_eq!(state["metadata"]["graph_id"], "work");
+    assert!(state["metadata"]["run_id"].is_string(), "{state}");
 
     let root: Vec<&Value> = of(&events, "checkpoints")
         .into_iter()
@@ -144,6 +152,9 @@ async fn a_checkpoint_in_a_stream_says_where_it_is() {
     }
     let inner = json!({"thread_id": thread, "checkpoint_ns": namespace});
     assert_eq!(last["tasks"][0]["checkpoint"], inner, "{last}");
+    // As in LangGraph: where the graph inside is, and not its state.
+    let there = json!({"configurable": inner});
+    assert_eq!(last["tasks"][0]["state"], there, "{last}");
 
     let inside = of(&events, &format!("checkpoints|{namespace}"));
     let (_, last) = inside.last().unwrap();
@@ -156,7 +167,44 @@ async fn a_checkpoint_in_a_stream_says_where_it_is() {
     let last = debug.find(is_last).unwrap();
     assert_eq!(last["checkpoint"], place);
     assert_eq!(last["tasks"][0]["checkpoint"], inner);
-    assert_eq!(last["tasks"][0]["state"], Value::Null);
+    assert_eq!(last["tasks"][0]["state"], there);
+    // A task without a graph has none.
+    for (_, data) in of(&events, &format!("checkpoints|{namespace}")) {
+        for task in data["tasks"].as_array().unwrap() {
+            assert_eq!(task["state"], Value::Null, "{task}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_start_of_a_task_has_the_metadata_of_its_run() {
+    let api = api().await;
+    let thread = api.thread().await;
+    let body = json!({
+        "assistant_id": "work", "input": {"items": ["x"]}, "stream_subgraphs": true,
+        "stream_mode": ["tasks", "debug"], "metadata": {"team": "blue", "langgraph_step": 7},
+        "config": {"metadata": {"shift": {"day": 1}}},
+    });
+    let events = api.stream(&thread, body).await;
+    let state = api.get(&format!("/threads/{thread}/state")).await;
+    let expected = json!({
+        "team": "blue", "shift": {"day": 1}, "graph_id": "work", "created_by": "system",
+        "run_id": state["metadata"]["run_id"], "assistant_id": state["metadata"]["assistant_id"],
+    });
+    let debug = of(&events, "debug");
+    let shown = debug.iter().map(|(_, data)| *data);
+    let shown = shown.filter(|data| data["type"] == "task");
+    let shown = shown.map(|data| &data["payload"]);
+    let tasks = of(&events, "tasks").into_iter().map(|(_, data)| data);
+    let starts = tasks
+        .chain(shown)
+        .filter(|task| task["triggers"].is_array());
+    let starts: Vec<&Value> = starts.collect();
+    // One in the graph, one in the subgraph, in both modes.
+    assert_eq!(starts.len(), 4, "{events:?}");
+    for start in starts {
+        assert_eq!(start["metadata"], expected, "{start}");
+    }
 }
 
 #[tokio::test]

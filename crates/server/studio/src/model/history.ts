@@ -25,6 +25,12 @@ export function parentOf(snapshot: Snapshot): string | null {
   return snapshot.parent_checkpoint?.checkpoint_id ?? null;
 }
 
+/** The checkpoint of an event. It names the places of the subgraphs in its tasks, and has no states of them. */
+export function checkpointOf(data: unknown): Snapshot {
+  const snapshot = data as Snapshot;
+  return { ...snapshot, tasks: snapshot.tasks.map((task) => ({ ...task, state: null })) };
+}
+
 /** The tasks of a history, the oldest first: each may have made a mistake. */
 export function mistakes(history: Snapshot[]): MadeMistake[] {
   const head = history[0];
