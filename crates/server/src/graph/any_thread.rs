@@ -2,20 +2,15 @@
 
 use async_trait::async_trait;
 use langgraph::State;
-use langgraph::checkpoint::{CheckpointId, Snapshot};
-use langgraph::error::AgentError;
-use langgraph::graph::Topology;
-use langgraph::thread::Thread;
+use langgraph::checkpoint::CheckpointId;
+use langgraph::error::{AgentError, SubgraphError};
+use langgraph::thread::{SubgraphPath, Thread};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::checkpoint_place::CheckpointPlace;
-use super::event::hide_errors;
 use super::history::{HistoryQuery, history};
-use super::inner_states::name_inner;
-use super::json::{InnerReader, snapshot_value};
-use super::unwritten::Unwritten;
+use super::view::View;
 
 /// A thread, or a subgraph of one, without its state type.
 #[async_trait]
@@ -42,26 +37,20 @@ pub(crate) trait AnyThread: Send + Sync {
     ) -> Result<Vec<Value>, AgentError>;
 }
 
-/// How clients see the snapshots of a graph.
-pub(crate) struct View<'a> {
-    pub(super) place: CheckpointPlace,
-    pub(super) unwritten: &'a Unwritten,
-    pub(super) inner: &'a [InnerReader],
-    pub(super) topology: &'a Topology,
-    /// Clients read why a node failed.
-    pub(super) shows_errors: bool,
-}
+/// Returns the subgraph of a thread at that path, which has some state.
+pub(crate) type Open<S> = fn(&Thread<S>, SubgraphPath) -> Result<Box<dyn AnyThread>, SubgraphError>;
 
-impl View<'_> {
-    /// Returns a snapshot as clients see it.
-    pub(super) fn shown<S: State<Update: Serialize>>(&self, snapshot: &Snapshot<S>) -> Value {
-        let mut state = snapshot_value(snapshot, &self.place, self.unwritten, self.inner);
-        name_inner(&mut state, self.topology);
-        if !self.shows_errors {
-            hide_errors(&mut state);
-        }
-        state
-    }
+/// As [`Open`], for subgraphs over the state `T`.
+pub(super) fn open<S, T>(
+    thread: &Thread<S>,
+    path: SubgraphPath,
+) -> Result<Box<dyn AnyThread>, SubgraphError>
+where
+    S: State,
+    T: State,
+    T::Update: Serialize + DeserializeOwned,
+{
+    Ok(Box::new(thread.subgraph::<T>(path)?))
 }
 
 #[async_trait]

@@ -16,8 +16,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::any_thread::open;
 use super::erased::ErasedGraph;
-use super::inside::open;
 use super::interrupt_schema::{InterruptSchema, interrupt_schemas};
 use super::json::InnerReader;
 use super::options::{GraphOptions, Schemas};

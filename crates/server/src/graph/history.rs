@@ -7,9 +7,9 @@ use langgraph::thread::Thread;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::any_thread::View;
 use super::inside::Namespace;
 use super::json::source_in;
+use super::view::View;
 use crate::rows::contains;
 
 /// Which checkpoints of a thread, or of a subgraph of it, a client asks for.

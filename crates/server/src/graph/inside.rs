@@ -2,15 +2,10 @@
 
 use std::fmt;
 
-use langgraph::State;
 use langgraph::checkpoint::CheckpointId;
-use langgraph::error::SubgraphError;
 use langgraph::graph::NodeName;
-use langgraph::thread::{SubgraphPath, Thread};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use langgraph::thread::SubgraphPath;
 
-use super::any_thread::AnyThread;
 use super::checkpoint_place::CheckpointPlace;
 
 /// A subgraph of a thread: the tasks around it, outermost first, as nodes and ids of tasks.
@@ -70,22 +65,6 @@ pub(crate) struct InnerCheckpoint {
     pub(crate) id: CheckpointId,
     /// The checkpoint of the thread around it; the newest without one.
     pub(crate) root: Option<CheckpointId>,
-}
-
-/// Returns the subgraph of a thread at that path, which has some state.
-pub(crate) type Open<S> = fn(&Thread<S>, SubgraphPath) -> Result<Box<dyn AnyThread>, SubgraphError>;
-
-/// As [`Open`], for subgraphs over the state `T`.
-pub(super) fn open<S, T>(
-    thread: &Thread<S>,
-    path: SubgraphPath,
-) -> Result<Box<dyn AnyThread>, SubgraphError>
-where
-    S: State,
-    T: State,
-    T::Update: Serialize + DeserializeOwned,
-{
-    Ok(Box::new(thread.subgraph::<T>(path)?))
 }
 
 #[cfg(test)]

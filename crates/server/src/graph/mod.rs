@@ -20,6 +20,7 @@ mod schema;
 mod streamed;
 mod typed;
 mod unwritten;
+mod view;
 
 pub(crate) use breaks::Breaks;
 pub(crate) use change::{Change, NodeUpdate};

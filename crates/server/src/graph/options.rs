@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use langgraph::State;
 use serde_json::Value;
 
-use super::inside::Open;
+use super::any_thread::Open;
 use super::interrupt_schema::InterruptSchema;
 use super::json::InnerReader;
 use super::unwritten::Unwritten;

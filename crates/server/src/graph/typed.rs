@@ -17,7 +17,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::any_thread::{AnyThread, View};
+use super::any_thread::AnyThread;
 use super::checkpoint_place::{CheckpointPlace, EventOrigin};
 use super::command::invalid;
 use super::event::RunEventKind;
@@ -25,6 +25,7 @@ use super::inner_states::{name_inner, topology_at, topology_of};
 use super::json::{InnerReader, event_kind, state_value};
 use super::options::GraphOptions;
 use super::streamed::streamed;
+use super::view::View;
 use super::{
     Change, ErasedGraph, EventSink, ExportSpec, Finished, Head, HistoryQuery, Invocation,
     Namespace, RunEvent, Schemas, StateQuery,

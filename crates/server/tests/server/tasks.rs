@@ -7,6 +7,7 @@ use langgraph::error::NodeError;
 use langgraph::graph::StateGraph;
 use langgraph::message::MessageChunk;
 use langgraph::node::Context;
+use langgraph::run::Persistence;
 use langgraph::{State, graph, node};
 use langgraph_server::Server;
 use reqwest::Method;
@@ -345,4 +346,43 @@ async fn the_history_of_a_subgraph_that_has_not_been_called_is_empty() {
     let (status, error) = api.call(Method::POST, &path, wrong).await;
     assert_eq!(status, 422, "{error}");
     assert!(error.to_string().contains("checkpoint_ns"), "{error}");
+}
+
+#[tokio::test]
+async fn a_subgraph_that_is_kept_from_call_to_call_has_one_history() {
+    let mut inner = StateGraph::<Work>::new();
+    inner.add_node("note", |work: &Work| {
+        WorkUpdate::default().done(work.items.clone())
+    });
+    inner.add_sequence(&["note"]);
+    let inner = inner.compile().unwrap();
+    let inner = inner.persistence(Persistence::PerThread("notes".to_owned()));
+    let mut outer = StateGraph::<Work>::new();
+    outer.add_node("inner", inner).add_sequence(&["inner"]);
+    let api = Api::serve(Server::new().graph("work", outer.compile().unwrap())).await;
+    let thread = api.thread().await;
+    for item in ["x", "y"] {
+        let body = json!({"assistant_id": "work", "input": {"items": [item]}});
+        api.post(&format!("/threads/{thread}/runs/wait"), body)
+            .await;
+    }
+    let root = history_of(&api, &thread, json!({})).await;
+    let calls = root
+        .iter()
+        .filter(|state| state["next"] == json!(["inner"]));
+    let places = calls.map(|call| &call["tasks"][0]["checkpoint"]);
+    let mut histories = Vec::new();
+    for place in places {
+        let history = history_of(&api, &thread, json!({"checkpoint": place})).await;
+        assert_eq!(
+            history[0]["checkpoint"]["checkpoint_ns"],
+            place["checkpoint_ns"]
+        );
+        let ids = history.iter().map(|state| state["checkpoint_id"].clone());
+        histories.push(ids.collect::<Vec<_>>());
+    }
+    // Each call leads to the checkpoints of both.
+    assert_eq!(histories.len(), 2, "{root:?}");
+    assert_eq!(histories[0], histories[1]);
+    assert!(histories[0].len() >= 4, "{histories:?}");
 }
