@@ -1,5 +1,6 @@
 //! Copies of threads that wait, and the runs that waits go on as.
 
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use crate::states::{Notes, NotesUpdate};
@@ -123,4 +124,43 @@ async fn a_wait_goes_on_as_the_run_that_has_paused_and_not_as_a_newer_one() {
     for thread in [&delayed, &withdrawn, &deleted] {
         assert_eq!(ada.noted(thread).await, json!(["ada: \"hers\""]));
     }
+}
+
+/// A server of a graph that waits, and then works for a while. Also returns when work has begun and ended.
+async fn working() -> (Api, Arc<Mutex<Vec<bool>>>) {
+    let log = Arc::new(Mutex::new(Vec::new()));
+    let noted = Arc::clone(&log);
+    let work = move |_: &Notes, cx: &Context| {
+        let slept = cx.sleep_until(SystemTime::now() + Duration::from_secs(1));
+        let log = Arc::clone(&noted);
+        async move {
+            slept?;
+            log.lock().unwrap().push(true);
+            tokio::time::sleep(Duration::from_millis(500)).await;
+            log.lock().unwrap().push(false);
+            Ok::<_, NodeError>(NotesUpdate::default().notes(vec!["worked".to_owned()]))
+        }
+    };
+    let mut graph = StateGraph::<Notes>::new();
+    graph.add_node("work", work).add_sequence(&["work"]);
+    let server = Server::new().graph("rests", graph.compile().unwrap());
+    (Api::serve(server).await, log)
+}
+
+#[tokio::test]
+async fn a_copy_that_is_woken_keeps_the_concurrency_key_of_its_run() {
+    let (api, log) = working().await;
+    let thread = api.thread().await;
+    let mut body = body("hers");
+    body["concurrency_key"] = json!("k");
+    api.post(&format!("/threads/{thread}/runs/wait"), body)
+        .await;
+    let path = format!("/threads/{thread}/copy");
+    let copied = api.post(&path, json!({})).await;
+    let copy = copied["thread_id"].as_str().unwrap();
+    for thread in [&*thread, copy] {
+        assert_eq!(api.noted(thread).await, json!(["worked"]));
+    }
+    // Neither works beside the other one.
+    assert_eq!(*log.lock().unwrap(), [true, false, true, false]);
 }
