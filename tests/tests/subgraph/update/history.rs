@@ -366,3 +366,35 @@ async fn every_call_of_a_graph_is_found_by_the_id_of_its_task() {
         );
     }
 }
+
+#[tokio::test]
+async fn tasks_side_by_side_and_inside_one_another_have_ids() {
+    let id = |snapshot: &langgraph::checkpoint::Snapshot<Vec2>, node: &str| -> Vec<String> {
+        let tasks = snapshot.tasks.iter().enumerate();
+        let of_node = tasks.filter(|(_, task)| &*task.node == node);
+        of_node
+            .filter_map(|(index, _)| snapshot.task_id(index))
+            .collect()
+    };
+    for Opened { saver, .. } in savers().await {
+        let graph = sent(&saver);
+        graph.run(()).thread("t").await.unwrap();
+        let now = graph.thread("t").state().await.unwrap().unwrap();
+        for (index, task) in id(&now, "inner").into_iter().enumerate() {
+            let by_id = inside(&graph, SubgraphPath::new("inner").task(task));
+            let by_number = inside(&graph, SubgraphPath::new("inner").instance(index));
+            assert_eq!(log_of(&by_id).await, log_of(&by_number).await);
+        }
+
+        graph.thread("t").delete().await.unwrap();
+        let graph = nested(&saver);
+        graph.run(()).thread("t").await.unwrap();
+        let now = graph.thread("t").state().await.unwrap().unwrap();
+        let mid = SubgraphPath::new("mid").task(id(&now, "mid").remove(0));
+        let there = inside(&graph, mid.clone()).state().await.unwrap().unwrap();
+        let deep = mid.then("inner").task(id(&there, "inner").remove(0));
+        let deep = inside(&graph, deep);
+        assert_eq!(deep.outer_checkpoints().await.unwrap(), [now.id, there.id]);
+        assert_eq!(next_of(&deep).await, ["ask"]);
+    }
+}
