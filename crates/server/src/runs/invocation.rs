@@ -26,8 +26,10 @@ fn start(spec: &RunSpec) -> Start {
 pub(super) fn invocation(row: &Run, cancel: CancelToken, limits: &Limits) -> ApiResult<Invocation> {
     let spec = &row.kwargs;
     let config = &spec.config;
-    let mut metadata = row.metadata.clone();
-    merge(&mut metadata, &config.configurable);
+    // As in LangGraph, what is configurable names nothing that the metadata name: a client may pass the configuration of
+    // another run's checkpoint, with its assistant and graph.
+    let mut metadata = config.configurable.clone();
+    merge(&mut metadata, &row.metadata);
     let own = json!({"run_id": row.run_id, "thread_id": row.thread_id});
     merge(&mut metadata, &own);
     let command = spec.command.as_ref();

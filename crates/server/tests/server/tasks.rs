@@ -209,6 +209,32 @@ async fn the_start_of_a_task_has_the_metadata_of_its_run() {
 }
 
 #[tokio::test]
+async fn the_configuration_of_another_run_does_not_name_the_run() {
+    let api = api().await;
+    let thread = api.thread().await;
+    let other = json!({
+        "run_id": "other", "assistant_id": "other", "graph_id": "other", "team": "red", "word": "w",
+    });
+    let body = json!({
+        "assistant_id": "work", "input": {"items": ["x"]}, "stream_mode": "checkpoints",
+        "metadata": {"team": "blue"}, "config": {"configurable": other},
+    });
+    let events = api.stream(&thread, body).await;
+    let run = api.get(&format!("/threads/{thread}/runs")).await[0].clone();
+    let shown = of(&events, "checkpoints");
+    assert!(!shown.is_empty(), "{events:?}");
+    for (_, data) in shown {
+        for name in ["run_id", "assistant_id"] {
+            assert_eq!(data["metadata"][name], run[name], "{data}");
+            assert_eq!(data["config"]["configurable"][name], run[name], "{data}");
+        }
+        assert_eq!(data["config"]["configurable"]["graph_id"], "work");
+        assert_eq!(data["metadata"]["team"], "blue");
+        assert_eq!(data["metadata"]["word"], "w");
+    }
+}
+
+#[tokio::test]
 async fn a_task_names_the_graph_inside_it_whose_state_can_be_asked_for() {
     let api = api().await;
     let thread = api.thread().await;
