@@ -25,7 +25,7 @@ mod timer;
 mod unbroken;
 mod write_behind;
 
-pub(crate) use ancestry::{joined, last_by_edge};
+pub(crate) use ancestry::{joined, last_by_edge, pending_last};
 pub(crate) use box_future::BoxFuture;
 pub(crate) use branch::copy_of_branch;
 pub(crate) use exit_buffer::ExitBuffer;

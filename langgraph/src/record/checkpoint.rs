@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::origin::Origin;
-use super::recorder::Recorder;
+use super::recorder::{Past, Recorder};
 use super::run_links::SharedLinks;
 use crate::checkpoint::{
     CheckpointRecord, Few, FollowedRecord, JoinRecord, Payload, RunStatus, Snapshot, Source,
@@ -98,6 +98,7 @@ impl<S: State> Recorder<S> {
         let refused = matches!(self.links, SharedLinks::Refused);
         let links = self.running && !encodes && self.call.is_none() && tasks.len() == 1;
         self.linked = (links && !refused).then_some(id);
+        let Past { ran, joined } = std::mem::take(&mut self.past);
         let record = CheckpointRecord {
             id,
             parent: origin.parent,
@@ -113,8 +114,8 @@ impl<S: State> Recorder<S> {
             since_snapshot: self.policy.records,
             log_bytes: self.policy.bytes,
             measure_at: self.policy.measure_at,
-            ran: Vec::new(),
-            joined: Vec::new(),
+            ran,
+            joined,
             metadata: Arc::clone(&self.metadata),
             graph: plan.fingerprint,
             call: self.call.clone(),

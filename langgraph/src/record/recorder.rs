@@ -52,8 +52,19 @@ pub(crate) struct Recorder<S: State> {
     /// True while the log says that a run is active.
     pub(super) running: bool,
     pub(super) metadata: Arc<BTreeMap<String, Value>>,
+    /// What the next checkpoint says of the nodes that ran before it, and of its tasks that a join has started.
+    pub(crate) past: Past,
     /// What is stored with the next checkpoint.
     pub(super) held: Held,
+}
+
+/// What an update from outside says of the past of its checkpoint, which the earlier checkpoints do not show.
+#[derive(Default)]
+pub(crate) struct Past {
+    /// See [`CheckpointRecord::ran`].
+    pub(crate) ran: Vec<NodeName>,
+    /// See [`CheckpointRecord::joined`].
+    pub(crate) joined: Vec<NodeName>,
 }
 
 impl<S: State> Recorder<S> {
@@ -81,6 +92,7 @@ impl<S: State> Recorder<S> {
             pauses: false,
             running: false,
             metadata,
+            past: Past::default(),
             held: Held::default(),
         }
     }

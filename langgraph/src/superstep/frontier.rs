@@ -26,6 +26,8 @@ pub(crate) struct Frontier<S: State> {
     pub(crate) followed: Followed,
     /// True if a source has arrived at a join since joins were last filled.
     arrived: bool,
+    /// The nodes that joins have started when they were last filled.
+    pub(crate) joined: Vec<NodeId>,
 }
 
 impl<S: State> Frontier<S> {
@@ -39,6 +41,7 @@ impl<S: State> Frontier<S> {
             joins: plan.joins.iter().map(|_| JoinProgress::default()).collect(),
             followed: Followed::new(scope),
             arrived: false,
+            joined: Vec::new(),
         }
     }
 
@@ -274,11 +277,13 @@ impl<S: State> Frontier<S> {
         if !std::mem::take(&mut self.arrived) {
             return;
         }
+        self.joined.clear();
         for (index, join) in plan.joins.iter().enumerate() {
             if let Some(seen) = self.joins.get_mut(index)
                 && seen.count == join.sources
             {
                 *seen = JoinProgress::default();
+                self.joined.push(join.target);
                 self.reach(plan, join.target);
             }
         }

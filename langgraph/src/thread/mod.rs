@@ -5,6 +5,7 @@
 //! have the same handle: [`Thread::subgraph`].
 
 mod admin;
+mod arrived;
 mod check;
 mod contained;
 mod interrupts;

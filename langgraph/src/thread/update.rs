@@ -137,7 +137,8 @@ impl<S: State> Thread<S> {
     /// The update drops pending tasks, except for nodes that a join has started and for deferred
     /// nodes. Then the successors of the node that it is written as run.
     /// [`as_node`](ThreadUpdate::as_node) sets this node; the default is the node that last ran by
-    /// an edge.
+    /// an edge, or by a goto from outside. A task that a new input or [`clear_pending`](Self::clear_pending) has
+    /// dropped counts as run, and of nodes that ran side by side, those that were pending before the others do not.
     ///
     /// As [`START`](crate::START) it is the input of a new run, if no such node stays pending: bounds count from 0, and
     /// half-filled joins are empty.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::arrived::{drop_pending, keep_arrived};
 use super::lease::under_policy;
 use super::loaded::Loaded;
 use super::log_view::LogView;
@@ -11,10 +12,9 @@ use super::update::Change;
 use super::{Place, StateUpdate, ThreadUpdate};
 use crate::checkpoint::{CheckpointId, Source, ThreadKey};
 use crate::error::{AgentError, CheckpointError, NodeError};
-use crate::graph::plan::Plan;
 use crate::graph::{NodeName, START};
 use crate::interrupt::Answer;
-use crate::log::{joined, last_by_edge};
+use crate::log::{last_by_edge, pending_last};
 use crate::node::{Jump, NodeId, Output, Resources};
 use crate::record::{Log, Origin, Snapshots};
 use crate::state::{State, Writes};
@@ -136,53 +136,6 @@ fn restore<S: State>(
     Ok(Some(id))
 }
 
-/// Drops pending tasks, and deferred nodes that the graph no longer has, so that a thread of a
-/// changed graph can be moved on.
-fn drop_pending<S: State>(loaded: &mut Option<Loaded<S>>, plan: &Plan<S>) {
-    if let Some(loaded) = loaded {
-        loaded.tasks.clear();
-        let deferred = &mut loaded.stored.checkpoint.deferred;
-        deferred.retain(|node| plan.stored_node(node).is_some());
-    }
-}
-
-/// Drops pending tasks, except for nodes that a join has started or that were deferred: these stay
-/// pending until they have run.
-async fn keep_arrived<S: State>(
-    log: &Log,
-    loaded: &mut Option<Loaded<S>>,
-    plan: &Plan<S>,
-) -> Result<Vec<NodeId>, AgentError> {
-    let mut arrived = Vec::new();
-    let mut tasks = Vec::new();
-    if let Some(loaded) = loaded {
-        let joined = joined(
-            &*log.saver,
-            &log.key,
-            &loaded.stored,
-            &plan.topology_joins,
-            &|name| plan.renamed(name),
-        )
-        .await?;
-        for mut task in std::mem::take(&mut loaded.tasks) {
-            let by_edge = !task.joined_in && task.argument.is_none();
-            let Some(node) = plan.stored_node(&task.node).filter(|_| by_edge) else {
-                continue;
-            };
-            if plan.defers(node) || joined.contains(&task.node) {
-                task.forget();
-                arrived.push(node);
-                tasks.push(task);
-            }
-        }
-    }
-    drop_pending(loaded, plan);
-    if let Some(loaded) = loaded {
-        loaded.tasks = tasks;
-    }
-    Ok(arrived)
-}
-
 async fn write<S: State>(
     engine: &mut Engine<S>,
     log: &Log,
@@ -199,7 +152,7 @@ async fn write<S: State>(
     };
     let plan = Arc::clone(&engine.position.plan);
     let mut kept = loaded.as_mut().and_then(Loaded::take_kept_input);
-    let arrived = keep_arrived(log, &mut loaded, &plan).await?;
+    let mut arrived = keep_arrived(log, &mut loaded, &plan).await?;
     let is_input = |update: &StateUpdate<S>| {
         let node = update.written_as(&last, several);
         node.is_ok_and(|node| **node == *START)
@@ -227,23 +180,30 @@ async fn write<S: State>(
             normalize_input(&plan, &mut output);
             writes.push((node, Finished::new(output)));
         }
-        parent = Some(superstep(engine, parent, writes, &arrived).await?);
+        parent = Some(superstep(engine, parent, writes, &mut arrived).await?);
     }
     Ok(())
 }
 
-/// Commits one superstep of updates, and follows the nodes that they are written as.
+/// Commits one superstep of updates, and follows the nodes that they are written as. The nodes that have `arrived` stay
+/// pending, and so do in the next superstep those that a join starts in this one.
 async fn superstep<S: State>(
     engine: &mut Engine<S>,
     parent: Option<CheckpointId>,
     updates: Vec<(NodeId, Finished<S>)>,
-    arrived: &[NodeId],
+    arrived: &mut Vec<NodeId>,
 ) -> Result<CheckpointId, AgentError> {
     let plan = Arc::clone(&engine.position.plan);
     let stays = |task: &Task<S>| {
         task.argument.is_none() && (plan.defers(task.node) || arrived.contains(&task.node))
     };
     let written = engine.apply_updates(updates, stays).await?;
+    arrived.append(&mut engine.frontier.joined);
+    let is_pending = |node: &NodeId| engine.frontier.tasks.iter().any(|task| task.node == *node);
+    arrived.retain(is_pending);
+    if let Some(recorder) = &mut engine.observer.recorder {
+        recorder.past.joined = plan.names_of(arrived);
+    }
     let entry = engine.observer.entry(written)?;
     engine
         .record(Origin::child_of(parent, Source::Update), entry)
@@ -266,7 +226,9 @@ pub(crate) async fn clear<S: State>(
     let kept = loaded.as_mut().and_then(Loaded::take_kept_input);
     let jump = kept.as_ref().map(|input| input.jump.clone());
     let mut finished = Vec::new();
+    let mut ran = Vec::new();
     if let Some(loaded) = &loaded {
+        ran = pending_last(&*log.saver, &log.key, &loaded.stored).await?;
         let tasks = loaded.tasks.iter().filter(|task| loaded.has_run(task));
         for task in tasks {
             let node = plan.stored_node(&task.node);
@@ -291,7 +253,10 @@ pub(crate) async fn clear<S: State>(
         finished.push((NodeId::START, Finished::new(closed)));
     }
     finished.extend(kept.map(|input| (NodeId::START, Finished::new(input))));
-    superstep(engine, parent, finished, &[]).await?;
+    if let Some(recorder) = &mut engine.observer.recorder {
+        recorder.past.ran = ran;
+    }
+    superstep(engine, parent, finished, &mut Vec::new()).await?;
     Ok(jump)
 }
 

@@ -95,9 +95,9 @@ pub struct CheckpointRecord {
     pub log_bytes: u64,
     /// The size of the log at which to measure the state again.
     pub measure_at: u64,
-    /// The nodes that last ran by an edge, if the earlier checkpoints are not stored.
+    /// The nodes that last ran by an edge, if the earlier checkpoints are not stored or it has dropped their tasks.
     pub ran: Vec<NodeName>,
-    /// Those of its tasks that a join has started, if the earlier checkpoints are not stored.
+    /// Those of its tasks that a join has started, if the earlier checkpoints are not stored or it is an update.
     pub joined: Vec<NodeName>,
     /// The caller's metadata of the run, which its checkpoints share.
     pub metadata: Arc<BTreeMap<String, Value>>,
