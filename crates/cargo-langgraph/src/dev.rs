@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use std::{fs, io};
 
 use crate::driver::{Driver, DriverError};
+use crate::output::print;
 use crate::project::Project;
 use program::Program;
 use watch::Watch;
@@ -116,7 +117,9 @@ fn build(driver: &Driver, address: &str, options: &Options, program: &mut Option
     let seconds = begun.elapsed().as_secs_f64();
     drop(program.take());
     // The program prints its address when it has the port.
-    println!("built in {seconds:.1} s");
+    if let Err(error) = print(&format!("built in {seconds:.1} s\n")) {
+        eprintln!("standard output: {error}");
+    }
     match Program::start(built.command(), address, &options.file) {
         Ok(started) => *program = Some(started),
         Err(error) => eprintln!("cannot start {}: {error}", built.executable.display()),

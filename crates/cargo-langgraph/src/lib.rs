@@ -4,4 +4,5 @@ pub mod dev;
 pub mod driver;
 pub mod fmt;
 pub mod new;
+pub mod output;
 pub mod project;

@@ -9,7 +9,7 @@ use std::{env, fs, io};
 use cargo_langgraph::driver::Driver;
 use cargo_langgraph::new::{self, Library};
 use cargo_langgraph::project::Project;
-use cargo_langgraph::{dev, fmt};
+use cargo_langgraph::{dev, fmt, output};
 use clap::ArgMatches;
 
 fn main() -> ExitCode {
@@ -47,16 +47,16 @@ fn create(matches: &ArgMatches) -> Result<ExitCode, String> {
         return Ok(ExitCode::FAILURE);
     };
     let workspace = new::create(folder, template, &library).map_err(|error| error.to_string())?;
-    println!(
-        "created {}: cargo test and cargo run work in it",
+    print(&format!(
+        "created {}: cargo test and cargo run work in it\n",
         folder.display()
-    );
+    ))?;
     if let Some(manifest) = workspace {
-        println!(
+        print(&format!(
             "for a smaller debug binary, add `[profile.dev]` with `split-debuginfo = \"unpacked\"`, and \
-             `[profile.dev.package.\"*\"]` with `debug = \"line-tables-only\"`, to {}",
+             `[profile.dev.package.\"*\"]` with `debug = \"line-tables-only\"`, to {}\n",
             manifest.display()
-        );
+        ))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -75,7 +75,7 @@ fn format(matches: &ArgMatches) -> Result<ExitCode, String> {
         eprintln!("{note}");
     }
     for graph in &report.changed {
-        println!("{graph}");
+        print(&format!("{graph}\n"))?;
     }
     Ok(if check && !report.changed.is_empty() {
         ExitCode::FAILURE
@@ -115,7 +115,7 @@ fn named<T>(
 
 /// Builds the program of the package, and returns what it prints for these arguments; `None` if it has said
 /// what is wrong.
-fn output(matches: &ArgMatches, arguments: &[&str]) -> Result<Option<Vec<u8>>, String> {
+fn printed(matches: &ArgMatches, arguments: &[&str]) -> Result<Option<Vec<u8>>, String> {
     let (project, features) = project(matches)?;
     let mut program = program(&project, &features)?;
     program.args(arguments).stderr(Stdio::inherit());
@@ -183,14 +183,18 @@ fn draw(matches: &ArgMatches) -> Result<ExitCode, String> {
     };
     let mut arguments = vec!["draw", format.map_or("terminal", String::as_str), &depth];
     arguments.extend(matches.get_one::<String>("graph").map(String::as_str));
-    let text = output(matches, &arguments)?;
+    let text = printed(matches, &arguments)?;
     deliver(text, matches)
 }
 
 fn types(matches: &ArgMatches) -> Result<ExitCode, String> {
     let language = if matches.get_flag("py") { "py" } else { "ts" };
-    let text = output(matches, &["types", language])?;
+    let text = printed(matches, &["types", language])?;
     deliver(text, matches)
+}
+
+fn print(text: &str) -> Result<(), String> {
+    output::print(text).map_err(|error| format!("standard output: {error}"))
 }
 
 /// Prints a text, writes it to a file, or compares it with the file.
@@ -201,7 +205,7 @@ fn deliver(text: Option<Vec<u8>>, matches: &ArgMatches) -> Result<ExitCode, Stri
     let check = matches.get_flag("check");
     let failed = |path: &Path, error| format!("{}: {error}", path.display());
     match matches.get_one::<PathBuf>("out") {
-        None => print!("{}", String::from_utf8_lossy(&text)),
+        None => print(&String::from_utf8_lossy(&text))?,
         Some(path) if check => {
             let old = fs::read(path).map_err(|error| failed(path, error))?;
             if old != text {

@@ -2,7 +2,7 @@
 
 use std::error::Error;
 use std::fmt::Write as _;
-use std::io::{self, Write as _};
+use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -67,12 +67,15 @@ async fn carry_out(command: Command, graphs: Graphs) -> Result<(), Box<dyn Error
             format,
             depth,
             graph,
-        } => print(&draw(&graphs, format, depth, graph.as_deref())?),
+        } => {
+            let pictures = draw(&graphs, format, depth, graph.as_deref())?;
+            Ok(print(&mut io::stdout(), &pictures)?)
+        }
         Command::Check { lock, file } => conclude(&check(&graphs, &lock, file.as_deref()).await?),
         Command::Test(options) => conclude(&replay(&graphs, &options).await?),
-        Command::Types(language) => print(&types(&graphs, language)),
+        Command::Types(language) => Ok(print(&mut io::stdout(), &types(&graphs, language))?),
         Command::Serve { address, file } => {
-            let listener = listen(&address, &mut std::io::stdout()).await?;
+            let listener = listen(&address, &mut io::stdout()).await?;
             serve(graphs, listener, &file).await
         }
     }
@@ -80,7 +83,7 @@ async fn carry_out(command: Command, graphs: Graphs) -> Result<(), Box<dyn Error
 
 /// Prints a report, and fails if something is wrong.
 fn conclude(report: &Report) -> Result<(), Box<dyn Error>> {
-    print(&report.text)?;
+    print(&mut io::stdout(), &report.text)?;
     match report.problems {
         0 => Ok(()),
         1 => Err("1 problem".into()),
@@ -88,8 +91,12 @@ fn conclude(report: &Report) -> Result<(), Box<dyn Error>> {
     }
 }
 
-fn print(text: &str) -> Result<(), Box<dyn Error>> {
-    Ok(std::io::stdout().write_all(text.as_bytes())?)
+/// Prints a text. If what reads the output has ended, as `head` does, the rest is dropped.
+fn print(out: &mut impl io::Write, text: &str) -> io::Result<()> {
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        printed => printed,
+    }
 }
 
 /// Returns the pictures; with more than one graph, each below its name.
@@ -121,7 +128,7 @@ async fn listen(address: &str, out: &mut impl io::Write) -> Result<TcpListener, 
     let listener = TcpListener::bind(address)
         .await
         .map_err(|error| cannot_serve(address, &error))?;
-    writeln!(out, "serving http://{}", listener.local_addr()?)?;
+    print(out, &format!("serving http://{}\n", listener.local_addr()?))?;
     Ok(listener)
 }
 
@@ -185,5 +192,20 @@ mod tests {
         let address = listener.local_addr().unwrap();
         let expected = format!("serving http://{address}\n");
         assert_eq!(String::from_utf8(printed).unwrap(), expected);
+    }
+
+    #[tokio::test]
+    async fn an_output_that_is_cut_off_is_no_error() {
+        let (reader, mut out) = io::pipe().unwrap();
+        drop(reader);
+        print(&mut out, "a picture\n").unwrap();
+        listen("127.0.0.1:0", &mut out).await.unwrap();
+    }
+
+    #[test]
+    fn an_output_that_cannot_be_written_is_an_error() {
+        let mut full: &mut [u8] = &mut [0; 3];
+        let failed = print(&mut full, "a picture\n").unwrap_err();
+        assert_eq!(failed.kind(), io::ErrorKind::WriteZero);
     }
 }
