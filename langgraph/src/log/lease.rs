@@ -243,9 +243,12 @@ impl Drop for Lease {
             if let Some(guard) = &guard {
                 guard.others_drained().await;
             }
-            if let Some(status) = guard.and_then(|guard| guard.final_status()) {
+            if let Some(guard) = &guard
+                && let Some(status) = guard.final_status()
+                && let Err(error) = record_end(&hold, status).await
+            {
                 // The thread then says that the run vanished, which recovery takes up.
-                let _ = record_end(&hold, status).await;
+                guard.fail(error);
             }
             abandoned::release(hold).await;
             drop(writer);
@@ -262,7 +265,10 @@ async fn record_end(hold: &Hold, status: RunStatus) -> Result<(), CheckpointErro
         let Some(head) = hold.saver.head(&key).await? else {
             return Ok(());
         };
-        hold.renew().await?;
+        match hold.renew().await {
+            Err(CheckpointError::LeaseLost { .. }) => return Ok(()),
+            renewed => renewed?,
+        }
         let batch = Batch {
             head: Some(head),
             status,

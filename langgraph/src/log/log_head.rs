@@ -334,11 +334,9 @@ impl Turn {
         let write = async move {
             let log = Arc::clone(&self.log);
             let stored = log.saver.put(&log.key, batch).await;
-            let noted = self.note(stored, next, status);
-            drop(record);
-            noted
+            self.note(stored, next, status)
         };
-        Unbroken::new(write).await
+        Unbroken::new(write, record).await
     }
 
     fn note(

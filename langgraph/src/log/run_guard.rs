@@ -33,6 +33,8 @@ pub(crate) struct RunGuard {
     hold: Lock<Option<Arc<Hold>>>,
     /// Twice the number of records under way, and 1 if no more may begin.
     records: AtomicUsize,
+    /// Why something could not be stored, if the run was dropped before it could return this.
+    failure: Lock<Option<CheckpointError>>,
 }
 
 const CLOSED: usize = 1;
@@ -46,6 +48,7 @@ impl Default for RunGuard {
             writers: watch::Sender::new(0),
             records: AtomicUsize::new(0),
             hold: Lock::default(),
+            failure: Lock::default(),
         }
     }
 }
@@ -66,6 +69,17 @@ impl RunGuard {
         let running = self.running.load(Ordering::Relaxed);
         let status = RunStatus::from_code(self.status.load(Ordering::Relaxed).into());
         status.filter(|_| running)
+    }
+
+    /// Notes why something could not be stored, if the run cannot return it any more. The first failure counts: the
+    /// others may follow from it.
+    pub(super) fn fail(&self, error: CheckpointError) {
+        self.failure.lock().get_or_insert(error);
+    }
+
+    /// Returns why something could not be stored of a run that was dropped.
+    pub(crate) fn take_failure(&self) -> Option<CheckpointError> {
+        self.failure.lock().take()
     }
 
     /// Notes the hold on the thread.
@@ -140,6 +154,15 @@ impl Drop for WriteGuard {
 
 /// A record that is under way, until it is dropped.
 pub(crate) struct Recording<G: Deref<Target = RunGuard>>(G);
+
+impl<G: Deref<Target = RunGuard>> Recording<G> {
+    /// Ends the record of a run that was dropped.
+    pub(super) fn end(self, stored: Result<(), CheckpointError>) {
+        if let Err(error) = stored {
+            self.0.fail(error);
+        }
+    }
+}
 
 impl<G: Deref<Target = RunGuard>> Drop for Recording<G> {
     fn drop(&mut self) {

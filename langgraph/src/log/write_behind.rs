@@ -34,6 +34,7 @@ pub(crate) struct WriteBehind {
     saver: Arc<dyn Checkpointer>,
     jobs: mpsc::Sender<Job>,
     failed: Arc<Lock<Failure>>,
+    guard: Option<Arc<RunGuard>>,
     dropped: Arc<AtomicBool>,
 }
 
@@ -98,7 +99,7 @@ impl WriteBehind {
         let writer = Writing {
             saver: Arc::clone(&saver),
             failed: Arc::clone(&failed),
-            guard,
+            guard: guard.clone(),
             dropped: Arc::clone(&dropped),
         };
         background::start(&Handle::current(), Box::pin(writer.write(waiting)));
@@ -106,6 +107,7 @@ impl WriteBehind {
             saver,
             jobs,
             failed,
+            guard,
             dropped,
         }
     }
@@ -168,6 +170,14 @@ async fn contained(
 impl Drop for WriteBehind {
     fn drop(&mut self) {
         self.dropped.store(true, Ordering::Relaxed);
+        report(&mut self.failed.lock(), self.guard.as_deref());
+    }
+}
+
+/// Notes a failure for those that have dropped the run, which cannot return it any more.
+fn report(failed: &mut Failure, guard: Option<&RunGuard>) {
+    if let (Some(guard), Some(error)) = (guard, failed.error.take()) {
+        guard.fail(error);
     }
 }
 
@@ -188,11 +198,15 @@ impl Writing {
                 Job::Put(key, batch, written) => {
                     let status = batch.status;
                     if let Err(error) = contained(self.saver.put(&key, batch)).await {
-                        *self.failed.lock() = Failure {
+                        let mut failed = self.failed.lock();
+                        *failed = Failure {
                             text: Some(error.to_string()),
                             refusal: Refusal::of(&error),
                             error: Some(error),
                         };
+                        if self.dropped.load(Ordering::Relaxed) {
+                            report(&mut failed, self.guard.as_deref());
+                        }
                         // Later batches build on the missing one.
                         return;
                     }

@@ -8,7 +8,7 @@ use tokio::sync::watch;
 /// Cancels a run: keep a clone, and pass one to the run.
 ///
 /// When a cancelled run returns [`AgentError::Cancelled`](crate::error::AgentError::Cancelled), nothing of it
-/// is written to its thread any more.
+/// is written to its thread any more. If its last record could not be stored, it returns the error of the storage.
 ///
 /// # Examples
 ///

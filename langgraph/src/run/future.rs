@@ -135,8 +135,7 @@ async fn limited<S: State>(
     if let Some(ending) = &ending {
         ending.set(RunStatus::TimedOut);
     }
-    stop(run, ending).await;
-    Err(AgentError::TimedOut(limit))
+    Err(stop(run, ending, AgentError::TimedOut(limit)).await)
 }
 
 async fn cancellable<S: State>(
@@ -158,14 +157,18 @@ async fn cancellable<S: State>(
     if let Some(ended) = ended {
         return ended;
     }
-    stop(run, ending).await;
-    Err(AgentError::Cancelled)
+    Err(stop(run, ending, AgentError::Cancelled).await)
 }
 
-/// Drops a run, and waits until nothing of it is written any more.
-async fn stop<S: State>(run: BoxedRun<S>, ending: Option<Arc<RunGuard>>) {
+/// Drops a run, and waits until nothing of it is written any more. Returns the error of the run: why it was stopped, or
+/// why something could not be stored, which the caller does not know yet.
+async fn stop<S: State>(
+    run: BoxedRun<S>,
+    ending: Option<Arc<RunGuard>>,
+    why: AgentError,
+) -> AgentError {
     drop(run);
-    if let Some(ending) = ending {
-        ending.drained().await;
-    }
+    let Some(ending) = ending else { return why };
+    ending.drained().await;
+    ending.take_failure().map_or(why, AgentError::from)
 }

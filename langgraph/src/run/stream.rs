@@ -245,6 +245,9 @@ impl<S: State> EventStream<S> {
             return Ok(None);
         };
         log.ending.drained().await;
+        if let Some(failure) = log.ending.take_failure() {
+            return Err(failure.into());
+        }
         let head = log.saver.head(&ThreadKey::root(log.thread)).await?;
         Ok(head.map(|head| head.id))
     }

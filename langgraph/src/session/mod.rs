@@ -19,7 +19,7 @@ use std::sync::Arc;
 pub(crate) use options::CallOptions;
 pub use outcome::Outcome;
 
-use self::storage::Storage;
+use self::storage::{Storage, end_of};
 use crate::checkpoint::{CheckpointId, Durability, RunStatus};
 use crate::error::{AgentError, NodeError};
 use crate::graph::CompiledStateGraph;
@@ -161,5 +161,5 @@ async fn drive<S: State>(engine: &mut Engine<S>) -> Result<End, AgentError> {
         _ => &[],
     };
     let rested = engine.observer.rest(status, interrupts).await;
-    ended.and_then(|end| rested.map(|()| end))
+    end_of(ended, rested)
 }

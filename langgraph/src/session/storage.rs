@@ -59,7 +59,7 @@ impl<'a> Storage<'a> {
         }
     }
 
-    /// Stores what is held back. The error of the run takes precedence.
+    /// Stores what is held back.
     ///
     /// It is boxed where it is long: the future of a run has room for it while its nodes work.
     pub(super) async fn close<S: State>(
@@ -72,6 +72,18 @@ impl<'a> Storage<'a> {
             Self::Async(_, behind) => Box::pin(behind.flush()).await.map_err(AgentError::from),
             Self::Exit(log, buffer) => Box::pin(exit::save(engine, &buffer, &log)).await,
         };
-        ended.and_then(|end| stored.map(|()| end))
+        end_of(ended, stored)
+    }
+}
+
+/// Returns how a run has ended that has stored its last record. The error of the run takes precedence, except that it was
+/// cancelled: the caller knows this.
+pub(super) fn end_of(
+    ended: Result<End, AgentError>,
+    stored: Result<(), AgentError>,
+) -> Result<End, AgentError> {
+    match ended {
+        Ok(_) | Err(AgentError::Cancelled) => stored.and(ended),
+        failed => failed,
     }
 }

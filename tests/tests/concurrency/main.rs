@@ -15,6 +15,7 @@ mod drain;
 mod drop;
 mod fail_fast;
 mod leases;
+mod lost_records;
 mod merged_messages;
 mod queued_inputs;
 mod quick_nodes;
