@@ -41,6 +41,8 @@ free_port() {
 }
 
 work=$(mktemp -d)
+# What the programs put into temporary folders is removed with it.
+export TMPDIR="$work"
 server=""
 finish() {
     if [ -n "$server" ]; then kill "$server" 2>/dev/null || true; fi

@@ -18,6 +18,8 @@ print(*[s.getsockname()[1] for s in sockets])')
 
 export RESTATE_SERVER RESTATE_BASE_DIR="$work/restate" RESTATE_LISTEN_MODE=tcp RESTATE_BIND_IP=127.0.0.1
 export RESTATE_BIND_PORT="$fabric" RESTATE_INGRESS__BIND_PORT="$ingress" RESTATE_ADMIN__BIND_PORT="$admin"
+# The server leaves temporary folders when it is killed.
+export TMPDIR="$work"
 export RESTATE_DISABLE_TELEMETRY=true DO_NOT_TRACK=1 RESTATE_DEFAULT_NUM_PARTITIONS=4
 export RESTATE_ROCKSDB_TOTAL_MEMORY_SIZE=256MiB
 export RESTATE_URL="http://127.0.0.1:$ingress" RESTATE_ADMIN_URL="http://127.0.0.1:$admin" SERVICE_PORT="$service"

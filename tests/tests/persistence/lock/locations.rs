@@ -126,13 +126,13 @@ fn a_graph_of_a_macro_and_one_of_a_builder_are_reported_without_wrong_places() {
 
 #[test]
 fn the_error_of_a_test_begins_each_finding_with_its_place() {
-    let path = std::env::temp_dir().join(format!("langgraph-places-{}.lock", std::process::id()));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("graph.lock");
     std::fs::write(&path, "graph orders\n  node check\n  node print\n").unwrap();
     let line = line!() + 1;
     let mut graph = graph! { START => check => publish => END };
     let graph = graph.set_name("orders").compile().unwrap();
     let error = lock::check(&path, graph.topology()).unwrap_err();
-    std::fs::remove_file(&path).unwrap();
     assert!(matches!(error, LockError::Breaking { .. }));
     let finding = format!("\n- {}a thread may wait for node `print`", here(line, 48));
     assert!(error.to_string().contains(&finding), "{error}");
