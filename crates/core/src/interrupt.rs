@@ -85,7 +85,8 @@ pub struct Interrupts {
     pub own: Option<OwnInterrupt>,
     /// The questions of a subgraph.
     pub inner: Vec<Interrupt>,
-    /// The subgraph was changed from outside: the task runs again, even without answers.
+    /// The task runs again, even without answers: a subgraph was changed from outside, or a part of it has paused at a
+    /// breakpoint.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub again: bool,
 }

@@ -105,7 +105,7 @@ impl<S: State> SubgraphRun<S> {
             End::Parent(parent) => Ok(Some(parent)),
             End::Paused(interrupts, refused) => {
                 let refused = refused.map(|error| NodeError::from_agent(*error));
-                cx.pass_on(interrupts, refused);
+                cx.pass_on(interrupts, engine.breakpoints.goes_on, refused);
                 Err(NodeError::msg("the subgraph waits"))
             }
         }

@@ -16,6 +16,8 @@ pub(crate) struct RunBreakpoints {
     pub(crate) passed: bool,
     /// True if the run was cut off at a breakpoint before what waits for it had recorded the pause.
     pub(crate) was_cut_off: bool,
+    /// True if the run has paused, and goes on without an answer: at a breakpoint, in a task at least.
+    pub(crate) goes_on: bool,
 }
 
 impl RunBreakpoints {
@@ -27,6 +29,7 @@ impl RunBreakpoints {
             after: after.unwrap_or_else(|| plan.interrupt_after.clone()),
             passed: false,
             was_cut_off: false,
+            goes_on: false,
         }
     }
 

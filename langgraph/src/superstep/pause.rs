@@ -21,6 +21,7 @@ impl<S: State> Engine<S> {
                 continue;
             };
             shows_writes |= open.ran.is_some();
+            self.breakpoints.goes_on |= open.interrupts.again || !open.interrupts.is_open();
             let shown = self
                 .observer
                 .interrupts(&self.position, &task, index, open.interrupts);
@@ -50,6 +51,7 @@ impl<S: State> Engine<S> {
     }
 
     pub(super) fn pause_between_supersteps(&mut self) -> Stop {
+        self.breakpoints.goes_on = true;
         self.show_finished();
         self.position.emit_breakpoint();
         End::Paused(Vec::new(), None).into()

@@ -46,6 +46,8 @@ pub(super) struct InterruptState {
     pub(super) inner: Vec<Interrupt>,
     /// True if a graph inside this task has paused, at interrupts or at a breakpoint.
     paused: bool,
+    /// True if such a graph goes on without an answer.
+    goes_on: bool,
     /// Why the answer to the open interrupt was refused.
     refused: Option<NodeError>,
 }
@@ -116,6 +118,7 @@ impl Context {
         let memory = self.memory.get_or_init(Arc::default);
         let mut state = memory.interrupts.lock();
         state.paused = questions.own.is_none() || !questions.inner.is_empty();
+        state.goes_on = questions.again;
         state.open = questions.own;
         state.inner = questions.inner;
         state.refused = refused;
@@ -306,12 +309,19 @@ impl Context {
             .is_some_and(|memory| memory.interrupts.lock().is_open())
     }
 
-    /// Takes over the interrupts of a graph inside this task.
-    pub(crate) fn pass_on(&self, interrupts: Vec<Interrupt>, refused: Option<NodeError>) {
+    /// Takes over the interrupts of a graph inside this task. If that graph `goes_on` without an answer, since a part
+    /// of it has paused at a breakpoint, the task runs again with the next run.
+    pub(crate) fn pass_on(
+        &self,
+        interrupts: Vec<Interrupt>,
+        goes_on: bool,
+        refused: Option<NodeError>,
+    ) {
         let memory = self.memory.get_or_init(Arc::default);
         let mut state = memory.interrupts.lock();
         state.inner.extend(interrupts);
         state.paused = true;
+        state.goes_on |= goes_on;
         state.refused = state.refused.take().or(refused);
     }
 
@@ -324,11 +334,12 @@ impl Context {
     pub(crate) fn take_questions(&self) -> Option<Interrupts> {
         let mut state = self.memory.get()?.interrupts.lock();
         let paused = state.paused;
-        let questions = Interrupts {
+        let mut questions = Interrupts {
             own: state.open.take(),
             inner: std::mem::take(&mut state.inner),
             again: false,
         };
+        questions.again = state.goes_on && questions.is_open();
         (paused || questions.own.is_some()).then_some(questions)
     }
 }
