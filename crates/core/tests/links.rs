@@ -271,6 +271,7 @@ async fn records_are_added_to_links() {
             checkpoint: last,
             writes: value("from outside").into(),
             tasks: Vec::new(),
+            order: Vec::new(),
         }],
         ..Batch::default()
     })

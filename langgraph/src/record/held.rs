@@ -136,6 +136,7 @@ impl Held {
                 checkpoint,
                 writes,
                 tasks: Vec::new(),
+                order: Vec::new(),
             });
         }
         self.batch.checkpoints.push(record);

@@ -282,11 +282,13 @@ impl<S: State> Recorder<S> {
         answers.for_each(|(task, answer)| self.held.known(task, KnownTask::Answered(answer)));
     }
 
-    /// Holds the update and the tasks of a command from outside, for the current checkpoint.
+    /// Holds the update and the tasks of a command from outside, for the current checkpoint, and the order in which all
+    /// tasks are merged.
     pub(crate) fn keep_entry(
         &mut self,
         writes: Vec<Write<S>>,
         tasks: Vec<TaskSpec>,
+        order: Vec<usize>,
     ) -> Result<(), CheckpointError> {
         if writes.is_empty() && tasks.is_empty() {
             return Ok(());
@@ -297,6 +299,7 @@ impl<S: State> Recorder<S> {
                 checkpoint,
                 writes,
                 tasks,
+                order,
             });
         }
         Ok(())

@@ -158,6 +158,7 @@ pub(crate) async fn resume<S: State>(
     engine
         .observer
         .emit_checkpoint(&engine.position, engine.frontier.pending());
+    engine.frontier.order = engine.frontier.order_with(&added);
     engine.frontier.tasks.extend(added);
     Ok(())
 }
@@ -171,7 +172,7 @@ fn enter<S: State>(engine: &mut Engine<S>, command: Output<S>) -> Result<Vec<Tas
     if let Some(recorder) = &mut engine.observer.recorder {
         let tasks = added.iter().map(|task| recorder.spec(task));
         let tasks = tasks.collect::<Result<_, _>>()?;
-        recorder.keep_entry(writes, tasks)?;
+        recorder.keep_entry(writes, tasks, engine.frontier.order_with(&added))?;
     }
     Ok(added)
 }

@@ -153,7 +153,7 @@ async fn wait_behind<S: State>(
 fn keep_start<S: State>(engine: &mut Engine<S>, start: &Task<S>) -> Result<(), CheckpointError> {
     let place = engine.frontier.tasks.len();
     if let (Some(recorder), Some(known)) = (&mut engine.observer.recorder, start.result()) {
-        recorder.keep_entry(Vec::new(), vec![recorder.spec(start)?])?;
+        recorder.keep_entry(Vec::new(), vec![recorder.spec(start)?], Vec::new())?;
         recorder.keep(place, start.node, known, Vec::new())?;
     }
     Ok(())

@@ -266,7 +266,12 @@ impl<S: State> Engine<S> {
     fn commit_all(&mut self, author: impl Fn(NodeId) -> Writer) -> Result<Merged, Stop> {
         let mut writes = Vec::with_capacity(self.results.len());
         let mut merged = Merged::default();
-        for (task, result) in self.frontier.tasks.iter().zip(&mut self.results) {
+        for index in self.frontier.merge_order(self.results.len()) {
+            let (Some(task), Some(result)) =
+                (self.frontier.tasks.get(index), self.results.get_mut(index))
+            else {
+                continue;
+            };
             let done = match result {
                 TaskResult::Finished(done) => Some(done),
                 TaskResult::Interrupted(open) => {

@@ -14,6 +14,8 @@ use crate::task::{Followed, JoinProgress, Pending, Position, Task, TaskResult};
 pub(crate) struct Frontier<S: State> {
     /// The current tasks: nodes in the graph's order, then sends in theirs.
     pub(crate) tasks: Vec<Task<S>>,
+    /// The order in which the results of the tasks are merged and followed; empty if it is theirs.
+    pub(crate) order: Vec<usize>,
     /// Nodes that routing has reached so far, for the next superstep, as the graph declares them.
     reached: Vec<Task<S>>,
     /// Sends that routing has found so far; they follow the nodes.
@@ -35,6 +37,7 @@ impl<S: State> Frontier<S> {
     pub(crate) fn new(Position { plan, scope, .. }: &Position<S>) -> Self {
         Self {
             tasks: Vec::new(),
+            order: Vec::new(),
             reached: Vec::new(),
             sends: Vec::new(),
             deferred: Vec::new(),
@@ -96,9 +99,11 @@ impl<S: State> Frontier<S> {
     ) -> Result<(), Stop> {
         let plan = &*position.plan;
         self.followed.begin_superstep();
-        for (index, result) in results.iter_mut().enumerate() {
+        let order = std::mem::take(&mut self.order);
+        let rest = order.len()..results.len();
+        for index in order.into_iter().chain(rest) {
             let node = self.tasks.get(index).map(|task| task.node);
-            if let (Some(node), TaskResult::Finished(done)) = (node, result) {
+            if let (Some(node), Some(TaskResult::Finished(done))) = (node, results.get_mut(index)) {
                 let routes = std::mem::take(&mut done.routes);
                 match std::mem::replace(&mut done.output.jump, Jump::Edges) {
                     Jump::Parent(parent) => return Err(End::Parent(parent).into()),
@@ -320,12 +325,32 @@ impl<S: State> Frontier<S> {
     /// Inserts a task at its place in the order of the tasks, and
     /// returns the place.
     pub(crate) fn insert(&mut self, task: Task<S>) -> usize {
-        let behind = |other: &Task<S>| other.argument.is_some() || other.node > task.node;
-        let sent = task.argument.is_some();
-        let place = self.tasks.iter().position(|other| !sent && behind(other));
+        let place = self.tasks.iter().position(|other| is_behind(other, &task));
         let place = place.unwrap_or(self.tasks.len());
         self.tasks.insert(place, task);
         place
+    }
+
+    /// Returns the order of the tasks' results with those that are `added` behind them: these are merged at their places,
+    /// and keep their numbers. It is empty if it is that of the tasks.
+    pub(crate) fn order_with(&self, added: &[Task<S>]) -> Vec<usize> {
+        let tasks: Vec<&Task<S>> = self.tasks.iter().chain(added).collect();
+        let mut order: Vec<usize> = self.merge_order(self.tasks.len()).collect();
+        for (number, task) in tasks.iter().enumerate().skip(self.tasks.len()) {
+            let behind = |other: &usize| {
+                tasks
+                    .get(*other)
+                    .is_some_and(|other| is_behind(other, task))
+            };
+            let place = order.iter().position(behind).unwrap_or(order.len());
+            order.insert(place, number);
+        }
+        if order.is_sorted() { Vec::new() } else { order }
+    }
+
+    /// Returns the numbers of the first tasks, in the order in which their results are merged and followed.
+    pub(super) fn merge_order(&self, tasks: usize) -> impl Iterator<Item = usize> {
+        self.order.iter().copied().chain(self.order.len()..tasks)
     }
 
     /// Makes deferred nodes the tasks when nothing else is pending.
@@ -336,6 +361,11 @@ impl<S: State> Frontier<S> {
             self.tasks.extend(nodes.map(Task::by_edge));
         }
     }
+}
+
+/// Returns true if a task comes behind one that was added: a node behind it, or a send.
+fn is_behind<S: State>(task: &Task<S>, added: &Task<S>) -> bool {
+    added.argument.is_none() && (task.argument.is_some() || task.node > added.node)
 }
 
 /// Replaces the node of a map by a task for each item, after the other tasks.

@@ -59,7 +59,9 @@ impl<S: State> Engine<S> {
 
     /// Shows what tasks of the superstep have finished in an earlier run.
     fn show_finished(&mut self) {
-        let tasks = self.frontier.tasks.iter().enumerate();
+        let tasks = &self.frontier.tasks;
+        let order = self.frontier.merge_order(tasks.len());
+        let tasks = order.filter_map(|index| Some((index, tasks.get(index)?)));
         let known = tasks.filter(|(index, task)| *index > 0 || !task.node.is_start());
         let writes: Vec<_> = known
             .filter_map(|(_, task)| {

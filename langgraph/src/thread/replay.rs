@@ -104,7 +104,7 @@ impl<'a, S: State> Replay<'a, S> {
         {
             let reading = Reading::begin();
             let tasks = task_states(&self.reader, before)?;
-            let writes = into_finished(self.reader.plan, tasks);
+            let writes = into_finished(self.reader.plan, tasks, &before.merge_order());
             let slices = writes.iter().map(|(_, writes)| &**writes);
             let right = self.ids_are_new(reading, slices);
             let writes = if right { writes } else { writes.clone() };
@@ -234,7 +234,11 @@ fn ends_superstep(before: Option<&Stored>, stored: &Stored) -> bool {
 }
 
 /// Takes the writes of finished tasks, in order.
-fn into_finished<S: State>(plan: &Plan<S>, tasks: Vec<TaskState<S>>) -> Vec<(Writer, Writes<S>)> {
+fn into_finished<S: State>(
+    plan: &Plan<S>,
+    tasks: Vec<TaskState<S>>,
+    order: &[usize],
+) -> Vec<(Writer, Writes<S>)> {
     let writes = |task: TaskState<S>| match (task.result, task.ran) {
         (Some(TaskResult::Finished(done)), _) | (_, Some(done)) => Some((
             plan.stored_node(&task.node)
@@ -243,5 +247,7 @@ fn into_finished<S: State>(plan: &Plan<S>, tasks: Vec<TaskState<S>>) -> Vec<(Wri
         )),
         _ => None,
     };
-    tasks.into_iter().filter_map(writes).collect()
+    let mut tasks: Vec<_> = tasks.into_iter().map(Some).collect();
+    let in_order = order.iter().filter_map(|task| tasks.get_mut(*task)?.take());
+    in_order.filter_map(writes).collect()
 }

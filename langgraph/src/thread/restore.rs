@@ -61,6 +61,10 @@ impl<S: State> Loaded<S> {
             let followed = &self.stored.checkpoint.followed;
             bounds.restore(followed, |name| plan.renamed(name));
         }
+        let order = self.stored.merge_order();
+        if order.len() == self.tasks.len() && !order.is_sorted() {
+            engine.frontier.order = order;
+        }
         for (index, task) in self.tasks.into_iter().enumerate() {
             // START is finished, and its routers run again, until they fail again.
             if let (Some(_), Some(TaskResult::Finished(done))) = (&task.routing_error, &task.result)

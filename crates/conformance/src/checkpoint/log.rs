@@ -53,6 +53,7 @@ pub(super) fn entry(checkpoint: CheckpointId, value: &Value) -> EntryRecord {
         checkpoint,
         writes: payload(value),
         tasks: Vec::new(),
+        order: Vec::new(),
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::log::{Log, checkpoint, ended, entry, finished, payload, text};
+use super::log::{Log, checkpoint, ended, entry, finished, payload, state, text};
 use super::{Savers, administration};
 use crate::case::{Problem, holds, same};
 use langgraph::checkpoint::{
@@ -20,6 +20,7 @@ crate::case::cases! {
     everything_of_a_checkpoint_comes_back,
     everything_of_a_task_comes_back,
     everything_of_an_entry_comes_back,
+    tasks_are_merged_in_the_order_of_an_entry,
     records_keep_their_order,
     records_are_added_to_older_checkpoints,
     several_checkpoints_of_one_batch_are_stored,
@@ -172,6 +173,7 @@ async fn everything_of_an_entry_comes_back(savers: &Savers<'_>) -> Result<(), Pr
         TaskSpec::new("b".into(), Some(TaskArgument::State(payload(&json!(1))))),
         TaskSpec::new("c".into(), Some(TaskArgument::Item(payload(&json!(2))))),
     ];
+    written.order = vec![1, 0, 3, 2];
     let entries = vec![written, entry(id, &json!("second"))];
     let expected = Stored {
         checkpoint: checkpoint(id, None),
@@ -184,6 +186,33 @@ async fn everything_of_an_entry_comes_back(savers: &Savers<'_>) -> Result<(), Pr
     })
     .await?;
     same("the chain", log.chain(None).await?, text(vec![expected])?)
+}
+
+async fn tasks_are_merged_in_the_order_of_an_entry(savers: &Savers<'_>) -> Result<(), Problem> {
+    let saver = savers.open().await?;
+    let mut log = Log::root(&saver, "t");
+    let id = log.step(|_| ()).await?;
+    let mut added = entry(id, &json!("goto"));
+    added.tasks = vec![TaskSpec::new("first".into(), None)];
+    added.order = vec![1, 0];
+    log.put(Batch {
+        entries: vec![added],
+        tasks: vec![
+            finished(id, 0, &json!("work")),
+            finished(id, 1, &json!("first")),
+        ],
+        ..Batch::default()
+    })
+    .await?;
+    log.step(|next| {
+        if let Some(base) = &mut next.base {
+            base.with_tasks = true;
+        }
+    })
+    .await?;
+    let merged = state(&*saver, &log.key, None).await?;
+    let expected = r#"tasks ["first","work"]"#;
+    holds("the order", merged.iter().any(|line| line == expected))
 }
 
 async fn records_keep_their_order(savers: &Savers<'_>) -> Result<(), Problem> {
@@ -293,6 +322,7 @@ async fn formats_and_versions_come_back(savers: &Savers<'_>) -> Result<(), Probl
         checkpoint: id,
         writes: Payload::from(encoded.clone()),
         tasks: Vec::new(),
+        order: Vec::new(),
     });
     let entries = entries.collect();
     log.put(Batch {

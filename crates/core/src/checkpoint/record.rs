@@ -87,11 +87,9 @@ pub struct CheckpointRecord {
     pub followed: Vec<FollowedRecord>,
     /// The state, before the entries of this checkpoint.
     pub snapshot: Option<Payload>,
-    /// The number of records in the log since the last snapshot, up to this one. A saver need not
-    /// store it if [`log_bytes`](Self::log_bytes) is above 0.
+    /// The number of records since the last snapshot, up to this one. A saver need not store it if `log_bytes` is above 0.
     pub since_snapshot: usize,
-    /// The bytes of payloads in the log since the last snapshot, up to this one; 0 for savers of
-    /// values.
+    /// The bytes of payloads in the log since the last snapshot, up to this one; 0 for savers of values.
     pub log_bytes: u64,
     /// The size of the log at which to measure the state again.
     pub measure_at: u64,
@@ -275,6 +273,8 @@ pub struct EntryRecord {
     pub writes: Payload,
     /// Tasks that run beside those of the checkpoint, and are numbered after them.
     pub tasks: Vec<TaskSpec>,
+    /// The numbers of all tasks up to these, in the order of their merge; empty if it is that of the numbers.
+    pub order: Vec<usize>,
 }
 
 /// Records that are stored atomically.

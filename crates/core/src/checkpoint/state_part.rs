@@ -34,8 +34,10 @@ impl StatePart {
         snapshot.cloned().map(Self::Snapshot).for_each(&mut *visit);
         entries.for_each(|entry| visit(Self::Entry(entry.writes.clone())));
         if with_tasks {
-            let tasks = fold_tasks(stored).into_iter();
-            let mut written: Vec<_> = tasks.filter_map(|task| task.written().cloned()).collect();
+            let tasks = fold_tasks(stored);
+            let order = stored.merge_order().into_iter();
+            let in_order = order.filter_map(|task| tasks.get(task)?.written().cloned());
+            let mut written: Vec<_> = in_order.collect();
             if written.len() > 1 {
                 visit(Self::Tasks(written));
             } else {

@@ -81,6 +81,21 @@ pub fn fold_tasks(stored: &Stored) -> Vec<TaskFold<'_>> {
 }
 
 impl Stored {
+    /// Returns the numbers of its tasks, in the order in which their writes are merged.
+    pub fn merge_order(&self) -> Vec<usize> {
+        let count = self.task_count();
+        let mut orders = self.entries.iter().rev().map(|entry| &entry.order);
+        let mut order = orders
+            .find(|order| !order.is_empty())
+            .cloned()
+            .unwrap_or_default();
+        order.retain(|task| *task < count);
+        let rest = (0..count).filter(|task| !order.contains(task));
+        let rest: Vec<usize> = rest.collect();
+        order.extend(rest);
+        order
+    }
+
     /// Returns the number of its tasks, with those that joined in.
     pub fn task_count(&self) -> usize {
         let joined = self.entries.iter().map(|entry| entry.tasks.len());

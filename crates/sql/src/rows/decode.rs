@@ -157,6 +157,7 @@ fn entry(
         checkpoint,
         writes,
         tasks: specs(text.tasks, checkpoint, argument)?,
+        order: text.order,
     })
 }
 

@@ -106,7 +106,8 @@ fn record_rows(
         let mut arguments = Vec::new();
         let tasks = encode_tasks(entry.tasks, formats, |argument| arguments.push(argument))?;
         let payload = Some(entry.writes.encode(formats)?);
-        let text = text(&EntryText { tasks })?;
+        let order = entry.order;
+        let text = text(&EntryText { tasks, order })?;
         rows.push(Row::new(entry.checkpoint, RowKind::Entry, text, payload));
         rows.extend(arguments.into_iter().map(|argument| {
             Row::new(entry.checkpoint, RowKind::EntryArgument, "", Some(argument))

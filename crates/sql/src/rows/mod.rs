@@ -15,6 +15,7 @@
 //!     checkpoint: CheckpointId::after(None),
 //!     writes: Encoded::new("json", 0, "{}").into(),
 //!     tasks: Vec::new(),
+//!     order: Vec::new(),
 //! };
 //! let batch = Batch { entries: vec![entry], ..Batch::default() };
 //! let rows = rows::encode(batch, &Formats::default())?;

@@ -124,6 +124,8 @@ pub(super) enum EndText {
 pub(super) struct EntryText {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) tasks: Vec<TaskText>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) order: Vec<usize>,
 }
 
 fn usual_source() -> Source {

@@ -97,6 +97,8 @@ struct EntryJson {
     writes: PayloadJson,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     tasks: Vec<TaskJson>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    order: Vec<usize>,
 }
 
 /// A value of any format, and the version of the state that encoded it.
@@ -302,6 +304,7 @@ impl EntryJson {
         Ok(Self {
             writes: PayloadJson::new(&entry.writes, formats)?,
             tasks: tasks_json(&entry.tasks, formats)?,
+            order: entry.order.clone(),
         })
     }
 
@@ -310,6 +313,7 @@ impl EntryJson {
             checkpoint,
             writes: self.writes.payload()?,
             tasks: specs(&self.tasks)?,
+            order: self.order.clone(),
         })
     }
 }
