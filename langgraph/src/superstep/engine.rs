@@ -267,26 +267,21 @@ impl<S: State> Engine<S> {
         let mut writes = Vec::with_capacity(self.results.len());
         let mut merged = Merged::default();
         for index in self.frontier.merge_order(self.results.len()) {
-            let (Some(task), Some(result)) =
-                (self.frontier.tasks.get(index), self.results.get_mut(index))
-            else {
-                continue;
-            };
-            let done = match result {
-                TaskResult::Finished(done) => Some(done),
-                TaskResult::Interrupted(open) => {
+            let done = match self.results.get_mut(index) {
+                Some(TaskResult::Finished(done)) => Some(done),
+                Some(TaskResult::Interrupted(open)) => {
                     merged.waits = true;
                     open.ran.as_mut()
                 }
-                TaskResult::Failed(_) => return Ok(Merged::default()),
+                Some(TaskResult::Failed(_)) => return Ok(Merged::default()),
+                None => None,
             };
-            match done.map(|done| (done.merged, done)) {
-                Some((Some(wrote), _)) => merged.wrote |= wrote,
-                Some((None, done)) => {
-                    let written = std::mem::take(&mut done.output.writes);
-                    writes.push((author(task.node), written));
+            if let Some((task, done)) = self.frontier.tasks.get(index).zip(done) {
+                let written = &mut done.output.writes;
+                match done.merged {
+                    Some(wrote) => merged.wrote |= wrote,
+                    None => writes.push((author(task.node), std::mem::take(written))),
                 }
-                None => {}
             }
         }
         // A command to the parent ends this graph, so the interrupts of the others do not count.

@@ -331,8 +331,8 @@ impl<S: State> Frontier<S> {
         place
     }
 
-    /// Returns the order of the tasks' results with those that are `added` behind them: these are merged at their places,
-    /// and keep their numbers. It is empty if it is that of the tasks.
+    /// Returns the order of the results with those of tasks that are `added` behind: they are merged at their places, and
+    /// keep their numbers. It is empty if it is that of the tasks.
     pub(crate) fn order_with(&self, added: &[Task<S>]) -> Vec<usize> {
         let tasks: Vec<&Task<S>> = self.tasks.iter().chain(added).collect();
         let mut order: Vec<usize> = self.merge_order(self.tasks.len()).collect();

@@ -15,6 +15,15 @@ use crate::superstep::Engine;
 use crate::task::{JoinProgress, Task, TaskMemory, TaskResult};
 
 impl<S: State> Loaded<S> {
+    /// Returns the order in which its tasks are merged; empty if it is theirs.
+    fn order(&self) -> Vec<usize> {
+        let mut order = self.stored.merge_order();
+        if order.len() != self.tasks.len() || order.is_sorted() {
+            order.clear();
+        }
+        order
+    }
+
     /// Restores an engine to the position of the thread.
     pub(crate) fn restore(
         self,
@@ -22,6 +31,7 @@ impl<S: State> Loaded<S> {
         thread: &str,
         recorder: Option<Recorder<S>>,
     ) -> Result<(), AgentError> {
+        engine.frontier.order = self.order();
         let plan = Arc::clone(&engine.position.plan);
         let namespace = engine.position.scope.path.names();
         let find = |node: &NodeName| {
@@ -60,10 +70,6 @@ impl<S: State> Loaded<S> {
         if let Some(bounds) = &engine.position.scope.bounds {
             let followed = &self.stored.checkpoint.followed;
             bounds.restore(followed, |name| plan.renamed(name));
-        }
-        let order = self.stored.merge_order();
-        if order.len() == self.tasks.len() && !order.is_sorted() {
-            engine.frontier.order = order;
         }
         for (index, task) in self.tasks.into_iter().enumerate() {
             // START is finished, and its routers run again, until they fail again.

@@ -87,7 +87,7 @@ pub struct CheckpointRecord {
     pub followed: Vec<FollowedRecord>,
     /// The state, before the entries of this checkpoint.
     pub snapshot: Option<Payload>,
-    /// The number of records since the last snapshot, up to this one. A saver need not store it if `log_bytes` is above 0.
+    /// The number of records since the last snapshot, up to this one. Savers with `log_bytes` need not store it.
     pub since_snapshot: usize,
     /// The bytes of payloads in the log since the last snapshot, up to this one; 0 for savers of values.
     pub log_bytes: u64,
