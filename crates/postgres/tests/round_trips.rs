@@ -104,10 +104,7 @@ async fn a_superstep_waits_for_the_server_once() {
     let term = Duration::from_secs(600);
     let held = saver.held_by("me");
     for (saver, form) in [(&saver, "plain"), (&held, "held")] {
-        let mut counts = Vec::new();
-        // The first run prepares the statements of its connection.
-        for (run, turns) in [("first", FEW), ("few", FEW), ("many", MANY)] {
-            let thread = format!("{form} {run}");
+        let count = async |thread: String, turns: usize| {
             if form == "held" {
                 let taken = saver.lease(&thread, "me", term).await.unwrap();
                 assert!(taken.is_none());
@@ -115,13 +112,18 @@ async fn a_superstep_waits_for_the_server_once() {
             let before = trips.count();
             let graph = graph(turns).checkpointer(Arc::new(saver.clone()));
             graph.run(()).thread(thread).await.unwrap();
-            counts.push(trips.count() - before);
+            trips.count() - before
+        };
+        // The first run prepares the statements of its connection.
+        count(format!("{form} first"), FEW).await;
+        // Now and then what was sent first is answered before the rest has left, which is counted: the fewest are right.
+        let (mut few, mut many) = (usize::MAX, usize::MAX);
+        for run in 0..4 {
+            few = few.min(count(format!("{form} few {run}"), FEW).await);
+            many = many.min(count(format!("{form} many {run}"), MANY).await);
         }
-        println!(
-            "{form}: {} round trips for {FEW} supersteps, {} for {MANY}",
-            counts[1], counts[2]
-        );
-        let more = counts[2] - counts[1];
+        println!("{form}: {few} round trips for {FEW} supersteps, {many} for {MANY}");
+        let more = many - few;
         assert!(
             more <= MANY - FEW + 2,
             "{more} round trips for {} supersteps",
