@@ -119,7 +119,8 @@ impl<'a, S: State> Read<'a, S> {
 }
 
 impl Log {
-    /// Loads the thread at `at`, or at its head.
+    /// Loads the thread at `at`, or at its head. A run that has lost its lease meanwhile, since its process was paused,
+    /// would go on behind what another one has stored.
     pub(crate) async fn load<S: State>(
         &self,
         engine: &Engine<S>,
@@ -136,6 +137,9 @@ impl Log {
             changes: engine.changes.is_some(),
         })
         .await?;
+        if let Some(guard) = &engine.position.scope.shared.guard {
+            guard.check_lease().await?;
+        }
         match (loaded, at) {
             (None, Some(id)) => Err(CheckpointError::UnknownCheckpoint {
                 thread: self.key.thread.clone(),

@@ -13,6 +13,7 @@ use langgraph::run::CancelToken;
 use langgraph::thread::OnConflict;
 use tokio::sync::Notify;
 
+use langgraph_testing::{Intercept, InterceptedSaver, SaverCall};
 use langgraph_tests::fixtures::faulty_saver::{Faulty, faulty};
 
 /// Runs a future in a thread with a runtime of its own, as another process would.
@@ -191,6 +192,64 @@ async fn work_is_not_done_again_by_a_process_that_was_paused_beyond_its_lease() 
             "{first:?}"
         );
         assert_eq!(charged, 1, "{durability:?}");
+    }
+}
+
+/// Pauses the process in a call that reads, for longer than its lease; another one takes the thread meanwhile.
+struct PausedInReads {
+    saver: Arc<dyn Checkpointer>,
+    pauses: AtomicBool,
+}
+
+impl Intercept for PausedInReads {
+    async fn around<T: Send>(
+        &self,
+        call: SaverCall<'_>,
+        run: impl Future<Output = Result<T, CheckpointError>> + Send,
+    ) -> Result<T, CheckpointError> {
+        if matches!(call, SaverCall::Read(_)) && self.pauses.swap(false, Ordering::SeqCst) {
+            thread::sleep(TERM * 2);
+            let leases = self.saver.leases_for("the test")?;
+            let taken = leases.lease("t", "other", Duration::from_secs(60)).await?;
+            assert!(taken.is_none(), "{taken:?}");
+        }
+        run.await
+    }
+}
+
+#[tokio::test]
+async fn a_run_that_was_paused_while_it_read_its_thread_does_not_go_on() {
+    for durability in [Durability::Sync, Durability::Async, Durability::Exit] {
+        let memory: Arc<dyn Checkpointer> = Arc::new(MemorySaver::new());
+        let paused = PausedInReads {
+            saver: Arc::clone(&memory),
+            pauses: AtomicBool::new(false),
+        };
+        let saver = Arc::new(InterceptedSaver::new(memory, paused));
+        let ran = Arc::new(AtomicUsize::new(0));
+        let runs = Arc::clone(&ran);
+        let mut graph = StateGraph::<i64>::new();
+        graph.add_node("node", move |n: &i64| {
+            runs.fetch_add(1, Ordering::SeqCst);
+            n + 1
+        });
+        graph.add_sequence(&["node"]);
+        let graph = graph.compile().unwrap().lease_term(TERM);
+        let graph = graph.checkpointer(Arc::<InterceptedSaver<_>>::clone(&saver));
+        graph.thread("t").run(1).await.unwrap();
+
+        saver.intercept().pauses.store(true, Ordering::SeqCst);
+        let error = graph.thread("t").run(5).durability(durability).await;
+        assert!(
+            matches!(
+                error,
+                Err(AgentError::Checkpoint(CheckpointError::LeaseLost { .. }))
+            ),
+            "{durability:?}: {error:?}"
+        );
+        assert_eq!(ran.load(Ordering::SeqCst), 1, "{durability:?}");
+        let state = graph.thread("t").state().await.unwrap().unwrap();
+        assert_eq!(state.values, 2, "{durability:?}");
     }
 }
 
