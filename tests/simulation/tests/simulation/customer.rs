@@ -1,5 +1,7 @@
 //! A client with a thread of its own: what it asks for, and what it then may rely on.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use crate::client::{Client, Event};
@@ -28,6 +30,8 @@ pub(crate) struct Ended {
     /// Empty if the run was removed.
     pub(crate) status: String,
     pub(crate) events: Vec<Event>,
+    /// When its client knew.
+    pub(crate) when: Duration,
 }
 
 /// Why a customer stops: a run was given up, or a promise was broken.
@@ -150,7 +154,9 @@ impl Customer {
     /// Waits until a run has ended.
     pub(crate) async fn ended(&self, path: String, key: &str) -> Ended {
         let (events, status) = self.client.watch(&path, "-1").await;
-        self.site.world.record(format!("{key} has ended: {status}"));
+        let world = &self.site.world;
+        let when = world.elapsed();
+        world.record(format!("{key} has ended: {status}"));
         if !status.is_empty() {
             self.reread(&path, &events).await;
         }
@@ -158,6 +164,7 @@ impl Customer {
             path,
             status,
             events,
+            when,
         }
     }
 
@@ -183,6 +190,7 @@ impl Customer {
             path,
             status,
             events,
+            ..
         } = run;
         if status == "error" && self.site.world.may_give_up() {
             return Err(Stopped);

@@ -51,20 +51,18 @@ pub(super) async fn trade(customer: &mut Customer) -> Result<(), Stopped> {
         for (number, order) in orders.into_iter().enumerate() {
             placed.push(place(customer, order, number, last).await);
         }
-        let ends = placed.iter().map(async |placed: &Placed| {
-            let ended = customer.ended(placed.path.clone(), &placed.order.name);
-            (ended.await, world.elapsed())
-        });
+        let ends = placed
+            .iter()
+            .map(|placed| customer.ended(placed.path.clone(), &placed.order.name));
         let ended = join_all(ends).await;
         (placed, ended)
     };
     let ((placed, ended), copied) = tokio::join!(carried_out, copy_and_prune(customer, &all));
-    for (at, (ended, when)) in ended.iter().enumerate() {
+    for (at, ended) in ended.iter().enumerate() {
         let (_, later) = placed.split_at(at + 1);
         customer.ends(ended, &ways(later))?;
-        is_stopped_in_time(customer, (ended, *when), later)?;
+        is_stopped_in_time(customer, ended, later)?;
     }
-    let ended: Vec<Ended> = ended.into_iter().map(|(ended, _)| ended).collect();
     is_as_ended(customer, &placed, &ended).await?;
     match copied? {
         Some(copied) => order_on(customer, copied).await,
@@ -115,11 +113,7 @@ fn ways(later: &[Placed]) -> Vec<&'static str> {
 
 /// Checks that an order has not gone on to its end although it was stopped, unless a process was lost since, or the
 /// database failed. A process that drains may leave one whose time has come for a minute.
-fn is_stopped_in_time(
-    customer: &Customer,
-    (ended, when): (&Ended, Duration),
-    later: &[Placed],
-) -> Result<(), Stopped> {
+fn is_stopped_in_time(customer: &Customer, ended: &Ended, later: &[Placed]) -> Result<(), Stopped> {
     let world = &customer.site.world;
     let Some(next) = later.first() else {
         return Ok(());
@@ -127,7 +121,7 @@ fn is_stopped_in_time(
     let is_disturbed = world.lost() > next.lost || world.has_failed_since(next.since);
     let may_wait = !next.delay.is_zero() && !customer.site.ledger.is_calm_since(next.since);
     if ended.status == "success"
-        && when > next.since + next.delay + STOPS
+        && ended.when > next.since + next.delay + STOPS
         && !is_disturbed
         && !may_wait
     {
