@@ -180,17 +180,21 @@ impl Lease {
     }
 
     /// Records the end of a run that could not do so itself, if the thread says that it is under way.
+    ///
+    /// # Errors
+    ///
+    /// Those of the saver. The thread then says that the run vanished, which recovery takes up.
     pub(crate) fn record_end<'a>(
         &'a self,
         guard: &'a RunGuard,
         status: RunStatus,
-    ) -> BoxFuture<'a, ()> {
+    ) -> BoxFuture<'a, Result<(), CheckpointError>> {
         Box::pin(async move {
             guard.set(status);
             guard.drained().await;
-            if let Some(status) = guard.final_status() {
-                // The thread then says that the run vanished, which recovery takes up.
-                let _ = record_end(&self.hold, status).await;
+            match guard.final_status() {
+                Some(status) => record_end(&self.hold, status).await,
+                None => Ok(()),
             }
         })
     }

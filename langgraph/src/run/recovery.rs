@@ -226,14 +226,18 @@ impl<S: State> ResumePending<S> {
             }
             events.finish().await.map(Some)
         };
-        let outcome = lease.during(run).await;
+        let mut outcome = lease.during(run).await;
         if let Err(error) = &outcome {
             let status = match error {
                 AgentError::Cancelled => RunStatus::Cancelled,
                 AgentError::TimedOut(_) => RunStatus::TimedOut,
                 _ => RunStatus::Failed,
             };
-            lease.record_end(&guard, status).await;
+            let recorded = lease.record_end(&guard, status).await;
+            // A failure of the run itself is more important.
+            if let (Err(failure), RunStatus::Cancelled | RunStatus::TimedOut) = (recorded, status) {
+                outcome = Err(failure.into());
+            }
         }
         lease.release().await;
         outcome

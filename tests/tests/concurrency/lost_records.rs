@@ -140,6 +140,40 @@ async fn a_stream_that_is_stopped_says_that_its_end_could_not_be_stored() {
 }
 
 #[tokio::test]
+async fn a_recovered_run_that_is_stopped_says_that_its_end_could_not_be_stored() {
+    for is_cancelled in [true, false] {
+        let (disk, token) = (disk(false), CancelToken::new());
+        let graph = graph(&disk, None);
+        let stop = Duration::from_millis(20);
+        // It is dropped, and its end cannot be stored.
+        let lost = tokio::time::timeout(stop, run(&graph, Durability::Sync).into_future());
+        assert!(lost.await.is_err());
+        tokio::time::sleep(stop).await;
+
+        disk.is_full.store(false, Ordering::SeqCst);
+        let (cancelled, full) = (token.clone(), Arc::clone(&disk));
+        tokio::spawn(async move {
+            while is_cancelled && !full.is_full.load(Ordering::SeqCst) {
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+            cancelled.cancel();
+        });
+        let resumed = graph
+            .threads()
+            .resume_pending(Duration::ZERO)
+            .options(move |_, run| {
+                if is_cancelled {
+                    run.cancel(token.clone())
+                } else {
+                    run.timeout(stop)
+                }
+            });
+        let mut resumed = resumed.await.unwrap();
+        is_full(resumed.pop().unwrap().outcome);
+    }
+}
+
+#[tokio::test]
 async fn a_run_that_is_cancelled_and_stored_is_cancelled() {
     for durability in [Durability::Sync, Durability::Async, Durability::Exit] {
         let (disk, token) = (disk(false), CancelToken::new());
