@@ -108,6 +108,14 @@ fn missing_base(id: CheckpointId, base: CheckpointId) -> String {
 
 fn check_tasks(stored: &Stored) -> Result<(), String> {
     let tasks = stored.task_count();
+    let mut order = stored.order().to_vec();
+    order.sort_unstable();
+    if order.len() > tasks || !order.iter().copied().eq(0..order.len()) {
+        return Err(format!(
+            "checkpoint `{}` has {tasks} tasks, and an order of tasks {order:?}",
+            stored.checkpoint.id
+        ));
+    }
     match stored.tasks.iter().find(|record| record.task >= tasks) {
         None => Ok(()),
         Some(record) => Err(format!(

@@ -1,6 +1,7 @@
 //! The tasks of a superstep, and what leads to those of the next one.
 
 use super::end::{End, Stop};
+use crate::checkpoint::merge_order;
 use crate::error::AgentError;
 use crate::graph::plan::{Plan, PlanNode};
 use crate::graph::routes::{Routed, Routes};
@@ -350,7 +351,7 @@ impl<S: State> Frontier<S> {
 
     /// Returns the numbers of the first tasks, in the order in which their results are merged and followed.
     pub(super) fn merge_order(&self, tasks: usize) -> impl Iterator<Item = usize> {
-        self.order.iter().copied().chain(self.order.len()..tasks)
+        merge_order(&self.order, tasks)
     }
 
     /// Makes deferred nodes the tasks when nothing else is pending.

@@ -104,7 +104,7 @@ impl<'a, S: State> Replay<'a, S> {
         {
             let reading = Reading::begin();
             let tasks = task_states(&self.reader, before)?;
-            let writes = into_finished(self.reader.plan, tasks, &before.merge_order());
+            let writes = into_finished(self.reader.plan, tasks, before.merge_order());
             let slices = writes.iter().map(|(_, writes)| &**writes);
             let right = self.ids_are_new(reading, slices);
             let writes = if right { writes } else { writes.clone() };
@@ -237,7 +237,7 @@ fn ends_superstep(before: Option<&Stored>, stored: &Stored) -> bool {
 fn into_finished<S: State>(
     plan: &Plan<S>,
     tasks: Vec<TaskState<S>>,
-    order: &[usize],
+    order: impl Iterator<Item = usize>,
 ) -> Vec<(Writer, Writes<S>)> {
     let writes = |task: TaskState<S>| match (task.result, task.ran) {
         (Some(TaskResult::Finished(done)), _) | (_, Some(done)) => Some((
@@ -248,6 +248,6 @@ fn into_finished<S: State>(
         _ => None,
     };
     let mut tasks: Vec<_> = tasks.into_iter().map(Some).collect();
-    let in_order = order.iter().filter_map(|task| tasks.get_mut(*task)?.take());
+    let in_order = order.filter_map(|task| tasks.get_mut(task)?.take());
     in_order.filter_map(writes).collect()
 }

@@ -17,11 +17,11 @@ use crate::task::{JoinProgress, Task, TaskMemory, TaskResult};
 impl<S: State> Loaded<S> {
     /// Returns the order in which its tasks are merged; empty if it is theirs.
     fn order(&self) -> Vec<usize> {
-        let mut order = self.stored.merge_order();
-        if order.len() != self.tasks.len() || order.is_sorted() {
-            order.clear();
+        if self.stored.task_count() == self.tasks.len() {
+            self.stored.order().to_vec()
+        } else {
+            Vec::new()
         }
-        order
     }
 
     /// Restores an engine to the position of the thread.

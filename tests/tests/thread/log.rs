@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use langgraph::checkpoint::{Durability, MemorySaver};
+use langgraph::checkpoint::{Batch, Checkpointer, Durability, MemorySaver, ThreadKey};
 use langgraph::node::Send;
 use langgraph::policy::RetryPolicy;
 use langgraph::prelude::*;
@@ -401,4 +401,31 @@ async fn a_run_that_is_stored_at_its_end_has_one_checkpoint() {
     let snapshot = graph.thread("t").state().await.unwrap().unwrap();
     assert_eq!(*snapshot.next[0], *"ask");
     assert_eq!(snapshot.values.log, ["in", "a", "x"]);
+}
+
+#[tokio::test]
+async fn an_order_of_other_tasks_is_damage() {
+    let mut graph = StateGraph::<Diary>::new();
+    graph.add_node("a", writer("a")).add_sequence(&["a"]);
+    for order in [vec![1], vec![0, 0], vec![0, 1]] {
+        let saver = Arc::new(MemorySaver::new());
+        let graph = graph.compile().unwrap();
+        let graph = graph.checkpointer(Arc::<MemorySaver>::clone(&saver));
+        let thread = graph.thread("t");
+        thread.run(Diary::default()).await.unwrap();
+        thread.update(wrote("b")).await.unwrap();
+
+        let key = ThreadKey::root("t");
+        let mut stored = saver.load(&key, None).await.unwrap().unwrap();
+        let mut entries = stored.records.pop().unwrap().entries;
+        entries[0].order = order;
+        let batch = Batch {
+            head: Some(stored.head),
+            entries,
+            ..Batch::default()
+        };
+        saver.put(&key, batch).await.unwrap();
+        let damaged = thread.state().await.unwrap_err().to_string();
+        assert!(damaged.contains("an order of tasks"), "{damaged}");
+    }
 }

@@ -60,7 +60,7 @@ pub use run_status::RunStatus;
 pub use saver::{Bytes, Saver, Values};
 pub use source::Source;
 pub use state_part::StatePart;
-pub use task_fold::{TaskFold, fold_tasks};
+pub use task_fold::{TaskFold, fold_tasks, merge_order};
 pub use thread_filter::ThreadFilter;
 pub use thread_id::{MAX_PATH, MAX_THREAD_ID, check_path, check_thread_id};
 pub use thread_info::ThreadInfo;

@@ -35,7 +35,7 @@ impl StatePart {
         entries.for_each(|entry| visit(Self::Entry(entry.writes.clone())));
         if with_tasks {
             let tasks = fold_tasks(stored);
-            let order = stored.merge_order().into_iter();
+            let order = stored.merge_order();
             let in_order = order.filter_map(|task| tasks.get(task)?.written().cloned());
             let mut written: Vec<_> = in_order.collect();
             if written.len() > 1 {

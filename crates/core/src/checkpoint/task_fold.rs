@@ -80,20 +80,22 @@ pub fn fold_tasks(stored: &Stored) -> Vec<TaskFold<'_>> {
     tasks
 }
 
+/// Returns the numbers of tasks, in the order in which their writes are merged: those that have an `order`, and then
+/// the others.
+pub fn merge_order(order: &[usize], tasks: usize) -> impl Iterator<Item = usize> {
+    order.iter().copied().chain(order.len()..tasks)
+}
+
 impl Stored {
+    /// Returns the order in which its first tasks are merged, if it is not that of their numbers.
+    pub fn order(&self) -> &[usize] {
+        let mut orders = self.entries.iter().rev().map(|entry| &*entry.order);
+        orders.find(|order| !order.is_empty()).unwrap_or_default()
+    }
+
     /// Returns the numbers of its tasks, in the order in which their writes are merged.
-    pub fn merge_order(&self) -> Vec<usize> {
-        let count = self.task_count();
-        let mut orders = self.entries.iter().rev().map(|entry| &entry.order);
-        let mut order = orders
-            .find(|order| !order.is_empty())
-            .cloned()
-            .unwrap_or_default();
-        order.retain(|task| *task < count);
-        let rest = (0..count).filter(|task| !order.contains(task));
-        let rest: Vec<usize> = rest.collect();
-        order.extend(rest);
-        order
+    pub fn merge_order(&self) -> impl Iterator<Item = usize> {
+        merge_order(self.order(), self.task_count())
     }
 
     /// Returns the number of its tasks, with those that joined in.
