@@ -78,6 +78,14 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
+    /// Returns what engines share that run nothing on a thread, and change it from outside.
+    pub(crate) fn of_thread(thread: &str) -> Self {
+        Self {
+            thread: Some(thread.to_owned()),
+            ..Self::default()
+        }
+    }
+
     /// Records that a superstep of the root graph begins.
     #[inline]
     pub(crate) fn begin_superstep(&self) {

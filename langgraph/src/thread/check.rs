@@ -11,7 +11,7 @@ use super::task_state::TaskState;
 use crate::checkpoint::{CheckNote, Checkpointer, ThreadKey};
 use crate::error::{AgentError, CheckpointError, FormatError};
 use crate::graph::{CompiledStateGraph, NodeName};
-use crate::node::{Argument, InnerLog, Resources};
+use crate::node::{Argument, InnerLog, Resources, Shared};
 use crate::state::{State, TrackedState};
 
 impl<S: State> Thread<S> {
@@ -101,7 +101,8 @@ async fn check<S: State>(
     }
     let initial = log.initial.clone();
     let thread = &log.key.thread;
-    let mut engine = offline(graph, thread, log.path, Resources::default(), initial);
+    let shared = Shared::of_thread(thread);
+    let mut engine = offline(graph, shared, log.path, Resources::default(), initial);
     loaded.restore(&mut engine, thread, None)?;
     Ok(notes)
 }

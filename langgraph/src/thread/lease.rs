@@ -9,18 +9,20 @@ use tokio::runtime::Handle;
 use crate::checkpoint::Checkpointer;
 use crate::error::{AgentError, NoRuntime};
 use crate::graph::thread_policy::{OnConflict, ThreadPolicy};
-use crate::log::{BoxFuture, Lease, fence};
+use crate::log::{BoxFuture, Lease, RunGuard, fence};
 
-/// Runs `run` on a thread that other runs may use, under `policy`.
+/// Runs `run` on a thread that other runs may use, under `policy`. What it stores, it stores under the `guard`.
 pub(crate) async fn under_policy<T>(
     policy: ThreadPolicy,
     saver: &Arc<dyn Checkpointer>,
     thread: &str,
+    guard: Arc<RunGuard>,
     run: impl Future<Output = Result<T, AgentError>>,
 ) -> Result<T, AgentError> {
-    let Some(mut lease) = claim(policy, saver, thread).await? else {
+    let Some(lease) = claim(policy, saver, thread).await? else {
         return run.await;
     };
+    let mut lease = lease.with_guard(Some(guard));
     let ended = lease.during(run).await;
     lease.release().await;
     ended

@@ -11,7 +11,7 @@ use crate::task::Position;
 /// Creates an engine that changes a log from outside: a thread's log, or a subgraph's.
 pub(in crate::thread) fn offline<S: State>(
     graph: &CompiledStateGraph<S>,
-    thread: &str,
+    shared: Shared,
     namespace: &[NodeName],
     resources: Resources,
     initial: TrackedState<S>,
@@ -25,10 +25,7 @@ pub(in crate::thread) fn offline<S: State>(
         path: Arc::<[_]>::from(namespace).into(),
         heartbeat: None,
         finished_calls: None,
-        shared: Arc::new(Shared {
-            thread: Some(thread.to_owned()),
-            ..Shared::default()
-        }),
+        shared: Arc::new(shared),
     };
     let position = Position::new(&graph.plan, scope, initial);
     let breakpoints = RunBreakpoints::new(&graph.plan, [None, None]);

@@ -14,8 +14,8 @@ use crate::checkpoint::{CheckpointId, Source, ThreadKey};
 use crate::error::{AgentError, CheckpointError, NodeError};
 use crate::graph::{NodeName, START};
 use crate::interrupt::Answer;
-use crate::log::{last_by_edge, pending_last};
-use crate::node::{Jump, NodeId, Output, Resources};
+use crate::log::{RunGuard, last_by_edge, pending_last};
+use crate::node::{Jump, NodeId, Output, Resources, Shared};
 use crate::record::{Log, Origin, Snapshots};
 use crate::state::{State, Writes};
 use crate::superstep::{Commit, Engine};
@@ -31,6 +31,7 @@ impl<S: State> ThreadUpdate<S> {
             create,
         } = self;
         let saver = thread.saver()?;
+        let guard = Arc::new(RunGuard::default());
         let change = async {
             match &thread.place {
                 Place::Root => {
@@ -39,32 +40,31 @@ impl<S: State> ThreadUpdate<S> {
                         return Err(CheckpointError::UnknownThread(thread.id.clone()).into());
                     }
                     let resources = thread.graph.plan.resources.clone();
-                    log.change(&log.key, resources, change, thread.at).await
+                    let place = (&log.key, thread.at);
+                    log.change(place, resources, change, &guard).await
                 }
-                Place::Subgraph(inside) => thread.change_inside(inside, change).await,
+                Place::Subgraph(inside) => thread.change_inside(inside, change, &guard).await,
             }
         };
-        under_policy(policy, saver, &thread.id, change).await
+        under_policy(policy, saver, &thread.id, Arc::clone(&guard), change).await
     }
 }
 
 impl<S: State> LogView<S> {
-    /// Applies a change to the log, or to its copy under that key.
+    /// Applies a change to the log, or to its copy under that key, at its head or a checkpoint.
     pub(super) async fn change(
         &self,
-        key: &ThreadKey,
+        (key, at): (&ThreadKey, Option<CheckpointId>),
         resources: Resources,
         change: Change<S>,
-        at: Option<CheckpointId>,
+        guard: &Arc<RunGuard>,
     ) -> Result<CheckpointId, AgentError> {
         let initial = self.initial.clone();
-        let mut engine = offline(
-            &self.graph,
-            &key.thread,
-            &self.namespace,
-            resources,
-            initial,
-        );
+        let shared = Shared {
+            guard: Some(Arc::clone(guard)),
+            ..Shared::of_thread(&key.thread)
+        };
+        let mut engine = offline(&self.graph, shared, &self.namespace, resources, initial);
         let mut log = Log {
             key: key.clone(),
             snapshots: if key.namespace.is_empty() {
@@ -73,6 +73,7 @@ impl<S: State> LogView<S> {
                 Snapshots::Never
             },
             at_rest: true,
+            ending: Some(Arc::clone(guard)),
             ..Log::root(&self.saver, String::new())
         };
         let loaded = log.load(&engine, at).await?;

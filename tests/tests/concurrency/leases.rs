@@ -10,7 +10,7 @@ use langgraph::checkpoint::{Checkpointer, Durability, MemorySaver, RunStatus, Th
 use langgraph::error::CheckpointError;
 use langgraph::prelude::*;
 use langgraph::run::CancelToken;
-use langgraph::thread::OnConflict;
+use langgraph::thread::{OnConflict, Thread};
 use tokio::sync::Notify;
 
 use langgraph_testing::{Intercept, InterceptedSaver, SaverCall};
@@ -217,40 +217,56 @@ impl Intercept for PausedInReads {
     }
 }
 
+/// Runs a graph of one node, which counts how often it ran, and then calls `next` while its first read is paused. The
+/// call finds that it has lost the thread.
+async fn loses_its_thread_in_a_read<T: std::fmt::Debug>(
+    next: impl AsyncFnOnce(Thread<i64>) -> Result<T, AgentError>,
+) {
+    let memory: Arc<dyn Checkpointer> = Arc::new(MemorySaver::new());
+    let paused = PausedInReads {
+        saver: Arc::clone(&memory),
+        pauses: AtomicBool::new(false),
+    };
+    let saver = Arc::new(InterceptedSaver::new(memory, paused));
+    let ran = Arc::new(AtomicUsize::new(0));
+    let runs = Arc::clone(&ran);
+    let mut graph = StateGraph::<i64>::new();
+    graph.add_node("node", move |n: &i64| {
+        runs.fetch_add(1, Ordering::SeqCst);
+        n + 1
+    });
+    graph.add_sequence(&["node"]);
+    let graph = graph.compile().unwrap().lease_term(TERM);
+    let graph = graph.checkpointer(Arc::<InterceptedSaver<_>>::clone(&saver));
+    graph.thread("t").run(1).await.unwrap();
+
+    saver.intercept().pauses.store(true, Ordering::SeqCst);
+    let lost = next(graph.thread("t")).await.unwrap_err();
+    assert!(
+        matches!(
+            lost,
+            AgentError::Checkpoint(CheckpointError::LeaseLost { .. })
+        ),
+        "{lost:?}"
+    );
+    assert_eq!(ran.load(Ordering::SeqCst), 1);
+    let state = graph.thread("t").state().await.unwrap().unwrap();
+    assert_eq!(state.values, 2);
+}
+
 #[tokio::test]
 async fn a_run_that_was_paused_while_it_read_its_thread_does_not_go_on() {
     for durability in [Durability::Sync, Durability::Async, Durability::Exit] {
-        let memory: Arc<dyn Checkpointer> = Arc::new(MemorySaver::new());
-        let paused = PausedInReads {
-            saver: Arc::clone(&memory),
-            pauses: AtomicBool::new(false),
-        };
-        let saver = Arc::new(InterceptedSaver::new(memory, paused));
-        let ran = Arc::new(AtomicUsize::new(0));
-        let runs = Arc::clone(&ran);
-        let mut graph = StateGraph::<i64>::new();
-        graph.add_node("node", move |n: &i64| {
-            runs.fetch_add(1, Ordering::SeqCst);
-            n + 1
-        });
-        graph.add_sequence(&["node"]);
-        let graph = graph.compile().unwrap().lease_term(TERM);
-        let graph = graph.checkpointer(Arc::<InterceptedSaver<_>>::clone(&saver));
-        graph.thread("t").run(1).await.unwrap();
-
-        saver.intercept().pauses.store(true, Ordering::SeqCst);
-        let error = graph.thread("t").run(5).durability(durability).await;
-        assert!(
-            matches!(
-                error,
-                Err(AgentError::Checkpoint(CheckpointError::LeaseLost { .. }))
-            ),
-            "{durability:?}: {error:?}"
-        );
-        assert_eq!(ran.load(Ordering::SeqCst), 1, "{durability:?}");
-        let state = graph.thread("t").state().await.unwrap().unwrap();
-        assert_eq!(state.values, 2, "{durability:?}");
+        loses_its_thread_in_a_read(async |thread| thread.run(5).durability(durability).await).await;
     }
+}
+
+#[tokio::test]
+async fn a_change_that_was_paused_while_it_read_its_thread_is_not_written() {
+    loses_its_thread_in_a_read(async |thread| thread.update(5).await).await;
+    loses_its_thread_in_a_read(async |thread| thread.add_input(5).await).await;
+    loses_its_thread_in_a_read(async |thread| thread.clear_pending().await).await;
+    loses_its_thread_in_a_read(async |thread| thread.fork().await).await;
 }
 
 #[tokio::test]

@@ -10,10 +10,9 @@ use crate::error::{AgentError, CheckpointError, SubgraphError};
 use crate::graph::plan::Plan;
 use crate::graph::{CompiledStateGraph, NodeName};
 use crate::log::{load_chain, load_list};
-use crate::node::Persistence;
 use crate::node::{
     AnyState, Fork, ForkFuture, FoundTask, GraphNode, InnerFuture, InnerGraph, InnerLog, NeededBy,
-    Resources, SnapshotQuery, TaskChoice, TaskQuery,
+    Persistence, Resources, Shared, SnapshotQuery, TaskChoice, TaskQuery,
 };
 use crate::record::{Log, Origin};
 use crate::state::State;
@@ -277,7 +276,7 @@ async fn make_fork<S: State>(
 ) -> Result<(), AgentError> {
     let resources = graph.plan.resources.clone();
     let initial = graph.plan.unwritten_state();
-    let mut engine = offline(graph, thread, &[], resources, initial);
+    let mut engine = offline(graph, Shared::of_thread(thread), &[], resources, initial);
     let log = Log {
         at_rest: true,
         next: Some(id),

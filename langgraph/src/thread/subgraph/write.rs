@@ -1,9 +1,12 @@
 //! Changes a subgraph from outside.
 
+use std::sync::Arc;
+
 use super::copy::copy_logs;
 use crate::checkpoint::CheckpointId;
 use crate::error::AgentError;
 use crate::error::SubgraphError;
+use crate::log::RunGuard;
 use crate::state::State;
 use crate::thread::update::Change;
 use crate::thread::{SubgraphPlace, Thread};
@@ -15,6 +18,7 @@ impl<S: State> Thread<S> {
         &self,
         inside: &SubgraphPlace,
         change: Change<S>,
+        guard: &Arc<RunGuard>,
     ) -> Result<CheckpointId, AgentError> {
         let saver = self.saver()?;
         let (thread, path) = (self.id.clone(), inside.path.to_string());
@@ -28,7 +32,9 @@ impl<S: State> Thread<S> {
         }
         let resources = std::mem::take(&mut way.resources);
         if self.is_kept() || way.pending().is_some() {
-            let made = log.change(&log.key, resources, change, self.at).await?;
+            let made = log
+                .change((&log.key, self.at), resources, change, guard)
+                .await?;
             way.run_again(saver).await?;
             return Ok(made);
         }
@@ -41,7 +47,9 @@ impl<S: State> Thread<S> {
         };
         // The thread comes last: until then the logs below its copy are not visible.
         let made = async {
-            let made = log.change(copied.key(), resources, change, self.at).await?;
+            let made = log
+                .change((copied.key(), self.at), resources, change, guard)
+                .await?;
             inside.root.fork(saver, &self.id, copied.fork).await?;
             Ok(made)
         };
