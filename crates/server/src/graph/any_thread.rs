@@ -9,6 +9,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::Change;
 use super::history::{HistoryQuery, history};
 use super::view::View;
 
@@ -20,6 +21,9 @@ pub(crate) trait AnyThread: Send + Sync {
 
     /// As [`Thread::fork`], at a checkpoint.
     async fn fork(&self, at: CheckpointId) -> Result<(), AgentError>;
+
+    /// Applies a change, and returns the new checkpoint.
+    async fn change(&self, change: Change) -> Result<CheckpointId, AgentError>;
 
     /// Returns the state, now or at a checkpoint; `None` if there is none.
     async fn state(
@@ -65,6 +69,10 @@ where
 
     async fn fork(&self, at: CheckpointId) -> Result<(), AgentError> {
         Self::fork(&self.at(at)).await.map(|_| ())
+    }
+
+    async fn change(&self, change: Change) -> Result<CheckpointId, AgentError> {
+        super::change::change(self.clone(), change).await
     }
 
     async fn state(

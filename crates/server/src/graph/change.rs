@@ -10,12 +10,15 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::Namespace;
 use super::command::invalid;
 use super::json::update_in;
 
-/// A change of a thread from outside: a superstep.
+/// A change of a thread from outside, or of a subgraph of it: a superstep.
 #[derive(Clone, Debug)]
 pub(crate) struct Change {
+    /// The subgraph that is changed.
+    pub(crate) namespace: Option<Namespace>,
     pub(crate) at: Option<CheckpointId>,
     pub(crate) updates: Vec<NodeUpdate>,
 }
@@ -36,6 +39,7 @@ impl Change {
             as_node: Some("__end__".to_owned()),
         };
         Self {
+            namespace: None,
             at: None,
             updates: vec![end],
         }

@@ -59,8 +59,8 @@ pub(crate) trait ErasedGraph: Send + Sync {
     /// Returns checkpoints of a thread, the newest first.
     async fn history(&self, thread: &str, query: &HistoryQuery) -> Result<Vec<Value>, AgentError>;
 
-    /// Changes the state of a thread, and returns the new checkpoint.
-    async fn update(&self, thread: &str, change: Change) -> Result<CheckpointId, AgentError>;
+    /// Changes the state of a thread, and returns what names the new checkpoint; `None` if it has no such subgraph.
+    async fn update(&self, thread: &str, change: Change) -> Result<Option<Value>, AgentError>;
 
     /// Returns the head of a thread.
     async fn head(&self, thread: &str) -> Result<Option<Head>, AgentError>;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use langgraph::checkpoint::{CheckpointId, Checkpointer};
+use langgraph::checkpoint::Checkpointer;
 use langgraph::error::{AgentError, CheckpointError, SubgraphError};
 use langgraph::graph::Topology;
 use langgraph::run::Run;
@@ -285,8 +285,13 @@ where
         thread.history(query, &view).await
     }
 
-    async fn update(&self, thread: &str, change: Change) -> Result<CheckpointId, AgentError> {
-        super::change::change(self.graph.thread(thread), change).await
+    async fn update(&self, thread: &str, change: Change) -> Result<Option<Value>, AgentError> {
+        let opened = self.opened(thread, change.namespace.as_ref()).await?;
+        let Some((thread, view)) = opened else {
+            return Ok(None);
+        };
+        let made = thread.change(change).await?;
+        Ok(Some(view.place.checkpoint(made)))
     }
 
     async fn head(&self, thread: &str) -> Result<Option<Head>, AgentError> {

@@ -12,7 +12,7 @@ use super::query::{Body, Pairs, selected};
 use super::search::{limit, ten};
 use crate::app::App;
 use crate::error::{ApiError, ApiResult};
-use crate::graph::{Change, HistoryQuery, NodeUpdate, StateQuery};
+use crate::graph::{Change, HistoryQuery, Namespace, NodeUpdate, StateQuery};
 use crate::guard::Access;
 use crate::rows::Thread;
 use crate::runs::change_state;
@@ -139,10 +139,6 @@ pub(super) async fn at_checkpoint(
     state_of(&app, &thread, wanted, given.select).await
 }
 
-fn root(checkpoint: Option<&CheckpointRef>) -> ApiResult<Option<CheckpointId>> {
-    Ok(checkpoint.map(CheckpointRef::root).transpose()?.flatten())
-}
-
 #[derive(Deserialize)]
 pub(super) struct Update {
     values: Option<Value>,
@@ -154,10 +150,19 @@ pub(super) struct Update {
 
 impl Update {
     fn at(&self) -> ApiResult<Option<CheckpointId>> {
-        match &self.checkpoint_id {
-            Some(id) => checkpoint_id(id).map(Some),
-            None => root(self.checkpoint.as_ref()),
+        match (&self.checkpoint_id, &self.checkpoint) {
+            (Some(id), _) => checkpoint_id(id).map(Some),
+            (None, Some(checkpoint)) => checkpoint.id(),
+            (None, None) => Ok(None),
         }
+    }
+
+    fn namespace(&self) -> ApiResult<Option<Namespace>> {
+        let checkpoint = self.checkpoint.as_ref();
+        Ok(checkpoint
+            .map(CheckpointRef::namespace)
+            .transpose()?
+            .flatten())
     }
 
     fn written(self) -> ApiResult<NodeUpdate> {
@@ -177,19 +182,24 @@ impl Update {
     }
 }
 
-/// Changes the state of a thread by a superstep, and its row.
+/// Changes the state of a thread by a superstep, and its row. Returns what names the new checkpoint.
 pub(super) async fn apply(
     app: &Arc<App>,
     thread: &Thread,
     superstep: Vec<Update>,
-) -> ApiResult<CheckpointId> {
-    let mut at = None;
+) -> ApiResult<Value> {
+    let (mut namespace, mut at) = (None, None);
     for update in &superstep {
+        namespace = namespace.or(update.namespace()?);
         at = at.or(update.at()?);
     }
     let updates = superstep.into_iter().map(Update::written);
-    let updates = updates.collect::<ApiResult<_>>()?;
-    change_state(app, thread, Change { at, updates }).await
+    let change = Change {
+        namespace,
+        at,
+        updates: updates.collect::<ApiResult<_>>()?,
+    };
+    change_state(app, thread, change).await
 }
 
 pub(super) async fn update(
@@ -198,12 +208,9 @@ pub(super) async fn update(
     Body(given): Body<Update>,
 ) -> ApiResult<Json<Value>> {
     let thread = find(&app, &id).await?;
-    let made = apply(&app.app, &thread, vec![given]).await?.to_string();
-    let checkpoint = json!({
-        "thread_id": thread.thread_id, "checkpoint_ns": "", "checkpoint_id": made,
-    });
+    let made = apply(&app.app, &thread, vec![given]).await?;
     Ok(Json(json!({
-        "checkpoint": checkpoint, "configurable": checkpoint, "checkpoint_id": made,
+        "checkpoint": made, "configurable": made, "checkpoint_id": made["checkpoint_id"],
     })))
 }
 

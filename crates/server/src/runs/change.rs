@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use langgraph::checkpoint::CheckpointId;
 use langgraph::error::{AgentError, CheckpointError};
 use langgraph_core::new_id;
 use serde_json::Value;
@@ -23,12 +22,12 @@ const TERM: Duration = Duration::from_secs(10);
 /// What the name of a holder begins with that changes a thread.
 const CHANGE: &str = "change/";
 
-/// Changes the state of a thread, and its row. Returns the new checkpoint.
+/// Changes the state of a thread, and its row. Returns what names the new checkpoint.
 pub(crate) async fn change_state(
     app: &Arc<App>,
     thread: &Thread,
     change: Change,
-) -> ApiResult<CheckpointId> {
+) -> ApiResult<Value> {
     change_if(app, thread, change, |_| true).await
 }
 
@@ -38,7 +37,7 @@ async fn change_if(
     thread: &Thread,
     change: Change,
     fits: impl Fn(&Thread) -> bool + Send + 'static,
-) -> ApiResult<CheckpointId> {
+) -> ApiResult<Value> {
     let graph = app.graph_of_thread(&thread.metadata)?;
     let graph = graph.ok_or_else(|| {
         ApiError::invalid(
@@ -166,7 +165,8 @@ async fn change_held(
     graph: &dyn ErasedGraph,
     thread: &str,
     change: Change,
-) -> ApiResult<CheckpointId> {
+) -> ApiResult<Value> {
+    let namespace = change.namespace.clone();
     let mut usages = Usages::default();
     for update in &change.updates {
         usages.read(&update.values);
@@ -179,6 +179,11 @@ async fn change_held(
         }
         made => made.map_err(|error| ApiError::of_graph(error, app.shows_errors))?,
     };
+    let made = made.ok_or_else(|| {
+        let namespace = namespace.map(|namespace| namespace.to_string());
+        let namespace = namespace.unwrap_or_default();
+        ApiError::not_found(format!("Thread {thread} has no subgraph `{namespace}`"))
+    })?;
     if write_changed(app, graph, thread, usages).await? {
         Ok(made)
     } else {

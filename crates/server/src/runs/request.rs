@@ -167,7 +167,7 @@ impl RunRequest {
             .transpose()?;
         for checkpoint in [&self.checkpoint, &configured].into_iter().flatten() {
             at = match at {
-                None => checkpoint.root()?,
+                None => checkpoint.id()?,
                 at => at,
             };
         }

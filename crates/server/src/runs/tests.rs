@@ -176,6 +176,7 @@ async fn a_change_stores_nothing_once_its_thread_is_removed() {
     client.thread(ONE).await;
     let row = app.rows.thread(ONE).await.unwrap().unwrap();
     let change = Change {
+        namespace: None,
         at: None,
         updates: vec![NodeUpdate {
             values: json!(7),
@@ -246,6 +247,7 @@ async fn a_change_does_not_take_the_thread_of_a_run_that_began_meanwhile() {
     assert!(!free_from(app, ONE, &holder).await.unwrap());
     let row = app.rows.thread(ONE).await.unwrap().unwrap();
     let change = Change {
+        namespace: None,
         at: None,
         updates: vec![NodeUpdate {
             values: json!(7),

@@ -67,14 +67,4 @@ impl CheckpointRef {
         let root = self.checkpoint_map.as_ref().and_then(|map| map.get(""));
         root.map(|root| checkpoint_id(root)).transpose()
     }
-
-    /// Returns the id of a checkpoint of the root graph, if it names one.
-    pub(crate) fn root(&self) -> ApiResult<Option<CheckpointId>> {
-        if self.is_inner() {
-            return Err(ApiError::invalid(
-                "a checkpoint of a subgraph (`checkpoint_ns`) can be read, and can start a run; this takes none",
-            ));
-        }
-        self.id()
-    }
 }

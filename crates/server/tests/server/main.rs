@@ -24,6 +24,7 @@ mod ends;
 mod exports;
 mod functional;
 mod guard;
+mod inner_changes;
 mod joined_runs;
 mod joined_streams;
 mod leases;
