@@ -31,6 +31,13 @@ ask() {
         --data "{\"assistant_id\": \"$2\", \"input\": $3}" "$1/runs/wait"
 }
 
+# Ends the server, and waits until it has ended.
+stop() {
+    kill "$server"
+    wait "$server" || true
+    server=
+}
+
 # `cargo langgraph dev` serves a graph, and the next run after a change of a text in its code has the new one.
 change() {
     local url=http://127.0.0.1:20243 graph=$1 input=$2 old=$3 new=$4 begun=$SECONDS
@@ -43,9 +50,7 @@ change() {
         ((SECONDS - begun < 300))
         sleep 0.05
     done
-    kill "$server"
-    wait "$server" || true
-    server=
+    stop
 }
 
 # Code that calls SQLite itself cannot be linked with a library that has SQLite, too.
@@ -99,9 +104,7 @@ follow() {
     ((spent < 15000))
     # What the program before has said is still on the thread.
     grep --quiet 'The answer is 12.' answer
-    kill "$server"
-    wait "$server" || true
-    server=
+    stop
     # The thread is a test: it fails when the agent calls no tools any more.
     printed "$(cargo langgraph test --thread "${thread##*/}")" '0 of 1 threads diverge'
     sed --in-place 's/=> Step::CallTools,$/=> Step::Answer,/' src/lib.rs
@@ -133,6 +136,7 @@ for template in agent workflow functional service; do
             server=$!
             curl --silent --fail --retry 20 --retry-delay 1 --retry-connrefused http://127.0.0.1:20241/ok
             echo
+            stop
             ;;
     esac
     printed "$(cargo langgraph draw)" __start__
